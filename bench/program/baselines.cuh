@@ -19,17 +19,17 @@ struct peer_matrix {
 struct peer_device {
     cusparseHandle_t handle;
     cudaEvent_t begin, end;
-    peer_hold *hold; /* NULL until a clock is held */
+    peer_hold *hold; /* holds copies back for a clock; NULL until first used */
     char name[256], error[PEER_TEXT];
     const peer_problem *problem;
     cudaDataType type;
-    const void *one, *zero; /* host memory, of `type` */
+    const void *one, *zero; /* 1 and 0 in host memory, of `type` */
     peer_matrix A, B, C;
     void *X, *Y;
     struct {
         void *ptr;
         size_t bytes;
-    } blocks[PEER_BLOCKS]; /* a stack */
+    } blocks[PEER_BLOCKS]; /* allocated blocks of device memory, a stack */
     int count;
     size_t bytes, peak;
 };
@@ -60,7 +60,9 @@ bool peer_clock_stop(peer_device *d, double *seconds);
 
 /* Compute a product of loaded operands; C or Y stays on the device. */
 bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
-bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values only */
+bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* computes only
+                                                                          the values of
+                                                                          C */
 bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 bool peer_spmv(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 

@@ -12,7 +12,7 @@
 
 static const float CHUNK_FRACTION = 0.2f;
 
-enum { REUSE = 3 }; /* index of its algorithm */
+enum { REUSE = 3 }; /* index of the algorithm that repeats a product with other values */
 
 struct product {
     cusparseConstSpMatDescr_t A, B;

@@ -98,12 +98,13 @@ typedef struct bench {
     char           versions[BENCH_NAME]; /* versions of library, CUDA and peers */
     char           date[32];          /* start, UTC */
     bench_problem  problem;
-    struct neighbour *neighbour;      /* NULL: none */
+    struct neighbour *neighbour;      /* threads that disturb the calls; NULL: none */
     struct bench_best {                 /* best verified seconds of ours; 0: none */
         double     end, kernels, new_matrix, reuse;
     } best;
     double         reference_s;         /* reference time from the report; 0: unknown */
-    int64_t        nnz_out, flops;      /* from the report; 0: unknown */
+    int64_t        nnz_out, flops;      /* from the report: entries or elements of the
+                                           result, and flops; 0: unknown */
 } bench;
 
 /* ---- a product ----------------------------------------------------------------- */
@@ -122,8 +123,8 @@ typedef struct bench_product {
     int (*open)(bench_case *c);                    /* makes X and Y; 0: success */
     hybrid_status (*plan)(bench_case *c, const hybrid_plan_options *o, hybrid_plan **plan);
     hybrid_status (*run)(bench_case *c, hybrid_plan *plan);
-    hybrid_status (*once)(bench_case *c);          /* one-shot call; NULL if it does the
-                                                      same as plan and run */
+    hybrid_status (*once)(bench_case *c);          /* one-shot call; NULL if there is no
+                                                      other way than plan and run */
     void (*clear)(bench_case *c);                  /* frees the result before the next
                                                       call */
     void *(*keep)(bench_case *c);                  /* takes the result away, so that the

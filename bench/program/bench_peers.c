@@ -19,10 +19,10 @@ typedef struct peer_case {
     bench *bench;
     peer_device *device;
     peer_problem problem;
-    hybrid_dense X;     /* empty for SpGEMM */
+    hybrid_dense X;     /* X; empty for SpGEMM */
     peer_result result; /* result of the whole calls */
     peer_result *kept;
-    peer_call last; /* last timed call */
+    peer_call last; /* times of the last timed call */
     double *seconds;
 } peer_case;
 

@@ -5,7 +5,7 @@
 enum { POINTS = 9 }; /* shares of a call's time at which a call is cancelled */
 
 typedef struct watch {
-    double begin, last; /* seconds */
+    double begin, last; /* time when the call began, and of the last callback, seconds */
     double pause;       /* longest pause, seconds */
     double after;       /* seconds after which to cancel; 0: never */
     double ended;       /* time of cancelling; 0: not cancelled */

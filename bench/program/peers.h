@@ -26,7 +26,8 @@ typedef struct peer_problem {
     peer_op     op;
     size_t      value_size; /* bytes, 4 or 8 */
     peer_csr    A, B;       /* B.row_ptr == NULL: B is A */
-    const void *X;          /* A.cols x cols, without gaps; NULL for SpGEMM */
+    const void *X;          /* A.cols x cols elements of X, without gaps; NULL for
+                               SpGEMM */
     int64_t     cols;
     int         col_major;  /* 1: X and Y are column-major */
 } peer_problem;

@@ -16,7 +16,7 @@ typedef struct examination {
     const cli_options *options;
     cli_gpus gpus;
     hybrid_engine *engine;  /* engine on the host; NULL if it cannot be opened */
-    hybrid_machine machine; /* description of `engine` */
+    hybrid_machine machine; /* description of the engine's machine */
     int problems;
 } examination;
 
@@ -172,7 +172,7 @@ static void examine_cores(examination *e)
 
 static void examine_memory(examination *e)
 {
-    enum { LEAST = 256 }; /* MiB */
+    enum { LEAST = 256 }; /* least memory in MiB */
     const hybrid_machine *m = &e->machine;
 
     put("memory     %s in the machine",

@@ -18,7 +18,7 @@ static int is_stream(const char *name)
     return cli_is_standard_output(name) || (stat(name, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
-/* Returns the format of the ending, or 0 if it has none. */
+/* Returns the format for the name's ending, or 0 if no format has that ending. */
 static cli_format format_of(const char *name)
 {
     return cli_ends_in(name, ".mtx")   ? CLI_FORMAT_MTX

@@ -16,7 +16,7 @@
 typedef struct cli_output {
     char *path;    /* final path, links resolved */
     char *partial; /* NULL for a device or pipe, which is written directly */
-    FILE *file;    /* NULL while closed */
+    FILE *file;    /* stream of the file; NULL while closed */
     int lock;      /* descriptor that holds the lock of `partial`, or -1 */
     int slot;      /* index in the list of files that a signal removes */
     int shared;    /* 1: standard output, which is not closed */

@@ -20,7 +20,7 @@ typedef enum phase_kind { PHASE, ROWS, BYTES } phase_kind;
 
 static struct {
     int shown, terminal, colour;
-    volatile sig_atomic_t drawn; /* 1 if a line is on the screen */
+    volatile sig_atomic_t drawn; /* 1 if the progress line is on the screen */
     phase_kind told;
     char file[LINE_BYTES]; /* for BYTES: "reading A.mtx" */
     int64_t begin_ns, drawn_ns;
@@ -42,7 +42,7 @@ void cli_progress_clear_now(void)
     static const char erase[] = "\r\033[K";
 
     if (line.drawn && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
-        return; /* stderr is gone */
+        return; /* stderr is closed, so the line is gone */
     line.drawn = 0;
 }
 

@@ -197,7 +197,7 @@ static int overlap(const array *a, const array *b)
 static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
                                  const hybrid_dense *X, const hybrid_dense *Y)
 {
-    const size_t nnz = A->row_ptr ? (size_t)A->nnz : 0; /* no arrays if A is in a
+    const size_t nnz = A->row_ptr ? (size_t)A->nnz : 0; /* arrays are NULL if A is in a
                                                            file */
     const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
     const array y      = array_of(Y, "Y");

@@ -17,8 +17,8 @@ enum {
     HY_COUNTED_BYTES     = 32 << 20, /* bytes of B; below, workers count scalar products
                                         sooner than the device (2 M entries: 0.2 ms,
                                         against 0.7 ms after the copy) */
-    HY_HYPERSPARSE_BYTES = 16 << 20 /* bytes of X and Y from which rows that A leaves
-                                       empty are left out */
+    HY_HYPERSPARSE_BYTES = 16 << 20 /* bytes of X and Y; above, rows that A leaves empty
+                                       are left out */
 };
 
 enum { HY_DEVICES_TEXT = HY_MOST_DEVICES * 128 };
@@ -30,7 +30,7 @@ struct hybrid_engine {
     hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order of the options */
     int device_count;
     hy_backend *device; /* first GPU, or NULL */
-    hy_backend *host;                  /* never NULL */
+    hy_backend *host;                  /* the CPU, never NULL */
     hybrid_backend wanted;             /* backend that the options ask for */
     const hy_variant *const *variants; /* table of all variants */
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
@@ -40,10 +40,10 @@ struct hybrid_engine {
     /* panels: 0. In tests: number of column blocks of an X that fits, with the schedule
        column_ring or in runs with pinned X and Y. */
     int64_t panels;
-    size_t prefetch_bytes; /* least bytes of a B that is sent while a one-shot plan is
+    size_t prefetch_bytes; /* bytes of B; above, it is sent while a one-shot plan is
                               made */
-    size_t counted_bytes; /* least bytes of a B = A whose scalar products the device
-                             counts */
+    size_t counted_bytes; /* bytes of a B = A; above, the device counts its scalar
+                             products */
     /* index_max: INT32_MAX; in tests less. HYBRID_INDEX_AUTO gives a C with at most this
        many entries 32-bit offsets. */
     int64_t index_max;
@@ -51,8 +51,8 @@ struct hybrid_engine {
                          product */
     int device_first; /* 0; in tests 1: a product that fits the device is not given to the
                          host */
-    int64_t hypersparse_bytes; /* least bytes of X and Y to leave out rows that A leaves
-                                  empty */
+    int64_t hypersparse_bytes; /* bytes of X and Y; above, rows that A leaves empty are
+                                  left out */
     /* piece_bytes: 0. In tests: most bytes of a part of A, of rows of B and of an operand
        that is read completely, for operands in files. */
     int64_t piece_bytes;

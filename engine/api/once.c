@@ -75,8 +75,10 @@ static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *
 {
     hybrid_dense *Y        = update->Y;
     const hy_source source = hy_source_dense(&engine->ctx, X);
-    const int as_it_is     = update->alpha == 1 && update->beta == 0; /* the sums are Y */
-    const hy_once once     = {.X = as_it_is ? X : NULL, .Y = Y};
+    const int as_it_is =
+        update->alpha == 1 && update->beta == 0; /* the sums are Y, so the device can
+                                                    write them there */
+    const hy_once once = {.X = as_it_is ? X : NULL, .Y = Y};
     hybrid_plan *plan;
 
     options->order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;

@@ -57,8 +57,8 @@ typedef struct right_row {
 } right_row;
 
 typedef struct check {
-    const hybrid_csr *A, *B, *C; /* SpGEMM */
-    const hybrid_dense *X, *Y;   /* SpMM: instead of B and C */
+    const hybrid_csr *A, *B, *C; /* operands and result of SpGEMM */
+    const hybrid_dense *X, *Y;   /* SpMM: operand and result instead of B and C */
     double eps;
     double operands; /* relative error of a product of rounded operands; 0 if exact */
     uint64_t seed;   /* seed of the trial */
@@ -107,7 +107,7 @@ static double norm(const hy_line *l)
 }
 
 typedef struct sums {
-    hy_twofold signs, scaled; /* sums of right_row */
+    hy_twofold signs, scaled; /* see right_row */
 } sums;
 
 static sums sum_line(const check *c, const hy_line *l)
@@ -168,7 +168,7 @@ static hybrid_status check_lengths(void *arg, int part, int64_t begin, int64_t e
 
 /* ---- a trial ----------------------------------------------------------------------- */
 
-/* Returns 64 pseudo-random bits for column j (the finalizer of splitmix64). */
+/* Returns 64 pseudo-random bits for column j, from the finalizer of splitmix64. */
 static uint64_t hash(uint64_t seed, int64_t j)
 {
     uint64_t z = seed + 0x9e3779b97f4a7c15u * (uint64_t)(j + 1);

@@ -10,7 +10,7 @@
 
 struct hy_async {
     hy_single single; /* last run; the next run uses its memory */
-    void *stream;     /* stream of the last run */
+    void *stream;     /* stream in which the last run was enqueued */
 };
 
 static hybrid_status open_state(hybrid_engine *engine, hy_async **async)

@@ -10,7 +10,7 @@
 #include "engine/plan/plan.h"
 #include "engine/device/single.h"
 
-/* Return 1 if the product can be computed this way, on the device that
+/* Return 1 if the product can be computed without a pipeline, on the device that
    hy_spaces_options() has found. `options` are those of the one-shot call or of the
    plan. */
 int hy_direct_takes_spmm(const hybrid_engine *engine, const hybrid_csr *A,
@@ -30,9 +30,9 @@ hybrid_status hy_direct_spgemm(hybrid_engine *engine, const hybrid_plan_options 
                                const hy_beginning *start, hybrid_csr *C,
                                hy_direct_end *end);
 
-/* hy_direct_takes_plan() returns 1 if all runs of an SpMM plan can be computed this way
-   with the plan's variant. hy_direct_run() computes such a run and leaves its report in
-   the plan. *end is DONE or LEFT. */
+/* hy_direct_takes_plan() returns 1 if all runs of an SpMM plan can be computed without a
+   pipeline, with the plan's variant. hy_direct_run() computes such a run and leaves its
+   report in the plan. *end is DONE or LEFT. */
 int hy_direct_takes_plan(const hybrid_plan *plan);
 hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid_dense *X,
                             const hy_update *update, const hy_beginning *start,

@@ -20,7 +20,7 @@ typedef enum hy_direct_end {
 /* Numbers that the device reports to the host, in pinned memory. */
 typedef struct hy_told {
     hy_survey survey;
-    int64_t nnz; /* entries of C */
+    int64_t nnz; /* entries of the result C */
 } hy_told;
 
 /* Pack of A that a variant has made on the device. Later runs with the same pattern reuse

@@ -25,11 +25,11 @@ typedef struct hy_spaces {
     int is_bound;       /* 1: an operand is in memory of `device` that is not managed */
     void *stream;       /* the caller's stream, for all calls */
     const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device */
-    hybrid_csr of[HY_SPACES_MOST];          /* their views */
-    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies; NULL if shared or
-                                                                taken */
+    hybrid_csr of[HY_SPACES_MOST];          /* views of the operands in `from` */
+    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies of patterns; NULL
+                                                                if shared or taken */
     int count;
-    int64_t fetched; /* bytes of these copies */
+    int64_t fetched; /* bytes of `offsets` and `columns` */
     size_t piece; /* bytes copied between two checks of progress, some milliseconds */
     const void *host[HY_SPACES_SEEN]; /* last arrays found in host memory; asking CUDA
                                          takes 1 us */
@@ -73,8 +73,8 @@ hybrid_status hy_spaces_fetch(hy_spaces *spaces, const hybrid_csr **A);
 void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
                     hybrid_index type);
 
-/* Returns the operand on the device that `view` shows, also if its columns were narrowed;
-   NULL if it is no view. */
+/* Returns the device operand that has this view, also if its columns were narrowed; NULL
+   if there is none. */
 const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view);
 
 /* Hands the copied offsets of a view to the caller, who frees them with

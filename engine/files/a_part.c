@@ -1,4 +1,4 @@
-/* engine/files/a_part.c - reads parts (ranges of rows) of an A that is in a file. */
+/* engine/files/a_part.c - reads an A that is in a file, as parts (ranges of rows). */
 #include "engine/files/a_part.h"
 
 #include "base/data/csr.h"

@@ -20,20 +20,20 @@ typedef struct hy_a_parts {
     const hy_csr_file *file; /* borrowed */
     int64_t bytes;           /* bytes of a part; one row may take more */
     hy_a_part panels[2];
-    hy_a_part *coming; /* the part that is being read */
+    hy_a_part *coming; /* part that the thread reads; NULL before the first */
     int64_t end;        /* rows handed out so far */
     pthread_t thread;
-    int reads;            /* 1 while the thread has not been joined */
+    int reads;            /* 1 while the reading thread is not joined */
     int is_read;          /* 1 when the thread is done; guarded by `lock` */
     pthread_mutex_t lock;
     pthread_cond_t end_of_it;
-    hybrid_status status; /* result of reading */
+    hybrid_status status; /* status of the last read */
     /* aside: error sentence of reading. The thread must not use the context's message,
        because planning clears that. */
     hy_message aside;
 } hy_a_parts;
 
-/* Reads nothing yet. */
+/* Opens the file's rows for reading. Nothing is read yet. */
 void hy_a_parts_open(const hy_csr_file *file, int64_t bytes, hy_a_parts *out);
 void hy_a_parts_close(hy_a_parts *panels);
 

@@ -13,7 +13,7 @@ typedef struct hy_b_rows {
     const hy_csr_file *file; /* borrowed */
     int64_t bytes;           /* memory for rows of B; a single row of A may need more */
     int64_t rows;            /* rows of A to try next, from the size of the last range */
-    hybrid_csr A, B;         /* A's values are the caller's */
+    hybrid_csr A, B;         /* rows of A and of B; A's values are the caller's */
     hy_reused places, entries, of_a; /* memory of the arrays of A and B */
     hy_touched touched;      /* rows of the file that B holds */
 } hy_b_rows;

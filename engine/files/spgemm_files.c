@@ -16,7 +16,7 @@
 typedef struct product {
     hy_files call;
     hy_sparse A, B;
-    hy_b_rows b_rows; /* used if B is in a file */
+    hy_b_rows b_rows; /* rows of B, if B is in a file */
     hy_csr_sink csr;
     hy_each_sink each;
     hy_sink *sink;

@@ -34,7 +34,8 @@ typedef struct calibration {
     hy_trial by_mean[TIMINGS_MOST];  /* x: entries per row */
     hy_trial built_in[TIMINGS_MOST]; /* x: merge_s / rows_s of the model with built-in
                                         speeds */
-    hy_trial here[TIMINGS_MOST];     /* x: the same ratio with measured speeds */
+    hy_trial here[TIMINGS_MOST];     /* x: merge_s / rows_s of the model with measured
+                                        speeds */
     char path[HY_RATES_PATH];        /* path of the rates file */
     hy_rates_file file;              /* of[0] is the device that computes */
 } calibration;
@@ -230,8 +231,8 @@ static hybrid_status calibrate(calibration *c, const char *path)
     judge(c);
     HY_TRY(hy_rates_write(&engine->ctx, c->path, &c->file));
     memcpy(engine->rates_path, c->path, sizeof c->path);
-    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* now with
-                                                                   merge_factor */
+    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* sets merge_factor,
+                                                                   too */
     return HYBRID_OK;
 }
 

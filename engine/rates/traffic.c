@@ -79,7 +79,7 @@ static int64_t packed_up(const hy_product *product, const hy_layout *layout)
 typedef struct entries {
     const hybrid_csr *B;
     const int32_t *rows;
-    int64_t sum; /* atomic */
+    int64_t sum; /* entries summed so far; atomic */
 } entries;
 
 static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end)

@@ -21,7 +21,7 @@
 typedef struct thread {
     const char *lane;
     int number;     /* index among the threads of the lane, from 0 */
-    int64_t end_ns; /* end of its last bar */
+    int64_t end_ns; /* end of the last bar of this thread */
 } thread;
 
 /* An event of a chunk. Places are sorted by chunk, while the events stay sorted by
@@ -34,11 +34,11 @@ typedef struct place {
 typedef struct writer {
     hy_context *ctx;
     hy_output *output;
-    hybrid_status status; /* first error */
+    hybrid_status status; /* first error of writing */
     const char *comma;
-    const hybrid_event *events; /* sorted by begin_ns */
+    const hybrid_event *events; /* events of the trace, sorted by begin_ns */
     size_t count;
-    int64_t zero_ns; /* begin of the first event */
+    int64_t zero_ns; /* begin of the first event, the origin of the time axis */
     thread *threads;
     int thread_count;
     int *tids; /* number of each event's thread, from 1 */

@@ -15,7 +15,8 @@ enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
 
 /* ---- progress -------------------------------------------------------------------- */
 
-/* Puts the tick into the driver's inbox. The lock must be held. */
+/* Puts the tick, a task that wakes the driver, into the driver's inbox. The lock must be
+   held. */
 static void tick(hy_load_progress *progress)
 {
     progress->wanted = -1;

@@ -47,7 +47,7 @@ typedef struct hy_load_part {
     int direct_count;                  /* 0: the part goes through the ring */
 } hy_load_part;
 
-/* One piece of the ring. */
+/* One piece of the pinned ring. */
 struct hy_load_piece {
     hy_loop filling;
     const hy_image *image;
@@ -66,8 +66,8 @@ struct hy_load_piece {
 /* Pinned pieces, which the loader's thread uses in turn. */
 typedef struct hy_load_ring {
     hy_buffer buffer;
-    size_t piece_bytes, direct_bytes; /* most bytes of a piece: through the ring, and
-                                         direct */
+    size_t piece_bytes, direct_bytes; /* most bytes of a piece that goes through the ring,
+                                         and of one that is copied directly */
     hy_load_piece pieces[HY_LOAD_PIECES];
     int next;              /* index of the piece to use next */
     hy_load_piece *filled; /* piece that workers fill and that is not sent; or NULL */
@@ -99,14 +99,14 @@ typedef struct hy_load_progress {
     int stop;
     int loading; /* 1 while the thread loads */
     hybrid_status status;
-    int ticking;  /* 1 while the tick is in the driver's inbox */
+    int ticking;  /* 1 while `tick` is in the driver's inbox */
     hy_task tick; /* tells the driver that `wanted` is reached or loading failed */
 } hy_load_progress;
 
 struct hy_loader {
     hy_task go; /* first; tells the lane set's thread to load */
     hy_backend *backend;
-    hy_lane_set *lane_set; /* borrowed lane and thread */
+    hy_lane_set *lane_set; /* borrowed; its lane copies, and its thread loads */
     hy_source source;      /* source of the operand */
     hy_image image;        /* image on the device */
     size_t shared_bytes;   /* bytes of `shared`, which is empty while the site rests */
@@ -115,7 +115,7 @@ struct hy_loader {
     hy_load_columns columns;
     hy_load_times times;
     hy_load_progress progress;
-    int begun; /* 1 from begin to finish */
+    int begun; /* 1 from the start of loading until hy_loader_finish() */
     int first; /* 1: filling goes before planning instead of in turns with it */
     hy_message said; /* error sentence of the thread. It is apart from the context's
                         message, which a plan clears between attempts. */

@@ -14,7 +14,7 @@ enum { HY_AHEAD_TASKS = 16 }; /* most workers at once */
 struct hy_prefault;
 
 typedef struct hy_prefault_task {
-    hy_task task; /* first; the pool returns it */
+    hy_task task; /* first member; the pool returns it */
     struct hy_prefault *ahead;
 } hy_prefault_task;
 
@@ -22,7 +22,7 @@ typedef struct hy_prefault {
     hy_context *ctx;
     const hy_span *col, *val; /* borrowed until hy_prefault_stop() */
     size_t col_size, size;    /* bytes of a column and of a value */
-    int64_t next;             /* next step to do, atomic */
+    int64_t next;             /* next step to do; atomic */
     int64_t pins, touches;    /* steps that pin, followed by steps that touch */
     int64_t touch_first;      /* first piece that is touched */
     int submitted, done, stop;

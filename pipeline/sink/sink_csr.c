@@ -280,7 +280,7 @@ static hybrid_status finish(hy_sink *sink)
     if (csr->taken != csr->end_row)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
                        (long long)csr->taken, (long long)csr->end_row);
-    if (csr->end_row < csr->rows) /* other products follow */
+    if (csr->end_row < csr->rows) /* other products make the remaining rows */
         return HYBRID_OK;
     if (csr->undecided)
         HY_TRY(decide(csr));

@@ -36,7 +36,7 @@ typedef struct hy_csr_sink {
     int64_t next_row;     /* unless known: first row without a place */
     int64_t taken;        /* rows that have their place */
     int64_t nnz;          /* entries of these rows */
-    hybrid_index offset_type, col_type; /* types as stored */
+    hybrid_index offset_type, col_type; /* index types as stored */
     int64_t index_max;                  /* most entries for 32-bit offsets */
     int undecided;                      /* 1: one of the two arrays is converted at the
                                            end */

@@ -70,7 +70,7 @@ void hy_device_dense_sink_open(hy_context *ctx, const hy_update *update,
 
 /* ---- C --------------------------------------------------------------------------- */
 
-/* Entries of one part. */
+/* Entries of one part of C, until all parts are copied together. */
 typedef struct hy_device_piece {
     struct hy_device_piece *next;
     int64_t row, nnz, offset; /* first row of the part, its entries, and their place in

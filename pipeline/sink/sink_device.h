@@ -22,7 +22,7 @@ typedef struct hy_device_csr_sink {
     hybrid_csr *result; /* set by finish() */
     int64_t *row_ptr;   /* rows + 1 offsets, on the device */
     hy_lane *lane;      /* lane of the last part; NULL before the first */
-    struct hy_device_piece *first, **end; /* parts, in order */
+    struct hy_device_piece *first, **end; /* list of the parts, in order of rows */
     int64_t next_row, nnz;                /* first row without a place, and entries of the
                                              rows before it */
 } hy_device_csr_sink;
