@@ -47,8 +47,8 @@ hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X,
                               const char *name);
 
-/* Chooses the device of a plan's run, which `there` is (NULL: host), for a call in which
-   all arrays on devices are managed. */
+/* Sets the device of the call to `there`, the device of the plan that runs (NULL: none),
+   if all arrays on devices are managed memory. */
 void hy_spaces_planned(hy_spaces *spaces, hy_backend *there);
 
 /* Waits until the caller's stream has done what is enqueued, if an operand is on a
