@@ -172,7 +172,7 @@ static void examine_cores(examination *e)
 
 static void examine_memory(examination *e)
 {
-    enum { LEAST = 256 }; /* least memory in MiB */
+    enum { LEAST = 256 }; /* minimum memory in MiB */
     const hybrid_machine *m = &e->machine;
 
     put("memory     %s in the machine",

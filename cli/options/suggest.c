@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { LONGEST = 40 }; /* most letters of words that are compared */
+enum { LONGEST = 40 }; /* maximum letters of words that are compared */
 
 static size_t least(size_t a, size_t b)
 {

@@ -53,8 +53,8 @@ struct hybrid_engine {
                          host */
     int64_t hypersparse_bytes; /* bytes of X and Y; above, rows that A leaves empty are
                                   left out */
-    /* piece_bytes: 0. In tests: most bytes of a part of A, of rows of B and of an operand
-       that is read completely, for operands in files. */
+    /* piece_bytes: 0. In tests: maximum bytes of a part of A, of rows of B and of an
+       operand that is read completely, for operands in files. */
     int64_t piece_bytes;
     hy_narrow narrow; /* state of the current call */
     hy_spaces spaces; /* state of the current call */

@@ -8,7 +8,7 @@
 
 #include "base/contract/context.h"
 
-enum { HY_NARROW_MOST = 3 }; /* most sparse operands of a call */
+enum { HY_NARROW_MOST = 3 }; /* maximum sparse operands of a call */
 
 typedef struct hy_narrow {
     const hybrid_csr *from[HY_NARROW_MOST]; /* operands with 64-bit columns */

@@ -10,7 +10,7 @@
 
 #include "base/contract/backend.h"
 
-enum { HY_SPACES_MOST = 2 }; /* most sparse operands of a call */
+enum { HY_SPACES_MOST = 2 }; /* maximum sparse operands of a call */
 enum { HY_SPACES_SEEN = 8 };
 enum { HY_SPACES_PIECE = 32 << 20 };
 

@@ -15,7 +15,7 @@
 enum {
     NEAR_ROWS = 512,      /* largest distance of two rows whose offsets are read
                              together */
-    WINDOW        = 4096, /* most offsets per read */
+    WINDOW        = 4096, /* maximum offsets per read */
     NEAR_ENTRIES  = 512,  /* largest gap within a read, in entries */
     PIECE_BYTES   = 32 << 10,
     ROWS_GRAIN    = 2048, /* rows per task */

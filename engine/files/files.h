@@ -55,7 +55,7 @@ void hy_sparse_free(const hy_files *call, hy_sparse *sparse);
 
 int64_t hy_sparse_bytes(const hy_sparse *sparse);
 
-/* Return the most bytes of a part of A, of rows of B, and of an operand that is read
+/* Return the maximum bytes of a part of A, of rows of B, and of an operand that is read
    completely. */
 int64_t hy_files_panel(const hy_files *call, const hy_csr_file *file);
 int64_t hy_files_rows(const hy_files *call);

@@ -11,8 +11,8 @@ enum {
     FIRST_DRAWS = 16,
     MORE        = 4, /* ratio of successive sample sizes */
     MOST_DRAWS  = 256,
-    ENTRIES     = 512,     /* most entries read of a row of A */
-    PRODUCTS    = 1 << 18, /* most scalar products counted of a row */
+    ENTRIES     = 512,     /* maximum entries that are read of a row of A */
+    PRODUCTS    = 1 << 18, /* maximum scalar products that are counted of a row */
     PIECE       = 4096,    /* columns of B per read */
     TABLE_PART  = 32,      /* the table takes at most 1/32 of free memory */
     LEAST_TABLE = 1 << 8

@@ -8,7 +8,7 @@
 
 enum {
     PIECE_BYTES = 1 << 20, /* bytes per task; one row may take more */
-    COLUMN_ROWS = 1 << 16, /* least rows per task of a column-major X */
+    COLUMN_ROWS = 1 << 16, /* minimum rows per task of a column-major X */
     PART_BYTES  = 4 << 20  /* bytes that a task reads between two checks of progress */
 };
 

@@ -10,7 +10,7 @@ typedef struct hy_x_block {
     const hy_source *source; /* borrowed */
     hybrid_dense X;          /* columns [begin, end) of X, in the order of the source */
     int64_t begin, end;
-    int64_t width; /* most columns of a block */
+    int64_t width; /* maximum columns of a block */
 } hy_x_block;
 
 /* Allocates a block as wide as half of free host memory allows: at least one column.

@@ -19,7 +19,7 @@
 #include "engine/rates/threshold.h"
 
 #define PAPER_THRESHOLD 9.35 /* Yang, Buluc and Owens: entries per row, on a K40c */
-#define CLOCK_S 1e-9         /* least time that is used */
+#define CLOCK_S 1e-9         /* shortest time that counts */
 
 enum { RUNS_MOST = 16, TIMINGS_MOST = 256 };
 

@@ -42,7 +42,7 @@ static const double PACK_PASSES = 2, STORE_PASSES = 2;
 static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
 
 /* Bytes of host memory moved per byte of Y, if X comes in column blocks and workers load
-   and store parts of rows (docs/lab/pinned-panels.md). `row` is the least length of a
+   and store parts of rows (docs/lab/pinned-panels.md). `row` is the smallest length of a
    part in bytes. `lines` applies if parts are whole cache lines, `else_` if they cannot
    be. */
 static const struct {

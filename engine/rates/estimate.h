@@ -57,7 +57,7 @@ static inline int hy_is_sooner(double seconds, double simpler_s)
 /* Returns the seconds during which packing and storing keep all workers busy. */
 double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
 
-/* Returns the least seconds of an SpMM on a device if A comes from host memory. */
+/* Returns a lower bound on the seconds of an SpMM on a device with A in host memory. */
 double hy_estimate_least_s(const hy_rates *site);
 
 /* Returns the seconds of an estimate on the product's backend. */

@@ -12,7 +12,7 @@ enum {
     HY_RATES_FORMAT  = 1,
     HY_RATES_DEVICES = 16,
     HY_RATES_PATH    = 4096,
-    HY_DEVICE_TEXT   = 256 /* most bytes of a device's name */
+    HY_DEVICE_TEXT   = 256 /* maximum bytes of a device's name */
 };
 
 /* Contents of the file for one device. Planning uses `speeds` alone; the rules are a

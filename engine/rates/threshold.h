@@ -11,13 +11,13 @@ typedef struct hy_trial {
 } hy_trial;
 
 /* Returns how well a threshold chooses on n > 0 trials: the share of right choices, and
-   the geometric mean of the taken time over the least time. */
+   the geometric mean of the taken time over the shorter time. */
 hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold);
 
 /* Returns the threshold that loses least time. `usual` wins unless another is better; of
    equally good ones the nearest to `usual` wins. Candidates are the geometric means of
-   neighbouring x, half the least and twice the largest x. All x and `usual` must be above
-   0. */
+   neighbouring x, half the smallest and twice the largest x. All x and `usual` must be
+   above 0. */
 double hy_fit_threshold(const hy_trial *trials, int64_t n, double usual);
 
 #endif /* HY_THRESHOLD_H */

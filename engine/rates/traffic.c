@@ -261,7 +261,7 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
     return (f->rows + layout->count) * 8 + (int64_t)hy_expected_entries(f) * (4 + size);
 }
 
-/* Returns the bytes up if X were not gathered. They are the least of a ring of rows and
+/* Returns the bytes up if X were not gathered. They are the minimum of a ring of rows and
    of column blocks, as far as planning considered these, else as if X fitted the
    device. */
 static int64_t whole_up(const hy_product *product, const hy_layout *layout,

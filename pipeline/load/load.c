@@ -7,9 +7,9 @@
 #include "base/data/csr.h"
 #include "pipeline/site/tenant.h"
 
-/* Most bytes of a piece. Pieces that are copied directly from pinned memory are smaller,
-   so that chunks do not wait behind bytes that they do not need. Workers fill large
-   pieces faster. */
+/* Maximum bytes of a piece. Pieces that are copied directly from pinned memory are
+   smaller, so that chunks do not wait behind bytes that they do not need. Workers fill
+   large pieces faster. */
 enum { PIECE_BYTES = 8 << 20 };
 enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
 

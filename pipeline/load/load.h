@@ -21,7 +21,7 @@
 
 enum {
     HY_LOAD_PIECES = 4,
-    HY_COUNTED_ROW = 4096 /* most entries of a row; its square fits 32 bits */
+    HY_COUNTED_ROW = 4096 /* maximum entries of a row; its square fits 32 bits */
 };
 
 typedef struct hy_loader hy_loader;
@@ -66,8 +66,8 @@ struct hy_load_piece {
 /* Pinned pieces, which the loader's thread uses in turn. */
 typedef struct hy_load_ring {
     hy_buffer buffer;
-    size_t piece_bytes, direct_bytes; /* most bytes of a piece that goes through the ring,
-                                         and of one that is copied directly */
+    size_t piece_bytes, direct_bytes; /* maximum bytes of a piece that goes through the
+                                         ring, and of one that is copied directly */
     hy_load_piece pieces[HY_LOAD_PIECES];
     int next;              /* index of the piece to use next */
     hy_load_piece *filled; /* piece that workers fill and that is not sent; or NULL */
@@ -188,7 +188,8 @@ hybrid_status hy_load_flush(hy_loader *loader);
 hybrid_status hy_load_retire(hy_loader *loader);
 
 /* load_ways.c: hy_load_elements() loads elements [begin, end) of a region. hy_load_most()
-   returns the most bytes of one piece of them. hy_load_rows() loads rows of a region. */
+   returns the maximum bytes of one piece of them. hy_load_rows() loads rows of a
+   region. */
 hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64_t begin,
                                int64_t end);
 size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t begin,

@@ -13,8 +13,9 @@
 #include "pipeline/site/tenant.h"
 
 enum {
-    DIRECT_LEAST = 4 << 20, /* least bytes of X per direct copy */
-    DIRECT_PARTS = 32       /* most direct copies of X, unless they became smaller */
+    DIRECT_LEAST = 4 << 20, /* minimum bytes of X per direct copy */
+    DIRECT_PARTS = 32       /* maximum direct copies of X, unless they became smaller than
+                               that */
 };
 
 /* Finds direct copies of these rows and columns to the loader's memory. Returns their

@@ -7,7 +7,7 @@
 enum {
     ROOM_BYTES = 16 << 20,
     ROOM_SHARE = 32, /* at most 1/32 of the budget */
-    LEAST_ROWS = 64  /* least rows of X or Y that fit */
+    LEAST_ROWS = 64  /* a room holds at least this many rows of X or Y */
 };
 
 size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_rows,

@@ -6,9 +6,9 @@
 #include "pipeline/site/site.h"
 
 enum {
-    LEAST_ENTRIES = 1 << 14, /* least entries of a chunk; with fewer, the additional
+    LEAST_ENTRIES = 1 << 14, /* minimum entries of a chunk; with fewer, the additional
                                 kernel costs as much as it saves */
-    LEAST_BYTES = 1 << 20,   /* least buffer in pinned memory */
+    LEAST_BYTES = 1 << 20,   /* smallest buffer in pinned memory */
     MOST_BYTES  = 32 << 20   /* largest buffer in pinned memory */
 };
 

@@ -9,7 +9,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum { HY_AHEAD_TASKS = 16 }; /* most workers at once */
+enum { HY_AHEAD_TASKS = 16 }; /* maximum workers at once */
 
 struct hy_prefault;
 

@@ -37,10 +37,11 @@ typedef struct hy_csr_sink {
     int64_t taken;        /* rows that have their place */
     int64_t nnz;          /* entries of these rows */
     hybrid_index offset_type, col_type; /* index types as stored */
-    int64_t index_max;                  /* most entries for 32-bit offsets */
+    int64_t index_max;                  /* maximum entries for 32-bit offsets */
     int undecided;                      /* 1: one of the two arrays is converted at the
                                            end */
-    int64_t total;                      /* least entries of C that error sentences name */
+    int64_t total;                      /* error sentences name at least this size of C,
+                                           in entries */
     const char *remedy;
     hy_prefault ahead;
 } hy_csr_sink;
@@ -56,7 +57,7 @@ typedef struct hy_csr_shape {
     const char *remedy; /* advice if C exceeds host memory: hy_memory_full() */
     const int64_t *known;
     hybrid_index offsets, columns; /* HYBRID_INDEX_AUTO: both by the number of entries */
-    int64_t index_max;             /* most entries for 32-bit offsets */
+    int64_t index_max;             /* maximum entries for 32-bit offsets */
 } hy_csr_shape;
 
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
