@@ -73,10 +73,10 @@ static int open_host(examination *e)
         status = open_with("", HYBRID_HOST, 0, again, &e->engine);
     if (status != HYBRID_OK)
         return cli_fail_status(status, message);
-    e->machine                 = (hybrid_machine)HYBRID_MACHINE_INIT;
-    const hybrid_status looked = hybrid_engine_machine(e->engine, &e->machine);
-    if (looked != HYBRID_OK)
-        return cli_fail_status(looked, "");
+    e->machine                    = (hybrid_machine)HYBRID_MACHINE_INIT;
+    const hybrid_status described = hybrid_engine_machine(e->engine, &e->machine);
+    if (described != HYBRID_OK)
+        return cli_fail_status(described, "");
     put("built      CPU%s, Matrix Market and gzip files",
         e->machine.with_cuda ? " and CUDA" : " without CUDA");
     if (bad_rates)

@@ -20,12 +20,12 @@ static hybrid_status run_once_sparse(hybrid_engine *engine, const hybrid_plan_op
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      const hy_beginning *start, hybrid_csr *C)
 {
-    hy_loader *early = NULL;
+    hy_loader *loader = NULL;
     hybrid_plan *plan;
 
     if (!o->variant && !engine->spaces.device && o->split != HYBRID_SPLIT_HOST)
-        HY_TRY(hy_prefetch_begin(engine, A, B, &early));
-    const hy_once once = {.early = early};
+        HY_TRY(hy_prefetch_begin(engine, A, B, &loader));
+    const hy_once once = {.early = loader};
     HY_TRY(hy_plan_make(engine, A, B, 0, o, &once, &plan));
     const hybrid_status status = hy_multiply_sparse(plan, A, B, start, &plan->history, C);
     hybrid_plan_destroy(plan);

@@ -19,14 +19,14 @@ typedef struct hy_a_part {
 typedef struct hy_a_parts {
     const hy_csr_file *file; /* borrowed */
     int64_t bytes;           /* bytes of a part; one row may take more */
-    hy_a_part panels[2];
-    hy_a_part *coming; /* part that the thread reads; NULL before the first */
+    hy_a_part parts[2];
+    hy_a_part *reading; /* part that the thread reads; NULL before the first */
     int64_t end;        /* rows handed out so far */
     pthread_t thread;
-    int reads;            /* 1 while the reading thread is not joined */
-    int is_read;          /* 1 when the thread is done; guarded by `lock` */
+    int is_running;       /* 1 while the reading thread is not joined */
+    int is_done;          /* 1 when the thread is done; guarded by `lock` */
     pthread_mutex_t lock;
-    pthread_cond_t end_of_it;
+    pthread_cond_t done;
     hybrid_status status; /* status of the last read */
     /* aside: error sentence of reading. The thread must not use the context's message,
        because planning clears that. */
@@ -35,11 +35,11 @@ typedef struct hy_a_parts {
 
 /* Opens the file's rows for reading. Nothing is read yet. */
 void hy_a_parts_open(const hy_csr_file *file, int64_t bytes, hy_a_parts *out);
-void hy_a_parts_close(hy_a_parts *panels);
+void hy_a_parts_close(hy_a_parts *parts);
 
 /* Waits for the next part, which has at least one row, and begins to read the one after
    it. *out is NULL after the last row. The part is checked completely and is valid until
    the next call. */
-hybrid_status hy_a_parts_next(hy_a_parts *panels, const hy_a_part **out);
+hybrid_status hy_a_parts_next(hy_a_parts *parts, const hy_a_part **out);
 
 #endif /* HY_A_PART_H */

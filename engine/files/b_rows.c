@@ -215,8 +215,8 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
 
 /* Finds the rows of B that rows [begin, end) of A touch, and where they lie in the
    file. */
-static hybrid_status look(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
-                          int64_t end, gathering *g)
+static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
+                                 int64_t end, gathering *g)
 {
     hy_context *ctx = rows->file->ctx;
     hybrid_csr *B   = &rows->B;
@@ -270,11 +270,11 @@ static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
 }
 
 /* Tries fewer and fewer rows of A until the rows of B that they touch fit. */
-static hybrid_status look_for_few(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
-                                  int64_t *end, gathering *g)
+static hybrid_status find_rows_that_fit(hy_b_rows *rows, const hybrid_csr *A,
+                                        int64_t begin, int64_t *end, gathering *g)
 {
     for (*end = expected_end(rows, A, begin);;) {
-        HY_TRY(look(rows, A, begin, *end, g));
+        HY_TRY(find_b_rows(rows, A, begin, *end, g));
         const int64_t count = *end - begin;
         const int64_t bytes =
             rows->B.rows * ROW_BYTES + g->count[rows->B.rows] * entry_bytes(rows);
@@ -306,7 +306,7 @@ hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A, int64_t first
 {
     gathering g;
 
-    HY_TRY(look_for_few(rows, A, begin, end, &g));
+    HY_TRY(find_rows_that_fit(rows, A, begin, end, &g));
     const int64_t nnz = g.count[rows->B.rows];
     if (*end == begin + 1)
         HY_TRY(check_room(rows, first + begin, nnz));

@@ -73,19 +73,19 @@ static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t firs
     return HYBRID_OK;
 }
 
-static hybrid_status multiply_panels(product *p)
+static hybrid_status multiply_parts(product *p)
 {
-    hy_a_parts panels;
-    const hy_a_part *panel;
+    hy_a_parts parts;
+    const hy_a_part *part;
     hybrid_status status;
 
-    hy_a_parts_open(p->A.file, hy_files_panel(&p->call, p->A.file), &panels);
+    hy_a_parts_open(p->A.file, hy_files_panel(&p->call, p->A.file), &parts);
     do {
-        status = hy_a_parts_next(&panels, &panel);
-        if (status == HYBRID_OK && panel)
-            status = multiply_rows(p, &panel->A, panel->begin);
-    } while (status == HYBRID_OK && panel);
-    hy_a_parts_close(&panels);
+        status = hy_a_parts_next(&parts, &part);
+        if (status == HYBRID_OK && part)
+            status = multiply_rows(p, &part->A, part->begin);
+    } while (status == HYBRID_OK && part);
+    hy_a_parts_close(&parts);
     return status;
 }
 
@@ -95,7 +95,7 @@ static hybrid_status multiply_all(product *p)
 
     if (p->B.file)
         hy_b_rows_open(p->B.file, hy_files_rows(&p->call), &p->b_rows);
-    status = p->A.file ? multiply_panels(p) : multiply_rows(p, p->A.csr, 0);
+    status = p->A.file ? multiply_parts(p) : multiply_rows(p, p->A.csr, 0);
     if (p->B.file)
         hy_b_rows_close(&p->b_rows);
     if (status != HYBRID_OK)
@@ -119,7 +119,7 @@ static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_opera
 }
 
 /* Reads operands that fit completely, and reads a file given as both A and B once. */
-static hybrid_status settle(product *p)
+static hybrid_status read_what_fits(product *p)
 {
     const int same = p->A.file && p->A.file == p->B.file;
 
@@ -199,7 +199,7 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
     HY_TRY(begin(&p, engine, A, B, options));
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY_ELSE_DONE(settle(&p));
+    HY_TRY_ELSE_DONE(read_what_fits(&p));
     HY_TRY_ELSE_DONE(check_size(&p));
     const hy_csr_shape shape = {.rows      = p.A.csr->rows,
                                 .cols      = p.B.csr->cols,
@@ -231,7 +231,7 @@ static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
     HY_TRY(begin(&p, engine, A, B, options));
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
-    HY_TRY_ELSE_DONE(settle(&p));
+    HY_TRY_ELSE_DONE(read_what_fits(&p));
     hy_each_sink_open(&engine->ctx, p.A.csr, p.B.csr, fn, user, &p.each);
     p.sink = &p.each.sink;
     p.nnz  = &p.each.nnz;

@@ -43,7 +43,7 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
 
 /* Reads an X in a file completely if it takes a small share of memory. Otherwise every
    part of A reads X again. */
-static hybrid_status settle_x(update *u)
+static hybrid_status read_x_if_small(update *u)
 {
     const hybrid_dense *X = u->given.dense;
     const int64_t bytes   = X->rows * X->cols * (int64_t)hy_value_size(X->type);
@@ -58,20 +58,20 @@ static hybrid_status settle_x(update *u)
     return HYBRID_OK;
 }
 
-static hybrid_status update_panels(update *u)
+static hybrid_status update_parts(update *u)
 {
-    hy_a_parts panels;
-    const hy_a_part *panel;
+    hy_a_parts parts;
+    const hy_a_part *part;
     hybrid_status status;
 
-    HY_TRY(settle_x(u));
-    hy_a_parts_open(u->A.file, hy_files_panel(&u->call, u->A.file), &panels);
+    HY_TRY(read_x_if_small(u));
+    hy_a_parts_open(u->A.file, hy_files_panel(&u->call, u->A.file), &parts);
     do {
-        status = hy_a_parts_next(&panels, &panel);
-        if (status == HYBRID_OK && panel)
-            status = update_rows(u, &panel->A, panel->begin);
-    } while (status == HYBRID_OK && panel);
-    hy_a_parts_close(&panels);
+        status = hy_a_parts_next(&parts, &part);
+        if (status == HYBRID_OK && part)
+            status = update_rows(u, &part->A, part->begin);
+    } while (status == HYBRID_OK && part);
+    hy_a_parts_close(&parts);
     return status;
 }
 
@@ -110,7 +110,7 @@ static hybrid_status multiply(update *u)
 {
     HY_TRY(hy_sparse_settle(&u->call, &u->A));
     HY_TRY(hy_sparse_check(&u->call, &u->A, "A"));
-    return u->A.file ? update_panels(u) : update_rows(u, u->A.csr, 0);
+    return u->A.file ? update_parts(u) : update_rows(u, u->A.csr, 0);
 }
 
 static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_operand *A,

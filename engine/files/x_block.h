@@ -16,14 +16,14 @@ typedef struct hy_x_block {
 /* Allocates a block as wide as half of free host memory allows: at least one column.
    hy_x_block_close() must be called even if this fails. */
 hybrid_status hy_x_block_open(const hy_source *source, hy_x_block *out);
-void hy_x_block_close(hy_x_block *panel);
+void hy_x_block_close(hy_x_block *block);
 
 /* Reads the next columns. At least one must remain. Adds time and bytes to the report. */
-hybrid_status hy_x_block_next(hy_x_block *panel, hybrid_report *report);
+hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *report);
 
 /* hy_x_block_of_y() returns the same columns of Y. hy_x_block_image() returns an image
    with one column block of that width, for cutting chunks. */
-hybrid_dense hy_x_block_of_y(const hy_x_block *panel, const hybrid_dense *Y);
-hy_image hy_x_block_image(const hy_x_block *panel);
+hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y);
+hy_image hy_x_block_image(const hy_x_block *block);
 
 #endif /* HY_X_BLOCK_H */

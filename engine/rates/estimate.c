@@ -160,8 +160,8 @@ static double store_passes(const hy_product *product, const hy_image *image)
 
 /* Adds the costs of column blocks that the device copies itself. Nothing goes down while
    the first block of X comes, and nothing comes while the last part of Y goes down. */
-static void add_rows_of_panels(const hy_product *product, const hy_layout *layout,
-                               hy_estimate *e)
+static void add_block_rows(const hy_product *product, const hy_layout *layout,
+                           hy_estimate *e)
 {
     const hy_image *image = &layout->image;
     const double row =
@@ -187,7 +187,7 @@ static void add_dense_result(const hy_product *product, const hy_layout *layout,
     e->chunk_s +=
         launch_s * (CHUNK + (layout->image.axis == HY_AXIS_ROWS ? RING_CHUNK : 0));
     if (found->pinned) {
-        add_rows_of_panels(product, layout, e);
+        add_block_rows(product, layout, e);
         return;
     }
     e->stored_bytes = store_passes(product, &layout->image) * e->down_bytes;

@@ -41,21 +41,21 @@ int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid
 static int64_t resident_up(const hy_product *product, const hy_layout *layout,
                            const hybrid_csr *A, const hybrid_csr *B)
 {
-    const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
-    const int64_t panels = hy_image_col_blocks(&layout->image);
-    int64_t sum          = (int64_t)layout->resident_bytes;
+    const int64_t ranges     = hy_chunk_ranges(layout->chunks, layout->count);
+    const int64_t col_blocks = hy_image_col_blocks(&layout->image);
+    int64_t sum              = (int64_t)layout->resident_bytes;
 
     if (product->a_there || hy_traffic_same(product, A, B))
         return sum;
     for (int64_t i = 0; i < ranges; i++)
         sum += own_bytes(product, &layout->chunks[i]) *
-               (layout->chunks[i].kept ? 1 : panels);
+               (layout->chunks[i].kept ? 1 : col_blocks);
     return sum;
 }
 
 /* Returns the bytes of the cached packs. They are sent in the first run and after A has
    changed. */
-static int64_t kept_up(const hy_product *product, const hy_layout *layout)
+static int64_t cached_up(const hy_product *product, const hy_layout *layout)
 {
     const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
     int64_t sum          = 0;
@@ -153,8 +153,8 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up)
 {
-    const int64_t panels = hy_image_col_blocks(&layout->image);
-    const int64_t count  = layout->count / panels;
+    const int64_t col_blocks = hy_image_col_blocks(&layout->image);
+    const int64_t count      = layout->count / col_blocks;
     sampling s  = {.product = product, .A = A, .B = B, .count = hy_min(count, SAMPLES)};
     int64_t nnz = 0, bytes = 0;
 
@@ -169,7 +169,7 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
     for (int64_t i = 0; i < count; i++)
         *up += own_bytes(product, &layout->chunks[i]);
     if (nnz > 0)
-        *up += (int64_t)((double)bytes * (double)panels *
+        *up += (int64_t)((double)bytes * (double)col_blocks *
                          (double)product->profile.features.nnz / (double)nnz);
     return HYBRID_OK;
 }
@@ -223,9 +223,9 @@ int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout)
 {
     if (layout->gathered)
         return packed_up(product, layout);
-    const int64_t kept =
-        product->options.flags & HYBRID_RESIDENT ? kept_up(product, layout) : 0;
-    return resident_up(product, layout, NULL, NULL) - kept;
+    const int64_t cached =
+        product->options.flags & HYBRID_RESIDENT ? cached_up(product, layout) : 0;
+    return resident_up(product, layout, NULL, NULL) - cached;
 }
 
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
@@ -246,7 +246,7 @@ double hy_traffic_there(const hy_product *product, const hy_layout *layout,
     if (!site->cache.lasts)
         return 0;
     const int64_t left = hy_traffic_first(product, layout, site);
-    return left == 0 ? 1 : 1 - (double)left / (double)kept_up(product, layout);
+    return left == 0 ? 1 : 1 - (double)left / (double)cached_up(product, layout);
 }
 
 static int64_t result_down(const hy_product *product, const hy_layout *layout)
@@ -267,12 +267,12 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
 static int64_t whole_up(const hy_product *product, const hy_layout *layout,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
-    const int64_t window = layout->ways_up.window, panels = layout->ways_up.panels;
+    const int64_t row_ring = layout->ways_up.window, col_blocks = layout->ways_up.panels;
 
-    if (window >= 0 && panels >= 0)
-        return window < panels ? window : panels;
-    if (window >= 0 || panels >= 0)
-        return window >= 0 ? window : panels;
+    if (row_ring >= 0 && col_blocks >= 0)
+        return row_ring < col_blocks ? row_ring : col_blocks;
+    if (row_ring >= 0 || col_blocks >= 0)
+        return row_ring >= 0 ? row_ring : col_blocks;
     return resident_up(product, layout, A, B);
 }
 
@@ -289,9 +289,9 @@ hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout
             out->other_up = whole_up(product, layout, A, B);
         return HYBRID_OK;
     }
-    const int64_t kept =
-        product->options.flags & HYBRID_RESIDENT ? kept_up(product, layout) : 0;
-    out->up       = resident_up(product, layout, A, B) - kept;
+    const int64_t cached =
+        product->options.flags & HYBRID_RESIDENT ? cached_up(product, layout) : 0;
+    out->up       = resident_up(product, layout, A, B) - cached;
     out->other_up = layout->ways_up.gathered;
     if (layout->ways_up.gathered >= 0)
         return HYBRID_OK;

@@ -82,7 +82,7 @@ static void put_estimate(hy_words *w, const hy_portion *portion)
         1e3 * (e.memory_bytes + e.stored_bytes) / host.mem_Bps);
 }
 
-static int64_t panels_of(const hy_portion *portion)
+static int64_t col_blocks_of(const hy_portion *portion)
 {
     return hy_image_col_blocks(&portion->layout.image);
 }
@@ -90,13 +90,13 @@ static int64_t panels_of(const hy_portion *portion)
 static void put_resident(hy_words *w, const hybrid_plan *plan, const hy_portion *portion)
 {
     const hy_pack_cache *cache = &portion->site->cache;
-    const int64_t kept         = cache->count * panels_of(portion);
+    const int64_t cached       = cache->count * col_blocks_of(portion);
 
     if (!(plan->product.options.flags & HYBRID_RESIDENT) ||
         !hy_product_on_device(&plan->product))
         return;
     hy_words_put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
-                 (long long)kept, (long long)portion->layout.count);
+                 (long long)cached, (long long)portion->layout.count);
     hy_words_bytes(w, (double)cache->block.bytes);
     hy_words_put(w, "%s\n",
                  plan->split.host && !hy_resident_all(portion->site)
@@ -224,8 +224,8 @@ static void put_layout(hy_words *w, const hy_portion *portion)
                  layout->image.axis == HY_AXIS_ROWS ? "passes through" : "stays on");
     hy_words_bytes(w, (double)layout->shared_bytes);
     if (layout->image.axis == HY_AXIS_COLS)
-        hy_words_put(w, " in %lld panels of %lld columns", (long long)panels_of(portion),
-                     (long long)layout->image.block);
+        hy_words_put(w, " in %lld panels of %lld columns",
+                     (long long)col_blocks_of(portion), (long long)layout->image.block);
     if (layout->image.axis == HY_AXIS_ROWS) {
         hy_words_put(w, ", ");
         hy_words_count(w, layout->image.places);

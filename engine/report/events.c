@@ -44,15 +44,15 @@ static int make_room(hybrid_trace *trace)
 {
     hy_context *ctx   = &trace->engine->ctx;
     const size_t room = trace->room > 0 ? 2 * trace->room : FIRST_ROOM;
-    hy_message unheard;
+    hy_message dropped;
     void *more;
 
     if (trace->count < trace->room)
         return 1;
-    hy_message_hush(&unheard);
+    hy_message_hush(&dropped);
     const hybrid_status status =
         hy_array(ctx, (int64_t)room, sizeof *trace->events, "the trace", &more);
-    hy_message_heed(&unheard);
+    hy_message_heed(&dropped);
     if (status != HYBRID_OK)
         return 0;
     if (trace->count > 0)

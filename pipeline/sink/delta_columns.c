@@ -40,7 +40,7 @@ hybrid_status hy_delta_columns_make(hy_slot *slot, hy_lane *lane)
                                            f->out_bound, job->deltas, job->units);
 }
 
-static size_t packed_bytes(const hy_job *job)
+static size_t coded_bytes(const hy_job *job)
 {
     return hy_deltas_bytes(job->nnz, *job->units);
 }
@@ -49,12 +49,12 @@ static size_t packed_bytes(const hy_job *job)
    stays as it is. */
 static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
 {
-    hy_message unheard;
+    hy_message dropped;
 
-    hy_message_hush(&unheard);
+    hy_message_hush(&dropped);
     const hybrid_status status =
         backend->ops->alloc(backend, HY_PINNED, bytes, "packed columns of C", out);
-    hy_message_heed(&unheard);
+    hy_message_heed(&dropped);
     return status == HYBRID_OK;
 }
 
@@ -63,7 +63,7 @@ static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
 static int get_room(hy_slot *slot)
 {
     hy_backend *backend = slot->site->backend;
-    const size_t needed = packed_bytes(&slot->job) + HY_DELTA_BEHIND;
+    const size_t needed = coded_bytes(&slot->job) + HY_DELTA_BEHIND;
     size_t bytes        = LEAST_BYTES;
 
     if (needed <= slot->packed.bytes)
@@ -92,7 +92,7 @@ int hy_delta_columns_pay(hy_slot *slot)
 {
     const hy_job *job = &slot->job;
 
-    return job->deltas && packed_bytes(job) <= (size_t)job->nnz * 3 &&
+    return job->deltas && coded_bytes(job) <= (size_t)job->nnz * 3 &&
            !workers_lag(slot->site) && get_room(slot);
 }
 
@@ -101,7 +101,7 @@ hybrid_status hy_delta_columns_copy(const hy_slot *slot, hy_lane *lane)
     const hy_backend_ops *ops = lane->backend->ops;
     const hy_job *job         = &slot->job;
 
-    HY_TRY(ops->copy(lane, slot->packed.ptr, job->deltas, packed_bytes(job)));
+    HY_TRY(ops->copy(lane, slot->packed.ptr, job->deltas, coded_bytes(job)));
     return hy_mark_untimed(lane, slot->columns);
 }
 
@@ -114,5 +114,5 @@ hybrid_status hy_delta_columns_store(const hy_slot *slot, const hy_part *part)
 int64_t hy_delta_columns_saved(const hy_slot *slot)
 {
     const hy_job *job = &slot->job;
-    return job->unpacks ? job->nnz * 4 - (int64_t)packed_bytes(job) : 0;
+    return job->unpacks ? job->nnz * 4 - (int64_t)coded_bytes(job) : 0;
 }

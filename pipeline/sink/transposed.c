@@ -62,24 +62,24 @@ hybrid_status hy_transposed_back(hy_slot *slot, hy_lane *lane)
     const int64_t most = (int64_t)(slot->site->turned.buffer.bytes / size) / width;
 
     for (int64_t row = 0; row < rows; row += most) {
-        const int64_t count         = hy_min(most, rows - row);
-        const size_t at             = (size_t)row * size;
-        const hy_transposition turn = {.to   = room,
-                                       .from = (const char *)job->out.val +
-                                               at * (size_t)width,
-                                       .to_ld   = count,
-                                       .from_ld = width,
-                                       .lines   = width,
-                                       .length  = count,
-                                       .filled  = count,
-                                       .size    = size};
-        const hy_row_copy part      = {.dst       = (char *)home.dst + at,
-                                       .src       = room,
-                                       .dst_pitch = home.dst_pitch,
-                                       .src_pitch = (size_t)count * size,
-                                       .bytes     = (size_t)count * size,
-                                       .rows      = width};
-        HY_TRY(ops->turn(lane, &turn));
+        const int64_t count                  = hy_min(most, rows - row);
+        const size_t at                      = (size_t)row * size;
+        const hy_transposition transposition = {.to   = room,
+                                                .from = (const char *)job->out.val +
+                                                        at * (size_t)width,
+                                                .to_ld   = count,
+                                                .from_ld = width,
+                                                .lines   = width,
+                                                .length  = count,
+                                                .filled  = count,
+                                                .size    = size};
+        const hy_row_copy part               = {.dst       = (char *)home.dst + at,
+                                                .src       = room,
+                                                .dst_pitch = home.dst_pitch,
+                                                .src_pitch = (size_t)count * size,
+                                                .bytes     = (size_t)count * size,
+                                                .rows      = width};
+        HY_TRY(ops->turn(lane, &transposition));
         HY_TRY(job->direct ? hy_pinned_copy_rows(lane, &part, part.dst)
                            : ops->copy_rows(lane, &part));
     }
