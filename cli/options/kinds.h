@@ -42,22 +42,22 @@ typedef struct cli_kind {
 
 /* Each kind is listed with the type of its field. A word is stored as its
    cli_word.value. */
-extern const cli_kind cli_kind_flag;      /* int */
-extern const cli_kind cli_kind_file;      /* const char *, not empty */
-extern const cli_kind cli_kind_rates;     /* const char *; "" means no file */
-extern const cli_kind cli_kind_variant;   /* const char * */
-extern const cli_kind cli_kind_columns;   /* int64_t, 1 to 2^31-1 */
-extern const cli_kind cli_kind_rows;      /* int64_t, 1 to 2^63-1 */
+extern const cli_kind cli_kind_flag;     /* int */
+extern const cli_kind cli_kind_file;     /* const char *, not empty */
+extern const cli_kind cli_kind_rates;    /* const char *; "" means no file */
+extern const cli_kind cli_kind_variant;  /* const char * */
+extern const cli_kind cli_kind_columns;  /* int64_t, 1 to 2^31-1 */
+extern const cli_kind cli_kind_rows;     /* int64_t, 1 to 2^63-1 */
 extern const cli_kind cli_kind_threads;  /* int64_t, 1 to 65536 */
 extern const cli_kind cli_kind_calls;    /* int64_t, 1 to 1000000 */
 extern const cli_kind cli_kind_device;   /* int64_t, 0 to 65535 */
-extern const cli_kind cli_kind_devices;   /* cli_devices */
-extern const cli_kind cli_kind_seed;      /* uint64_t */
-extern const cli_kind cli_kind_size;      /* size_t, bytes above 0 */
-extern const cli_kind cli_kind_split;     /* cli_split */
-extern const cli_kind cli_kind_type;      /* hybrid_type */
-extern const cli_kind cli_kind_format;    /* cli_format */
-extern const cli_kind cli_kind_backend;   /* hybrid_backend */
-extern const cli_kind cli_kind_progress;  /* cli_progress_mode */
+extern const cli_kind cli_kind_devices;  /* cli_devices */
+extern const cli_kind cli_kind_seed;     /* uint64_t */
+extern const cli_kind cli_kind_size;     /* size_t, bytes above 0 */
+extern const cli_kind cli_kind_split;    /* cli_split */
+extern const cli_kind cli_kind_type;     /* hybrid_type */
+extern const cli_kind cli_kind_format;   /* cli_format */
+extern const cli_kind cli_kind_backend;  /* hybrid_backend */
+extern const cli_kind cli_kind_progress; /* cli_progress_mode */
 
 #endif /* CLI_KINDS_H */

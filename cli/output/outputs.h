@@ -24,7 +24,7 @@ typedef struct cli_output {
 
 #define CLI_OUTPUT_NONE                                                                  \
     {                                                                                    \
-        NULL, NULL, NULL, -1, -1, 0                                                         \
+        NULL, NULL, NULL, -1, -1, 0                                                      \
     }
 
 /* Returns 1 if the name is "-" or /dev/stdout. */

@@ -6,7 +6,6 @@
 
 #include "base/contract/context.h"
 
-
 /* Writes the caller's options (NULL: the defaults) to *out and checks them.
    HYBRID_INDEX_DEFAULT is replaced by a type; HYBRID_INDEX_AUTO stays. */
 hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,

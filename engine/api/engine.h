@@ -12,11 +12,11 @@
 
 /* Sizes from which a plan does additional work to be faster. */
 enum {
-    HY_PREFETCH_BYTES       = 1 << 20, /* bytes of B on the device; less arrives before
-                                          planning could use it */
-    HY_COUNTED_BYTES     = 32 << 20, /* bytes of B; below, workers count scalar products
-                                        sooner than the device (2 M entries: 0.2 ms,
-                                        against 0.7 ms after the copy) */
+    HY_PREFETCH_BYTES = 1 << 20,    /* bytes of B on the device; less arrives before
+                                       planning could use it */
+    HY_COUNTED_BYTES = 32 << 20,    /* bytes of B; below, workers count scalar products
+                                       sooner than the device (2 M entries: 0.2 ms,
+                                       against 0.7 ms after the copy) */
     HY_HYPERSPARSE_BYTES = 16 << 20 /* bytes of X and Y; above, rows that A leaves empty
                                        are left out */
 };
@@ -25,27 +25,27 @@ enum { HY_DEVICES_TEXT = HY_MOST_DEVICES * 128 };
 
 struct hybrid_engine {
     hy_context ctx;
-    pid_t process;                     /* process that made the engine */
+    pid_t process; /* process that made the engine */
     hy_topology *topology;
     hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order of the options */
     int device_count;
-    hy_backend *device; /* first GPU, or NULL */
-    hy_backend *host;                  /* the CPU, never NULL */
-    hybrid_backend wanted;             /* backend that the options ask for */
-    const hy_variant *const *variants; /* table of all variants */
-    char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
-    char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" if there is none */
+    hy_backend *device;                 /* first GPU, or NULL */
+    hy_backend *host;                   /* the CPU, never NULL */
+    hybrid_backend wanted;              /* backend that the options ask for */
+    const hy_variant *const *variants;  /* table of all variants */
+    char device_text[HY_DEVICES_TEXT];  /* names of the devices, or why there is none */
+    char rates_path[HY_RATES_PATH];     /* file of measured speeds; "" if there is none */
     const struct hy_schedule *schedule; /* NULL; in tests: schedule of each plan that
                                            allows it */
-    /* panels: 0. In tests: number of column blocks of an X that fits, with the schedule
-       column_ring or in runs with pinned X and Y. */
+    /* Column blocks of an X that fits the device, in tests with the schedule column_ring
+       or with pinned X and Y; otherwise 0. */
     int64_t panels;
     size_t prefetch_bytes; /* bytes of B; above, it is sent while a one-shot plan is
                               made */
-    size_t counted_bytes; /* bytes of a B = A; above, the device counts its scalar
-                             products */
-    /* index_max: INT32_MAX; in tests less. HYBRID_INDEX_AUTO gives a C with at most this
-       many entries 32-bit offsets. */
+    size_t counted_bytes;  /* bytes of a B = A; above, the device counts its scalar
+                              products */
+    /* Maximum entries of a C with 32-bit offsets under HYBRID_INDEX_AUTO: INT32_MAX, in
+       tests less. */
     int64_t index_max;
     int all_devices;  /* 0; in tests 1: every device that can computes a part of each
                          product */
@@ -53,11 +53,11 @@ struct hybrid_engine {
                          host */
     int64_t hypersparse_bytes; /* bytes of X and Y; above, rows that A leaves empty are
                                   left out */
-    /* piece_bytes: 0. In tests: maximum bytes of a part of A, of rows of B and of an
-       operand that is read completely, for operands in files. */
+    /* Operands in files: maximum bytes of a part of A, of rows of B and of an operand
+       that is read completely, in tests; otherwise 0. */
     int64_t piece_bytes;
-    hy_narrow narrow; /* state of the current call */
-    hy_spaces spaces; /* state of the current call */
+    hy_narrow narrow;     /* state of the current call */
+    hy_spaces spaces;     /* state of the current call */
     hybrid_report report; /* report of the last run that finished; all zero before the
                              first */
     hybrid_trace_fn trace;

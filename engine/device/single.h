@@ -47,11 +47,11 @@ typedef struct hy_single {
     hy_cost cost;   /* cost of the chunk with its variant */
     hy_job job;
     hy_arranged own;
-    hy_arranged *arranged;        /* `own`, or the pack of a plan */
-    hy_buffer room;               /* all other device memory of the job */
+    hy_arranged *arranged; /* `own`, or the pack of a plan */
+    hy_buffer room;        /* all other device memory of the job */
     double plan_s;
-    int64_t pattern_bytes;        /* bytes of patterns copied to make the plan */
-    int64_t begin_ns; /* start of the chunk, as hy_now_ns(); 0: unknown */
+    int64_t pattern_bytes; /* bytes of patterns copied to make the plan */
+    int64_t begin_ns;      /* start of the chunk, as hy_now_ns(); 0: unknown */
 } hy_single;
 
 /* Returns the numbers that the device has reported. Requires that the lane set has

@@ -15,11 +15,11 @@ enum { HY_SPACES_SEEN = 8 };
 enum { HY_SPACES_PIECE = 32 << 20 };
 
 typedef struct hy_spaces {
-    /* ctx, devices, device_count: borrowed from the engine. */
+    /* Borrowed from the engine. */
     hy_context *ctx;
     hy_backend *const *devices;
     const int *device_count;
-    const char *why;              /* reason why there is no device */
+    const char *why;    /* reason why there is no device */
     hy_backend *device; /* device of the operands or the result of the current call; NULL:
                            host */
     int is_bound;       /* 1: an operand is in memory of `device` that is not managed */
@@ -30,7 +30,7 @@ typedef struct hy_spaces {
                                                                 if shared or taken */
     int count;
     int64_t fetched; /* bytes of `offsets` and `columns` */
-    size_t piece; /* bytes copied between two checks of progress, some milliseconds */
+    size_t piece;    /* bytes copied between two checks of progress, some milliseconds */
     const void *host[HY_SPACES_SEEN]; /* last arrays found in host memory; asking CUDA
                                          takes 1 us */
     unsigned seen;                    /* arrays added to `host`, in a ring */
@@ -44,8 +44,7 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
    engine that is the same for all operands of the call. The header must be checked. Empty
    arrays may be anywhere. */
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
-hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X,
-                              const char *name);
+hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name);
 
 /* Sets the device of the call to `there`, the device of the plan that runs (NULL: none),
    if all arrays on devices are managed memory. */
@@ -59,7 +58,8 @@ hybrid_status hy_spaces_wait(hy_spaces *spaces);
    counts as the host's, so that hy_spaces_dense() rejects it. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
 
-/* Pauses before the next check of a device that has been waited for for `waited_ns`. */
+/* Pauses before the next check of a device that has been waited for during `waited_ns`.
+ */
 void hy_spaces_rest(int64_t waited_ns);
 
 /* Adjusts the options of a call that plans: the device that holds operands or the result

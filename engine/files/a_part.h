@@ -23,12 +23,12 @@ typedef struct hy_a_parts {
     hy_a_part *reading; /* part that the thread reads; NULL before the first */
     int64_t end;        /* rows handed out so far */
     pthread_t thread;
-    int is_running;       /* 1 while the reading thread is not joined */
-    int is_done;          /* 1 when the thread is done; guarded by `lock` */
+    int is_running; /* 1 while the reading thread is not joined */
+    int is_done;    /* 1 when the thread is done; guarded by `lock` */
     pthread_mutex_t lock;
     pthread_cond_t done;
     hybrid_status status; /* status of the last read */
-    /* aside: error sentence of reading. The thread must not use the context's message,
+    /* Error sentence of reading. The thread must not use the context's message,
        because planning clears that. */
     hy_message aside;
 } hy_a_parts;

@@ -15,7 +15,7 @@ typedef struct hy_b_rows {
     int64_t rows;            /* rows of A to try next, from the size of the last range */
     hybrid_csr A, B;         /* rows of A and of B; A's values are the caller's */
     hy_reused places, entries, of_a; /* memory of the arrays of A and B */
-    hy_touched touched;      /* rows of the file that B holds */
+    hy_touched touched;              /* rows of the file that B holds */
 } hy_b_rows;
 
 void hy_b_rows_open(const hy_csr_file *file, int64_t bytes, hy_b_rows *out);

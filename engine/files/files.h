@@ -14,7 +14,7 @@ typedef struct hy_files {
     hybrid_engine *engine;
     hybrid_plan_options options; /* options of each part's product */
     hy_beginning start;
-    hybrid_report report;      /* sum over the parts so far */
+    hybrid_report report;                        /* sum over the parts so far */
     const hy_backend *backends[HY_MOST_DEVICES]; /* backends that computed the last
                                                     part */
     int count;

@@ -9,9 +9,8 @@
 #include "engine/plan/layout.h"
 
 typedef struct hy_estimate {
-    double first_bytes; /* bytes up before the first chunk can compute */
-    double up_bytes,
-        down_bytes;         /* bytes over the bus after the first chunk has begun */
+    double first_bytes;          /* bytes up before the first chunk can compute */
+    double up_bytes, down_bytes; /* bytes over the bus after the first chunk has begun */
     double last_bytes;      /* bytes of down_bytes that go down when nothing is left to go
                                up */
     double short_bytes;     /* added bytes that stand for the lower bus rate of short

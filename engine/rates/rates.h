@@ -20,8 +20,8 @@ enum {
 typedef struct hy_rates_of_device {
     char device[HY_DEVICE_TEXT]; /* name, as describe() returns it */
     hy_measured speeds;
-    /* products: number of products on which rules were compared. threshold: the fitted
-       threshold, in entries per row. */
+    /* Number of products on which rules were compared, and the fitted threshold in
+       entries per row. */
     double products, threshold;
     hybrid_rule paper, fitted, model, scaled;
 } hy_rates_of_device;

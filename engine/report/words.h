@@ -6,8 +6,7 @@
 
 typedef struct hy_words {
     char *text;
-    /* capacity: bytes of `text`. length: bytes of the whole text, which may exceed
-       capacity. */
+    /* Bytes of the buffer, and bytes of the whole text, which may be more. */
     size_t capacity, length;
 } hy_words;
 

@@ -53,11 +53,11 @@ struct hy_load_piece {
     const hy_image *image;
     const hy_source *source;
     hy_load_part part;
-    char *room;      /* memory of the piece in the ring */
-    /* reached: elements of the image that are on their way once this piece is sent; -1 if
-       more pieces complete them. */
+    char *room; /* memory of the piece in the ring */
+    /* Elements of the image that are on their way once this piece is sent; -1 if more
+       pieces complete them. */
     int64_t reached;
-    int untimed;     /* `end` has no time; the host's clock counts */
+    int untimed; /* `end` has no time; the host's clock counts */
     hy_mark *begin, *end;
     int follows;   /* begins when the piece before it ends, so `begin` is not set */
     int64_t bytes; /* bytes being filled or copied; 0: none */
@@ -115,8 +115,8 @@ struct hy_loader {
     hy_load_columns columns;
     hy_load_times times;
     hy_load_progress progress;
-    int begun; /* 1 from the start of loading until hy_loader_finish() */
-    int first; /* 1: filling goes before planning instead of in turns with it */
+    int begun;       /* 1 from the start of loading until hy_loader_finish() */
+    int first;       /* 1: filling goes before planning instead of in turns with it */
     hy_message said; /* error sentence of the thread. It is apart from the context's
                         message, which a plan clears between attempts. */
 };

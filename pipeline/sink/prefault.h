@@ -33,8 +33,8 @@ typedef struct hy_prefault {
    a quarter more entries, because a copy to pages that are not pinned costs more. Nothing
    is pinned if columns have 8 bytes, because workers store those. */
 void hy_prefault_start(hy_prefault *ahead, hy_context *ctx, const hy_span *col,
-                    const hy_span *val, size_t col_size, size_t value_size,
-                    int64_t expected);
+                       const hy_span *val, size_t col_size, size_t value_size,
+                       int64_t expected);
 
 /* Returns 1 while steps are left for idle workers. */
 int hy_prefault_goes_on(const hy_prefault *ahead);

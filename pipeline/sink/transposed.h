@@ -12,7 +12,7 @@
 /* Before a run on the site: decides whether the device transposes what goes to the sink,
    and allocates the room, which stays allocated. */
 hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
-                              const hy_sink *sink);
+                                  const hy_sink *sink);
 
 /* hy_transposed_is() returns 1 if the device transposes the chunk's result.
    hy_transposed_back() enqueues that and the copy. */
