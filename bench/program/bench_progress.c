@@ -2,7 +2,7 @@
    how fast a call ends when it is cancelled. */
 #include "bench/program/bench.h"
 
-enum { POINTS = 9 }; /* shares of a call's time at which a call is cancelled */
+enum { POINTS = 9 }; /* calls that are cancelled, at equal distances of a call's time */
 
 typedef struct watch {
     double begin, last; /* time when the call began, and of the last callback, seconds */

@@ -14,8 +14,8 @@ static unsigned checked_after(hy_direct_end end)
     return end == HY_DIRECT_WRONG ? HYBRID_CHECK : 0;
 }
 
-/* Computes with a plan that runs once. B is prefetched, unless the options exclude a
-   device or name a variant, which may not read B there. */
+/* Computes with a plan that runs once. B is prefetched unless an operand is on a device,
+   the options exclude devices, or they name a variant, which may not read B there. */
 static hybrid_status run_once_sparse(hybrid_engine *engine, const hybrid_plan_options *o,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      const hy_beginning *start, hybrid_csr *C)

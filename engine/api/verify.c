@@ -31,8 +31,8 @@
    and each side rounds terms of size H_i to double three times. They also cover tensor
    cores that split an f32 operand in two. If products underflow, an entry may also be
    wrong by the smallest number of its type for each product. If f32 operands may be
-   rounded to TF32, an operand is wrong by a factor of 2^-11 and a product by 2^-10 +
-   2^-22; these sums are rounded towards zero, so eps is twice as large. */
+   rounded to TF32, an operand has a relative error of 2^-11, and a product one of
+   2^-10 + 2^-22. These sums are rounded towards zero, so eps is twice as large. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -25,8 +25,8 @@ static hy_held held_by(hy_backend *device, const void *ptr)
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
 }
 
-/* Returns how a device of the engine holds the memory, or OTHER if only a foreign device
-   may. */
+/* Returns how a device of the engine holds the memory, or OTHER if a foreign device holds
+   it. */
 static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
 {
     hy_held held = HY_HELD_OTHER;

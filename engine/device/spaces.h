@@ -58,8 +58,7 @@ hybrid_status hy_spaces_wait(hy_spaces *spaces);
    counts as the host's, so that hy_spaces_dense() rejects it. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
 
-/* Pauses before the next check of a device that has been waited for during `waited_ns`.
- */
+/* Pauses before the next check of a device, after `waited_ns` of waiting for it. */
 void hy_spaces_rest(int64_t waited_ns);
 
 /* Adjusts the options of a call that plans: the device that holds operands or the result

@@ -42,8 +42,8 @@ static size_t part_bytes(const hy_loader *loader, size_t room)
     if (room == 0 || image->form != HY_FORM_ROWS || image->rows == 0 ||
         loader->source.order != HYBRID_COL_MAJOR)
         return 0;
-    if (find_columns(loader, &all, copies)) /* smaller parts, since a chunk's turn comes
-                                               after HY_LOAD_PIECES */
+    if (find_columns(loader, &all, copies)) /* small parts, because a chunk waits for up
+                                               to HY_LOAD_PIECES of them */
         return hy_smaller(
             room, hy_larger(DIRECT_LEAST, (size_t)image->rows * row / DIRECT_PARTS));
     return loader->ring.piece_bytes < row ? 0

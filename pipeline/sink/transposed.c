@@ -16,7 +16,8 @@ hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
                               : HYBRID_OK;
 }
 
-/* A two-dimensional copy limits the distance between two columns. */
+/* A chunk with too many rows is left to the workers, because a two-dimensional copy
+   limits the distance between two columns. */
 int hy_transposed_is(const hy_slot *slot)
 {
     const hy_chunk *chunk = slot->job.chunk;
