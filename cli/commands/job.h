@@ -23,7 +23,7 @@ typedef struct cli_job {
     hybrid_trace *trace; /* NULL unless --trace is given */
     cli_calls calls;     /* times of all calls; the report is that of the last call */
     int64_t cpu_ns;      /* CPU time of the process at the end of the last step */
-    double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds */
+    double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds of steps */
     int64_t begin_ns;                                      /* start of the command */
     hybrid_type type;                                      /* type of all values */
     cli_title left_name, right_name;                       /* names for the summary */

@@ -13,7 +13,7 @@ enum { CLI_DEVICES = 16 };
 /* Values of --split and --devices. */
 typedef struct cli_split {
     hybrid_split how;
-    double host_share; /* 0 to 1, with HYBRID_SPLIT_SHARE */
+    double host_share; /* the share of the CPU, 0 to 1, with HYBRID_SPLIT_SHARE */
 } cli_split;
 
 typedef struct cli_devices {

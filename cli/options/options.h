@@ -9,7 +9,7 @@
 #include "cli/output/progress.h"
 #include "hybrid_spmm.h"
 
-enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* rows of the table */ };
+enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* maximum rows of the table */ };
 
 /* Values that the user gave; 0 or NULL for an option that was not given. */
 struct cli_options {
