@@ -242,8 +242,8 @@ void peer_unload(peer_device *d)
 
 /* ---- calls ----------------------------------------------------------------------- */
 
-/* Computes with one algorithm. `alone` is true to time the kernels, false for the whole
-   call. */
+/* Computes with one algorithm. `alone` is true to time the kernels, false for whole
+   calls. */
 static bool compute(peer_device *d, int algorithm, bool alone, peer_call *call)
 {
     call->prepare_s = 0;

@@ -1,5 +1,4 @@
-/* bench/program/baselines.cuh - what the cuSPARSE products share: device, memory and
-   checks. */
+/* bench/program/baselines.cuh - device, memory and checks for cuSPARSE products. */
 #ifndef BENCH_BASELINES_CUH
 #define BENCH_BASELINES_CUH
 
@@ -60,9 +59,8 @@ bool peer_clock_stop(peer_device *d, double *seconds);
 
 /* Compute a product of loaded operands; C or Y stays on the device. */
 bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
-bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* computes only
-                                                                          the values of
-                                                                          C */
+bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values of C
+                                                                          only */
 bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 bool peer_spmv(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 

@@ -1,5 +1,4 @@
-/* bench/program/bench.c - hybrid_spmm_bench: times the products, alone and beside
-   peers. */
+/* bench/program/bench.c - hybrid_spmm_bench, which times products and peers. */
 #include "bench/program/bench.h"
 
 #include <errno.h>

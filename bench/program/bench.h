@@ -27,18 +27,14 @@ typedef struct bench_options {
     int64_t        chunk_rows;    /* 0: the planner's choice */
     size_t         device_memory; /* bytes; 0: no cap */
     int            devices[BENCH_DEVICES], device_count; /* count 0: first device only */
-    const char    *variant;       /* NULL: the planner's choice; "all"; a name or
-                                     prefix */
+    const char    *variant;       /* NULL: planner's choice; "all"; name or prefix */
     hybrid_split   split;
     double         host_share;
     int            threads, reps, warmup;
     int            core, end;     /* 1: time the kernels (core), the whole call (end) */
-    int            keep;          /* end: number of further calls whose results are all
-                                     kept */
-    int            pinned;        /* 1: operands and Y are pinned before the clock
-                                     starts */
-    int            resident;      /* 1: end: runs of one plan, with A cached on the
-                                     device */
+    int            keep;          /* end: further calls whose results are kept */
+    int            pinned;        /* 1: operands and Y are pinned beforehand */
+    int            resident;      /* 1: end: runs of a plan with A on the device */
     int            tf32;          /* 1: HYBRID_ALLOW_TF32 */
     int64_t        neighbour_ns;  /* ns for which other threads spin from each call on
                                      (neighbour.h); 0: none */
@@ -49,14 +45,12 @@ typedef struct bench_options {
     int            problem_count;
 } bench_options;
 
-/* Parses the command line. Returns 1 to go on, 0 after --help, -1 after an error
-   message. */
+/* Parses the command line. Returns 1 to go on, 0 after --help, -1 after an error. */
 int bench_parse(int argc, char **argv, bench_options *out);
 
 /* ---- operands ------------------------------------------------------------------ */
 
-/* Operands in pageable, touched memory from malloc, as a caller of the library has
-   them. */
+/* Operands in pageable, touched memory from malloc, as callers have them. */
 typedef struct bench_problem {
     char       name[BENCH_NAME];
     hybrid_csr A;
@@ -72,8 +66,7 @@ int  bench_problem_load(hybrid_engine *tools, const char *spec, const bench_opti
                         bench_problem *out);
 void bench_problem_free(bench_problem *problem);
 
-/* Writes `folder`/NAME/{row_ptr,col,val,shape}.npy and problem.txt. Returns 0 on
-   success. */
+/* Writes `folder`/NAME/{row_ptr,col,val,shape}.npy and problem.txt. Returns 0 or -1. */
 int bench_dump(const bench_problem *problem, const char *folder);
 
 /* Makes a rows x cols matrix with malloc: random values, or zeros. Returns 0 on
@@ -91,8 +84,7 @@ typedef struct bench {
     FILE          *json;              /* NULL: no JSON file */
     int            threads;           /* workers of the timed engines */
     int            calls;             /* products computed so far in this process */
-    int            graphblas;         /* 1: GraphBLAS was started, which a process may do
-                                         once */
+    int            graphblas;         /* 1: GraphBLAS was started, once per process */
     int            failed;            /* 1: one of our own calls failed */
     char           cpu[BENCH_NAME];
     char           versions[BENCH_NAME]; /* versions of library, CUDA and peers */
@@ -125,8 +117,7 @@ typedef struct bench_product {
     hybrid_status (*run)(bench_case *c, hybrid_plan *plan);
     hybrid_status (*once)(bench_case *c);          /* one-shot call; NULL if there is no
                                                       other way than plan and run */
-    void (*clear)(bench_case *c);                  /* frees the result before the next
-                                                      call */
+    void (*clear)(bench_case *c);                  /* frees the result */
     void *(*keep)(bench_case *c);                  /* takes the result away, so that the
                                                       next call makes another; NULL: no
                                                       memory */
@@ -178,12 +169,10 @@ typedef struct bench_times {
 /* One line of the table and of the JSON file. */
 typedef struct bench_line {
     const char   *op, *mode, *order, *peer; /* order, peer: NULL if there is none */
-    const char   *engine;            /* backend of the engine, "cuda" or "host"; NULL for
-                                        a peer */
+    const char   *engine;            /* backend: "cuda" or "host"; NULL: a peer */
     int           pinned;
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
-    char          new_matrix_variant[BENCH_NAME]; /* core: variant of the calls for a new
-                                                     matrix; "": unknown */
+    char          new_matrix_variant[BENCH_NAME]; /* core: of those calls; "": unknown */
     char          error[BENCH_TEXT]; /* "": no error */
     int64_t       cols;              /* 0: not an SpMM */
     bench_times   times;
@@ -192,13 +181,11 @@ typedef struct bench_line {
     int           reuse;             /* 1: core, with C's pattern known */
     int           reps;              /* calls behind `calls` and `new_matrix` */
     double        plan_s;            /* core: planning, a part of times.new_matrix */
-    double        pack_s;            /* core: seconds to pack A in the first run; NAN:
-                                        unknown */
+    double        pack_s;            /* core: seconds to pack A; NAN: unknown */
     double        ratio;             /* peer / ours; NAN: unknown */
     double        new_matrix_ratio;  /* peer / ours for a new matrix */
     int           verified;          /* 1: right, 0: wrong, -1: not verified */
-    int           first;             /* 1: times.first was the first product of this
-                                        process */
+    int           first;             /* 1: times.first is the first of this process */
 } bench_line;
 
 void bench_line_open(const bench *b, bench_line *line); /* sets all to unknown */

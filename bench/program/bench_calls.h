@@ -13,8 +13,7 @@ typedef struct bench_call {
     hybrid_report report;  /* report of the run */
 } bench_call;
 
-/* All calls of one variant: the first, those that count, and those whose results are
-   kept. */
+/* All calls of one variant: the first, the timed ones, and those with kept results. */
 typedef struct bench_calls {
     bench_call first, *timed, *kept;
     char       variant[BENCH_NAME]; /* the planner's choice */

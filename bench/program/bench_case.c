@@ -1,5 +1,4 @@
-/* bench/program/bench_case.c - times the library's variants, one line of the table
-   each. */
+/* bench/program/bench_case.c - times the library's variants, one per line. */
 #include "bench/program/bench_calls.h"
 
 #include <math.h>
@@ -73,8 +72,7 @@ static int verify(bench_case *c, const bench_product *product, char *error)
     return 0;
 }
 
-/* Fills the line: variant, times, report of the median call, and whether the last result
-   is right. */
+/* Fills the line: variant, times, report of the median call, and verification. */
 static void conclude(bench_case *c, const bench_product *product, const bench_calls *all,
                      bench_figure of, bench_line *line)
 {
@@ -306,8 +304,7 @@ static void refused(bench *b, const char *why)
     b->failed = 1;
 }
 
-/* Times a variant with a new engine, so that the first call is the first of its
-   engine. */
+/* Times a variant with a new engine, because first calls are timed, too. */
 static void time_variant(bench *b, const char *variant, int may_refuse)
 {
     const bench_product *product = bench_product_of(b->options.op);

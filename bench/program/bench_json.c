@@ -9,8 +9,7 @@ static void put_name(FILE *f, const char *name)
     fprintf(f, ", \"%s\": ", name);
 }
 
-/* Writes a string; NULL becomes null. Bytes above 0x7f, which only file names have, are
-   copied. */
+/* Writes a string; NULL becomes null. Bytes above 0x7f are copied. */
 static void put_text(FILE *f, const char *name, const char *text)
 {
     if (name)
@@ -80,8 +79,7 @@ static void put_report(FILE *f, const hybrid_report *r)
     put_whole(f, "peak_host_bytes", r->peak_host_bytes);
 }
 
-/* Writes the time of packing A once: in all, per entry of A, and in runs of the
-   product. */
+/* Writes the time of packing A once: in all, per entry of A, and in runs. */
 static void put_packing(FILE *f, const bench *b, const bench_line *line)
 {
     const double entries = (double)b->problem.A.nnz;
@@ -147,8 +145,7 @@ static void put_use(FILE *f, const bench_line *line)
     put_real(f, "use_cores", bench_use(line, HYBRID_CORES));
 }
 
-/* Returns the split of a line. Only whole calls use the option; its share is a field of
-   its own. */
+/* Returns the split of a line. Only whole calls use the option. */
 static hybrid_split split_of(const bench_options *o, const bench_line *line)
 {
     return strcmp(line->mode, "end") == 0 ? o->split : HYBRID_SPLIT_DEFAULT;

@@ -11,8 +11,7 @@
 
 enum { SEED = 5 };
 
-static const double SLOW_S = 4; /* seconds; a slower product is called only once after the
-                                   first call */
+static const double SLOW_S = 4; /* seconds; slower products have one more call */
 
 /* A peer on one problem. */
 typedef struct peer_case {
@@ -245,8 +244,7 @@ static void time_algorithm(peer_case *p, int algorithm, const char *name, int co
             peer_unload(p->device);
     }
     if (bad) {
-        line_of(p, name, core, &line); /* clears the times of the calls before the
-                                          error */
+        line_of(p, name, core, &line); /* clears times of earlier calls */
         snprintf(line.error, sizeof line.error, "%s", peer_error(p->device));
     } else {
         summarize(p, &line);

@@ -1,5 +1,4 @@
-/* bench/program/bench_problem.c - makes operands in memory from malloc, as a caller has
-   them. */
+/* bench/program/bench_problem.c - makes operands in memory from malloc. */
 #include "bench/program/bench.h"
 
 #include <stdint.h>
@@ -17,8 +16,7 @@ void *bench_array(size_t bytes)
     const size_t skip = (PAGE - (uintptr_t)array % PAGE) % PAGE;
 
     if (array && bytes >= LARGE)
-        madvise(array + skip, bytes - skip, MADV_HUGEPAGE); /* advice; failure does not
-                                                               matter */
+        madvise(array + skip, bytes - skip, MADV_HUGEPAGE); /* may fail */
     return array;
 }
 

@@ -33,8 +33,7 @@ static int on_progress(void *user, int64_t rows_done, int64_t rows)
     return w->ended > 0;
 }
 
-/* Plans and runs. *seconds is the time of both, or the time from cancelling to the
-   end. */
+/* Plans and runs. *seconds is the time of both, or since cancelling. */
 static hybrid_status call(bench_case *c, const bench_product *product, watch *w,
                           double *seconds)
 {
@@ -63,8 +62,7 @@ int bench_progress(bench_case *c, const bench_product *product)
     int ended = 0;
 
     hybrid_engine_progress(c->engine, on_progress, &w);
-    hybrid_status status = call(c, product, &w, &seconds); /* first call; it also pays
-                                                              one-time costs */
+    hybrid_status status = call(c, product, &w, &seconds); /* pays one-time costs */
     if (status == HYBRID_OK)
         status = call(c, product, &w, &whole);
     const double pause  = w.pause;

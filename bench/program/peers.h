@@ -26,8 +26,7 @@ typedef struct peer_problem {
     peer_op     op;
     size_t      value_size; /* bytes, 4 or 8 */
     peer_csr    A, B;       /* B.row_ptr == NULL: B is A */
-    const void *X;          /* A.cols x cols elements of X, without gaps; NULL for
-                               SpGEMM */
+    const void *X;          /* A.cols x cols, without gaps; NULL for SpGEMM */
     int64_t     cols;
     int         col_major;  /* 1: X and Y are column-major */
 } peer_problem;
@@ -62,12 +61,10 @@ void         peer_close(peer_device *d); /* NULL is ignored */
 const char  *peer_error(const peer_device *d);
 const char  *peer_name(const peer_device *d); /* name of the GPU */
 
-/* Writes ", CUDA driver 13.0, runtime 13.0, cuSPARSE 12.6.3", or "" in a build without
-   CUDA. */
+/* Writes ", CUDA driver 13.0, runtime 13.0, cuSPARSE 12.6.3", or "" without CUDA. */
 void peer_versions(char *text, size_t size);
 
-/* Algorithm that repeats an SpGEMM with other values. In core only the kernels for values
-   are timed. */
+/* Algorithm that repeats an SpGEMM with other values. In core only values are timed. */
 #define PEER_REUSE "spgemm.reuse"
 
 /* Returns the name of algorithm i, such as "spgemm.alg1"; NULL after the last one. */
@@ -88,8 +85,7 @@ int  peer_core(peer_device *d, int algorithm, peer_result *result, /* may be NUL
                peer_call *call);
 void peer_unload(peer_device *d);
 
-/* Computes from host arrays to host arrays; allocates, copies and frees everything within
-   the call. */
+/* Computes from host arrays to host arrays; includes allocating, copying and freeing. */
 int peer_end(peer_device *d, const peer_problem *problem, int algorithm,
              peer_result *result, peer_call *call);
 

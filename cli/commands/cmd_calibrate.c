@@ -1,5 +1,4 @@
-/* cli/commands/cmd_calibrate.c - hybrid_spmm calibrate: measures this machine and stores
-   the rates. */
+/* cli/commands/cmd_calibrate.c - hybrid_spmm calibrate: measures this machine. */
 #include <stdio.h>
 
 #include "cli/commands/job.h"
@@ -37,8 +36,7 @@ static void put_rule(const char *what, const hybrid_rule *rule)
             100 * (rule->slowdown - 1));
 }
 
-/* Prints the rules. Always picking the faster variant would give 100 % right and 0 %
-   slower. */
+/* Prints the rules. A perfect rule is 100 % right and 0 % slower. */
 static void put_rules(const hybrid_calibration *found)
 {
     char fitted[64], scaled[64];

@@ -1,5 +1,4 @@
-/* cli/commands/cmd_generate.c - hybrid_spmm generate: writes a generated matrix to a
-   file. */
+/* cli/commands/cmd_generate.c - hybrid_spmm generate: writes a matrix to a file. */
 #include <stdio.h>
 
 #include "cli/output/format.h"

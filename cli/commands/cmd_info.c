@@ -1,5 +1,4 @@
-/* cli/commands/cmd_info.c - hybrid_spmm info: reads and checks a file, and describes its
-   matrix. */
+/* cli/commands/cmd_info.c - hybrid_spmm info: checks and describes a matrix. */
 #include <math.h>
 #include <stdio.h>
 

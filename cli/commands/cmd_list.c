@@ -1,5 +1,4 @@
-/* cli/commands/cmd_list.c - hybrid_spmm list: prints backends, and variants with their
-   sources. */
+/* cli/commands/cmd_list.c - hybrid_spmm list: prints backends and variants. */
 #include <stdio.h>
 
 #include "cli/commands/job.h"

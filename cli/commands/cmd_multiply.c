@@ -1,5 +1,4 @@
-/* cli/commands/cmd_multiply.c - hybrid_spmm multiply: reads, plans, runs, verifies and
-   writes. */
+/* cli/commands/cmd_multiply.c - hybrid_spmm multiply: computes a product. */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,8 +59,8 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
-/* A result that exceeds memory by less than this factor is tried, because an estimate may
-   be wrong. */
+/* Results that exceed memory by less than this factor are tried; estimates may be
+   wrong. */
 static const double SURE = 1.25;
 
 static int plan(multiply *m)
@@ -94,8 +93,7 @@ static hybrid_status run_plan(cli_job *job)
     return status == HYBRID_OK ? hybrid_plan_report(job->plan, &job->report) : status;
 }
 
-/* Runs the product once. The result of the last call is freed first, so that budgets hold
-   one result. */
+/* Runs the product once. The last result is freed first, so that budgets hold one. */
 static int run_once(cli_job *job)
 {
     hybrid_csr_free(job->engine, &job->C);

@@ -1,5 +1,4 @@
-/* cli/commands/gpus.h - NVIDIA GPUs that the system shows, whether or not the library can
-   use them. */
+/* cli/commands/gpus.h - NVIDIA GPUs that the system shows, usable or not. */
 #ifndef CLI_GPUS_H
 #define CLI_GPUS_H
 

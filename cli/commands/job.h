@@ -16,8 +16,7 @@ typedef struct cli_job {
     int explains;            /* 1: nothing is computed, and a random X has no values */
     hybrid_dense X, Y;
     hybrid_file *left_file, *right_file; /* operands that stay in their files; or NULL */
-    hybrid_plan *plan; /* NULL if an operand stays in its file, because each part has its
-                          own plan */
+    hybrid_plan *plan; /* NULL if an operand stays in its file: each part has a plan */
     hybrid_report report;
     const char *variant; /* name of the variant that computes */
     hybrid_trace *trace; /* NULL unless --trace is given */

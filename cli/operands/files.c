@@ -57,10 +57,7 @@ int cli_files_predict(cli_job *job)
         hybrid_spgemm_files_predict(job->engine, &A, &B, &wanted, &job->report));
 }
 
-enum {
-    WHOLE_PART = 4
-}; /* share of free memory up to which hybrid_spgemm_files() reads an operand
-      completely */
+enum { WHOLE_PART = 4 }; /* operands up to 1/4 of free memory are read completely */
 
 int cli_files_is_large(hybrid_engine *engine, const char *name)
 {

@@ -65,8 +65,7 @@ int cli_operand_is_dense(const char *name)
     if (cli_operand_spec(name))
         return 0;
     const size_t bytes = cli_peek(name, text);
-    if (cli_operand_is_json(name)) /* a dense matrix begins with {"format":
-                                      "hybrid-dense", */
+    if (cli_operand_is_json(name)) /* it has "format": "hybrid-dense" */
         return strstr(text, "\"hybrid-dense\"") != NULL;
     return cli_ends_in(name, ".npy") || is_npy(text, bytes) || has_array_banner(text);
 }

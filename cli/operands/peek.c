@@ -12,8 +12,7 @@ enum { TRIES = 100, PAUSE_NS = 10000000 };
 
 /* ---- bytes ----------------------------------------------------------------------- */
 
-/* Copies the contents of a pipe without consuming them: tee() duplicates them into
-   another pipe. */
+/* Copies the contents of a pipe; tee() duplicates them without consuming them. */
 static size_t peek_once(int fd, char *text, size_t room)
 {
     int ends[2];

@@ -1,5 +1,4 @@
-/* cli/options/arguments.c - reads the arguments of a command with the table of
-   options. */
+/* cli/options/arguments.c - reads arguments with the table of options. */
 #include "cli/options/arguments.h"
 
 #include <getopt.h>
@@ -85,8 +84,8 @@ static int tell_owners(const cli_command *command, const char *name)
     return owners.count > 0;
 }
 
-/* Prints the options of the command that begin with `name`. Returns 0 if there are fewer
-   than two. */
+/* Prints the options of the command that begin with `name`. Returns 0 if fewer than
+   two. */
 static int tell_ambiguous(const cli_command *command, const char *name)
 {
     list matches = {0};

@@ -1,5 +1,4 @@
-/* cli/options/arguments.h - reads the arguments of a command with the table of
-   options. */
+/* cli/options/arguments.h - reads arguments with the table of options. */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
 

@@ -1,5 +1,4 @@
-/* cli/options/help.c - prints --help from the tables of commands and options, 80 columns
-   wide. */
+/* cli/options/help.c - prints --help from the tables of commands and options. */
 #include "cli/options/help.h"
 
 #include <string.h>

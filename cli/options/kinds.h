@@ -1,5 +1,4 @@
-/* cli/options/kinds.h - kinds of option values: how a value is read, and what shells
-   complete. */
+/* cli/options/kinds.h - kinds of option values: how to read and complete them. */
 #ifndef CLI_KINDS_H
 #define CLI_KINDS_H
 

@@ -7,9 +7,8 @@
 enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
     COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE,
-    OPENS    = PRODUCT | CLI_CALIBRATE, /* commands that open a backend of the user's
-                                           choice */
-    ALL = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR
+    OPENS    = PRODUCT | CLI_CALIBRATE, /* commands with --backend */
+    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR
 };
 
 /* Offset of a field. It does not compile if the field has another type. */

@@ -37,8 +37,7 @@ typedef struct cli_option {
     const char *help;     /* sentences; shell completions show the first one */
 } cli_option;
 
-/* Table that ends with a NULL name. An option may have several rows, for different
-   commands. */
+/* Table that ends with a NULL name. An option may have a row per command. */
 extern const cli_option cli_option_table[];
 
 /* Returns the next row at or after `option` that `command` takes, or NULL. */

@@ -1,5 +1,4 @@
-/* cli/options/parse.h - parses option values. Each function returns 1 if the whole text
-   is valid. */
+/* cli/options/parse.h - parses option values. Functions return 1 if the text is valid. */
 #ifndef CLI_PARSE_H
 #define CLI_PARSE_H
 

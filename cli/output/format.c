@@ -9,8 +9,7 @@
 #include "cli/output/outputs.h"
 #include "cli/output/say.h"
 
-/* Returns 1 if the name says nothing about the format: standard output, a device or a
-   pipe. */
+/* Returns 1 for standard output, a device or a pipe, whose names say no format. */
 static int is_stream(const char *name)
 {
     struct stat st;

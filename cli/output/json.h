@@ -22,12 +22,10 @@ void cli_json_end(cli_json *json);
 /* Writes the separator and "key": ; the caller writes the value. */
 void cli_json_key(cli_json *json, const char *key);
 
-void cli_json_text(cli_json *json, const char *key, const char *value); /* NULL is written
-                                                                           as null */
+void cli_json_text(cli_json *json, const char *key, const char *value); /* NULL: null */
 void cli_json_int(cli_json *json, const char *key, int64_t value);
 void cli_json_count(cli_json *json, const char *key, uint64_t value);
-void cli_json_real(cli_json *json, const char *key, double value); /* null unless
-                                                                      finite */
+void cli_json_real(cli_json *json, const char *key, double value); /* NAN: null */
 
 void cli_json_truth(cli_json *json, const char *key, int truth);
 

@@ -1,5 +1,4 @@
-/* cli/output/outputs.c - output files that appear under their names when they are
-   complete. */
+/* cli/output/outputs.c - output files that appear when they are complete. */
 #include "cli/output/outputs.h"
 
 #include <dirent.h>
@@ -155,8 +154,7 @@ static int lock_partial(cli_output *out)
     }
 }
 
-/* Adds the name to the list before the file exists, so that a signal finds it at any
-   time. */
+/* Adds the name to the list before the file exists, so that a signal finds it. */
 static int claim_partial(cli_output *out)
 {
     char *stem = make_stem(out->path);

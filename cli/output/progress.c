@@ -1,5 +1,4 @@
-/* cli/output/progress.c - shows the progress of a multiplication in one line on
-   stderr. */
+/* cli/output/progress.c - shows progress in one line on stderr. */
 #include "cli/output/progress.h"
 
 #include <signal.h>

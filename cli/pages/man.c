@@ -10,8 +10,7 @@ enum { WIDTH = 76 };
 
 /* ---- text ------------------------------------------------------------------------- */
 
-/* Writes text with the characters that are special in troff escaped. Returns the
-   bytes. */
+/* Writes text with troff's special characters escaped. Returns the bytes. */
 static int put_letters(FILE *to, const char *text, int length)
 {
     static const char *const escapes[] = {"-\\-", "\\\\e", "'\\(aq", "^\\(ha", "~\\(ti"};
@@ -103,8 +102,7 @@ static void put_head(FILE *to, const cli_command *command, const char *date)
     put_text(to, command->description);
 }
 
-/* Writes the rule of a value without a list of words: "--threads takes a whole
-   number". */
+/* Writes the rule of a value without words: "--threads takes a whole number". */
 static void put_rule(FILE *to, const cli_option *option)
 {
     char text[256];

@@ -8,8 +8,7 @@
 #include "cli/options/options.h"
 
 /* Write a complete file: a manual page, or completions for a shell. */
-void page_man(FILE *to, const cli_command *command, const char *date); /* date such as
-                                                                          "2026-01-31" */
+void page_man(FILE *to, const cli_command *command, const char *date); /* "2026-01-31" */
 void page_bash(FILE *to);
 void page_zsh(FILE *to);
 void page_fish(FILE *to);

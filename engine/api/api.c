@@ -180,8 +180,7 @@ static int reads_columns(const hybrid_plan *plan)
            hy_product_has_views(&plan->product);
 }
 
-/* Runs an SpMM plan. Operands must be checked; matching them with the plan is done
-   here. */
+/* Runs an SpMM plan. Operands must be checked; they are matched here. */
 static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                                const hy_source *X, double beta, const hy_beginning *start,
                                hybrid_dense *Y)

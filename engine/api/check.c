@@ -197,8 +197,7 @@ static int overlap(const array *a, const array *b)
 static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
                                  const hybrid_dense *X, const hybrid_dense *Y)
 {
-    const size_t nnz = A->row_ptr ? (size_t)A->nnz : 0; /* arrays are NULL if A is in a
-                                                           file */
+    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* A in a file has no arrays */
     const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
     const array y      = array_of(Y, "Y");
     const array read[] = {array_of(X, "X"),

@@ -24,15 +24,13 @@ hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *n
 hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B);
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
                             const hybrid_dense *Y);
-/* Check shapes of operands that are checked already or are in files. Y must be in host
-   memory. */
+/* Check shapes of operands that are checked or in files. Y must be in host memory. */
 hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
                                      const hybrid_csr *B);
 hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
                                    const hybrid_dense *X, const hybrid_dense *Y);
 
-/* Checks the columns of X, so that the sizes and the work of the product do not
-   overflow. */
+/* Checks that the columns of X do not overflow the sizes and work of the product. */
 hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols);
 
 /* Checks the patterns of A and B (NULL: of A alone): all rules with HYBRID_CHECK in

@@ -1,5 +1,4 @@
-/* engine/api/line.h - a row of a sparse or dense matrix, and sums in twice the
-   precision. */
+/* engine/api/line.h - a row of any matrix, and sums in twice the precision. */
 #ifndef HY_LINE_H
 #define HY_LINE_H
 

@@ -41,8 +41,7 @@ static hybrid_status narrow_all(hy_context *ctx, const hybrid_csr *A, const char
     return status == HYBRID_BAD_MATRIX ? hy_csr_check(ctx, A, name) : status;
 }
 
-/* Returns the converted columns of an earlier operand with the same column array, or
-   NULL. */
+/* Returns converted columns of an earlier operand with the same array, or NULL. */
 static void *find_columns(const hy_narrow *narrow, const hybrid_csr *A)
 {
     for (int i = 0; i < narrow->count; i++) {

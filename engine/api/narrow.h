@@ -13,8 +13,7 @@ enum { HY_NARROW_MOST = 3 }; /* maximum sparse operands of a call */
 typedef struct hy_narrow {
     const hybrid_csr *from[HY_NARROW_MOST]; /* operands with 64-bit columns */
     hybrid_csr of[HY_NARROW_MOST];          /* the same operands with 32-bit columns */
-    void *copies[HY_NARROW_MOST];           /* converted columns; NULL if shared with
-                                               another operand */
+    void *copies[HY_NARROW_MOST];           /* converted columns; NULL if shared */
     int count;
 } hy_narrow;
 

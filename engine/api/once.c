@@ -7,8 +7,7 @@
 #include "engine/api/take.h"
 #include "partition/move/sources.h"
 
-/* Returns HYBRID_CHECK if the device found a wrong operand, so that the host says
-   where. */
+/* Returns HYBRID_CHECK if the device found an error, so that the host says where. */
 static unsigned checked_after(hy_direct_end end)
 {
     return end == HY_DIRECT_WRONG ? HYBRID_CHECK : 0;
@@ -75,10 +74,8 @@ static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *
 {
     hybrid_dense *Y        = update->Y;
     const hy_source source = hy_source_dense(&engine->ctx, X);
-    const int as_it_is =
-        update->alpha == 1 && update->beta == 0; /* the sums are Y, so the device can
-                                                    write them there */
-    const hy_once once = {.X = as_it_is ? X : NULL, .Y = Y};
+    const int as_it_is     = update->alpha == 1 && update->beta == 0; /* the sums are Y */
+    const hy_once once     = {.X = as_it_is ? X : NULL, .Y = Y};
     hybrid_plan *plan;
 
     options->order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
@@ -100,8 +97,7 @@ static hybrid_status check_once(hy_context *ctx, const hybrid_plan_options *o)
                            : HYBRID_OK;
 }
 
-/* Finds and checks the operands, and sets the options that follow from where X and Y
-   are. */
+/* Finds and checks the operands, and sets options by where X and Y are. */
 static hybrid_status find_dense(hybrid_engine *engine, const hybrid_plan_options *options,
                                 const hybrid_csr *A, const hybrid_dense *X,
                                 const hybrid_dense *Y, hybrid_plan_options *o)

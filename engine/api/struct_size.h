@@ -9,8 +9,7 @@
 
 typedef struct hy_struct {
     const char *name, *initializer;
-    size_t first, size; /* bytes of the smallest struct that is accepted, and of the
-                           current one */
+    size_t first, size; /* bytes of the smallest valid struct, and of today's */
 } hy_struct;
 
 extern const hy_struct hy_engine_options_struct, hy_plan_options_struct,

@@ -10,8 +10,7 @@
 
 enum { MANY_CORES = 8 };
 
-/* Returns the number, 1 to INT_MAX, at the start of `text`, or 0. *rest is what follows
-   it. */
+/* Returns the number, 1 to INT_MAX, at the start of `text`, or 0. *rest follows it. */
 static int leading_number(const char *text, char **rest)
 {
     errno            = 0;

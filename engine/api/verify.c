@@ -52,8 +52,7 @@ static const double DEVIATIONS = 8;
 /* Sums of a row of B or X. */
 typedef struct right_row {
     double signs, scaled; /* sum of r_j b_j, and of r_j b_j / w_j */
-    double norm;          /* NaN if some b_j is not finite; -1 for a row without
-                             entries */
+    double norm;          /* NaN if some b_j is not finite; -1 if empty */
 } right_row;
 
 typedef struct check {
