@@ -242,8 +242,7 @@ void peer_unload(peer_device *d)
 
 /* ---- calls ----------------------------------------------------------------------- */
 
-/* Computes with one algorithm. `alone` is true to time the kernels, false for whole
-   calls. */
+/* Computes with one algorithm. `alone`: times the kernels only. */
 static bool compute(peer_device *d, int algorithm, bool alone, peer_call *call)
 {
     call->prepare_s = 0;

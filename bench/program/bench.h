@@ -172,7 +172,7 @@ typedef struct bench_line {
     const char   *engine;            /* backend: "cuda" or "host"; NULL: a peer */
     int           pinned;
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
-    char          new_matrix_variant[BENCH_NAME]; /* core: of those calls; "": unknown */
+    char          new_matrix_variant[BENCH_NAME]; /* core: planner's choice, or "" */
     char          error[BENCH_TEXT]; /* "": no error */
     int64_t       cols;              /* 0: not an SpMM */
     bench_times   times;

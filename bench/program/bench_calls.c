@@ -93,8 +93,7 @@ static hybrid_status call(const caller *k, bench_call *out)
 
 /* ---- all calls ------------------------------------------------------------------- */
 
-/* Makes the first call. If the options ask for one plan for all calls, its time is
-   added. */
+/* Makes the first call. If all calls share a plan, its time is added. */
 static hybrid_status call_first(caller *k, bench_calls *all)
 {
     const unsigned again = HYBRID_RESIDENT | HYBRID_REUSE;

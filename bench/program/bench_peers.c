@@ -11,7 +11,7 @@
 
 enum { SEED = 5 };
 
-static const double SLOW_S = 4; /* seconds; slower products have one more call */
+static const double SLOW_S = 4; /* seconds; above, one call follows the first */
 
 /* A peer on one problem. */
 typedef struct peer_case {

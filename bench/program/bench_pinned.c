@@ -60,6 +60,6 @@ void bench_unpin(bench_case *c)
     array arrays[MOST_ARRAYS];
     const int count = arrays_of(c, arrays);
 
-    for (int i = 0; i < count; i++) /* rejects arrays that are not pinned */
+    for (int i = 0; i < count; i++) /* hybrid_unpin() rejects what is not pinned */
         hybrid_unpin(c->engine, arrays[i].ptr);
 }

@@ -74,7 +74,7 @@ static void print_result(const cli_job *job)
            cli_count(r->flops / 2).s);
 }
 
-/* Prints whether C fits memory, for a product without a plan. Plans say it themselves. */
+/* Prints whether C fits memory, for a product without a plan. Plans say so, too. */
 static void print_sparse_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);

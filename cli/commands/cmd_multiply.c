@@ -59,8 +59,7 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
-/* Results that exceed memory by less than this factor are tried; estimates may be
-   wrong. */
+/* Factor of memory up to which a result is tried, because estimates may be wrong. */
 static const double SURE = 1.25;
 
 static int plan(multiply *m)

@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-/* Returns the number of bytes of the UTF-8 character at `p` (RFC 3629), or 0 if
-   invalid. */
+/* Returns the bytes of the UTF-8 character at `p` (RFC 3629), or 0 if it is not valid. */
 int cli_utf8_length(const char *p);
 
 /* Copies `from` to `to`, at most `room` bytes with the final 0; a longer text is

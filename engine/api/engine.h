@@ -12,7 +12,7 @@
 
 /* Sizes from which a plan does additional work to be faster. */
 enum {
-    HY_PREFETCH_BYTES = 1 << 20,    /* bytes of B; less is not worth it */
+    HY_PREFETCH_BYTES = 1 << 20,    /* bytes of B from which it is prefetched */
     HY_COUNTED_BYTES  = 32 << 20,   /* bytes of B; below, workers count scalar products
                                        sooner than the device (2 M entries: 0.2 ms,
                                        against 0.7 ms after the copy) */
@@ -34,7 +34,7 @@ struct hybrid_engine {
     const hy_variant *const *variants;  /* table of all variants */
     char device_text[HY_DEVICES_TEXT];  /* names of the devices, or why there is none */
     char rates_path[HY_RATES_PATH];     /* file of measured speeds; "" if there is none */
-    const struct hy_schedule *schedule; /* tests: schedule if possible; or NULL */
+    const struct hy_schedule *schedule; /* in tests: schedule, if possible; else NULL */
     /* Column blocks of an X that fits the device, in tests with the schedule column_ring
        or with pinned X and Y; otherwise 0. */
     int64_t panels;
@@ -44,8 +44,8 @@ struct hybrid_engine {
                               products */
     /* Maximum entries of a C with 32-bit offsets: INT32_MAX, in tests less. */
     int64_t index_max;
-    int all_devices;  /* tests, 1: all devices compute a part of each product */
-    int device_first; /* tests, 1: what fits the device is not given to the host */
+    int all_devices;  /* in tests 1: all devices compute a part of each product */
+    int device_first; /* in tests 1: the host gets no product that fits the device */
     int64_t hypersparse_bytes; /* bytes of X and Y; above, rows that A leaves empty are
                                   left out */
     /* Operands in files: maximum bytes of a part of A, of rows of B and of an operand
@@ -53,7 +53,7 @@ struct hybrid_engine {
     int64_t piece_bytes;
     hy_narrow narrow;     /* state of the current call */
     hy_spaces spaces;     /* state of the current call */
-    hybrid_report report; /* last finished run; all zero before */
+    hybrid_report report; /* last finished run; zero before the first */
     hybrid_trace_fn trace;
     void *trace_user;
     int64_t passes; /* passes over operands begun so far: hybrid_event.pass */
@@ -84,7 +84,7 @@ int hy_engine_inherited(const hybrid_engine *engine);
    child, and inside a callback for rows or progress. */
 int hy_engine_barred(const hybrid_engine *engine);
 
-/* Begins a public call and clears the last message. Fails if it is NULL or barred. */
+/* Begins a call and clears the last message. Fails if the engine is NULL or barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
 /* Ends a public call and returns `status`. Every call that may allocate ends here. It
@@ -95,8 +95,7 @@ hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 /* idle.c: frees pooled memory that the current call has made, because the call failed. */
 void hy_idle_undo(hybrid_engine *engine);
 
-/* idle.c: hy_context.relieve. Frees memory of idle plans and pooled blocks of the
-   host. */
+/* idle.c: hy_context.relieve. Frees memory of idle plans and the host's pool. */
 void hy_idle_relieve(hy_context *ctx);
 
 /* Returns the bytes of the host budget that results may take: free bytes, and pooled

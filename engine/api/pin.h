@@ -4,8 +4,7 @@
 
 #include "base/contract/variant.h"
 
-/* Returns 1 if X and Y are pinned and have the same order, so that a device copies
-   both. */
+/* Returns 1 if X and Y are pinned in the same order, so that a device can copy both. */
 int hy_pin_both(hy_context *ctx, const hybrid_dense *X, const hybrid_dense *Y);
 
 /* Returns 1 if the device copies all of X and Y of the problem directly: hy_pin_both()

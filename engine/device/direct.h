@@ -10,9 +10,8 @@
 #include "engine/plan/plan.h"
 #include "engine/device/single.h"
 
-/* Return 1 if the product can be computed without a pipeline, on the device that
-   hy_spaces_options() has found. `options` are those of the one-shot call or of the
-   plan. */
+/* Return 1 if the product can be computed without a pipeline, on the device found by
+   hy_spaces_options(). `options` are those of the call or the plan. */
 int hy_direct_takes_spmm(const hybrid_engine *engine, const hybrid_csr *A,
                          const hybrid_dense *X, const hybrid_dense *Y,
                          const hybrid_plan_options *options);

@@ -37,9 +37,8 @@ void hy_single_bind(hy_single *s)
     hy_meter_reset_peak(&s->device->device);
     hy_meter_reset_peak(&s->device->pinned);
     hy_meter_reset_peak(&s->engine->ctx.memory.meter);
-    s->A         = *s->problem.device_a;
-    s->A.row_ptr = (void *)(uintptr_t)&first_offset; /* const is cast away; the offset
-                                                        is only read */
+    s->A             = *s->problem.device_a;
+    s->A.row_ptr     = (void *)(uintptr_t)&first_offset; /* only read */
     s->A.offset_type = HYBRID_I64;
     s->problem.A     = &s->A;
     if (!s->arranged)
@@ -108,8 +107,7 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     if (status == HYBRID_OK)
         status = hy_on_device_begin(s->lane, &s->converted, &s->problem);
     if (status == HYBRID_NO_DEVICE_MEMORY) {
-        s->device->ops->lane_drain(s->lane); /* waits for conversions that are under
-                                                way */
+        s->device->ops->lane_drain(s->lane); /* conversions may be under way */
         hy_message_clear(&s->engine->ctx.message);
         *end = HY_DIRECT_LEFT;
         return HYBRID_OK;

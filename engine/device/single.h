@@ -11,10 +11,8 @@
 /* Outcome of a call that returned HYBRID_OK. */
 typedef enum hy_direct_end {
     HY_DIRECT_DONE, /* the result is complete or enqueued */
-    HY_DIRECT_LEFT, /* the product does not fit the device in one chunk; the host must
-                       plan it */
-    HY_DIRECT_WRONG /* an operand breaks a rule of hybrid_csr; a check on the host finds
-                       which rule */
+    HY_DIRECT_LEFT, /* not one chunk on the device: the host must plan it */
+    HY_DIRECT_WRONG /* an operand breaks a rule, which a check on the host finds */
 } hy_direct_end;
 
 /* Numbers that the device reports to the host, in pinned memory. */
@@ -23,8 +21,7 @@ typedef struct hy_told {
     int64_t nnz; /* entries of the result C */
 } hy_told;
 
-/* Pack of A that a variant has made on the device. Later runs with the same pattern reuse
-   it. */
+/* Pack of A that a variant made on the device, for later runs with the same pattern. */
 typedef struct hy_arranged {
     hy_buffer in;
     hy_pack pack;
@@ -38,12 +35,10 @@ typedef struct hy_single {
     hy_lane *lane;
     hy_lane_set *lanes; /* lane set of `lane`; NULL if `lane` is the caller's stream */
     hy_mark *mark;
-    hybrid_csr A; /* A with only its first offset, in host memory where lower layers read
-                     it */
+    hybrid_csr A; /* A with only its first offset, in host memory */
     hy_problem problem;
     hy_converted converted;
-    hy_chunk chunk; /* features and variant are set by hy_single_plan() or come from a
-                       plan */
+    hy_chunk chunk; /* variant and features: from hy_single_plan() or a plan */
     hy_cost cost;   /* cost of the chunk with its variant */
     hy_job job;
     hy_arranged own;
@@ -61,8 +56,7 @@ static inline hy_told *hy_single_told(const hy_single *s)
     return s->lanes->told.ptr;
 }
 
-/* Returns a product with this A, which must be in the memory of the device that spaces
-   have found. */
+/* Returns a product with this A, which must be on the device that spaces have found. */
 hy_single hy_single_of(hybrid_engine *engine, hy_op op, const hybrid_csr *A);
 
 /* Returns the product Y = alpha*A*X + beta*Y. */
@@ -79,8 +73,7 @@ hybrid_status hy_single_begin(hy_single *s);
    may still be in use. Memory that belongs to a plan stays allocated. */
 void hy_single_end(hy_single *s, hybrid_status status);
 
-/* Waits until the device has done all that is enqueued. Progress is reported
-   meanwhile. */
+/* Waits until all enqueued work is done. Progress is reported meanwhile. */
 hybrid_status hy_single_wait(const hy_single *s);
 
 /* survey.c: finds features, variant and cost of the chunk by a survey on the device.
@@ -101,16 +94,14 @@ hybrid_status hy_single_enqueue(hy_single *s);
 hybrid_status hy_single_enqueue_dense(hy_single *s, const hy_update *update,
                                       hy_direct_end *end);
 
-/* Enqueues Y = alpha*sums + beta*Y. The sums are in job.out; they are not read if alpha
-   is 0. */
+/* Enqueues Y = alpha*sums + beta*Y. The sums in job.out are not read if alpha is 0. */
 hybrid_status hy_single_land_dense(hy_single *s, const hy_update *update);
 
 /* Returns the computed chunk as the part that a sink takes. */
 hy_part hy_single_part(const hy_single *s);
 
 /* Writes the report of a finished run that began at `start`. The result has nnz_out
-   entries or elements in result_bytes bytes. The report also becomes the last one of the
-   engine. */
+   entries or elements in result_bytes bytes. It also becomes the engine's report. */
 void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t result_bytes,
                       int64_t nnz_out, hybrid_report *report);
 

@@ -25,8 +25,7 @@ static hy_held held_by(hy_backend *device, const void *ptr)
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
 }
 
-/* Returns how a device of the engine holds the memory, or OTHER if a foreign device holds
-   it. */
+/* Returns how a device of the engine holds the memory, or OTHER if a foreign one does. */
 static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
 {
     hy_held held = HY_HELD_OTHER;
@@ -85,13 +84,11 @@ static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *
 }
 
 /* Returns the device of the engine that holds the memory, or NULL. *held says whether the
-   memory is managed. */
+   memory is managed. The device of earlier arrays is asked first. */
 static hy_backend *find_device(const hy_spaces *spaces, const void *ptr, hy_held *held)
 {
     const int count = *spaces->device_count;
-    const int first = spaces->device ? spaces->device->index : 0; /* most arrays are on
-                                                                     the device of the
-                                                                     arrays before them */
+    const int first = spaces->device ? spaces->device->index : 0;
 
     for (int i = 0; i < count; i++) {
         hy_backend *device = spaces->devices[(first + i) % count];

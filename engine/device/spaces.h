@@ -20,19 +20,16 @@ typedef struct hy_spaces {
     hy_backend *const *devices;
     const int *device_count;
     const char *why;    /* reason why there is no device */
-    hy_backend *device; /* device of the operands or the result of the current call; NULL:
-                           host */
+    hy_backend *device; /* device of the current call's operands or result; or NULL */
     int is_bound;       /* 1: an operand is in memory of `device` that is not managed */
     void *stream;       /* the caller's stream, for all calls */
     const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device */
     hybrid_csr of[HY_SPACES_MOST];          /* views of the operands in `from` */
-    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies of patterns; NULL
-                                                                if shared or taken */
+    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies, or NULL */
     int count;
     int64_t fetched; /* bytes of `offsets` and `columns` */
     size_t piece;    /* bytes copied between two checks of progress, some milliseconds */
-    const void *host[HY_SPACES_SEEN]; /* last arrays found in host memory; asking CUDA
-                                         takes 1 us */
+    const void *host[HY_SPACES_SEEN]; /* arrays seen in host memory: asking takes 1 us */
     unsigned seen;                    /* arrays added to `host`, in a ring */
 } hy_spaces;
 

@@ -1,5 +1,4 @@
-/* engine/device/survey.c - plans a product from a survey of its operands on the
-   device. */
+/* engine/device/survey.c - plans a product from a survey of its operands. */
 #include <math.h>
 
 #include "base/threads/clock.h"
@@ -71,8 +70,7 @@ static double seconds_of(const hy_single *s, const hy_variant *variant,
     return cost->multiply_s + cost->finish_s + kernels * s->rates.launch_s;
 }
 
-/* Chooses the fastest variant for the device. chunk.variant stays NULL if none can
-   run. */
+/* Chooses the fastest variant. chunk.variant stays NULL if none can run. */
 static void choose(hy_single *s, unsigned flags)
 {
     const hybrid_engine *engine = s->engine;

@@ -99,8 +99,7 @@ static void *run_reader(void *arg)
     return NULL;
 }
 
-/* Begins to read the part after the current one. If no thread can be started, the caller
-   reads it now. */
+/* Begins to read the next part. Without a thread the caller reads it now. */
 static void read_next(hy_a_parts *p)
 {
     p->reading    = p->reading == p->parts ? p->parts + 1 : p->parts;

@@ -13,8 +13,7 @@
 #include "base/memory/shortage.h"
 
 enum {
-    NEAR_ROWS = 512,      /* largest distance of two rows whose offsets are read
-                             together */
+    NEAR_ROWS     = 512,  /* largest distance of rows read together */
     WINDOW        = 4096, /* maximum offsets per read */
     NEAR_ENTRIES  = 512,  /* largest gap within a read, in entries */
     PIECE_BYTES   = 32 << 10,
@@ -74,8 +73,7 @@ typedef struct run {
     int64_t first, count; /* entries of the file, gaps included */
 } run;
 
-/* Returns the next run: rows without gaps of any length, or rows with gaps that fit into
-   a piece. */
+/* Returns the next run: rows without gaps, or rows with gaps that fit into a piece. */
 static run run_from(const gathering *g, int64_t i, int64_t end)
 {
     enum { MOST = PIECE_BYTES / 8 };
@@ -213,8 +211,7 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
 
 /* ---- rows of A whose rows of B fit ----------------------------------------------- */
 
-/* Finds the rows of B that rows [begin, end) of A touch, and where they lie in the
-   file. */
+/* Finds the rows of B that rows [begin, end) of A touch, and their place in the file. */
 static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                                  int64_t end, gathering *g)
 {

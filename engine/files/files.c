@@ -125,8 +125,7 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
         return hy_fail(&engine->ctx, HYBRID_UNSUPPORTED,
                        "plan options: of operands in files nothing is left in the memory "
                        "of a device");
-    call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* no plan is handed out that could
-                                                         explain itself */
+    call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* no plan is handed out */
     if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
         return hy_fail(
             &engine->ctx, HYBRID_BAD_ARGUMENT,

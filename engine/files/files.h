@@ -15,8 +15,7 @@ typedef struct hy_files {
     hybrid_plan_options options; /* options of each part's product */
     hy_beginning start;
     hybrid_report report;                        /* sum over the parts so far */
-    const hy_backend *backends[HY_MOST_DEVICES]; /* backends that computed the last
-                                                    part */
+    const hy_backend *backends[HY_MOST_DEVICES]; /* backends of the last part */
     int count;
 } hy_files;
 
@@ -32,8 +31,7 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                              const hybrid_plan_options *options);
 
 /* hy_files_add() adds the report of a finished part. hy_files_end() completes the
-   engine's report; up_bytes and down_bytes are the sizes of all operands and of the
-   result. */
+   engine's report; up_bytes and down_bytes are the sizes of operands and result. */
 void hy_files_add(hy_files *call, const hybrid_plan *plan);
 void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes);
 
@@ -55,8 +53,7 @@ void hy_sparse_free(const hy_files *call, hy_sparse *sparse);
 
 int64_t hy_sparse_bytes(const hy_sparse *sparse);
 
-/* Return the maximum bytes of a part of A, of rows of B, and of an operand that is read
-   completely. */
+/* Return the maximum bytes of a part of A, of rows of B, and of a small operand. */
 int64_t hy_files_panel(const hy_files *call, const hy_csr_file *file);
 int64_t hy_files_rows(const hy_files *call);
 int64_t hy_files_whole(const hy_files *call);

@@ -161,8 +161,7 @@ static hybrid_status find_rows_of_b(const sample *s, int64_t first, int64_t coun
     return HYBRID_OK;
 }
 
-/* Measures a row of C. Scalar products beyond the capacity of the table are
-   extrapolated. */
+/* Measures a row of C. Scalar products that exceed the table are extrapolated. */
 static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
 {
     int64_t first, count, left;

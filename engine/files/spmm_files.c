@@ -1,5 +1,4 @@
-/* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y with operands in memory or in
-   files. */
+/* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y with operands in files. */
 #include "base/data/csr.h"
 #include "engine/files/a_part.h"
 #include "engine/api/check.h"

@@ -32,10 +32,8 @@ typedef struct calibration {
     const hy_variant *rows, *merge; /* variants of the device; NULL if it lacks one */
     int64_t timings;
     hy_trial by_mean[TIMINGS_MOST];  /* x: entries per row */
-    hy_trial built_in[TIMINGS_MOST]; /* x: merge_s / rows_s of the model with built-in
-                                        speeds */
-    hy_trial here[TIMINGS_MOST];     /* x: merge_s / rows_s of the model with measured
-                                        speeds */
+    hy_trial built_in[TIMINGS_MOST]; /* x: predicted merge_s / rows_s, built-in speeds */
+    hy_trial here[TIMINGS_MOST];     /* x: predicted merge_s / rows_s, measured speeds */
     char path[HY_RATES_PATH];        /* path of the rates file */
     hy_rates_file file;              /* of[0] is the device that computes */
 } calibration;
@@ -208,8 +206,7 @@ static void judge(calibration *c)
     d->fitted              = hy_rule_at(c->by_mean, n, d->threshold);
     d->model               = hy_rule_at(c->built_in, n, 1);
     d->scaled              = hy_rule_at(c->here, n, cut);
-    d->speeds.merge_factor = 1 / cut; /* merge if ratio < cut, which is factor * ratio <
-                                         1 */
+    d->speeds.merge_factor = 1 / cut; /* ratio < cut: factor * ratio < 1 */
 }
 
 /* ---- all steps ------------------------------------------------------------------- */
@@ -231,8 +228,7 @@ static hybrid_status calibrate(calibration *c, const char *path)
     judge(c);
     HY_TRY(hy_rates_write(&engine->ctx, c->path, &c->file));
     memcpy(engine->rates_path, c->path, sizeof c->path);
-    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* sets merge_factor,
-                                                                   too */
+    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* with merge_factor */
     return HYBRID_OK;
 }
 

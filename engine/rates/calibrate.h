@@ -9,12 +9,10 @@ typedef struct hy_calibrate_set {
     const char *const *problems; /* as hybrid_generate() takes them; ends with NULL */
     const int64_t *columns;      /* ends with 0 */
     int runs;                    /* runs per product; their median counts */
-    double limit_s;              /* no problem begins later than this many seconds after
-                                    the start */
+    double limit_s;              /* seconds from the start in which problems may begin */
 } hy_calibrate_set;
 
-/* Does what hybrid_engine_calibrate() does, with the products of `set`. Tests use small
-   ones. */
+/* Does what hybrid_engine_calibrate() does, with the products of `set`. */
 hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
                            const hy_calibrate_set *set, hybrid_calibrate_fn fn,
                            void *user, hybrid_calibration *out);

@@ -345,8 +345,7 @@ hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host)
                          .chunks = 1};
 }
 
-/* All cores compute, including those that are reserved for the device's threads
-   otherwise. */
+/* All cores compute, including those otherwise reserved for the device's threads. */
 double hy_estimated_host_s(const hy_product *product, const hy_variant *variant)
 {
     const hybrid_engine *engine = product->engine;

@@ -11,10 +11,8 @@
 typedef struct hy_estimate {
     double first_bytes;          /* bytes up before the first chunk can compute */
     double up_bytes, down_bytes; /* bytes over the bus after the first chunk has begun */
-    double last_bytes;      /* bytes of down_bytes that go down when nothing is left to go
-                               up */
-    double short_bytes;     /* added bytes that stand for the lower bus rate of short
-                               rows */
+    double last_bytes;           /* part of down_bytes after all bytes have gone up */
+    double short_bytes;     /* bytes that stand for the lower bus rate of short rows */
     double device_s;        /* seconds of kernels */
     double core_s;          /* seconds of one core for packing and computing */
     double memory_bytes;    /* bytes of host memory moved by packing and computing */
@@ -27,8 +25,7 @@ typedef struct hy_estimate {
 typedef struct hy_circumstances {
     int pinned;     /* 1: the device copies X and Y itself */
     int in_panels;  /* 1: X comes in the column blocks of layout.if_pinned */
-    int rows_of_b;  /* SpGEMM, 1: rows of A are rows of the B on the device and not
-                       packed */
+    int rows_of_b;  /* SpGEMM, 1: rows of A are rows of B on the device, unpacked */
     double packed;  /* share of the cached packs that earlier runs made, 0 to 1 */
     double ahead_s; /* seconds since prefetching of B began */
     double share;   /* share of the work that the host is expected to take, 0 to 1 */
@@ -63,8 +60,7 @@ double hy_estimate_least_s(const hy_rates *site);
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
 
 /* Return the circumstances that a plan assumes: with HYBRID_RESIDENT all packs are cached
-   by an earlier run. hy_circumstances_planned() also finds out whether rows of A are rows
-   of B. */
+   by an earlier run. hy_circumstances_planned() also finds rows_of_b. */
 hy_circumstances hy_circumstances_of(const hy_product *product);
 hy_circumstances hy_circumstances_planned(const hy_planning *p);
 

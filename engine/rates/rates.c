@@ -1,5 +1,4 @@
-/* engine/rates/rates.c - built-in and measured speeds, and the place of the user's
-   file. */
+/* engine/rates/rates.c - built-in and measured speeds, and the user's file. */
 #include "engine/rates/rates.h"
 
 #include <errno.h>
@@ -125,8 +124,7 @@ static hybrid_status make_folders(hy_context *ctx, char *path)
         const int failed = mkdir(path, 0700) != 0 && errno != EEXIST;
         const int error  = errno;
         struct stat st;
-        if (failed && stat(path, &st) != 0) /* a folder may exist in a parent that is not
-                                               writable */
+        if (failed && stat(path, &st) != 0) /* a read-only parent may have the folder */
             return hy_fail(ctx, HYBRID_IO_FAILED, "cannot make the folder '%s': %s", path,
                            strerror(error));
         *end = '/';

@@ -15,8 +15,7 @@ enum {
     HY_DEVICE_TEXT   = 256 /* maximum bytes of a device's name */
 };
 
-/* Contents of the file for one device. Planning uses `speeds` alone; the rules are a
-   record. */
+/* Contents of the file for one device. Planning uses `speeds` only. */
 typedef struct hy_rates_of_device {
     char device[HY_DEVICE_TEXT]; /* name, as describe() returns it */
     hy_measured speeds;
@@ -45,13 +44,13 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
                             char *used);
 
 /* Writes the path for the speeds of an engine that computes on this backend, in
-   HY_RATES_PATH bytes: a copy of `path`, or for NULL the user's file, whose folders are
+   HY_RATES_PATH bytes: a copy of `path`, or for NULL the user's file, with folders
    made. */
 hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char *out);
 
 /* ---- rates_file.c: what is in it ------------------------------------------------- */
 
-/* Parses `bytes` bytes of text, followed by zeros as in an hy_input. BAD_FILE names the
+/* Parses `bytes` bytes of text, followed by zeros as in hy_input. BAD_FILE names the
    line. */
 hybrid_status hy_rates_parse(hy_context *ctx, const char *name, const char *text,
                              size_t bytes, hy_rates_file *out);

@@ -68,8 +68,7 @@ typedef struct reader {
     hy_numbers *numbers;
     hy_rates_file *file;
     int formatted; /* 1 once the format was read */
-    unsigned seen; /* keys of the last device: bit i for keys[i], bit KEYS for
-                      the date */
+    unsigned seen; /* keys seen: bit i for keys[i], bit KEYS for the date */
     /* key and value of the current line, with their lengths in bytes. */
     const char *key, *value;
     int key_length, value_length;
@@ -281,8 +280,7 @@ HY_PRINTF(2, 3) static void put(printer *p, const char *format, ...)
     va_start(args, format);
     const int n = vsnprintf(p->text + p->length, room, format, args);
     va_end(args);
-    p->length += n > 0 && (size_t)n < room ? (size_t)n : 0; /* the buffer is large enough
-                                                               for all devices */
+    p->length += n > 0 && (size_t)n < room ? (size_t)n : 0; /* there is room for all */
 }
 
 static void put_device(printer *p, const hy_rates_of_device *device)

@@ -18,8 +18,7 @@ hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold)
     return (hybrid_rule){(double)right / (double)n, exp(lost / (double)n)};
 }
 
-/* Returns a threshold halfway (geometrically) between x and the next larger x, or 2 *
-   x. */
+/* Returns the geometric mean of x and the next larger x, or 2 * x. */
 static double above(const hy_trial *trials, int64_t n, double x)
 {
     double next = INFINITY;

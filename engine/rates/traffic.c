@@ -53,8 +53,7 @@ static int64_t resident_up(const hy_product *product, const hy_layout *layout,
     return sum;
 }
 
-/* Returns the bytes of the cached packs. They are sent in the first run and after A has
-   changed. */
+/* Returns the bytes of the cached packs. They are sent once, and after A has changed. */
 static int64_t cached_up(const hy_product *product, const hy_layout *layout)
 {
     const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);

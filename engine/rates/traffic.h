@@ -6,15 +6,13 @@
 #include "pipeline/site/site.h"
 
 typedef struct hy_traffic {
-    int64_t up, down; /* bytes to and from the device, at most or approximately; 0 in
-                         place */
+    int64_t up, down; /* approximate bytes to and from the device; 0 in place */
     int64_t other_up; /* bytes up of the alternative: gathered instead of resident B or X,
                          or resident instead of gathered (a ring of rows or column blocks
                          for an X that does not fit); -1: no alternative */
 } hy_traffic;
 
-/* Returns the bytes up of an SpMM in this layout, without packs that are cached from the
-   first run. */
+/* Returns the bytes up of an SpMM in this layout, without cached packs. */
 int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
 
 /* Returns the additional bytes up of the next run on the site for packs that are to be
@@ -22,8 +20,7 @@ int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
                          const hy_site *site);
 
-/* Returns the share of the cached packs that are on the device before the next run, 0 to
-   1. */
+/* Returns the share, 0 to 1, of the cached packs that are on the device already. */
 double hy_traffic_there(const hy_product *product, const hy_layout *layout,
                         const hy_site *site);
 

@@ -59,8 +59,7 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
     }
 }
 
-/* Writes the estimate of a run, and for how long each resource would be busy if it worked
-   alone. */
+/* Writes the estimate of a run, and how long each resource would be busy. */
 static void put_estimate(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product    = &portion->product;
@@ -177,8 +176,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
                      1e3 * plan->spared_s);
-    if (!split->host && !pinned->why_not) /* there is no device, or only the host
-                                             computes */
+    if (!split->host && !pinned->why_not) /* only the host computes */
         return;
     hy_words_put(w, "split     ");
     if (split->host && hy_split_all_stays(plan->portions, plan->count)) {
@@ -200,8 +198,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* Says whether B or X is resident on the device, passes through it, or travels with the
-   chunks. */
+/* Says whether B or X is resident on the device, passes through it, or is gathered. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product = &portion->product;

@@ -51,8 +51,7 @@ int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type,
                       (int64_t)hy_value_size(type));
 }
 
-/* Returns the bytes of host memory for a result with `entries` entries (SpMM:
-   elements). */
+/* Returns the bytes of a result with `entries` entries (SpMM: elements) on the host. */
 static int64_t result_bytes(const hy_product *product, int64_t entries)
 {
     const hybrid_type type = product->profile.features.type;

@@ -1,5 +1,4 @@
-/* engine/report/tell.c - public functions that return reports, candidates and
-   variants. */
+/* engine/report/tell.c - returns reports, candidates and variants. */
 #include "engine/plan/plan.h"
 #include "engine/api/struct_size.h"
 

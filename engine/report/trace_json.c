@@ -24,8 +24,7 @@ typedef struct thread {
     int64_t end_ns; /* end of the last bar of this thread */
 } thread;
 
-/* An event of a chunk. Places are sorted by chunk, while the events stay sorted by
-   time. */
+/* An event of a chunk. Places are sorted by chunk, events by time. */
 typedef struct place {
     int64_t pass, chunk;
     size_t event;
@@ -158,8 +157,7 @@ static int lane_order(const char *lane)
 
 /* ---- events ---------------------------------------------------------------------- */
 
-/* Writes a time in microseconds with three decimals, so that it is exact to the
-   nanosecond. */
+/* Writes a time in microseconds, exact to the nanosecond. */
 static void put_time(writer *w, const char *key, int64_t ns)
 {
     put(w, ",\"%s\":%lld.%03d", key, (long long)(ns / 1000), (int)(ns % 1000));
@@ -237,8 +235,7 @@ static int by_chunk(const void *a, const void *b)
     return (x->event > y->event) - (x->event < y->event);
 }
 
-/* Writes an arrow through the first event of each stage of a chunk, which has n
-   events. */
+/* Writes an arrow through the first event of each stage of a chunk with n events. */
 static void put_chunk(writer *w, const place *places, size_t n)
 {
     const hybrid_event *last = &w->events[places[0].event];

@@ -4,8 +4,7 @@
 
 #include "engine/api/engine.h"
 
-/* State at the start of a run: the time, and the busy time of all workers until then
-   (ns). */
+/* State at the start of a run: time and busy time of all workers, in nanoseconds. */
 typedef struct hy_beginning {
     int64_t ns, busy_ns;
 } hy_beginning;

@@ -1,5 +1,4 @@
-/* pipeline/load/load.c - copies B or X to the device, piece by piece, ahead of the
-   chunks. */
+/* pipeline/load/load.c - copies B or X to the device ahead of the chunks. */
 #include "pipeline/load/load.h"
 
 #include <string.h>
@@ -15,8 +14,7 @@ enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
 
 /* ---- progress -------------------------------------------------------------------- */
 
-/* Puts the tick, a task that wakes the driver, into the driver's inbox. The lock must be
-   held. */
+/* Puts the tick, which wakes the driver, into its inbox. The lock must be held. */
 static void tick(hy_load_progress *progress)
 {
     progress->wanted = -1;
@@ -41,8 +39,7 @@ int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
     return goes_on;
 }
 
-/* Returns the elements of the image (entries of B) up to the last that the chunk
-   touches. */
+/* Returns the elements (entries of B) up to the last that the chunk touches. */
 static int64_t elements_for(const hy_loader *loader, const hy_chunk *chunk)
 {
     return loader->source.csr

@@ -1,5 +1,4 @@
-/* pipeline/load/load.h - copies B or X to the device, piece by piece, ahead of the
-   chunks.
+/* pipeline/load/load.h - copies B or X to the device ahead of the chunks.
 
    Pageable memory: workers copy it into a ring of pinned pieces, which stays in the
    last-level cache, and DMA copies it from there. Pinned memory of the caller is copied
@@ -93,8 +92,7 @@ typedef struct hy_load_progress {
     pthread_cond_t changed; /* signals changes of `free`, `stop` and `loading` */
     hy_inbox *inbox;        /* inbox of the driver; NULL before the run begins */
     int64_t free;           /* leading blocks that no chunk needs any more */
-    int64_t elements;       /* elements of X, or entries of B, that are on their way or
-                               there */
+    int64_t elements;       /* elements of X, or entries of B, sent so far */
     int64_t wanted;         /* elements that the driver waits for; -1: it does not wait */
     int stop;
     int loading; /* 1 while the thread loads */
@@ -164,8 +162,7 @@ void hy_loader_free(hy_loader *loader, int64_t free);
 /* Returns the status of loading. The driver calls this when it takes the tick. */
 hybrid_status hy_loader_ticked(hy_loader *loader);
 
-/* Stops loading, waits for copies under way, and returns their status. A second call does
-   nothing. */
+/* Stops loading, waits for copies, and returns their status. May be called twice. */
 hybrid_status hy_loader_finish(hy_loader *loader);
 
 /* ---- functions for the loader's thread ------------------------------------------- */
@@ -188,8 +185,7 @@ hybrid_status hy_load_flush(hy_loader *loader);
 hybrid_status hy_load_retire(hy_loader *loader);
 
 /* load_ways.c: hy_load_elements() loads elements [begin, end) of a region. hy_load_most()
-   returns the maximum bytes of one piece of them. hy_load_rows() loads rows of a
-   region. */
+   returns the maximum bytes of a piece. hy_load_rows() loads rows. */
 hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64_t begin,
                                int64_t end);
 size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t begin,
@@ -197,8 +193,7 @@ size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t be
 hybrid_status hy_load_rows(hy_loader *loader, const hy_region *region, int64_t row,
                            int64_t rows);
 
-/* load_columns.c: prepares for the run's X, and loads rows of a region that the device
-   transposes. */
+/* load_columns.c: prepares for X, and loads rows that the device transposes. */
 hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room);
 hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int64_t row,
                                  int64_t rows);

@@ -14,8 +14,7 @@
 
 enum {
     DIRECT_LEAST = 4 << 20, /* minimum bytes of X per direct copy */
-    DIRECT_PARTS = 32       /* maximum direct copies of X, unless they became smaller than
-                               that */
+    DIRECT_PARTS = 32       /* maximum direct copies, unless smaller than that */
 };
 
 /* Finds direct copies of these rows and columns to the loader's memory. Returns their
@@ -127,9 +126,7 @@ hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int
 
     part.direct_count = find_columns(loader, &rect, part.direct);
     if (part.direct_count == 0 && part.bytes > loader->ring.piece_bytes)
-        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE, /* the whole of X was
-                                                                  pinned when the run
-                                                                  began */
+        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE, /* X was pinned at first */
                        "X was unpinned while it was multiplied");
     return hy_load_part_of(loader, &part);
 }

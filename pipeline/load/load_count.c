@@ -16,8 +16,7 @@ static int await_sent(hy_loader *loader)
     return sent;
 }
 
-/* Enqueues the count behind the copies, because the counts overwrite the ring that the
-   copies read. */
+/* Enqueues the count behind the copies, which read the ring that it overwrites. */
 static hybrid_status count(hy_loader *loader, hy_mark *counted)
 {
     const hy_backend_ops *ops = loader->backend->ops;

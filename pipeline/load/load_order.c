@@ -1,5 +1,4 @@
-/* pipeline/load/load_order.c - the order in which an operand is loaded, and what it waits
-   for. */
+/* pipeline/load/load_order.c - in which order an operand is loaded. */
 #include "pipeline/load/load.h"
 
 /* Reports that `elements` of the image are on their way, or will be when the piece that
@@ -49,8 +48,7 @@ static int await_free(hy_loader *loader, int64_t least)
 /* ---- X --------------------------------------------------------------------------- */
 
 /* Returns 1 if the region must be loaded in whole rows: its tail columns are stored
-   apart, or it is a column block, whose rows may be copied directly, or X is
-   transposed. */
+   apart, it is a column block, whose rows may be copied directly, or X is transposed. */
 static int in_whole_rows(const hy_loader *loader, const hy_region *region)
 {
     return region->tail > 0 || loader->image.axis == HY_AXIS_COLS ||
@@ -137,8 +135,6 @@ hybrid_status hy_load_all(hy_loader *loader)
 {
     (loader->image.form == HY_FORM_CSR ? load_b : load_x)(loader);
     HY_TRY(hy_load_flush(loader));
-    return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader); /* waits, because
-                                                                       untimed copies are
-                                                                       timed by the
-                                                                       host */
+    /* Without timed marks the host times the copies, so it waits for them. */
+    return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader);
 }

@@ -142,8 +142,7 @@ hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
         begin_fill(loader, piece);
     const hybrid_status status = hy_load_flush(loader);
     if (!direct)
-        ring->filled = piece; /* set even after an error, because workers fill the
-                                 piece */
+        ring->filled = piece; /* even after an error, because workers fill it */
     if (!direct || status == HYBRID_OK)
         piece->bytes = (int64_t)part->bytes;
     HY_TRY(status);

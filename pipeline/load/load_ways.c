@@ -42,8 +42,7 @@ static hybrid_status copy_elements(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way elements = {fill_elements, copy_elements};
 
-/* Returns memory with these elements in order that the device can read directly, or
-   NULL. */
+/* Returns memory with these elements that the device can read directly, or NULL. */
 static const char *find_run(const hy_loader *loader, const hy_region *region,
                             int64_t begin, int64_t end)
 {
@@ -183,8 +182,7 @@ hybrid_status hy_load_rows(hy_loader *loader, const hy_region *r, int64_t row,
     if (loader->columns.bytes > 0)
         return hy_load_transposed(loader, r, row, rows);
     part.direct_count = find_rows(loader, r, row, rows, part.direct);
-    if (part.direct_count == 0 && r->wrapped > 0) /* blocks wrap only if all of X is
-                                                     pinned */
+    if (part.direct_count == 0 && r->wrapped > 0) /* blocks wrap only if X is pinned */
         return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE,
                        "X was unpinned while it was multiplied");
     if (part.direct_count > 0 || (r->tail > 0 && part.bytes <= loader->ring.piece_bytes))

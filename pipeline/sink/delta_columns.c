@@ -1,5 +1,4 @@
-/* pipeline/sink/delta_columns.c - copies columns of C delta-coded, and decodes them on
-   workers. */
+/* pipeline/sink/delta_columns.c - delta-coded columns of C, decoded by workers. */
 #include "pipeline/sink/delta_columns.h"
 
 #include "partition/move/deltas.h"
@@ -76,8 +75,7 @@ static int get_room(hy_slot *slot)
     return alloc_quietly(backend, bytes, &slot->packed);
 }
 
-/* Returns 1 if workers have not yet stored more than one chunk whose columns arrived
-   delta-coded. */
+/* Returns 1 if more than one chunk with delta-coded columns waits to be stored. */
 static int workers_lag(const hy_site *site)
 {
     int waiting = 0;

@@ -1,5 +1,4 @@
-/* pipeline/sink/delta_columns.h - copies columns of C delta-coded, and decodes them on
-   workers.
+/* pipeline/sink/delta_columns.h - delta-coded columns of C, decoded by workers.
 
    The bus bounds most sparse products, and half of its bytes are columns. Their
    differences take one or two bytes instead of four (partition/move/deltas.h). The device
@@ -18,20 +17,17 @@
 
 #include "pipeline/site/slot.h"
 
-/* Enqueues the coding of the chunk's columns behind its kernels, if delta coding can be
-   faster. */
+/* Enqueues the coding of the chunk's columns behind its kernels, if it can be faster. */
 hybrid_status hy_delta_columns_make(hy_slot *slot, hy_lane *lane);
 
 /* Returns 1 if the columns are to arrive delta-coded; slot->packed then has room for
-   them. The chunk must be computed, and its place in C pinned. Only the driver calls
-   this. */
+   them. The chunk must be computed, and its place in C pinned. Only for the driver. */
 int hy_delta_columns_pay(hy_slot *slot);
 
 /* Enqueues the copy to slot->packed, and sets slot->columns behind it. */
 hybrid_status hy_delta_columns_copy(const hy_slot *slot, hy_lane *lane);
 
-/* Lets the sink decode the part's columns into the result. On return the values have
-   arrived, too. */
+/* Lets the sink decode the part's columns, and waits for the values. */
 hybrid_status hy_delta_columns_store(const hy_slot *slot, const hy_part *part);
 
 /* Returns the bytes that delta coding saved on the bus. */

@@ -14,8 +14,7 @@ void hy_columns_put(hybrid_index type, void *to, int64_t at, const int32_t *from
                     int64_t count);
 
 /* Converts the `count` numbers of the span to the type, from the other type, in new
-   pages. All workers take part. The numbers must fit. On failure the span is
-   unchanged. */
+   pages. Runs in parallel. The numbers must fit. On failure the span is unchanged. */
 hybrid_status hy_indices_convert(hy_context *ctx, hy_span *span, int64_t count,
                                  hybrid_index type);
 

@@ -67,8 +67,7 @@ void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
 {
     const int64_t used =
         (int64_t)(col->touched / col_size);         /* entries whose pages are present */
-    const int64_t likely = expected + expected / 4; /* probable upper bound on the entries
-                                                       of C */
+    const int64_t likely = expected + expected / 4; /* probable upper bound */
 
     memset(a, 0, sizeof *a);
     a->ctx      = ctx;

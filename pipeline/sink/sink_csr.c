@@ -28,8 +28,7 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
 }
 
-/* Sets the size of C that error sentences name: `expected` entries, or `total` if that is
-   more. */
+/* Sets the size of C for error sentences: max(expected, total) entries. */
 static void expect(hy_csr_sink *csr, int64_t expected)
 {
     const size_t each    = csr->sink.col_bytes + hy_value_size(csr->type);

@@ -7,8 +7,7 @@
 _Static_assert((int)HY_ROW_COPIES <= (int)HY_LANDINGS,
                "all copies of a part are landings");
 
-/* Parts may be reserved in any order, because the place of an element does not depend on
-   others. */
+/* Parts may be reserved in any order, because elements have fixed places. */
 hybrid_status hy_dense_reserve(hy_sink *sink, hy_part *part)
 {
     const hy_chunk *chunk = part->chunk;

@@ -1,5 +1,4 @@
-/* pipeline/sink/sink_device.c - stores results in the memory of the device that
-   computes. */
+/* pipeline/sink/sink_device.c - stores results on the device that computes. */
 #include "pipeline/sink/sink_device.h"
 
 #include "base/data/csr.h"
@@ -73,8 +72,7 @@ void hy_device_dense_sink_open(hy_context *ctx, const hy_update *update,
 /* Entries of one part of C, until all parts are copied together. */
 typedef struct hy_device_piece {
     struct hy_device_piece *next;
-    int64_t row, nnz, offset; /* first row of the part, its entries, and their place in
-                                 C */
+    int64_t row, nnz, offset; /* first row, entries, and their place in C */
     void *col, *val;          /* 32-bit columns and values, on the device */
 } piece;
 
@@ -216,8 +214,7 @@ done:
     return status;
 }
 
-/* Sets the index types of C: those that were asked for, or one for both by the number of
-   entries. */
+/* Sets the index types of C: as asked for, or by the number of entries. */
 static void choose_types(const hy_device_csr_sink *csr, hybrid_csr *C)
 {
     const hybrid_index both = csr->nnz <= csr->shape.index_max ? HYBRID_I32 : HYBRID_I64;

@@ -1,5 +1,4 @@
-/* pipeline/sink/sink_each.c - passes rows of a result in CSR to a function of the
-   caller. */
+/* pipeline/sink/sink_each.c - passes rows of C to a function of the caller. */
 #include "pipeline/sink/sink_each.h"
 
 #include <string.h>
@@ -19,8 +18,7 @@ static void free_room(hy_each_sink *each)
     each->room            = 0;
 }
 
-/* Makes room for `nnz` entries, with a quarter in reserve, because parts have similar
-   sizes. */
+/* Makes room for `nnz` entries and a quarter more, because parts have similar sizes. */
 static hybrid_status get_room(hy_each_sink *each, int64_t nnz)
 {
     hy_context *ctx    = each->sink.ctx;

@@ -1,4 +1,4 @@
-/* pipeline/sink/sink_each.h - passes rows of a result in CSR to a function of the caller.
+/* pipeline/sink/sink_each.h - passes rows of C to a function of the caller.
 
    The result is not stored. A part is passed directly from its slot. If its rows have
    gaps or arrive in pieces, it is first assembled in arrays that hold one part. The next
@@ -22,8 +22,7 @@ typedef struct hy_each_sink {
     void *col, *val;
 } hy_each_sink;
 
-/* Opens a sink that passes rows of C = A*B to `fn`. No memory is held before the first
-   part. */
+/* Opens a sink that passes rows of C = A*B to `fn`. It allocates for the first part. */
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out);
 
