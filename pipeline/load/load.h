@@ -102,7 +102,7 @@ typedef struct hy_load_progress {
 } hy_load_progress;
 
 struct hy_loader {
-    hy_task go; /* first; tells the lane set's thread to load */
+    hy_task go; /* first member; tells the lane set's thread to load */
     hy_backend *backend;
     hy_lane_set *lane_set; /* borrowed; its lane copies, and its thread loads */
     hy_source source;      /* source of the operand */

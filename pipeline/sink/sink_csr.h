@@ -24,7 +24,7 @@
 #include "pipeline/sink/prefault.h"
 
 typedef struct hy_csr_sink {
-    hy_sink sink; /* first */
+    hy_sink sink; /* must be the first member */
     int64_t rows, cols;
     hybrid_type type;
     hybrid_csr *result; /* set by finish() */

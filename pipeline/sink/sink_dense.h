@@ -13,7 +13,7 @@
 #include "partition/move/storing.h"
 
 typedef struct hy_dense_sink {
-    hy_sink sink; /* first */
+    hy_sink sink; /* must be the first member */
     hy_update update;
     const hy_touched *subset; /* rows of Y that parts have; NULL: all */
     int64_t left;             /* elements that are not reserved yet */

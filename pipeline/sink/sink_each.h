@@ -9,7 +9,7 @@
 #include "base/contract/sink.h"
 
 typedef struct hy_each_sink {
-    hy_sink sink; /* first */
+    hy_sink sink; /* must be the first member */
     int64_t cols;
     hybrid_type type;
     hybrid_each_fn fn;
