@@ -1,4 +1,4 @@
-/* cli/commands/job.c - what multiply and explain share: engine, operands, plan. */
+/* cli/commands/job.c - steps that multiply and explain share: engine, operands, plan. */
 #include "cli/commands/job.h"
 
 #include <stdio.h>
@@ -27,8 +27,9 @@ void cli_job_pause(cli_job *job)
     job->cpu_ns = cpu_now_ns();
 }
 
-/* Cores; but for reading and writing during which no core was busy for half of the time,
-   none of the resources that the library knows: files. */
+/* Returns what bound a step. It is a file (HYBRID_RESOURCES, none of the library's) if
+   the step read or wrote and cores were busy for less than half of its time; else the
+   cores. */
 static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t ns)
 {
     const int on_file = strncmp(stage, "read", 4) == 0 || strncmp(stage, "write", 5) == 0;
@@ -56,8 +57,7 @@ double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t b
     return (double)(end_ns - begin_ns) * 1e-9;
 }
 
-/* ---- engine ---------------------------------------------------------------------------
- */
+/* ---- engine ---------------------------------------------------------------------- */
 
 static int on_progress(void *user, int64_t done, int64_t total)
 {
@@ -91,8 +91,8 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     return NULL;
 }
 
-/* A GPU that is not there needs no words. One that was asked for, or that is there and
-   cannot be used, does. */
+/* Explains why the GPU is not used, if one was asked for or is present. A machine without
+   GPU needs no explanation. */
 static void tell_of_gpu(const cli_job *job)
 {
     const cli_options *o = job->options;
@@ -123,8 +123,7 @@ int cli_job_open(cli_job *job)
     return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
 }
 
-/* ---- operands
- * -------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------- */
 
 static int is_variant(const char *beginning)
 {
@@ -176,8 +175,7 @@ static int make_x(cli_job *job)
                                 HYBRID_ROW_MAJOR, NULL,          job->type};
         return CLI_DONE;
     }
-    /* Y comes before the numbers of X, so that sizes that do not fit are refused at once
-     */
+    /* Y is allocated before X is filled, so that sizes that do not fit fail at once */
     hybrid_status status = hybrid_dense_create(job->engine, job->A.cols, o->dense_cols,
                                                HYBRID_ROW_MAJOR, job->type, &job->X);
     if (status == HYBRID_OK)
@@ -191,8 +189,9 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* Returns 1 if an operand in JSON stays in its file: no step needs the whole operand.
-   Plans need it in memory, so that explain reads what a product would read as a whole. */
+/* Returns 1 if an operand in JSON stays in its file, because no step needs all of it. A
+   plan needs the operands in memory, so explain reads those that the library would read
+   completely. */
 static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
@@ -236,7 +235,7 @@ static int open_right(cli_job *job)
                                   job->type);
 }
 
-/* B as it is named, or as the options make it; right_name says which. */
+/* Loads B as it was named, or as the options make it. right_name says which. */
 static int load_right(cli_job *job)
 {
     const cli_options *o = job->options;
@@ -282,8 +281,8 @@ static int load_left(cli_job *job)
     return code;
 }
 
-/* The type of --type or, without it, that of operands in files: of JSON, which is not
-   converted, or else of .npy. Text has no type. */
+/* Finds the type of the values: --type, else the type of JSON operands, which are not
+   converted, else that of .npy files, else f64. Text files have no type. */
 static int find_type(cli_job *job)
 {
     const cli_options *o = job->options;
@@ -324,8 +323,7 @@ int cli_job_load(cli_job *job)
     return code == CLI_DONE ? cli_shapes_check(job) : code;
 }
 
-/* ---- plan
- * ------------------------------------------------------------------------------- */
+/* ---- plan ------------------------------------------------------------------------ */
 
 static void find_chosen(cli_job *job)
 {

@@ -1,4 +1,4 @@
-/* cli/operands/files.c - products of operands that stay in their files. */
+/* cli/operands/files.c - products with operands that stay in their files. */
 #include "cli/operands/files.h"
 
 #include "cli/output/say.h"
@@ -57,9 +57,7 @@ int cli_files_predict(cli_job *job)
         hybrid_spgemm_files_predict(job->engine, &A, &B, &wanted, &job->report));
 }
 
-enum {
-    WHOLE_PART = 4
-}; /* of the free memory: operands that hybrid_spgemm_files() reads */
+enum { WHOLE_PART = 4 }; /* operands up to 1/4 of free memory are read completely */
 
 int cli_files_is_large(hybrid_engine *engine, const char *name)
 {
@@ -68,7 +66,7 @@ int cli_files_is_large(hybrid_engine *engine, const char *name)
 
     if (hybrid_engine_machine(engine, &machine) != HYBRID_OK || machine.host_bytes == 0 ||
         hybrid_file_open(engine, name, &file) != HYBRID_OK)
-        return 0; /* reading it says what is wrong */
+        return 0; /* reading the file will report the error */
     const hybrid_csr A  = hybrid_file_csr(file);
     const int64_t value = A.type == HYBRID_F64 ? 8 : 4;
     const int64_t bytes = A.rows * 8 + A.nnz * (4 + value);

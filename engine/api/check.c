@@ -1,4 +1,4 @@
-/* engine/api/check.c - arguments of public calls, checked before anything is done. */
+/* engine/api/check.c - checks arguments of public calls before anything is done. */
 #include "engine/api/check.h"
 
 #include "base/data/csr.h"
@@ -9,7 +9,7 @@ static int is_index(hybrid_index type)
     return type == HYBRID_I32 || type == HYBRID_I64 || type == HYBRID_INDEX_AUTO;
 }
 
-/* Of C: what HYBRID_INDEX_DEFAULT stands for is in its place. */
+/* Checks the index types of C, in which HYBRID_INDEX_DEFAULT is already replaced. */
 static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o)
 {
     if (!is_index(o->offsets) || !is_index(o->columns))
@@ -81,8 +81,7 @@ static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
     return HYBRID_OK;
 }
 
-/* ---- matrices ------------------------------------------------------------------------
- */
+/* ---- matrices -------------------------------------------------------------------- */
 
 static hybrid_status check_on_host(hy_context *ctx, hybrid_space space, const char *name)
 {
@@ -170,8 +169,7 @@ hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char 
     return check_on_host(ctx, X->space, name);
 }
 
-/* ---- arrays that must not overlap ----------------------------------------------------
- */
+/* ---- arrays that must not overlap ------------------------------------------------ */
 
 typedef struct array {
     const char *name;
@@ -179,7 +177,7 @@ typedef struct array {
     size_t bytes;
 } array;
 
-/* From the first element to the last, gaps included. */
+/* Returns the memory from the first element to the last, gaps included. */
 static array array_of(const hybrid_dense *X, const char *name)
 {
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
@@ -195,11 +193,11 @@ static int overlap(const array *a, const array *b)
     return a->bytes > 0 && b->bytes > 0 && at < bt + b->bytes && bt < at + a->bytes;
 }
 
-/* Y is written while the others are read. */
+/* Checks that Y, which is written, overlaps no operand that is read. */
 static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
                                  const hybrid_dense *X, const hybrid_dense *Y)
 {
-    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* none is in memory */
+    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* A in a file has no arrays */
     const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
     const array y      = array_of(Y, "Y");
     const array read[] = {array_of(X, "X"),
@@ -213,8 +211,7 @@ static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* ---- operands ------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------- */
 
 static int same_offsets(const hybrid_csr *A, const hybrid_csr *B)
 {

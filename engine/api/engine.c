@@ -1,4 +1,4 @@
-/* engine/api/engine.c - opening and closing an engine. */
+/* engine/api/engine.c - opens and closes an engine. */
 #include "engine/api/engine.h"
 
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void close_devices(hybrid_engine *engine)
     engine->device = NULL;
 }
 
-/* All that are listed. */
+/* Opens all devices that are listed, or options->device if the list is empty. */
 static hybrid_status open_listed(hybrid_engine *engine,
                                  const hybrid_engine_options *options,
                                  const hy_backend_ops *ops)
@@ -95,7 +95,8 @@ static void describe(hybrid_engine *engine)
     }
 }
 
-/* A missing device is no error yet: device_text keeps why. */
+/* Opens the devices of one kind of backend. A missing device is no error here;
+   device_text says why it is missing. */
 static hybrid_status open_kind(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *ops)
@@ -125,7 +126,7 @@ static hybrid_status open_devices(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* The host's backend is the last of the table. */
+/* Opens the host, which is the last backend of the table. */
 static hybrid_status open_host(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends)
@@ -139,7 +140,7 @@ static hybrid_status open_host(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* The host has those of the first device's file. */
+/* Loads measured speeds. The host takes its speeds from the file of the first device. */
 static hybrid_status load_rates(hybrid_engine *engine, const char *path)
 {
     char other[HY_RATES_PATH];
@@ -176,7 +177,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
     return load_rates(engine, options->rates_path);
 }
 
-/* *o: what the caller gives over the defaults, as far as it can be read. */
+/* Opens an engine with the caller's options over the defaults. *o are the options as far
+   as they could be read. */
 static hybrid_status open_with(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends,
@@ -231,7 +233,8 @@ int hy_engine_barred(const hybrid_engine *engine)
     return engine->ctx.progress.calling || hy_engine_inherited(engine);
 }
 
-/* Without the lock of the message, which a thread of the parent may have held. */
+/* Refuses a call in a forked child. It does not lock the message, because a thread of the
+   parent may have held that lock. */
 static hybrid_status refuse_child(hybrid_engine *engine)
 {
     snprintf(engine->ctx.message.text, sizeof engine->ctx.message.text,
@@ -247,15 +250,16 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
-    if (hy_engine_barred(engine)) /* the run's sentences stay: hybrid_engine_message() */
+    if (hy_engine_barred(engine)) /* the message of the run that calls back stays */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     engine->ctx.call++;
     return HYBRID_OK;
 }
 
-/* What a plan said of ways that failed it may have taken back, and others too: so this is
-   said last. Of hybrid_spgemm_each() there is a sentence if its function ended it. */
+/* Ends a call. The sentence about cancelling is written last, because a plan may clear
+   the sentences of attempts that failed. With answer 0 the sentence already exists
+   (hybrid_spgemm_each()). */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
 {
     hy_progress *p = &engine->ctx.progress;
@@ -293,8 +297,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     }
     if (hy_engine_barred(engine))
         return;
-    hy_lane_sets_trim(ctx, 0); /* first: lanes need the backends and the pool */
-    hy_pins_close(ctx);        /* then these: the device has pages of both pinned */
+    hy_lane_sets_trim(ctx, 0); /* first, because lanes need backends and pool */
+    hy_pins_close(ctx);        /* before the devices, which hold pinned pages of both */
     hy_device_results_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);

@@ -1,4 +1,4 @@
-/* engine/api/engine.h - what one engine holds. */
+/* engine/api/engine.h - the state of an engine. */
 #ifndef HY_ENGINE_H
 #define HY_ENGINE_H
 
@@ -10,51 +10,57 @@
 #include "engine/device/spaces.h"
 #include "engine/tables/tables.h"
 
-/* Sizes from which on a plan does more to be faster. */
+/* Sizes from which a plan does additional work to be faster. */
 enum {
-    HY_PREFETCH_BYTES       = 1 << 20, /* less of B is there before planning misses it */
-    HY_COUNTED_BYTES     = 32 << 20, /* workers have counted less of it sooner: of 2 M entries
-                                        in 0.2 ms, the device in 0.7 when all had come */
-    HY_HYPERSPARSE_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
+    HY_PREFETCH_BYTES = 1 << 20,    /* bytes of B from which it is prefetched */
+    HY_COUNTED_BYTES  = 32 << 20,   /* bytes of B; below, workers count scalar products
+                                       sooner than the device (2 M entries: 0.2 ms,
+                                       against 0.7 ms after the copy) */
+    HY_HYPERSPARSE_BYTES = 16 << 20 /* bytes of X and Y; above, rows that A leaves empty
+                                       are left out */
 };
 
 enum { HY_DEVICES_TEXT = HY_MOST_DEVICES * 128 };
 
 struct hybrid_engine {
     hy_context ctx;
-    pid_t process;                     /* that made it */
+    pid_t process; /* process that made the engine */
     hy_topology *topology;
-    hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order in which they are listed; */
+    hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order of the options */
     int device_count;
-    hy_backend *device; /* the first of them, or NULL */
-    hy_backend *host;                  /* always there */
-    hybrid_backend wanted;             /* as asked for */
-    const hy_variant *const *variants; /* the table */
-    char device_text[HY_DEVICES_TEXT]; /* what the devices are, or why none */
-    char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
-    const struct hy_schedule *schedule; /* NULL; tests: of each plan, if it can be had */
-    int64_t panels; /* 0; tests: panels of an X that fits, with the ring of columns as the
-                       schedule, or in runs of other plans with X and Y pinned */
-    size_t prefetch_bytes; /* a B of so many is sent before a one-shot plan is made, */
-    size_t counted_bytes; /* and one of so many that is A is counted on the device, too */
-    int64_t index_max; /* INT32_MAX; tests: less. Offsets of a C with so many entries fit 32
-                          bits */
-    int all_devices;  /* 0; tests: each that can computes a part of every product */
-    int device_first; /* 0; tests: a product that fits the device is not the host's */
-    int64_t hypersparse_bytes; /* X and Y of so many are sent without rows that A leaves
-                                  empty */
-    int64_t piece_bytes; /* 0; tests: of a panel of an A that is in a file, of rows of such a
-                            B, and of operands that are read as a whole, at most */
-    hy_narrow narrow; /* of the call under way */
-    hy_spaces spaces; /* likewise */
-    hybrid_report report; /* of the last run that finished; all zero: there was none */
+    hy_backend *device;                 /* first GPU, or NULL */
+    hy_backend *host;                   /* the CPU, never NULL */
+    hybrid_backend wanted;              /* backend that the options ask for */
+    const hy_variant *const *variants;  /* table of all variants */
+    char device_text[HY_DEVICES_TEXT];  /* names of the devices, or why there is none */
+    char rates_path[HY_RATES_PATH];     /* file of measured speeds; "" if there is none */
+    const struct hy_schedule *schedule; /* in tests: schedule, if possible; else NULL */
+    /* Column blocks of an X that fits the device, in tests with the schedule column_ring
+       or with pinned X and Y; otherwise 0. */
+    int64_t panels;
+    size_t prefetch_bytes; /* bytes of B; above, it is sent while a one-shot plan is
+                              made */
+    size_t counted_bytes;  /* bytes of a B = A; above, the device counts its scalar
+                              products */
+    /* Maximum entries of a C with 32-bit offsets: INT32_MAX, in tests less. */
+    int64_t index_max;
+    int all_devices;  /* in tests 1: all devices compute a part of each product */
+    int device_first; /* in tests 1: the host gets no product that fits the device */
+    int64_t hypersparse_bytes; /* bytes of X and Y; above, rows that A leaves empty are
+                                  left out */
+    /* Operands in files: maximum bytes of a part of A, of rows of B and of an operand
+       that is read completely, in tests; otherwise 0. */
+    int64_t piece_bytes;
+    hy_narrow narrow;     /* state of the current call */
+    hy_spaces spaces;     /* state of the current call */
+    hybrid_report report; /* last finished run; zero before the first */
     hybrid_trace_fn trace;
     void *trace_user;
-    int64_t passes; /* over operands, that have begun: hybrid_event.pass */
+    int64_t passes; /* passes over operands begun so far: hybrid_event.pass */
 };
 
-/* What of a budget B or X takes at most, so that slots have the rest: usually; where A
-   stays, or rows of A reach far; at all. */
+/* Share of the memory budget that B or X may take; slots take the rest. MORE applies if A
+   is cached or its rows reach far; MOST is the limit. */
 typedef enum hy_allowance { HY_ALLOW, HY_ALLOW_MORE, HY_ALLOW_MOST } hy_allowance;
 
 static inline size_t hy_allowed(size_t memory, hy_allowance part)
@@ -63,41 +69,40 @@ static inline size_t hy_allowed(size_t memory, hy_allowance part)
     return memory / 8 * eighths[part];
 }
 
-/* hybrid_engine_create() with other tables than the compiled ones: tests bring
-   backends and variants of their own. `backends` ends with the host. */
+/* Opens an engine as hybrid_engine_create() does, with other tables. Tests pass their own
+   backends and variants. `backends` ends with the host. */
 hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out);
 
-/* Whether this process has the engine from its parent, by fork(). Then the
-   workers are missing, locks may be held by threads that are missing too, and the device is
-   the parent's: nothing but reading is safe. */
+/* Returns 1 if this process is a fork of the one that made the engine. Its workers do not
+   exist here, locks may be held by threads that do not exist, and the device belongs to
+   the parent, so that only reading is safe. */
 int hy_engine_inherited(const hybrid_engine *engine);
 
-/* Whether calls fail, and those that return nothing do nothing: in such a child, and from
-   inside a function of the caller that is handed rows or progress. */
+/* Returns 1 if calls must fail, and calls without a result must do nothing: in a forked
+   child, and inside a callback for rows or progress. */
 int hy_engine_barred(const hybrid_engine *engine);
 
-/* A public call begins: the sentence of the last one goes. No engine, no call, and none
-   where it is barred. */
+/* Begins a call and clears the last message. Fails if the engine is NULL or barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
-/* A public call ends; every call that may allocate ends here. Copies of narrowed or fetched
-   operands go. If the call failed, memory that it made and the engine keeps goes too: the
-   engine holds no more than before the call. Returns `status`. */
+/* Ends a public call and returns `status`. Every call that may allocate ends here. It
+   frees copies of narrowed and fetched operands. After an error it also frees pooled
+   memory that the call has made, so that the engine holds no more than before. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 
-/* idle.c: the present call failed; what it made goes, and what earlier calls left stays. */
+/* idle.c: frees pooled memory that the current call has made, because the call failed. */
 void hy_idle_undo(hybrid_engine *engine);
 
-/* idle.c: hy_context.relieve. Idle plans and kept blocks of the host give memory back. */
+/* idle.c: hy_context.relieve. Frees memory of idle plans and the host's pool. */
 void hy_idle_relieve(hy_context *ctx);
 
-/* Returns the bytes of the host budget that results may take: free ones, and those of results
-   that are kept although their owner freed them. INT64_MAX without a budget. */
+/* Returns the bytes of the host budget that results may take: free bytes, and pooled
+   pages of results that were freed. INT64_MAX without a budget. */
 int64_t hy_idle_host_left(const hybrid_engine *engine);
 
-/* The backend on which products run unless a variant says otherwise. */
+/* Returns the backend that computes products unless a variant decides otherwise. */
 hy_backend *hy_engine_backend(const hybrid_engine *engine);
 
 #endif /* HY_ENGINE_H */

@@ -1,4 +1,4 @@
-/* engine/api/pin.c - arrays of the caller that a device copies from and to directly. */
+/* engine/api/pin.c - arrays of the caller that a device copies directly. */
 #include "engine/api/pin.h"
 
 #include "base/data/csr.h"

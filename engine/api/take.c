@@ -1,4 +1,4 @@
-/* engine/api/take.c - operands of a call are found, checked and taken. */
+/* engine/api/take.c - finds, checks and prepares the operands of a call. */
 #include "engine/api/take.h"
 
 #include "engine/api/check.h"

@@ -1,4 +1,4 @@
-/* engine/files/file.c - operands in files: opened, or read as a whole. */
+/* engine/files/file.c - opens a file as an operand, or reads a sparse matrix from it. */
 #include "engine/files/file.h"
 
 static hybrid_status begin(hybrid_engine *engine, const char *path, const void *out)
