@@ -1,5 +1,5 @@
-/* pipeline/run/queue.c - the rows of a product, handed out to the sites that compute
- * them. */
+/* pipeline/run/queue.c - hands out the rows of a product to the sites that compute
+   them. */
 #include "pipeline/run/queue.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/data/min_max.h"
 
 static const double PRIOR_S =
-    2e-3; /* what was expected weighs like a run of that length */
+    2e-3; /* the predicted speed weighs as much as a measurement of this many seconds */
 
 int64_t hy_queue_work(const hy_chunk *chunk)
 {
@@ -19,7 +19,8 @@ int64_t hy_queue_work(const hy_chunk *chunk)
 /* ---- rectangles ---------------------------------------------------------------------
  */
 
-/* Rows [begin, end) of a chunk. What it gathers is no more than for all of its rows. */
+/* Returns rows [begin, end) of a chunk. What they gather is bounded by what the chunk
+   gathers. */
 hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
                        int64_t end)
 {
@@ -34,7 +35,7 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
     return part;
 }
 
-/* What is left of a site's chunk i. */
+/* Returns what is left of a site's chunk i. */
 hy_chunk hy_queue_rest(const hy_queue *queue, const hy_claimant *c, int64_t i)
 {
     const hy_chunk chunk = hy_chunk_at(&c->list, i);
@@ -46,7 +47,7 @@ hy_chunk hy_queue_rest(const hy_queue *queue, const hy_claimant *c, int64_t i)
     return hy_queue_rows(queue, &chunk, begin, end);
 }
 
-/* With the rows of chunk i, which are those of any column block. */
+/* Returns a chunk with the rows of chunk i, which are the same in every column block. */
 static const hy_chunk *rows_at(const hy_claimant *c, int64_t i)
 {
     return &c->list.cut[c->list.ranges > 0 ? i % c->list.ranges : i];
@@ -62,7 +63,7 @@ static void drop_first(hy_claimant *c)
 /* ---- pace ----------------------------------------------------------------------------
  */
 
-/* Seconds in which a site does that much. */
+/* Returns the seconds that a site needs for that much work. */
 double hy_queue_seconds(const hy_claimant *c, int64_t work)
 {
     const hy_pace *p     = &c->pace;
@@ -88,7 +89,8 @@ static int is_of(const hy_claimant *c, const hy_chunk *chunk)
     return chunk->row_begin < c->end && chunk->row_end > c->begin;
 }
 
-/* The chunks that have rows of its own: if X comes in column blocks, all. */
+/* Finds the chunks that contain rows of the site's own range; with column blocks, all
+   do. */
 static void find_own(hy_claimant *c)
 {
     c->stop = c->list.count;
@@ -102,7 +104,7 @@ static void find_own(hy_claimant *c)
     c->row_end   = hy_min(rows_at(c, c->stop - 1)->row_end, c->end);
 }
 
-/* Of chunk i, as far as it is its own. */
+/* Returns the work of chunk i that belongs to the site's own range. */
 static int64_t own_work(const hy_queue *queue, const hy_claimant *c, int64_t i)
 {
     const hy_chunk *cut = rows_at(c, i);
@@ -162,8 +164,9 @@ static int claim_own(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
 /* ---- in order ------------------------------------------------------------------------
  */
 
-/* Until another has no free slot any more if this chunk is not counted: what it has in
-   flight comes before the chunk, and only what it claims from now on waits for it. */
+/* Returns the seconds until another site runs out of free slots if this chunk is not
+   counted. Only chunks that the other site claims from now on have to wait for this
+   chunk. */
 static double patience(const hy_queue *queue, const hy_claimant *c)
 {
     double least = INFINITY;
@@ -177,7 +180,7 @@ static double patience(const hy_queue *queue, const hy_claimant *c)
     return least;
 }
 
-/* In which the others would be done with all that is left. */
+/* Returns the seconds in which the other sites would finish all that is left. */
 static double others_s(const hy_queue *queue, const hy_claimant *c)
 {
     double rates = 0, flying = 0;
@@ -199,7 +202,8 @@ static int is_in_time(const hy_queue *queue, const hy_claimant *c, int64_t work)
     return queue->count == 1 || (s <= patience(queue, c) && s <= others_s(queue, c));
 }
 
-/* The next rows, up to the end of its own chunk that has the first of them. */
+/* Claims the next rows, up to the end of the chunk of the site's own cut that contains
+   them. */
 static int claim_in_order(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
 {
     while (c->next < c->stop && rows_at(c, c->next)->row_end <= queue->front)

@@ -6,27 +6,28 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-/* A site that takes part: with rows of its own, or without, as the host beside devices.
- */
+/* A site that takes part in a run. It may have no rows of its own, as the host beside
+   devices. */
 typedef struct hy_participant {
     hy_site *site;
-    hy_chunk_list list;        /* its chunks, which it was made for; or none */
-    int64_t begin, end;        /* of their rows, its own */
-    hy_image image;            /* how B or X lies there */
-    const hy_sharing *sharing; /* how it takes rows of others; NULL: it does not */
-    double rate;               /* predicted, work a second */
+    hy_chunk_list list;        /* the chunks that it was made for, or none */
+    int64_t begin, end;        /* range of rows that it owns */
+    hy_image image;            /* how B or X lies on it */
+    const hy_sharing *sharing; /* how it takes rows of others; NULL: it takes none */
+    double rate;               /* predicted work per second */
 } hy_participant;
 
-/* Who takes part. The host, if it does beside devices, is the last. */
+/* The sites of a run. The host is the last if it helps devices. */
 typedef struct hy_sites {
     hy_participant of[HY_MOST_SITES];
     int count;
 } hy_sites;
 
-/* Walk all chunks through all stages: if the sink is in order, those of all rows, each up
-   to a boundary of the site that claims it; else each site's own, as far as others do not
-   take them. The result goes to `sink`, which is finished, or aborted after a failure.
-   Events go to `listener`; times and bytes are added to `report`. */
+/* Takes all chunks through all stages. If the sink is in order, chunks cover all rows,
+   and each ends at a boundary of the site that claims it. Otherwise each site computes
+   its own chunks, except for rows that others take. The result goes to `sink`, which is
+   finished, or aborted after a failure. Events go to `listener`; times and bytes are
+   added to `report`. */
 hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
                              hy_sink *sink, const hy_listener *listener,
                              hybrid_report *report);
