@@ -14,7 +14,7 @@
 
 typedef struct cli_output {
     char *path;    /* where the file will be, links resolved */
-    char *partial; /* NULL for what is no regular file: written directly */
+    char *partial; /* NULL for what is not a regular file: written directly */
     FILE *file;    /* NULL while closed */
     int lock;      /* descriptor that holds the lock of `partial`, or -1 */
     int slot;      /* in the list of what a signal removes */

@@ -183,7 +183,7 @@ static void check_names_row_and_entry(void **state)
     options.flags = HYBRID_CHECK;
     A.col         = twice;
     assert_message(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_BAD_MATRIX,
-                   "row 2, entry 1: column 2 does not ascend after 2");
+                   "row 2, entry 1: column 2 does not come after column 2");
     A.col = beyond;
     assert_message(hybrid_spmm_plan(engine, &A, 1, &options, &plan), HYBRID_BAD_MATRIX,
                    "row 1, entry 0: column 3 is not in 0..2");
@@ -258,11 +258,12 @@ static void a_plan_refuses_other_matrices(void **state)
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, NULL, &plan), HYBRID_OK);
     A.row_ptr = shorter;
     A.nnz     = 4;
-    assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE, "planned for");
+    assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
+                   "the plan was made for");
     A      = small();
     A.type = HYBRID_F32;
     assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
-                   "A holds f32, planned for f64");
+                   "A holds f32 values, but the plan was made for f64");
     hybrid_dense X = {3, 1, 1, HYBRID_ROW_MAJOR, vals, HYBRID_F64};
     double y[3];
     hybrid_dense Y = {3, 1, 1, HYBRID_ROW_MAJOR, y, HYBRID_F64};

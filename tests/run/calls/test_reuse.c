@@ -286,7 +286,7 @@ static void refuse_others(place where)
             move_entry(&B, i, -1);
         }
         A.nnz--;
-        assert_refused(engine, plan, &A, &B, "planned for");
+        assert_refused(engine, plan, &A, &B, "the plan was made for");
         A.nnz++;
         assert_int_equal(hybrid_spgemm_run(plan, &A, &B, &C), HYBRID_OK);
         assert_null(oracle_check(&reference, &C, 1));
