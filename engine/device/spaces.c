@@ -47,7 +47,7 @@ static hy_backend *first_of(const hy_spaces *spaces)
 static hybrid_status no_device(hy_spaces *spaces, const char *name, const char *verb)
 {
     return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                   "%s %s in device memory, and no device of the engine can use "
+                   "%s %s in device memory, but no device of the engine can use "
                    "it: %s",
                    name, verb, spaces->why);
 }

@@ -107,20 +107,18 @@ static const char *find_reason(const hy_product *product, const hy_portion *port
     if (!host->variant)
         return "no variant of the host can compute it";
     if (product->op == HY_SPGEMM && product->options.split == HYBRID_SPLIT_DEFAULT)
-        return "this is the default for sparse results";
+        return "so it is by default where the result is sparse";
     if (product->op == HY_SPGEMM && !(product->options.flags & HYBRID_REUSE))
-        return "the position of the host's rows in C is only known after a first run: "
-               "make the plan with HYBRID_REUSE to share later runs";
+        return "where the host's rows belong in C is known after a first run: make the "
+               "plan with HYBRID_REUSE to share later ones";
     if (any_has(portions, count, HY_AXIS_COLS))
-        return "X comes in column blocks, for which A stays on the device";
+        return "X comes in panels, for which A stays on the device";
     if (!hy_product_has_views(product))
-        return "empty rows and columns of A are left out, so that workers load X and "
-               "store Y";
+        return "empty rows and columns of A are left out: workers load X and store Y";
     if (any_has(portions, count, HY_AXIS_ROWS))
         return "X passes through the device in the order in which its chunks need it";
     if (product->op == HY_SPMM && product->options.flags & HYBRID_DETERMINISTIC)
-        return "the bits of a dense result depend on whether host or device computes a "
-               "row";
+        return "bits of a dense result depend on who computes a row";
     return NULL;
 }
 
@@ -134,7 +132,7 @@ static const char *find_loss(const hy_product *product, const hy_portion *portio
         const hy_layout *layout = &portions[i].layout;
         if (layout->gathered &&
             hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
-            return "chunks bring X in column blocks";
+            return "chunks bring X in panels of columns";
     }
     return NULL;
 }

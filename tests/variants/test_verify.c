@@ -303,7 +303,7 @@ static void verify_tells_broken_patterns(void **state)
         says_bad(s, "offsets go from 1 to 3 instead of from 0 to 3");
         s           = diagonal();
         s.ptr[m][1] = 3;
-        says_bad(s, "offsets 3 and 2 fall");
+        says_bad(s, "offsets 3 and 2 decrease");
         s           = diagonal();
         s.ptr[m][1] = -1;
         says_bad(s, "offsets 0 and -1 decrease or are not in");

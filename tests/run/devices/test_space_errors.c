@@ -65,22 +65,22 @@ static void others_have_devices_too(void **state)
                        "not in the memory of a device of the engine");
     a.space = x.space = y.space = HYBRID_SPACE_HOST;
     space_world_expect(&w, space_world_spmm(&w, &a, &w.X, &w.Y), HYBRID_BAD_ARGUMENT,
-                       "A has its offsets at ");
+                       "A: its offsets at ");
     half         = a;
     half.row_ptr = w.A.row_ptr;
     space_world_expect(&w, hybrid_spgemm(w.engine, &w.A, &half, &C), HYBRID_BAD_ARGUMENT,
-                       "B has its columns at ");
+                       "B: its columns at ");
     half.col = w.A.col;
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &half, 1, NULL, &none),
-                       HYBRID_BAD_ARGUMENT, "A has its values at ");
+                       HYBRID_BAD_ARGUMENT, "A: its values at ");
     space_world_expect(&w, space_world_spmm(&w, &w.A, &x, &w.Y), HYBRID_BAD_ARGUMENT,
-                       "X has its elements at ");
+                       "X: its elements at ");
     space_world_expect(&w, space_world_spmm(&w, &w.a, &w.x, &y), HYBRID_BAD_ARGUMENT,
                        "in the memory of a device that the engine does not use");
     space_world_expect(&w, hybrid_spmv(w.engine, 1, &w.A, x.data, 0, w.Y.data),
-                       HYBRID_BAD_ARGUMENT, "X has its elements at ");
+                       HYBRID_BAD_ARGUMENT, "X: its elements at ");
     space_world_expect(&w, hybrid_spmv(w.engine, 1, &w.A, w.X.data, 0, y.data),
-                       HYBRID_BAD_ARGUMENT, "Y has its elements at ");
+                       HYBRID_BAD_ARGUMENT, "Y: its elements at ");
     assert_int_equal(space_world_spmm(&w, &w.A, &w.X, &w.Y), HYBRID_OK);
     on_device_csr_free(&a);
     fake_memory_free(x.data);
@@ -147,7 +147,7 @@ static void the_device_computes_alone(void **state)
     plan.split   = HYBRID_SPLIT_DEFAULT;
     plan.variant = "spmm.fake.tiled";
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &w.a, 4, &plan, &none),
-                       HYBRID_UNSUPPORTED, "its packs order values of A");
+                       HYBRID_UNSUPPORTED, "its packs reorder values of A");
     plan.variant = NULL;
     plan.x_space = HYBRID_SPACE_DEVICE;
     space_world_expect(&w, hybrid_spgemm_plan(w.engine, &w.a, &w.a, &plan, &none),

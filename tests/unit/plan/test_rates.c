@@ -116,7 +116,7 @@ static const struct refusal {
     {"format = one\n", "file:1: 'format' is 'one', not a number"},
     {"format = 1\nmem_Bps = 1e9\n", "file:2: 'mem_Bps' comes before the first device"},
     {"format = 1\ndate = 2026-11-21\n", "file:2: 'date' comes before the first device"},
-    {"format = 1\ndevice =\n", "file:2: a device's name has 1 to 255 bytes"},
+    {"format = 1\ndevice =\n", "file:2: the name of a device has 1 to 255 bytes"},
     {"format = 1\ndevice = d\n", "file:2: a device has no date"},
     {GOOD "date = 2026-11-21\n", "file:4: 'date' appears twice"},
     {"format = 1\ndevice = d\ndate = 2026-11-2\n", "file:3: a date is YYYY-MM-DD"},
