@@ -20,8 +20,8 @@ static hybrid_status check_array(hy_context *ctx, const void *array, size_t size
         return hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: %s is NULL", name, which);
     if ((uintptr_t)array % size != 0)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: %s at %p is not aligned to its %zu bytes a number", name,
-                       which, array, size);
+                       "%s: %s at %p is not aligned to the %zu bytes of its numbers",
+                       name, which, array, size);
     return HYBRID_OK;
 }
 
@@ -85,8 +85,8 @@ static hybrid_status report_offsets(hy_context *ctx, const hybrid_csr *A,
                                     const char *name, int64_t i)
 {
     return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                   "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld", name,
-                   (long long)i, (long long)hy_offset(A, i),
+                   "%s: row %lld: offsets %lld and %lld decrease or are not in 0..%lld",
+                   name, (long long)i, (long long)hy_offset(A, i),
                    (long long)hy_offset(A, i + 1), (long long)A->nnz);
 }
 
@@ -206,10 +206,11 @@ static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *na
                        "%s: row %lld, entry %lld: column %lld is not in 0..%lld", name,
                        (long long)row, (long long)entry, (long long)j,
                        (long long)A->cols - 1);
-    return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                   "%s: row %lld, entry %lld: column %lld does not ascend after %lld",
-                   name, (long long)row, (long long)entry, (long long)j,
-                   (long long)hy_col(A, begin + entry - 1));
+    return hy_fail(
+        ctx, HYBRID_BAD_MATRIX,
+        "%s: row %lld, entry %lld: column %lld does not come after column %lld", name,
+        (long long)row, (long long)entry, (long long)j,
+        (long long)hy_col(A, begin + entry - 1));
 }
 
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name)

@@ -22,9 +22,9 @@ static hybrid_status check(const hy_stored *s, int64_t bytes)
     struct stat st;
 
     if (fstat(s->fd, &st) != 0)
-        return failed(s, "its size cannot be had");
+        return failed(s, "its size cannot be read");
     if (!S_ISREG(st.st_mode))
-        return hy_fail(s->ctx, HYBRID_BAD_FILE, "%s: is no regular file", s->path);
+        return hy_fail(s->ctx, HYBRID_BAD_FILE, "%s: is not a regular file", s->path);
     if ((long long)st.st_size < end)
         return hy_fail(s->ctx, HYBRID_BAD_FILE,
                        "%s: has %lld bytes, %lld are needed: %lld from byte %lld on",
@@ -78,9 +78,10 @@ static hybrid_status failed_at(const hy_stored *s, long long byte, ssize_t got)
     char text[128]  = "";
 
     if (got == 0)
-        return hy_fail(s->ctx, HYBRID_IO_FAILED,
-                       "%s: has no byte %lld: it has become shorter since it was opened",
-                       s->path, byte);
+        return hy_fail(
+            s->ctx, HYBRID_IO_FAILED,
+            "%s: byte %lld is missing: the file became shorter after it was opened",
+            s->path, byte);
     return hy_fail(s->ctx, HYBRID_IO_FAILED, "%s: byte %lld cannot be read: %s", s->path,
                    byte, strerror_r(error, text, sizeof text));
 }

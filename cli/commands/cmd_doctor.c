@@ -186,7 +186,7 @@ static void examine_memory(examination *e)
         m->host_bytes > 0 ? cli_bytes(m->host_bytes).s : "none");
     if (m->host_bytes > 0 && m->host_bytes < (int64_t)LEAST << 20)
         problem(e, "raise the memory limit of the container or the control group",
-                "less than %d MiB of memory are few for sparse products", LEAST);
+                "less than %d MiB of memory is little for sparse products", LEAST);
 }
 
 /* Checks that there is a cache folder, because calibrate writes to it. */

@@ -208,7 +208,7 @@ static int print_json(const cli_job *job)
     cli_json json;
 
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK)
-        return cli_fail(CLI_FAILED, "the engine does not tell of the machine");
+        return cli_fail(CLI_FAILED, "the engine does not describe the machine");
     cli_json_begin(&json, stdout, "");
     cli_json_text(&json, "version", cli_version().s);
     put_operands(&json, job);

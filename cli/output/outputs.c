@@ -186,12 +186,12 @@ int cli_output_claim(const char *path, cli_output *out)
 
     *out = (cli_output)CLI_OUTPUT_NONE;
     if (!exists && lstat(path, &st) == 0)
-        return cli_fail(CLI_FILE, "cannot write '%s', a link: what it leads to: %s", path,
+        return cli_fail(CLI_FILE, "cannot write '%s': the link's target: %s", path,
                         strerror(error));
     if (exists && !special &&
         (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0))
-        return cli_fail(CLI_FILE, "'%s' leads to a regular file: give its own name",
-                        path);
+        return cli_fail(CLI_FILE,
+                        "'%s' leads to a regular file: give the name of that file", path);
     /* the file that a link leads to is replaced, not the link */
     out->path = exists && !special ? realpath(path, NULL) : strdup(path);
     if (!out->path)

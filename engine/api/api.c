@@ -141,8 +141,8 @@ static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybr
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
     if (plan->product.result_there)
         return hy_fail(&engine->ctx, HYBRID_BAD_STATE,
-                       "the plan leaves C in the memory of a device, and rows are handed "
-                       "over in host memory");
+                       "the plan leaves C in device memory, but hybrid_spgemm_each() "
+                       "delivers rows in host memory");
     HY_TRY(take_operands(plan, &A, &B));
     hy_each_sink sink;
     hy_each_sink_open(&engine->ctx, A, B, fn, user, &sink);

@@ -18,8 +18,8 @@ static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o
                        (int)o->offsets, (int)o->columns);
     if ((o->offsets == HYBRID_INDEX_AUTO) != (o->columns == HYBRID_INDEX_AUTO))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_INDEX_AUTO is for offsets and columns of C "
-                       "together, not for one of them");
+                       "plan options: HYBRID_INDEX_AUTO must be set for both offsets and "
+                       "columns of C, or for neither");
     return HYBRID_OK;
 }
 
@@ -76,8 +76,10 @@ static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
                                  const char *name)
 {
     if (a != b)
-        return hy_fail(ctx, HYBRID_BAD_SHAPE, "A holds f%d and %s holds f%d",
-                       a == HYBRID_F64 ? 64 : 32, name, b == HYBRID_F64 ? 64 : 32);
+        return hy_fail(
+            ctx, HYBRID_BAD_SHAPE,
+            "A holds f%d values and %s holds f%d values: both must have one type",
+            a == HYBRID_F64 ? 64 : 32, name, b == HYBRID_F64 ? 64 : 32);
     return HYBRID_OK;
 }
 
@@ -88,7 +90,7 @@ static hybrid_status check_on_host(hy_context *ctx, hybrid_space space, const ch
     if (space == HYBRID_SPACE_HOST)
         return HYBRID_OK;
     return hy_fail(ctx, HYBRID_UNSUPPORTED,
-                   "%s is in the memory of a device: here it is to be in host memory",
+                   "%s is in device memory, but this function needs it in host memory",
                    name);
 }
 
@@ -158,8 +160,8 @@ static hybrid_status check_dense_anywhere(hy_context *ctx, const hybrid_dense *X
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: data is NULL", name);
     if ((uintptr_t)X->data % hy_value_size(X->type) != 0)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: data at %p is not aligned to its %zu bytes a number", name,
-                       X->data, hy_value_size(X->type));
+                       "%s: data at %p is not aligned to the %zu bytes of its numbers",
+                       name, X->data, hy_value_size(X->type));
     return HYBRID_OK;
 }
 
@@ -237,12 +239,11 @@ static hybrid_status check_shapes(hy_context *ctx, const hybrid_csr *A,
     HY_TRY(check_types(ctx, A->type, X->type, "X"));
     HY_TRY(check_types(ctx, A->type, Y->type, "Y"));
     if (A->cols != X->rows || A->rows != Y->rows || X->cols != Y->cols)
-        return hy_fail(
-            ctx, HYBRID_BAD_SHAPE,
-            "A is %lld x %lld, X is %lld x %lld and Y is %lld x %lld: they do not "
-            "fit",
-            (long long)A->rows, (long long)A->cols, (long long)X->rows,
-            (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
+        return hy_fail(ctx, HYBRID_BAD_SHAPE,
+                       "A is %lld x %lld, X is %lld x %lld and Y is %lld x %lld: their "
+                       "shapes do not match",
+                       (long long)A->rows, (long long)A->cols, (long long)X->rows,
+                       (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
     return check_apart(ctx, A, X, Y);
 }
 
@@ -268,8 +269,9 @@ hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t 
 
     if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
         A->cols > most)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "dense_cols %lld is negative or overflows the work",
-                       (long long)cols);
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "dense_cols %lld is negative, or the product has too many scalar products",
+            (long long)cols);
     return HYBRID_OK;
 }

@@ -21,11 +21,10 @@ static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options 
 {
     if (o->device_count < 0 || o->device_count > HY_MOST_DEVICES ||
         !o->devices != (o->device_count == 0))
-        return hy_fail(
-            ctx, HYBRID_BAD_ARGUMENT,
-            "engine options: device_count %lld is not that of a list of 1 to %d "
-            "devices, or 0 without one",
-            (long long)o->device_count, HY_MOST_DEVICES);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: device_count %lld must be 1 to %d with a list of "
+                       "devices, or 0 without one",
+                       (long long)o->device_count, HY_MOST_DEVICES);
     for (int i = 0; i < o->device_count; i++)
         if (o->devices[i] < 0)
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
@@ -238,8 +237,8 @@ int hy_engine_barred(const hybrid_engine *engine)
 static hybrid_status refuse_child(hybrid_engine *engine)
 {
     snprintf(engine->ctx.message.text, sizeof engine->ctx.message.text,
-             "the engine belongs to process %ld, of which this one, %ld, is a fork: "
-             "create another here",
+             "the engine was created by process %ld; this process, %ld, is a fork of it "
+             "and must create its own engine",
              (long)engine->process, (long)getpid());
     return HYBRID_BAD_STATE;
 }
@@ -266,8 +265,8 @@ hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
 
     if (status == HYBRID_CANCELLED && p->answer != 0)
         hy_fail(&engine->ctx, status,
-                "the caller's function returned %d when %lld of %lld rows were done",
-                p->answer, (long long)p->told, (long long)p->rows);
+                "the caller's function returned %d after %lld of %lld rows", p->answer,
+                (long long)p->told, (long long)p->rows);
     hy_progress_end(p, status);
     hy_narrow_free(&engine->ctx, &engine->narrow);
     hy_spaces_end(&engine->spaces);
@@ -317,8 +316,9 @@ const char *hybrid_engine_message(const hybrid_engine *engine)
     if (!engine)
         return "no engine";
     if (engine->ctx.progress.calling)
-        return "the engine calls a function of the caller, of hybrid_spgemm_each() or "
-               "hybrid_engine_progress(), and takes no other call before that returns";
+        return "the engine is calling the caller's function (of hybrid_spgemm_each() or "
+               "hybrid_engine_progress()) and accepts no other call until the function "
+               "returns";
     return engine->ctx.message.text;
 }
 

@@ -44,8 +44,9 @@ static hybrid_status multiply_sparse(hybrid_engine *engine,
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_find_sparse(engine, options, A, B, &o));
     if (o.flags & HYBRID_REUSE)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_REUSE is for plans that run again");
+        return hy_fail(
+            &engine->ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: HYBRID_REUSE needs a plan: a one-shot call runs once");
     if (hy_direct_takes_spgemm(engine, A, B, &o))
         HY_TRY(hy_direct_spgemm(engine, &o, A, B, &start, C, &end));
     if (end == HY_DIRECT_DONE)
@@ -91,10 +92,11 @@ static hybrid_status check_once(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned many = HYBRID_RESIDENT | HYBRID_REUSE | HYBRID_ASYNC;
 
-    return o->flags & many ? hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                                     "plan options: HYBRID_RESIDENT, HYBRID_REUSE and "
-                                     "HYBRID_ASYNC are for plans that run again")
-                           : HYBRID_OK;
+    return o->flags & many
+               ? hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                         "plan options: HYBRID_RESIDENT, HYBRID_REUSE and HYBRID_ASYNC "
+                         "need a plan: a one-shot call runs once")
+               : HYBRID_OK;
 }
 
 /* Finds and checks the operands, and sets options by where X and Y are. */

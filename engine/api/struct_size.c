@@ -50,8 +50,8 @@ hybrid_status hy_struct_read(hy_context *ctx, const hy_struct *type, const void 
     for (size_t k = type->size; k < given; k++)
         if (bytes[k])
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                           "%s: byte %zu is set, of a field that this version of the "
-                           "library does not know",
+                           "%s: byte %zu is not 0: it belongs to a field that this "
+                           "version of the library does not know",
                            type->name, k);
     return HYBRID_OK;
 }

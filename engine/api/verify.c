@@ -316,7 +316,8 @@ static hybrid_status begin(hybrid_engine *engine, int trials, const int64_t *row
     HY_TRY(hy_engine_begin(engine));
     if (trials < 1 || !row)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "verify: trials %d is below 1, or row is NULL", trials);
+                       "verify: trials is %d and must be at least 1, or row is NULL",
+                       trials);
     return HYBRID_OK;
 }
 
@@ -339,7 +340,7 @@ static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(hy_csr_check(ctx, B, "B"));
     HY_TRY(hy_check_rules(ctx, C, "C"));
     if (C->rows != A->rows || C->cols != B->cols || C->type != A->type)
-        return hy_fail(ctx, HYBRID_BAD_SHAPE, "C is %lld x %lld, A*B is %lld x %lld",
+        return hy_fail(ctx, HYBRID_BAD_SHAPE, "C is %lld x %lld, but A*B is %lld x %lld",
                        (long long)C->rows, (long long)C->cols, (long long)A->rows,
                        (long long)B->cols);
     HY_TRY(hy_narrow_two(ctx, &engine->narrow, &A, &B));

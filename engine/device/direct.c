@@ -128,14 +128,13 @@ hybrid_status hy_direct_check_async(const hybrid_plan *plan)
 
     if (!hy_product_is_there(product))
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
-                       "HYBRID_ASYNC takes operands and results in the memory of a GPU: "
-                       "A, x_space or result_space is host memory");
+                       "HYBRID_ASYNC needs operands and results in device memory: A, "
+                       "x_space or result_space is host memory");
     if (!hy_direct_takes_plan(plan))
-        return hy_fail(
-            ctx, HYBRID_UNSUPPORTED,
-            "HYBRID_ASYNC takes products that fit the GPU in one chunk, by a "
-            "variant that reads A where it is; this plan has %lld chunks of %s",
-            (long long)plan->portions->layout.count, product->variant->name);
+        return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                       "HYBRID_ASYNC needs a product that fits the GPU in one chunk and "
+                       "a variant that reads A in place; this plan has %lld chunks of %s",
+                       (long long)plan->portions->layout.count, product->variant->name);
     return HYBRID_OK;
 }
 

@@ -46,7 +46,7 @@ static hy_backend *first_of(const hy_spaces *spaces)
 static hybrid_status no_device(hy_spaces *spaces, const char *name, const char *verb)
 {
     return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                   "%s %s in the memory of a device, and the engine has none that takes "
+                   "%s %s in device memory, but no device of the engine can use "
                    "it: %s",
                    name, verb, spaces->why);
 }
@@ -70,14 +70,13 @@ static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *
     const hy_held held = held_by_any(spaces, ptr);
     if (held == HY_HELD_DEVICE)
         return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s is said to be in host memory, and its %s are in that of a "
-                       "device: set its space",
+                       "%s is declared to be in host memory, but its %s are in device "
+                       "memory: set its space to HYBRID_DEVICE",
                        name, array);
     if (held == HY_HELD_OTHER)
         return hy_fail(
             spaces->ctx, HYBRID_BAD_ARGUMENT,
-            "%s has its %s at %p in the memory of a device that is none of the "
-            "engine's",
+            "%s: its %s at %p are in the memory of a device that the engine does not use",
             name, array, ptr);
     spaces->host[spaces->seen++ % HY_SPACES_SEEN] = ptr;
     return HYBRID_OK;
@@ -108,8 +107,8 @@ static hybrid_status bind(hy_spaces *spaces, hy_backend *device, hy_held held,
         return HYBRID_OK;
     if (spaces->is_bound && spaces->device != device)
         return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                       "operands are on two devices: %s of %s on another than arrays "
-                       "before them",
+                       "operands are on two devices: %s of %s are not on the device of "
+                       "the other arrays",
                        array, name);
     spaces->is_bound = held == HY_HELD_DEVICE;
     spaces->device   = device;
@@ -124,8 +123,8 @@ static hybrid_status check_device(hy_spaces *spaces, const void *ptr, const char
 
     if (!device)
         return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s is said to be in the memory of a device, and its %s at %p are "
-                       "in that of none of the engine's",
+                       "%s is declared to be in device memory, but its %s at %p are not "
+                       "in the memory of a device of the engine",
                        name, array, ptr);
     return bind(spaces, device, held, name, array);
 }
@@ -225,8 +224,8 @@ hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
         return no_device(spaces, "X or the result", "is to be");
     if (options->split == HYBRID_SPLIT_HOST || options->split == HYBRID_SPLIT_SHARE)
         return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                       "operands or the result are in the memory of a device, which "
-                       "computes alone then: the split gives work to the CPU");
+                       "operands or the result are in device memory, so that the device "
+                       "computes alone, but the split gives work to the CPU");
     options->split = HYBRID_SPLIT_GPU;
     return HYBRID_OK;
 }

@@ -51,7 +51,8 @@ hybrid_status hy_operand_check(const hy_files *call, const hybrid_operand *opera
     if (count == 1)
         return HYBRID_OK;
     return hy_fail(&call->engine->ctx, HYBRID_BAD_ARGUMENT,
-                   "%s: one of csr, dense and file is to be given, not %d", name, count);
+                   "%s: exactly one of csr, dense and file must be set, not %d", name,
+                   count);
 }
 
 hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand,
@@ -62,8 +63,8 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
     *out = (hy_sparse){.csr = NULL};
     HY_TRY(hy_operand_check(call, operand, name));
     if (operand->dense)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is a dense matrix, no sparse one",
-                       name);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s is a dense matrix and must be sparse", name);
     out->csr = operand->csr;
     if (!operand->file)
         return hy_check_csr(ctx, operand->csr, name);
@@ -122,15 +123,14 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
     HY_TRY(hy_read_plan_options(&engine->ctx, options, &call->options));
     if (call->options.x_space != HYBRID_SPACE_HOST ||
         call->options.result_space != HYBRID_SPACE_HOST)
-        return hy_fail(&engine->ctx, HYBRID_UNSUPPORTED,
-                       "plan options: of operands in files nothing is left in the memory "
-                       "of a device");
+        return hy_fail(
+            &engine->ctx, HYBRID_UNSUPPORTED,
+            "plan options: results of operands in files cannot stay in device memory");
     call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* no plan is handed out */
     if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
-        return hy_fail(
-            &engine->ctx, HYBRID_BAD_ARGUMENT,
-            "plan options: HYBRID_RESIDENT and HYBRID_REUSE are for plans that "
-            "run again");
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: HYBRID_RESIDENT and HYBRID_REUSE need a plan: a "
+                       "one-shot call runs once");
     return HYBRID_OK;
 }
 

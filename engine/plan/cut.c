@@ -198,7 +198,7 @@ static hybrid_status cut_named(choice *c, const hy_schedule *schedule, option **
     if (isfinite((*best)->seconds))
         return HYBRID_OK;
     return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED, "%s: %s", schedule->name,
-                   why ? why : "no layout of it holds all rows");
+                   why ? why : "no layout within the budget holds every row");
 }
 
 hybrid_status hy_cut_layout(const hy_product *product, const hybrid_csr *A,

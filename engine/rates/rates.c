@@ -83,7 +83,7 @@ static hybrid_status copy_path(hy_context *ctx, const char *path, char *out)
 
     if (length >= HY_RATES_PATH)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "a path of %zu bytes is too long for a file of rates", length);
+                       "a path of %zu bytes is too long for a rates file", length);
     memcpy(out, path, length + 1);
     return HYBRID_OK;
 }
@@ -108,8 +108,8 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
     const int on_device = take(device, &file);
     if (by_name && !on_host && !on_device)
         return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "'%s' was measured on %s, and this engine computes on %s: "
-                       "calibrate here",
+                       "'%s' was measured on %s, but this engine computes on %s: run "
+                       "'hybrid_spmm calibrate' on this machine",
                        path, file.of[0].device, computes->ops->describe(computes));
     return HYBRID_OK;
 }
@@ -140,7 +140,7 @@ hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char 
         return copy_path(ctx, path, out);
     if (!find_users(backend, out))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "there is no cache folder, neither by XDG_CACHE_HOME nor by HOME: "
-                       "name a file for the rates");
+                       "there is no cache folder: set XDG_CACHE_HOME or HOME, or name a "
+                       "file for the rates");
     return make_folders(ctx, out);
 }

@@ -115,7 +115,7 @@ static hybrid_status read_format(reader *r)
     double format;
 
     if (!is_key(r, "format"))
-        return wrong(r, "a file of rates begins with 'format = %d'", HY_RATES_FORMAT);
+        return wrong(r, "a rates file begins with 'format = %d'", HY_RATES_FORMAT);
     HY_TRY(read_number(r, 1, 1e9, &format));
     r->formatted = 1;
     return format == HY_RATES_FORMAT
@@ -129,7 +129,7 @@ static hybrid_status read_device(reader *r)
     hy_rates_file *file = r->file;
 
     if (r->value_length == 0 || r->value_length >= HY_DEVICE_TEXT)
-        return wrong(r, "a device's name has 1 to %d bytes", HY_DEVICE_TEXT - 1);
+        return wrong(r, "the name of a device has 1 to %d bytes", HY_DEVICE_TEXT - 1);
     if (file->count == HY_RATES_DEVICES)
         return wrong(r, "there are more than %d devices", HY_RATES_DEVICES);
     hy_rates_of_device *d = &file->of[file->count];
@@ -137,7 +137,7 @@ static hybrid_status read_device(reader *r)
     memcpy(d->device, r->value, (size_t)r->value_length);
     for (int i = 0; i < file->count; i++)
         if (strcmp(file->of[i].device, d->device) == 0)
-            return wrong(r, "this device was there before");
+            return wrong(r, "this device appears twice");
     file->count++;
     r->seen = 0;
     return HYBRID_OK;
@@ -146,7 +146,7 @@ static hybrid_status read_device(reader *r)
 static hybrid_status first_time(reader *r, int key)
 {
     if (r->seen >> key & 1)
-        return wrong(r, "'%.*s' was there before", quoted(r->key_length), r->key);
+        return wrong(r, "'%.*s' appears twice", quoted(r->key_length), r->key);
     r->seen |= 1u << key;
     return HYBRID_OK;
 }
@@ -205,7 +205,7 @@ static hybrid_status read_line(reader *r, const char *begin, const char *end)
     enum { LINE_BYTES = 4096 };
 
     if (end - begin > LINE_BYTES || memchr(begin, '\0', (size_t)(end - begin)))
-        return wrong(r, "this is no line of text");
+        return wrong(r, "this is not a line of text");
     const int length = trimmed(&begin, end);
     if (length == 0 || *begin == '#')
         return HYBRID_OK;
@@ -259,7 +259,7 @@ hybrid_status hy_rates_read(hy_context *ctx, const char *path, hy_rates_file *ou
     const hybrid_status status =
         input.last && input.bytes < HY_HEAD_BYTES
             ? hy_rates_parse(ctx, path, input.text, input.bytes, out)
-            : hy_fail(ctx, HYBRID_BAD_FILE, "%s: a file of rates has less than %d bytes",
+            : hy_fail(ctx, HYBRID_BAD_FILE, "%s: a rates file has less than %d bytes",
                       path, HY_HEAD_BYTES);
     hy_input_close(ctx, &input);
     return status;

@@ -45,13 +45,14 @@ int hy_slots(const hy_product *product)
 const char *hy_refuse_ring(const hy_product *product)
 {
     if (product->second_there)
-        return "B or X is in the memory of the device, all of it";
+        return "all of B or X is in device memory already";
     if (product->op == HY_SPGEMM)
-        return "a sparse B has no ring: its rows and columns are of no one size";
+        return "a sparse B has no ring: its rows and columns have different sizes";
     if (!product->variant->rings)
-        return "packs of this variant name rows of X, and a ring has places";
+        return "packs of this variant contain row numbers of X, but a ring needs "
+               "positions";
     if (product->options.split == HYBRID_SPLIT_SHARE)
-        return "a ring is filled in order, and a host with a share takes rows from the "
+        return "a ring is filled in order, but a host with a share takes rows from the "
                "end";
     return NULL;
 }

@@ -58,9 +58,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
 static const char *refuse(const hy_product *product)
 {
-    return product->a_there || product->second_there
-               ? "workers do not read what is in the memory of a device"
-               : NULL;
+    return product->a_there || product->second_there ? "workers cannot read device memory"
+                                                     : NULL;
 }
 
 const hy_schedule hy_schedule_gather = {

@@ -143,7 +143,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
 static const char *refuse(const hy_product *product)
 {
-    return product->a_there ? "columns of A name rows of X, and a ring has places"
+    return product->a_there ? "columns of A on the device are row numbers of X, but a "
+                              "ring needs positions"
                             : hy_refuse_ring(product);
 }
 

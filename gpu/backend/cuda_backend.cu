@@ -211,8 +211,8 @@ static hybrid_status check_process(hy_context *ctx)
     if (starter.compare_exchange_strong(first, self) || first == self)
         return HYBRID_OK;
     return hy_fail(ctx, HYBRID_NO_DEVICE,
-                   "process %ld started CUDA and this one, %ld, is a fork of it, which "
-                   "CUDA does not serve",
+                   "process %ld started CUDA; this process, %ld, is a fork of it, where "
+                   "CUDA cannot be used",
                    long(first), long(self));
 }
 

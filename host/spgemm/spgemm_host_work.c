@@ -78,11 +78,10 @@ hybrid_status hy_seat_check(const hy_seat *seat, int64_t rows)
 hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
                               int64_t room)
 {
-    return hy_fail(
-        lane->backend->ctx, HYBRID_BAD_STATE,
-        "%d rows of C from %lld on may have %lld entries each, planned were at "
-        "most %lld: the patterns are not those of the plan",
-        lanes, (long long)row, (long long)bound, (long long)room);
+    return hy_fail(lane->backend->ctx, HYBRID_BAD_STATE,
+                   "%d rows of C from row %lld on may have %lld entries each, but the "
+                   "plan allows %lld: the patterns differ from the plan's",
+                   lanes, (long long)row, (long long)bound, (long long)room);
 }
 
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)

@@ -61,7 +61,7 @@ static hybrid_status expect(parser *s, const char *text)
 
     if (accept(s, text))
         return HYBRID_OK;
-    snprintf(why, sizeof why, "the .npy header has no '%s' at byte %lld", text,
+    snprintf(why, sizeof why, "the .npy header lacks '%s' at byte %lld", text,
              (long long)(s->p - s->input->text));
     return fail(s, why);
 }

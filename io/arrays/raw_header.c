@@ -227,7 +227,7 @@ static hybrid_status take_key(parser *s, const member *members, int *index)
         if (is(&key, members[*index].key))
             return accept(s, ':') ? HYBRID_OK
                                   : fail_of(s, s->p, name, "is not followed by ':'");
-    return fail_of(s, begin, name, "is no member of it");
+    return fail_of(s, begin, name, "is not a member of the object");
 }
 
 /* Takes the members of an object, after its '{' and possibly its first member. */
@@ -239,7 +239,7 @@ static hybrid_status take_object(parser *s, const member *members, void *out)
     do {
         HY_TRY(take_key(s, members, &i));
         if (seen & 1u << i)
-            return fail_of(s, s->p, members[i].key, "stands there twice");
+            return fail_of(s, s->p, members[i].key, "appears twice");
         seen |= 1u << i;
         HY_TRY(take_value(s, &members[i], out));
     } while (accept(s, ','));
@@ -286,7 +286,8 @@ static hybrid_status check_dense(const parser *s, const hy_raw_header *h)
     const int64_t least = h->order == HYBRID_ROW_MAJOR ? h->cols : h->rows;
 
     if (h->ld < least)
-        return fail_of(s, s->p, "ld", "is less than a row or column has elements");
+        return fail_of(s, s->p, "ld",
+                       "is less than the number of elements of a row or column");
     return is_beyond(lines, h->ld, h->values.offset)
                ? fail(s, s->p, "the matrix ends beyond 64 bits")
                : HYBRID_OK;

@@ -138,7 +138,7 @@ hybrid_status hy_raw_read_csr(hy_context *ctx, const char *path, hybrid_csr *out
     const hybrid_status status =
         matrix.sparse ? hy_csr_file_read(&matrix.csr, out)
                       : hy_fail(ctx, HYBRID_BAD_FILE,
-                                "%s: holds a dense matrix, no sparse one", path);
+                                "%s: holds a dense matrix and must be sparse", path);
     hy_raw_close_matrix(&matrix);
     return status;
 }

@@ -98,11 +98,10 @@ static hybrid_status parse_spec(hy_context *ctx, const char *spec, hy_recipe *re
 {
     *out = find_kind(spec);
     if (!*out)
-        return hy_fail(
-            ctx, HYBRID_BAD_ARGUMENT,
-            "'%s' is no problem: one begins with stencil7:, stencil27:, fem3:, "
-            "er:, rmat:, powerlaw:, road: or band:",
-            spec);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "'%s' is not a problem: a problem begins with stencil7:, "
+                       "stencil27:, fem3:, er:, rmat:, powerlaw:, road: or band:",
+                       spec);
     if (!parse_args(*out, spec, recipe->arg))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "'%s' is not %s:%s with integers %s",
                        spec, (*out)->name, (*out)->args, (*out)->rule);

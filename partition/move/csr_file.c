@@ -71,7 +71,7 @@ static hybrid_status report_row(const hy_csr_file *file, int64_t row, int64_t of
                                 int64_t next)
 {
     return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
-                   "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld",
+                   "%s: row %lld: offsets %lld and %lld decrease or are not in 0..%lld",
                    file->name, (long long)row, (long long)offset, (long long)next,
                    (long long)file->shape.nnz);
 }

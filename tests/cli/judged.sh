@@ -27,7 +27,7 @@ ln -s /dev/zero zero.npy
 for file in zero.npy zeros.npy; do
     refused 3 "$file: neither a .npy file nor a Matrix Market file" multiply -q A.mtx $file
 done
-refused 3 '/dev/zero: a file of rates has less than 1048576 bytes' \
+refused 3 '/dev/zero: a rates file has less than 1048576 bytes' \
     multiply -q A.mtx --rates /dev/zero
 
 # endless <pattern> <line> <first line>...: checks a pipe that delivers the first lines

@@ -89,7 +89,7 @@ wrong 'different files' multiply A.mtx --report r.json --trace r.json
 wrong '\-\-verify' explain A.mtx --verify
 wrong '\-\-output' info A.mtx --output x
 wrong 'generate needs -o' generate band:3,1
-wrong "'cube:3' is no problem" generate cube:3 -o C.mtx
+wrong "'cube:3' is not a problem" generate cube:3 -o C.mtx
 wrong "'er:3' is not er:ROWS,PER_ROW" generate er:3 -o C.mtx
 wrong "'er:0,3' is not er:ROWS,PER_ROW" multiply -q gen:er:0,3
 only A.mtx B.mtx X.mtx

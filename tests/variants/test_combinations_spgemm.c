@@ -105,9 +105,9 @@ static const char *refused(const combination *c)
     const int shares   = c->split == HYBRID_SPLIT_SHARE;
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
-        return "the host computes in place, and nobody else";
+        return "only the host computes in place";
     if (c->schedule == &hy_schedule_row_ring || c->schedule == &hy_schedule_column_ring)
-        return "a sparse B has no ring: its rows and columns are of no one size";
+        return "a sparse B has no ring: its rows and columns have different sizes";
     if (shares && !(c->flags & HYBRID_REUSE))
         return "where the host's rows belong in C is known after a first run";
     return NULL;

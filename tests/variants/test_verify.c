@@ -304,10 +304,10 @@ static void verify_tells_broken_patterns(void **state)
         says_bad(s, "offsets go from 1 to 3 instead of from 0 to 3");
         s           = diagonal();
         s.ptr[m][1] = 3;
-        says_bad(s, "offsets 3 and 2 fall");
+        says_bad(s, "offsets 3 and 2 decrease");
         s           = diagonal();
         s.ptr[m][1] = -1;
-        says_bad(s, "offsets 0 and -1 fall or leave");
+        says_bad(s, "offsets 0 and -1 decrease or are not in");
         s           = diagonal();
         s.col[m][1] = 3;
         says_bad(s, "column 3 is not in 0..2");
@@ -317,7 +317,7 @@ static void verify_tells_broken_patterns(void **state)
         s           = diagonal();
         s.ptr[m][1] = 2; /* row 0 has columns 0 and 0 */
         s.col[m][1] = 0;
-        says_bad(s, "column 0 does not ascend after 0");
+        says_bad(s, "column 0 does not come after column 0");
         says_bad(s, names[m]);
     }
 }

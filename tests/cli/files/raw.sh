@@ -55,7 +55,7 @@ expect 0 multiply I.json X.json -o Y.npy -q
 tail -c 48 Y.npy | cmp - x.bin || fail "I X is wrong"
 expect 0 multiply I.json -q --verify
 expect 3 multiply X.json A.mtx -q
-says "X.json: holds a dense matrix, no sparse one"
+says "X.json: holds a dense matrix and must be sparse"
 expect 3 info X.json
 
 # the file name may have escaped slashes and lie in any folder

@@ -182,7 +182,7 @@ static void check_names_row_and_entry(void **state)
     options.flags = HYBRID_CHECK;
     A.col         = twice;
     assert_message(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_BAD_MATRIX,
-                   "row 2, entry 1: column 2 does not ascend after 2");
+                   "row 2, entry 1: column 2 does not come after column 2");
     A.col = beyond;
     assert_message(hybrid_spmm_plan(engine, &A, 1, &options, &plan), HYBRID_BAD_MATRIX,
                    "row 1, entry 0: column 3 is not in 0..2");
@@ -229,7 +229,7 @@ static void what_is_empty_has_no_arrays_and_few_columns(void **state)
     hybrid_csr_free(engine, &C);
     for (int bit = 54; bit < 63; bit++)
         assert_message(hybrid_spmm_plan(engine, &no_rows, (int64_t)1 << bit, NULL, &plan),
-                       HYBRID_BAD_ARGUMENT, "overflows the work");
+                       HYBRID_BAD_ARGUMENT, "too many scalar products");
     assert_int_equal(hybrid_spmm_plan(engine, &no_rows, 1 << 30, NULL, &plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 }
@@ -258,17 +258,18 @@ static void a_plan_refuses_other_matrices(void **state)
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, NULL, &plan), HYBRID_OK);
     A.row_ptr = shorter;
     A.nnz     = 4;
-    assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE, "planned for");
+    assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
+                   "the plan was made for");
     A      = small();
     A.type = HYBRID_F32;
     assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
-                   "A holds f32, planned for f64");
+                   "A holds f32 values, but the plan was made for f64");
     hybrid_dense X = {3, 1, 1, HYBRID_ROW_MAJOR, vals, HYBRID_F64};
     double y[3];
     hybrid_dense Y = {3, 1, 1, HYBRID_ROW_MAJOR, y, HYBRID_F64};
     A              = small();
     assert_message(hybrid_spmm_run(plan, 1, &A, &X, 0, &Y), HYBRID_BAD_STATE,
-                   "other product");
+                   "other kind of product");
     hybrid_plan_destroy(plan);
 }
 

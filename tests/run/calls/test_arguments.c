@@ -294,18 +294,18 @@ static void misaligned_arrays_are_named(void **state)
 
     (void)state;
     A.row_ptr = moved(ptr);
-    refuse_both("A: row_ptr", "not aligned to its 8");
+    refuse_both("A: row_ptr", "not aligned to the 8");
     A.offset_type = HYBRID_I32;
     A.row_ptr     = moved(ptr32);
-    refuse_both("A: row_ptr", "not aligned to its 4");
+    refuse_both("A: row_ptr", "not aligned to the 4");
     A.col = moved(col);
-    refuse_both("A: col", "not aligned to its 4");
+    refuse_both("A: col", "not aligned to the 4");
     A.val = (char *)val + 4;
-    refuse_both("A: val", "not aligned to its 8");
+    refuse_both("A: val", "not aligned to the 8");
     X.data = moved(x);
-    refuse_both("X: data", "not aligned to its 8");
+    refuse_both("X: data", "not aligned to the 8");
     Y.data = (char *)y + 4;
-    refuse_both("Y: data", "not aligned to its 8");
+    refuse_both("Y: data", "not aligned to the 8");
     A.val = moved(val);
     REFUSED(hybrid_spgemm(engine, &A, &A_RIGHT, &C));
     REFUSED(hybrid_spgemm(engine, &A_RIGHT, &A, &C));

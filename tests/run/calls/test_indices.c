@@ -68,8 +68,8 @@ static void options_that_say_nothing(void **state)
 
     (void)state;
     indices_open(&w, 1, HYBRID_F64, HYBRID_I64);
-    refused(&w, HYBRID_INDEX_AUTO, HYBRID_INDEX_DEFAULT, "HYBRID_INDEX_AUTO is for");
-    refused(&w, HYBRID_I64, HYBRID_INDEX_AUTO, "HYBRID_INDEX_AUTO is for");
+    refused(&w, HYBRID_INDEX_AUTO, HYBRID_INDEX_DEFAULT, "HYBRID_INDEX_AUTO must be");
+    refused(&w, HYBRID_I64, HYBRID_INDEX_AUTO, "HYBRID_INDEX_AUTO must be");
     refused(&w, 4, HYBRID_I32, "offsets 4 or columns 1");
     refused(&w, HYBRID_I64, -1, "columns -1");
     o.flags = HYBRID_RESIDENT;

@@ -335,7 +335,7 @@ static void columns_of_other_types_are_refused(void **state)
         refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "columns of type 3");
         sparse[m]->col      = (int32_t *)(void *)wide + 1;
         sparse[m]->col_type = HYBRID_I64;
-        refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "not aligned to its 8 bytes");
+        refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "not aligned to the 8 bytes");
     }
 }
 
@@ -346,7 +346,7 @@ static void operands_on_a_device_are_refused(void **state)
     (void)state;
     for (int m = 0; m < 5; m++) {
         *spaces[m] = HYBRID_SPACE_DEVICE;
-        refused_by_readers(1 << m, HYBRID_UNSUPPORTED, "in the memory of a device");
+        refused_by_readers(1 << m, HYBRID_UNSUPPORTED, "is in device memory, but");
         *spaces[m] = (hybrid_space)2;
         refused_by_readers(1 << m, HYBRID_BAD_ARGUMENT, "space 2 is neither");
     }

@@ -211,7 +211,7 @@ static void the_first_row_that_falls_is_looked_for_in_pieces(void **state)
     begin(ctx, &calls);
     assert_int_equal(hy_csr_check_offsets(ctx, &A, "A"), HYBRID_BAD_MATRIX);
     assert_true(end(ctx, &calls) >= 2 * ROWS / PIECE);
-    assert_non_null(strstr(ctx->message.text, "row 262043: offsets 0 and -1 fall"));
+    assert_non_null(strstr(ctx->message.text, "row 262043: offsets 0 and -1 decrease"));
     matrix_free(&A);
     test_context_free(ctx);
 }

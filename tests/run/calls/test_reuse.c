@@ -280,18 +280,18 @@ static void refuse_others(place where)
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
     for (int run = 0; run < 3; run++) { /* before the first run and after later ones */
         move_entry(&A, 40, 1);
-        assert_refused(engine, plan, &A, &B, "A has as many entries");
+        assert_refused(engine, plan, &A, &B, "the pattern of A differs");
         move_entry(&A, 40, -1);
         move_offset(&A, 40, 1);
-        assert_refused(engine, plan, &A, &B, "A has as many entries");
+        assert_refused(engine, plan, &A, &B, "the pattern of A differs");
         move_offset(&A, 40, -1);
         for (int64_t i = 0; i < 80; i++) {
             move_entry(&B, i, 1);
-            assert_refused(engine, plan, &A, &B, "B has as many entries");
+            assert_refused(engine, plan, &A, &B, "the pattern of B differs");
             move_entry(&B, i, -1);
         }
         A.nnz--;
-        assert_refused(engine, plan, &A, &B, "planned for");
+        assert_refused(engine, plan, &A, &B, "the plan was made for");
         A.nnz++;
         assert_int_equal(hybrid_spgemm_run(plan, &A, &B, &C), HYBRID_OK);
         assert_null(oracle_check(&reference, &C, 1));

@@ -201,9 +201,9 @@ static void patterns_are_compared_where_they_are(void **state)
     move_entry(&w.A, k);
     hybrid_csr other = on_device_csr(0, &w.A, 0);
     space_world_expect(&w, hybrid_spgemm_run(p, &other, &w.a, &C), HYBRID_BAD_STATE,
-                       "A has as many entries as planned for");
+                       "the pattern of A differs from the plan's");
     space_world_expect(&w, hybrid_spgemm_run(p, &w.a, &other, &C), HYBRID_BAD_STATE,
-                       "B has as many entries as planned for");
+                       "the pattern of B differs from the plan's");
     assert_int_equal(fake_fetched(), fetched);
     hybrid_plan_destroy(p);
     on_device_csr_free(&wide);

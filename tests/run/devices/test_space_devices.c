@@ -153,7 +153,7 @@ static void managed_operands_go_with_the_plan(void **state)
 static void dense_operands_are_planned_on_the_first(void **state)
 {
     static const char words[] = "operands are in the memory of the engine's device 1, "
-                                "planned for its device 0";
+                                "but the plan was made for its device 0";
     hybrid_plan *plan;
     space_world w;
     operands o;
@@ -190,7 +190,8 @@ static void dense_operands_are_planned_with_a(void **state)
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &o.A, &w.x, 0, &o.Y),
                        HYBRID_UNSUPPORTED, "operands are on two devices");
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.a, &w.x, 0, &w.y),
-                       HYBRID_BAD_STATE, "device 0, planned for its device 1");
+                       HYBRID_BAD_STATE,
+                       "device 0, but the plan was made for its device 1");
     assert_int_equal(hybrid_spmm_run(plan, 1, &o.A, &o.X, 0, &o.Y), HYBRID_OK);
     check_product(&w, &o, 1);
     hybrid_plan_destroy(plan);

@@ -165,7 +165,7 @@ static void a_wait_is_told_in_time(void **state)
     open_world(&w);
     hybrid_engine_progress(w.w.engine, end, &told);
     fake_stream_asks(INT64_MAX);
-    space_world_expect(&w.w, one_dense(&w), HYBRID_CANCELLED, "0 of 40 rows were done");
+    space_world_expect(&w.w, one_dense(&w), HYBRID_CANCELLED, "after 0 of 40 rows");
     assert_int_equal(told, 1);
     fake_stream_asks(0);
     hybrid_engine_progress(w.w.engine, NULL, NULL);

@@ -272,9 +272,9 @@ static void a_share_of_a_sparse_result_takes_a_plan_that_runs_again(void **state
         assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan),
                          HYBRID_UNSUPPORTED);
         assert_string_equal(hybrid_engine_message(engine),
-                            "the product cannot be shared with the host: where the "
-                            "host's rows belong in C is known after a first run: make "
-                            "the plan with HYBRID_REUSE to share later ones");
+                            "the product cannot be shared with the host: the position of "
+                            "the host's rows in C is only known after a first run: make "
+                            "the plan with HYBRID_REUSE to share later runs");
         options.flags = HYBRID_REUSE;
         assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
         hybrid_plan_details(plan, text, sizeof text);

@@ -181,7 +181,7 @@ static void files_that_shrink_are_told(void **state)
             assert_int_equal(truncate(io_temp("a.bin"), lengths[i]), 0);
             for (int mixture = 1; mixture < 4; mixture++)
                 expect(w.engine, run(&w, mixture & 1, mixture & 2, &C), HYBRID_IO_FAILED,
-                       "a.bin: has no byte ");
+                       "a.bin: byte ");
             stored_write_csr("a", &w.A);
             expect_right(&w, 1, 1);
         }
@@ -280,8 +280,8 @@ static void arguments_are_checked(void **state)
     const hybrid_operand none = {.csr = NULL}, two = {.csr = &w.A, .file = w.file};
     const hybrid_operand dense = {.dense = &t.X}, narrow = {.csr = &t.A};
     const hybrid_status bad = HYBRID_BAD_ARGUMENT;
-    expect(e, hybrid_spgemm_files(e, NULL, &A, NULL, &C), bad, "A: one of csr");
-    expect(e, hybrid_spgemm_files(e, &A, &none, NULL, &C), bad, "B: one of csr");
+    expect(e, hybrid_spgemm_files(e, NULL, &A, NULL, &C), bad, "A: exactly one of csr");
+    expect(e, hybrid_spgemm_files(e, &A, &none, NULL, &C), bad, "B: exactly one of csr");
     expect(e, hybrid_spgemm_files(e, &two, &A, NULL, &C), bad, "not 2");
     expect(e, hybrid_spgemm_files(e, &A, &dense, NULL, &C), bad, "B is a dense matrix");
     expect(e, hybrid_spgemm_files(e, &X, &A, NULL, &C), bad, "A is a dense matrix");
@@ -298,9 +298,10 @@ static void arguments_are_checked(void **state)
     expect(e, hybrid_spgemm_files(e, &A, &narrow, NULL, &C), HYBRID_BAD_SHAPE,
            "A is 400");
     again.flags = HYBRID_REUSE;
-    expect(e, hybrid_spgemm_files(e, &A, &A, &again, &C), bad, "plans that run again");
+    expect(e, hybrid_spgemm_files(e, &A, &A, &again, &C), bad,
+           "a one-shot call runs once");
     again.flags = HYBRID_RESIDENT;
-    expect(e, hybrid_spmm_files(e, 1, &narrow, &X, 0, &again, &t.Y), bad, "run again");
+    expect(e, hybrid_spmm_files(e, 1, &narrow, &X, 0, &again, &t.Y), bad, "a one-shot call runs once");
     assert_int_equal(hybrid_spgemm_files_each(NULL, &A, &A, NULL, ignore, NULL), bad);
     assert_int_equal(hybrid_file_csr(w.file).nnz, w.A.nnz);
     assert_null(hybrid_file_csr(w.file).row_ptr);

@@ -100,14 +100,16 @@ const char *combination_refused(const combination *c)
     const int shares   = c->split == HYBRID_SPLIT_SHARE;
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
-        return "the host computes in place, and nobody else";
+        return "only the host computes in place";
     if (is_ring(c->schedule) && combination_is_tiled(c))
-        return "packs of this variant name rows of X, and a ring has places";
+        return "packs of this variant contain row numbers of X, but a ring needs "
+               "positions";
     if (is_ring(c->schedule) && shares)
-        return "a ring is filled in order, and a host with a share takes rows from the "
+        return "a ring is filled in order, but a host with a share takes rows from the "
                "end";
     if (shares && c->flags & HYBRID_DETERMINISTIC)
-        return "bits of a dense result depend on who computes a row";
+        return "the bits of a dense result depend on whether host or device computes a "
+               "row";
     return NULL;
 }
 

@@ -82,7 +82,7 @@ static void endless_bytes(void **state)
     check_judged(read_dense, "", 0, noise, sizeof noise, "neither a .npy file nor");
     check_judged(read_dense, npy, sizeof npy - 1, zeros, sizeof zeros,
                  ".npy header of 2147483647 bytes exceeds the 1048576 of the file's");
-    check_judged(read_rates, "", 0, zeros, sizeof zeros, "a file of rates has less than");
+    check_judged(read_rates, "", 0, zeros, sizeof zeros, "a rates file has less than");
 }
 
 static void endless_lines(void **state)
@@ -90,7 +90,7 @@ static void endless_lines(void **state)
     static const char late[] = "bytes end before the sizes";
     (void)state;
 
-    check_text(read_rates, "", "# nothing\n", "a file of rates has less than");
+    check_text(read_rates, "", "# nothing\n", "a rates file has less than");
     check_text(read_sparse, BANNER, "% nothing\n", late);
     check_text(read_sparse, BANNER, "\n", late);
     check_text(read_sparse, BANNER, " ", late);
