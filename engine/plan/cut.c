@@ -35,8 +35,7 @@ static int is_on_device(const option *o)
     return o->schedule != &hy_schedule_in_place;
 }
 
-/* ---- what is known of one -----------------------------------------------------------
- */
+/* ---- what is known of one ------------------------------------------------------ */
 
 static const char *refused(const hy_product *product, const hy_schedule *schedule)
 {
@@ -91,8 +90,7 @@ static hybrid_status cut(choice *c, option *o)
     return HYBRID_OK;
 }
 
-/* ---- the best of all ----------------------------------------------------------------
- */
+/* ---- the best of all ----------------------------------------------------------- */
 
 /* Of the device's; NULL if there is none. */
 static option *find_best_of_device(choice *c)

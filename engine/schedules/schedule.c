@@ -13,8 +13,7 @@ enum {
     LEAST_ROWS   = 4 * HY_RING_PIECES /* of a ring */
 };
 
-/* ---- sizes --------------------------------------------------------------------------
- */
+/* ---- sizes --------------------------------------------------------------------- */
 
 /* Where nothing is copied, chunks have nothing to overlap with. */
 int hy_slots_fewer(const hy_product *product)
@@ -39,8 +38,7 @@ int hy_slots(const hy_product *product)
     return hy_slots_fewer(product);
 }
 
-/* ---- rings --------------------------------------------------------------------------
- */
+/* ---- rings --------------------------------------------------------------------- */
 
 const char *hy_refuse_ring(const hy_product *product)
 {
@@ -84,8 +82,7 @@ hybrid_status hy_schedule_look(const hy_planning *p)
                : hy_extents_find(&p->product->engine->ctx, p->A, most, p->extents);
 }
 
-/* ---- estimates ----------------------------------------------------------------------
- */
+/* ---- estimates ----------------------------------------------------------------- */
 
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout)
 {
@@ -103,8 +100,7 @@ double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout)
     return hy_estimate_seconds(p->product, &e);
 }
 
-/* ---- layouts ------------------------------------------------------------------------
- */
+/* ---- layouts ------------------------------------------------------------------- */
 
 hybrid_status hy_schedule_first(const hy_planning *p, const hy_layout *asked, int count,
                                 hy_layout *out)

@@ -33,8 +33,7 @@ extern const hy_schedule hy_schedule_whole, hy_schedule_row_ring, hy_schedule_co
 
 extern const hy_schedule *const hy_schedules[]; /* simple ones first; ends with NULL */
 
-/* ---- for schedules ------------------------------------------------------------------
- */
+/* ---- for schedules ------------------------------------------------------------- */
 
 /* Slots with which work is tried; and fewer, with which it is tried if these find no
  * room. */

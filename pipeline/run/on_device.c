@@ -7,8 +7,7 @@
 
 enum { VECTOR = 16 /* bytes; alignment of rows of X that kernels read in vectors */ };
 
-/* ---- A and B ------------------------------------------------------------------------
- */
+/* ---- A and B ------------------------------------------------------------------- */
 
 /* Enqueues the conversion of an index array from one type to another. */
 static hybrid_status convert(hy_lane *lane, void *to, hybrid_index to_type,
@@ -52,8 +51,7 @@ static hybrid_status convert_indices(hy_lane *lane, int offsets, hy_buffer *room
     return convert(lane, converted->col, HYBRID_I32, A->col, HYBRID_I64, A->nnz);
 }
 
-/* ---- X ------------------------------------------------------------------------------
- */
+/* ---- X ------------------------------------------------------------------------- */
 
 /* Returns X as a row-major matrix, which a column without gaps is as well. */
 static hybrid_dense in_rows(const hybrid_dense *X)

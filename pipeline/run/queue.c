@@ -16,8 +16,7 @@ int64_t hy_queue_work(const hy_chunk *chunk)
     return chunk->features.products + chunk->features.rows;
 }
 
-/* ---- rectangles ---------------------------------------------------------------------
- */
+/* ---- rectangles ---------------------------------------------------------------- */
 
 /* Returns rows [begin, end) of a chunk. What they gather is bounded by what the chunk
    gathers. */
@@ -60,8 +59,7 @@ static void drop_first(hy_claimant *c)
         c->row_begin = rows_at(c, c->next)->row_begin;
 }
 
-/* ---- pace ----------------------------------------------------------------------------
- */
+/* ---- pace ---------------------------------------------------------------------- */
 
 /* Returns the seconds that a site needs for that much work. */
 double hy_queue_seconds(const hy_claimant *c, int64_t work)
@@ -73,8 +71,7 @@ double hy_queue_seconds(const hy_claimant *c, int64_t work)
     return (double)work * (timed_s + PRIOR_S) / done;
 }
 
-/* ---- open ----------------------------------------------------------------------------
- */
+/* ---- open ---------------------------------------------------------------------- */
 
 void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order)
 {
@@ -137,8 +134,7 @@ int hy_queue_add(hy_queue *queue, const hy_chunk_list *list, int64_t begin, int6
     return queue->count++;
 }
 
-/* ---- claiming ------------------------------------------------------------------------
- */
+/* ---- claiming ------------------------------------------------------------------ */
 
 static void note_claim(hy_queue *queue, hy_claimant *c, hy_claim *claim)
 {
@@ -161,8 +157,7 @@ static int claim_own(hy_queue *queue, hy_claimant *c, int must, hy_claim *out)
     return 1;
 }
 
-/* ---- in order ------------------------------------------------------------------------
- */
+/* ---- in order ------------------------------------------------------------------ */
 
 /* Returns the seconds until another site runs out of free slots if this chunk is not
    counted. Only chunks that the other site claims from now on have to wait for this
@@ -219,8 +214,7 @@ static int claim_in_order(hy_queue *queue, hy_claimant *c, int must, hy_claim *o
     return 1;
 }
 
-/* ---- what sites call ----------------------------------------------------------------
- */
+/* ---- what sites call ----------------------------------------------------------- */
 
 int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out)
 {

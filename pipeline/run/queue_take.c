@@ -7,8 +7,7 @@
 static const double MARGIN = 1.25; /* factor by which another site must be faster to get
                                       the remaining rows */
 
-/* ---- pieces -------------------------------------------------------------------------
- */
+/* ---- pieces -------------------------------------------------------------------- */
 
 /* Returns the piece as the taker computes it; it may have to wait for all of B or X. */
 static hy_chunk piece_of(const hy_queue *queue, const hy_claimant *taker,
@@ -82,8 +81,7 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_claimant *taker,
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
 }
 
-/* ---- whose turn it is ---------------------------------------------------------------
- */
+/* ---- whose turn it is ---------------------------------------------------------- */
 
 /* Returns the work that a site with a fixed share still has to take. */
 static double quota(const hy_queue *queue, const hy_claimant *taker)
@@ -139,8 +137,7 @@ int hy_queue_leaves(const hy_queue *queue, const hy_claimant *owner, const hy_ch
     return 0;
 }
 
-/* ---- taking --------------------------------------------------------------------------
- */
+/* ---- taking -------------------------------------------------------------------- */
 
 /* Returns the owner that will finish last, among those that have rows for the taker. */
 static hy_claimant *find_owner(hy_queue *queue, const hy_claimant *taker)

@@ -264,8 +264,7 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
         trace_workers(tracer, slot, stage);
 }
 
-/* ---- a chunk ------------------------------------------------------------------------
- */
+/* ---- a chunk ------------------------------------------------------------------- */
 
 static void count_bytes(hybrid_report *report, const hy_slot *slot)
 {
