@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# bench/ab.sh OUTDIR BENCH_A BENCH_B [PAIRS] - two builds of hybrid_spmm_bench in turns on one
-# machine: is B as fast as A? In each of PAIRS (9) rounds both compute the same products, who
-# begins alternates, and bench/lib/ab.py takes the median of each product's ratios of seconds.
-# Products that come out slower are computed by both once more. Exit code 1: B is slower.
+# bench/ab.sh OUTDIR BENCH_A BENCH_B [PAIRS] - compares two builds of hybrid_spmm_bench on one
+# machine. Both compute the same products in each of PAIRS (9) rounds; the first build of a round
+# alternates. bench/lib/ab.py takes the median over rounds of each product's ratio of seconds.
+# Products on which B is slower are measured a second time. Exit code 1: B is slower than A.
 # Writes OUTDIR/{a,b}.jsonl, again-{a,b}.jsonl and ab.md.
-# Environment: PROBLEMS = problems, space between (bench/problems.txt); DATA = a folder of .mtx
-# files that are added to them; BACKENDS (host, and cuda where there is a GPU); TYPES (f32 f64);
-# OPS (spgemm spmm); WAYS = of "end pinned resident core" (all that the backend has);
-# REPS = calls timed (3).
+# Environment: PROBLEMS = problems, separated by spaces (bench/problems.txt); DATA = folder of .mtx
+# files to add to them; BACKENDS (host, and cuda if there is a GPU); TYPES (f32 f64);
+# OPS (spgemm spmm); WAYS = some of "end pinned resident core" (all that the backend has);
+# REPS = timed calls (3).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# < 3)); then
@@ -17,7 +17,7 @@ fi
 out=$1 a=$2 b=$3 pairs=${4:-9}
 problems=${PROBLEMS:-@$here/problems.txt}
 types=${TYPES:-f32 f64}
-export XDG_CACHE_HOME=/nonexistent # both plan by the speeds that are built in
+export XDG_CACHE_HOME=/nonexistent # both plan with built-in speeds
 mkdir -p "$out" || exit 1
 rm -f "$out"/{a,b,again-a,again-b}.jsonl
 
@@ -29,7 +29,7 @@ if [[ -z ${BACKENDS:-} ]]; then
     "$a" spgemm stencil7:4 --backend cuda --reps 1 >/dev/null 2>&1 && BACKENDS='cuda host'
 fi
 
-# options_of OP BACKEND WAY: of the bench; fails where there is no such way.
+# options_of OP BACKEND WAY: prints the options of the bench; fails if there is no such way.
 options_of() {
     case $3 in
     end) echo "--mode end" ;;
@@ -40,7 +40,7 @@ options_of() {
     esac
 }
 
-# measure NAME BENCH PREFIX ROUND PROBLEM...: all ways of one build, once.
+# measure NAME BENCH PREFIX ROUND PROBLEM...: measures all ways of one build once.
 measure() {
     local name=$1 bench=$2 prefix=$3 round=$4 op backend way type options
     shift 4
@@ -80,7 +80,7 @@ rounds '' $problems
 again=$("$here/lib/ab.py" --slow "$out/a.jsonl" "$out/b.jsonl") || exit 1
 if [[ -n $again ]]; then
     files=()
-    for name in $again; do # lines name a file without folder and ending
+    for name in $again; do # lines have the name of a file without folder and ending
         [[ -f ${DATA:-}/$name.mtx ]] && name=$DATA/$name.mtx
         files+=("$name")
     done

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/check_readme.py [--root DIR] [--write [FILE.jsonl...]] - figures are those of lines.
+"""bench/check_readme.py [--root DIR] [--write [FILE.jsonl...]] - checks figures of documents.
    bench/check_readme.py --show FILE.jsonl...
 
 README.md, docs/performance.md, docs/figures.md and the pictures docs/*.svg have blocks, each
@@ -8,12 +8,12 @@ between
     <!-- figures KIND: FILE.jsonl FILE.jsonl... -->
     <!-- end of figures -->
 
-FILEs are in bench/results. The script makes each block anew from their lines, where of several
-lines about the same thing the last counts, and fails if a block says anything else. --write
-puts what it made in place; with names of files, these replace those files of a block that hold
-lines of the same parts (see parts_of). The script also fails if a row or a column of a table has
-nothing but "-", because lines are missing; and if README.md has a time, a rate or a ratio
-outside of blocks. --show prints the blocks of some files.
+FILEs are in bench/results. The script makes each block from their lines and fails if the document
+has another text. If several lines measure the same thing, the last counts. --write writes the
+blocks into the documents. Names of files then replace the files of a block that hold the same
+parts (see parts_of). The script also fails if a row or a column of a table has nothing but "-",
+because lines are missing, and if README.md has a time, a rate or a ratio outside of blocks.
+--show prints the blocks of some files.
 """
 import argparse
 import functools
@@ -37,7 +37,7 @@ FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 
 
-# ---- words ---------------------------------------------------------------------------------
+# ---- text ----------------------------------------------------------------------------------
 
 def row(cells):
     return "| " + " | ".join(cells) + " |\n"
@@ -48,14 +48,14 @@ def table_of(head, rows):
 
 
 def number(value):
-    """Three digits, as far as they were measured."""
+    """Returns a number with three digits, or "-"."""
     if value is None:
         return "-"
     return ms(float(f"{value:.3g}"))
 
 
 def versions(lines):
-    """Each name once, in the order of the lines."""
+    """Returns each name once, in the order of the lines."""
     names = {}
     for line in lines:
         text = line.get("versions") or line.get("driver") or line["variant"]
@@ -74,7 +74,7 @@ def conditions(table):
 
 
 def peers_block(lines):
-    """Everybody, one under the other."""
+    """Returns a table with one row for each product and program."""
     table = end_to_end(lines)
     head = ["product", "program", *CONDITIONS, "calls freed, kept"]
     rows = []
@@ -107,7 +107,7 @@ def core_block(lines):
 
 
 def core_summary_block(lines):
-    """Each product in both types, and the matrices on which ours is slower."""
+    """Returns a table of all products in both types, with the matrices on which ours is slower."""
     rows = []
     for kind in ("f32", "f64"):
         table = in_core(lines, kind)
@@ -124,7 +124,7 @@ def core_summary_block(lines):
 
 
 def short_items(lines):
-    """The same, an item for each product: geometric means in f32 and in f64."""
+    """Returns an item for each product: the geometric means in f32 and in f64."""
     tables, texts = {kind: in_core(lines, kind) for kind in ("f32", "f64")}, {}
     for product, field in columns_of(tables["f32"]):
         said = []
@@ -157,7 +157,7 @@ MODES = {"speed": ["end", "core", "real", "device"],
 
 
 def lines_for(kind, lines):
-    """Those that a block of this kind is made from."""
+    """Returns the lines that a block of this kind is made from."""
     vector = kind == "core-vector"
     return [line for line in lines if line["mode"] in MODES[kind]
             and (line.get("op") == "spmv") == vector]
@@ -167,7 +167,7 @@ def lines_for(kind, lines):
 
 @functools.cache
 def lines_in(path):
-    """Every line of a file, and in it the name of the file."""
+    """Returns every line of a file, with the name of the file added."""
     lines = timeline.read(path) if path.endswith(".json") else read([path])
     return [line | {"file": os.path.basename(path)} for line in lines]
 
@@ -177,8 +177,8 @@ def lines_of(paths):
 
 
 def parts_of(kind, results, name):
-    """What a file has for a block of this kind: programs end to end, operands on the GPU, and
-    real matrices on a machine with or without a GPU."""
+    """Returns the parts of a block of this kind that a file has. A part is a program with host
+    arrays, operands on the GPU, or real matrices on a machine with or without a GPU."""
     lines = lines_for(kind, lines_in(os.path.join(results, name)))
     backend = speed.machine(lines)
     detail = {"end": lambda line: line["peer"], "real": lambda line: backend}
@@ -186,7 +186,7 @@ def parts_of(kind, results, name):
 
 
 def names_for(kind, results, old, names):
-    """The files of a block, once `names` have replaced those with the same parts."""
+    """Returns the files of a block after `names` have replaced those with the same parts."""
     had = {name: parts_of(kind, results, name) for name in old}
     parts = set().union(*had.values())
     new = {name: parts_of(kind, results, name) & parts for name in names}
@@ -195,7 +195,7 @@ def names_for(kind, results, old, names):
 
 
 def refreshed(text, results, names):
-    """The document with its blocks made anew, and how many blocks there are."""
+    """Returns the document with new blocks, and the number of blocks."""
     def block(match):
         files = names_for(match[1], results, match[2].split(), names)
         lines = lines_of([os.path.join(results, name) for name in files])
@@ -205,7 +205,7 @@ def refreshed(text, results, names):
 
 
 def empty_cells(text):
-    """(kind of block, name) of all columns and rows that have nothing but "-"."""
+    """Yields (kind of block, name) of all columns and rows that have nothing but "-"."""
     for block in BLOCK.finditer(text):
         rows = [[cell.strip() for cell in line.strip("|").split("|")]
                 for line in block[3].splitlines() if line.startswith("|")]
@@ -218,7 +218,7 @@ def empty_cells(text):
 
 
 def loose_figures(text):
-    """What looks measured outside of blocks and of code."""
+    """Returns figures outside of blocks and of code that look measured."""
     said = re.sub(r"^```.*?^```", "", BLOCK.sub("", text), flags=re.S | re.M)
     return [match[0] for match in FIGURE.finditer(said)]
 
@@ -244,7 +244,7 @@ def parse():
 
 
 def check(document, args):
-    """Whether the document says what its lines say, or does so now."""
+    """Returns whether the blocks are right, or have been written."""
     path = os.path.join(args.root, document)
     names = [os.path.basename(name) for name in args.write or []]
     with open(path, encoding="utf-8") as f:

@@ -5,15 +5,15 @@
 
 For each .mtx or .mtx.xz file, in one process and with the same arrays on the GPU: Y = A*X with 1,
 8 and 64 columns, and C = A*A (A*A^T if A is not square). Indices have 32 bits. A call is timed
-until the GPU has nothing more to do; all take turns, and the median counts. Ours are
+until the GPU is idle. All programs take turns, and the median counts. Calls of ours:
 
     once    one-shot calls: hybrid_spmm() and hybrid_spgemm_with()
     plan    runs of a plan
     async   runs of a plan with HYBRID_ASYNC
 
-and peers are CuPy's and PyTorch's operators, and cusparse: cusparseSpMM() without preprocessing, by
-CuPy's bindings, whose descriptors and buffer are made in each call. `kernels` is what the GPU needs
-for a run: the mean of runs that are enqueued behind a kernel that waits. Results are compared with
+Peers are the operators of CuPy and PyTorch, and cusparse: cusparseSpMM() without preprocessing
+through CuPy's bindings, with descriptors and buffer made in each call. `kernels` is the GPU time of
+a run: the mean of runs that are enqueued behind a kernel that waits. Results are compared with
 CuPy's. With --summary FILE.jsonl nothing is measured, and a table of the lines is printed.
 """
 import argparse
@@ -34,15 +34,15 @@ from real_peers import Problem
 from real_table import mean
 
 DEVICE, AUTO, ASYNC = 1, 3, 1 << 6  # hybrid_space, hybrid_index, a flag of plan options
-RUNS = 50                           # enqueued at once to time kernels
-WAIT_CYCLES = 20_000_000            # of the kernel ahead of them
+RUNS = 50                           # runs enqueued at once to time kernels
+WAIT_CYCLES = 20_000_000            # cycles of the kernel before them
 NEAR = {"f32": 1e-3, "f64": 1e-9}
 
 
 # ---- ours ----------------------------------------------------------------------------------
 
 class Ours:
-    """The library on arrays of CuPy."""
+    """Calls of the library with arrays of CuPy."""
 
     def __init__(self, path):
         self.lib = library.Library(path)
@@ -78,7 +78,7 @@ class Ours:
         return lambda: self.engine.succeed(call(self.handle, 1, refs[0], refs[1], 0, refs[2]))
 
     def planned(self, A, X, Y, flags):
-        """A function that runs the plan, and one that frees it."""
+        """Returns a function that runs a plan, and one that frees it."""
         a, x, y, plan = self.csr(A), self.dense(X), self.dense(Y), C.c_void_p()
         options = self.options(x_space=DEVICE, result_space=DEVICE, flags=flags)
         self.engine.succeed(self.so.hybrid_spmm_plan(self.handle, C.byref(a), X.shape[1],
@@ -88,7 +88,7 @@ class Ours:
                 lambda: self.so.hybrid_plan_destroy(plan))
 
     def squared(self, A, B):
-        """C as the library has it, freed with the object that is returned."""
+        """Returns a function that computes C. Its arrays are freed with the object that it returns."""
         a, b = self.csr(A), self.csr(B)
         options = self.options(result_space=DEVICE, offsets=AUTO, columns=AUTO)
 
@@ -101,7 +101,7 @@ class Ours:
 
 
 def arrays_of(cupy, product):
-    """C of ours as a matrix of CuPy, copied."""
+    """Returns a copy of our C as a matrix of CuPy."""
     from cupyx.scipy.sparse import csr_matrix
     C_ = product.matrix
     index = np.int32 if C_.offset_type == library.I32 else np.int64
@@ -116,7 +116,7 @@ def arrays_of(cupy, product):
 # ---- peers ---------------------------------------------------------------------------------
 
 def raw_cusparse(cupy, A, X, Y):
-    """One call of cusparseSpMM(), all of whose preparations are in it."""
+    """Returns a function that calls cusparseSpMM(), with all preparations."""
     from cupy_backends.cuda.libs import cusparse as cs
     from cupy.cuda import device
     kind = {np.dtype(np.float32): 0, np.dtype(np.float64): 1}[A.dtype]  # cudaDataType
@@ -171,7 +171,7 @@ class Device:
         return taken
 
     def kernels(self, call, ours):
-        """Mean seconds on the GPU of runs that are enqueued while it waits."""
+        """Returns the mean GPU seconds of runs that are enqueued while the GPU waits."""
         torch, stream = self.torch, self.torch.cuda.Stream()
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         ours.so.hybrid_engine_stream(ours.handle, stream.cuda_stream)
@@ -187,18 +187,19 @@ class Device:
 
 
 def take_turns(device, calls, count):
-    """{name: median seconds}; a call that fails is left out, and said."""
+    """Returns {name: median seconds}."""
     times = {name: [] for name in calls}
     for turn in range(count + 2):
         for name, call in calls.items():
             taken = device.seconds(call)
-            if turn > 1:  # the first two warm up
+            if turn > 1:  # the first two turns warm up
                 times[name].append(taken)
     return {name: statistics.median(t) for name, t in times.items()}
 
 
 def contend(device, ours, p, A, B):
-    """What is timed, checked against CuPy's result; and what to free afterwards."""
+    """Returns the calls to time, a function that frees them, the call for `kernels` or None, and
+    whether the results agree with CuPy's."""
     cupy, torch = device.cupy, device.torch
     if p.cols is None:
         t, u = torch_of(torch, A), torch_of(torch, B)
@@ -222,8 +223,8 @@ def contend(device, ours, p, A, B):
 
 
 def same_product(cupy, A, B, once, kind):
-    """Whether C is CuPy's. cuSPARSE fails on some products: then C times a vector is A times
-    B times that vector."""
+    """Returns whether C agrees with CuPy's. If cuSPARSE fails on the product, C times a vector is
+    compared with A times B times that vector."""
     mine = arrays_of(cupy, once())
     near = {"rtol": NEAR[kind], "atol": NEAR[kind]}
     try:
@@ -236,7 +237,7 @@ def same_product(cupy, A, B, once, kind):
 
 
 def working(device, calls, say):
-    """Those that do not fail."""
+    """Returns the calls that do not fail, and reports the others."""
     good = {}
     for name, call in calls.items():
         try:
@@ -267,7 +268,7 @@ def measure(device, ours, p, args):
 # ---- tables --------------------------------------------------------------------------------
 
 def table(lines):
-    """Geometric means of peers' seconds over ours, the worst of each, and time beside kernels."""
+    """Prints means of peers' times over ours, the worst ratios, and the time beside kernels."""
     groups = {}
     for line in lines:
         groups.setdefault((line["op"], line["cols"] or 0, line["type"]), []).append(line)

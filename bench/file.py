@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Products of an A, a B or an X in a file against reading that file.
+"""Compares products with A, B or X in a file with reading that file.
 
     python3 bench/file.py PROGRAM [--mib 2048] [--cap 256MiB] [--runs 5] [--where FOLDER]
 
-PROGRAM is hybrid_spmm. The file has random numbers and MIB MiB; it is read by pread() into
-pieces of the size of a panel, and as an operand of a product under a cap on host memory: cold,
-its pages dropped before each run (posix_fadvise), and warm. A line of JSON for each operand:
-medians of the rates, bytes of the file a second of reading and of the product (total_s)."""
+PROGRAM is hybrid_spmm. The file has MIB MiB of random numbers. It is read with pread() in pieces
+of the size of a part of A, and as an operand of a product under a cap on host memory. Both are
+measured cold, with the file's pages dropped before each run (posix_fadvise), and warm. The output
+is a line of JSON for each operand, with medians of bytes per second of both (total_s)."""
 import argparse
 import array
 import json
@@ -18,15 +18,15 @@ import sys
 import tempfile
 import time
 
-ENTRIES = 64     # a row of the sparse matrix, columns i % ENTRIES + [0, ENTRIES)
+ENTRIES = 64     # entries of a row, in columns i % ENTRIES + [0, ENTRIES)
 COLS = 2 * ENTRIES - 1
-FEW_ROWS = 64    # of what a B is multiplied by
-X_COLS = 64      # of an X
-BLOCK = 1 << 20  # bytes that are written at once
+FEW_ROWS = 64    # rows of the matrix that is multiplied by a B or X in a file
+X_COLS = 64      # columns of X
+BLOCK = 1 << 20  # bytes per write
 
 
 def write_numbers(f, count):
-    """Numbers in [1, 2), other ones in each block but for those of one block."""
+    """Writes numbers in [1, 2). Blocks differ in their first number only."""
     block = array.array("d", (random.uniform(1, 2) for _ in range(BLOCK // 8)))
     while count > 0:
         block[0] += 1
@@ -40,7 +40,7 @@ def describe(name, **members):
 
 
 def make_sparse(rows):
-    """a.bin and a.json, and what it is multiplied by."""
+    """Writes a.bin and a.json, and few.mtx, which is multiplied by it."""
     nnz = rows * ENTRIES
     pattern = b"".join(array.array("i", range(i, i + ENTRIES)).tobytes()
                        for i in range(ENTRIES))
@@ -63,7 +63,7 @@ def make_sparse(rows):
 
 
 def make_dense(rows):
-    """x.bin and x.json, and a matrix that is multiplied by it."""
+    """Writes x.bin and x.json, and wide.mtx, which is multiplied by it."""
     with open("x.bin", "wb") as f:
         write_numbers(f, rows * X_COLS)
         os.fsync(f.fileno())
@@ -81,7 +81,7 @@ def drop(name):
 
 
 def read(name, piece):
-    """Seconds of reading the file, piece by piece."""
+    """Returns the seconds of reading the file in pieces."""
     room = [bytearray(piece)]
     fd = os.open(name, os.O_RDONLY)
     begin = time.perf_counter()

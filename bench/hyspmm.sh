@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# bench/hyspmm.sh OUTDIR [OPTION...] - the table of hySpMM (Wu 2015, section 4): A*A of
-# problems as large as the paper's by spgemm.cuda.esc_dup, which is its algorithm, by esc,
-# by hash, and by cuSPARSE; host arrays to host arrays, so that transfers count. Writes
-# OUTDIR/hyspmm.jsonl and OUTDIR/hyspmm.md. Options go to every run of hybrid_spmm_bench.
+# bench/hyspmm.sh OUTDIR [OPTION...] - measures the table of hySpMM (Wu 2015, section 4): A*A of
+# problems of the paper's size with spgemm.cuda.esc_dup (the paper's algorithm), esc, hash, and
+# cuSPARSE, from host arrays to host arrays with transfers included. Writes OUTDIR/hyspmm.jsonl
+# and OUTDIR/hyspmm.md. Options go to every run of hybrid_spmm_bench.
 # Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
-# DATA = folder of NAME.mtx.xz or NAME.mtx (cage10, orsirr_1 and sherman3 are taken from
-# it if they are there), VARIANTS = other variants, space between.
+# DATA = folder of NAME.mtx.xz or NAME.mtx, from which cage10, orsirr_1 and sherman3 are added,
+# VARIANTS = other variants, separated by spaces.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
@@ -17,7 +17,7 @@ shift
 bench=${BENCH:-$here/../build/release/bin/hybrid_spmm_bench}
 data=${DATA:-${HYBRID_DATA_DIR:-$here/../../shared/data}}
 variants=${VARIANTS:-spgemm.cuda.esc_dup spgemm.cuda.esc spgemm.cuda.hash}
-export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in
+export XDG_CACHE_HOME=/nonexistent # plans use built-in speeds
 commit=$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)
 
 mkdir -p "$out" || exit 1
@@ -35,7 +35,7 @@ for name in cage10 orsirr_1 sherman3; do
 done
 
 failed=0
-peer=(--peer cusparse) # with the first variant only: it is the same for all
+peer=(--peer cusparse) # with the first variant only; its times are the same
 for variant in $variants; do
     "$bench" spgemm "${problems[@]}" --backend cuda --variant "$variant" --mode end \
         "${peer[@]}" --commit "$commit" --json "$out/hyspmm.jsonl" "$@" || failed=1

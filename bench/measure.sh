@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# bench/measure.sh OUTDIR [--quick] [OPTION...] - the end-to-end and in-core figures of README.md
-# and docs/figures.md, in ten minutes on 16 cores with a GPU, and 43 files in DATA.
-# Writes OUTDIR/{end,peers,core}.jsonl:
-#   end    A*A and A*X on the GPU and on the CPU, and cuSPARSE with copies, end to end: first
-#          calls, results freed between calls, results all kept; a process for each product
-#   peers  the same of SciPy, PyTorch and CuPy
+# bench/measure.sh OUTDIR [--quick] [OPTION...] - measures the figures of README.md and
+# docs/figures.md, in ten minutes on 16 cores with a GPU and 43 files in DATA.
+# Writes OUTDIR/{end,peers,core}.jsonl and prints the tables:
+#   end    whole calls of A*A and A*X on the GPU and on the CPU, and of cuSPARSE with copies:
+#          first calls, results freed, results kept; a process for each product
+#   peers  whole calls of SciPy, PyTorch and CuPy
 #   core   ours and cuSPARSE on the device: kernels alone, and calls for a new matrix
-# and prints the tables. Further options go to every run of hybrid_spmm_bench.
+# Other options go to every run of hybrid_spmm_bench.
 # Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
 # DATA = folder of .mtx or .mtx.xz files that core adds to the standard problems, PROBLEMS =
-# other problems, space between, COMMIT = what was built, where there is no .git, LIMIT =
-# seconds for everything (900), TOUCH = GiB of memory that are touched first (28): the first
-# use of a page by a virtual machine is dear, and no program's fault.
+# other problems, separated by spaces, COMMIT = commit of the build if there is no .git, LIMIT =
+# seconds for everything (900), TOUCH = GiB of memory to touch first (28), because the first use
+# of a page in a virtual machine is slow for every program.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
@@ -30,11 +30,11 @@ bench=${BENCH:-$here/../build/release/bin/hybrid_spmm_bench}
 python=${PYTHON:-python3}
 commit=${COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
 read -ra problems <<<"${PROBLEMS:-$(sed 's/#.*//' "$here/problems.txt" | tr '\n' ' ')}"
-export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in
+export XDG_CACHE_HOME=/nonexistent # plans use built-in speeds
 options=(--commit "$commit" "$@")
 SECONDS=0 failed=0
 
-run() { # a step that fails or for which no time is left is named; the next ones still run
+run() { # names a step that fails or has no time left, and goes on
     local left=$((${LIMIT:-900} - SECONDS)) status=1
     echo "== ${SECONDS} s: $*"
     ((left > 0)) && timeout "$left" "$@" && return
@@ -43,7 +43,7 @@ run() { # a step that fails or for which no time is left is named; the next ones
     echo "measure.sh: exit $status with $left s left: $*" >&2
 }
 
-unpack() { # .mtx.xz of DATA to a folder; there need be no xz
+unpack() { # unpacks the .mtx.xz files of DATA into a folder, without the program xz
     find "$DATA" -name '*.mtx.xz' -print0 |
         xargs -0 -r -P "$(nproc)" -n 1 "$python" -c '
 import lzma, os, shutil, sys
@@ -74,10 +74,10 @@ done
 if [[ -n $gpu ]]; then
     [[ -n ${DATA-} ]] && unpack "$scratch"
     mapfile -t files < <(find "$scratch" ${DATA:+"$DATA"} -name '*.mtx' -printf '%s %p\n' |
-        sort -n | cut -d ' ' -f 2-) # what takes longest is last, should time run out
+        sort -n | cut -d ' ' -f 2-) # longest last, in case time runs out
     for op in spmv spmm spgemm; do
         times=$core_reps
-        [[ $op != spmv ]] || times=$((5 * core_reps)) # of some microseconds each
+        [[ $op != spmv ]] || times=$((5 * core_reps)) # because a call takes some microseconds
         for type in f32 f64; do
             run "$bench" $op "${problems[@]}" "${files[@]}" --backend cuda --peer cusparse \
                 --mode core --type $type --cols 32,128 --reps "$times" \
@@ -87,7 +87,7 @@ if [[ -n $gpu ]]; then
     rm -rf "${scratch:?}"/*
 fi
 
-# What malloc is given back it keeps, so that results of peers find pages that were used.
+# malloc keeps freed memory, so that results of peers reuse pages.
 run "$bench" spmm "${problems[@]}" --dump "$scratch" "${options[@]}"
 MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40)) run "$python" "$here/lib/peers.py" \
     "$scratch" --reps "$peer_reps" --keep "$peer_reps" --budget "$budget" \

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""bench/mtx.py - hybrid_read_mtx against scipy.io.mmread on the same files, in turn, in one run.
+"""bench/mtx.py - compares hybrid_read_mtx with scipy.io.mmread on the same files, in turns.
 
     bench/mtx.py libhybrid_spmm.so 1,2 FILE.mtx ...
 
-For each file and number of threads: medians in seconds of hybrid_read_mtx (f64, to
-compressed rows), mmread (to COO) and mmread().tocsr(), and how many times faster than the
-other two ours is; MB/s a thread of ours; then the seconds of processors that the three took,
-which say more where other programs run. Results are compared first.
+Prints for each file and number of threads: median seconds of hybrid_read_mtx (f64, to CSR), of
+mmread (to COO) and of mmread().tocsr(), and the ratios of the other two to ours; our MB/s per
+thread; and the CPU seconds of the three, which are more reliable if other programs run. Results
+are compared first.
 """
 import ctypes as C
 import os
@@ -19,7 +19,7 @@ import scipy.io
 
 try:
     import scipy.io._fast_matrix_market as fmm
-except ImportError:  # before 1.12: one thread
+except ImportError:  # SciPy before 1.12 has one thread
     fmm = None
 
 HOST, F64, CALLS = 1, 2, 5
@@ -50,7 +50,7 @@ class Engine:
             sys.exit("no engine")
 
     def read(self, path, use=None):
-        """One call; use(matrix) before it is freed."""
+        """Reads the file, and calls use(matrix) before the matrix is freed."""
         matrix = Csr()
         status = self.library.hybrid_read_mtx(self.handle, path.encode(), F64, C.byref(matrix))
         if status != 0:
@@ -75,7 +75,7 @@ def check_equal(matrix, path):
 
 
 def clocks(call):
-    """Seconds of a call, by the wall and of processors."""
+    """Returns the wall and CPU seconds of a call."""
     wall, cpu = time.perf_counter(), time.process_time()
     call()
     return time.perf_counter() - wall, time.process_time() - cpu

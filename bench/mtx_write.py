@@ -3,10 +3,10 @@
 
     bench/mtx_write.py libhybrid_spmm.so THREADS FOLDER
 
-For f32 and f64, random values (of full precision) and whole ones (0 to 999): the size of the text
-of er:1000000,8, and for /dev/null and for a file in FOLDER, MB per second of processors and per
-second by the wall. Medians of 5 calls. /dev/null leaves formatting alone, with the check of the
-matrix; seconds of processors say more where other programs run.
+Writes er:1000000,8 in f32 and f64, with random values of full precision and with whole ones (0 to
+999), to /dev/null and to a file in FOLDER. Prints the size of the text, and MB per CPU second and
+per wall second: medians of 5 calls. Writing to /dev/null measures only formatting and the check of
+the matrix. CPU seconds are more reliable if other programs run.
 """
 import ctypes as C
 import os
@@ -24,7 +24,7 @@ TYPES = {"f32": (1, C.c_float), "f64": (2, C.c_double)}
 
 
 def measure(call):
-    """Median seconds of a call, of processors and by the wall."""
+    """Returns the median CPU and wall seconds of a call."""
     took = []
     for _ in range(CALLS):
         wall, cpu = time.perf_counter(), time.process_time()

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""How far predicted_s was from total_s: a table of JSON lines of bench by product and mode.
+"""Compares predicted_s with total_s: a table by product and mode, from lines of hybrid_spmm_bench.
 
     python3 bench/predicted.py [--manifest MANIFEST.tsv] LINES.jsonl...
 
-The error is |ln(predicted_s / total_s)|: 0.15 is 15 %, and 0.69 a factor of 2. The matrices
-of a manifest are those of its lines after the header: constants are fitted on the even ones
-and judged on the odd ones; what is not in it, as generated problems, is `other`. "beyond 2x"
-counts runs of more than 1 ms."""
+The error is |ln(predicted_s / total_s)|: 0.15 is 15 %, and 0.69 a factor of 2. A manifest names a
+matrix in each line after its header. Constants are fitted on the even lines and judged on the odd
+ones; other problems are `other`. "beyond 2x" counts runs of more than 1 ms."""
 import argparse
 import json
 import math

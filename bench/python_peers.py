@@ -12,8 +12,8 @@ products  A*A (A times its transpose if A is not square), A*x, and A*X with 8 an
 layer     what the package adds to the functions of the C library, per call (python_layer.py).
 solvers   eigsh() and svds() of a 27-point stencil that stays resident (python_solvers.py).
 
-A program that is not installed, or has no GPU, is named and left out. The results of all are
-compared before any is timed. Each product has a first call and later calls under two conditions:
+A program that is not installed, or has no GPU, is named and left out. The results of all programs
+are compared before any is timed. Each product has a first call and later calls under two conditions:
 quiet, when no thread of the process computes, and neighbour, right after PyTorch has computed on
 all cores, while its OpenMP threads still spin.
 """
@@ -44,14 +44,14 @@ from real_table import mean, natural, product_of, text
 
 CONDITIONS = ("quiet", "neighbour")
 SPARSE_RATE, DENSE_RATE = 1e8, 1e9  # products per second of a slow program on the CPU
-REST_S, REST_MOST_S = 0.002, 0.5     # a look at whether threads rest, and the longest wait
+REST_S, REST_MOST_S = 0.002, 0.5     # between checks whether threads rest, and the longest wait
 ROUNDS = 7
 
 
 # ---- one product -----------------------------------------------------------------------------
 
 class Contender:
-    """A program and a product: its times, by condition."""
+    """A program and a product, with its times by condition."""
 
     def __init__(self, program):
         self.program, self.call = program, None
@@ -104,7 +104,7 @@ def rest():
 
 
 class Reference:
-    """The result of the first program that has one, which other results have to agree with."""
+    """The result of the first program that has one. Other results must agree with it."""
 
     def __init__(self, p):
         self.p, self.result = p, None
@@ -161,7 +161,7 @@ def first_calls(p, contenders, condition, before, until, reference):
 
 
 def measure(p, programs, neighbour, until):
-    """Return a contender for each program. All take turns, and who begins changes."""
+    """Return a contender for each program. All take turns, and the first one changes each turn."""
     contenders, reference = [Contender(program) for program in programs], Reference(p)
     befores = [("quiet", lambda: None)] + ([("neighbour", neighbour)] if neighbour else [])
     for number, (condition, before) in enumerate(befores):
@@ -217,7 +217,7 @@ def who(line):
 
 
 def product_text(line):
-    """Return a line in words: milliseconds of first and later calls, by condition."""
+    """Return a line as text: milliseconds of first and later calls, by condition."""
     head = f"{line['problem']} {product_of(line)} {line['type']} {who(line)} ({line['arrays']}): "
     if line["error"]:
         return head + line["error"]
@@ -246,7 +246,7 @@ def ratios(lines, field):
 
 
 def product_table(lines):
-    """Return a table in Markdown: how many times as long as ours each peer takes."""
+    """Return a table in Markdown with the time of each peer over ours."""
     names = sorted({line["peer"] for line in lines if line["peer"]})
     head = ["product", "type", "arrays", "calls", *names]
     rows = [head, ["---"] * len(head)]
@@ -261,7 +261,7 @@ def product_table(lines):
 # ---- program ---------------------------------------------------------------------------------
 
 def commit():
-    """Return the commit of the tree that the bench lies in, or None without git."""
+    """Return the commit of the tree that this file is in, or None without git."""
     here = os.path.dirname(os.path.abspath(__file__))
     with contextlib.suppress(OSError, subprocess.CalledProcessError):
         return subprocess.check_output(["git", "-C", here, "rev-parse", "--short", "HEAD"],
@@ -309,7 +309,7 @@ def chosen(parser, args):
 
 
 def parts(args, programs):
-    """Return {part: (its lines, function that says a line)}."""
+    """Return {part: (its lines, function that formats a line)}."""
     found = {"layer": lambda: (layer_lines(programs), layer_text),
              "solvers": lambda: (solver_lines(programs, args.stencil, args.seconds), solver_text),
              "products": lambda: (product_lines(args, programs), product_text)}

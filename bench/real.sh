@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# bench/real.sh OUTDIR [--quick] [--neighbour] [--threads N] [--only PRODUCT] [OPTION...] - ours,
-# SciPy, PyTorch, oneMKL and CuPy on real matrices in one process (bench/lib/real.py says what is
-# computed, and has more options). Writes OUTDIR/real.jsonl and OUTDIR/real.md. Who is not
-# installed, or has no GPU, is named and left out.
-# Environment: DATA = a folder of .mtx or .mtx.xz files (../shared/data), LIBRARY =
-# libhybrid_spmm.so (build/release/lib), PYTHON (python3) with NumPy and SciPy, COMMIT = what
-# was built, where there is no .git.
+# bench/real.sh OUTDIR [--quick] [--neighbour] [--threads N] [--only PRODUCT] [OPTION...] - times
+# ours, SciPy, PyTorch, oneMKL and CuPy on real matrices in one process. bench/lib/real.py says what
+# is computed, and has more options. Writes OUTDIR/real.jsonl and OUTDIR/real.md. A program that is
+# not installed, or has no GPU, is named and left out.
+# Environment: DATA = folder of .mtx or .mtx.xz files (../shared/data), LIBRARY =
+# libhybrid_spmm.so (build/release/lib), PYTHON (python3) with NumPy and SciPy, COMMIT = commit of
+# the build if there is no .git.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
@@ -20,11 +20,11 @@ for ((i = 1; i < $#; i++)); do # peers have as many threads as ours
     [[ ${!i} == --threads ]] && export OMP_NUM_THREADS=${!next} MKL_NUM_THREADS=${!next}
 done
 
-export XDG_CACHE_HOME=/nonexistent # plans by the speeds that are built in
-# What malloc is given back it keeps, so that results find pages that were used.
+export XDG_CACHE_HOME=/nonexistent # plans use built-in speeds
+# malloc keeps freed memory, so that results reuse pages.
 export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40))
-# Threads of OpenMP that wait spin for 1 ms only, unless spinning neighbours are asked for: then
-# they spin as long as PyTorch's defaults say.
+# Waiting OpenMP threads spin for 1 ms only. With --neighbour they spin as long as PyTorch's
+# defaults say.
 if [[ " $* " == *" --neighbour "* ]]; then
     unset KMP_BLOCKTIME GOMP_SPINCOUNT
 else

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# bench/refusals.sh [PROGRAM] - what it takes to refuse what is no matrix: a table of exit
-# code, seconds and peak memory. PROGRAM is hybrid_spmm; the default is
-# that of the release build.
+# bench/refusals.sh [PROGRAM] - measures how hybrid_spmm rejects files that are no matrices:
+# prints a table of exit codes, seconds and peak memory. The default PROGRAM is that of the
+# release build.
 set -uo pipefail
 program=$(realpath "${1:-$(dirname "$0")/../build/release/bin/hybrid_spmm}") || exit 2
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-export XDG_CACHE_HOME=/nonexistent # no rates that a user has measured
+export XDG_CACHE_HOME=/nonexistent # without rates that a user has measured
 banner='%%MatrixMarket matrix coordinate real general'
 
-# row <name> <argument>...: stdin goes to the program, which runs for a minute at most.
+# row <name> <argument>...: prints a row of the table. stdin goes to the program, which runs for
+# at most a minute.
 row() {
     local name=$1
     shift

@@ -1,4 +1,4 @@
-# The program, and the manual pages and completions that hybrid_spmm_pages writes from its tables
+# The program, and the manual pages and completions, which hybrid_spmm_pages writes from the tables
 # of commands and options.
 file(GLOB HYBRID_CLI_SOURCES CONFIGURE_DEPENDS
   cli/commands/*.c cli/operands/*.c cli/options/*.c cli/output/*.c)
@@ -18,8 +18,8 @@ install(TARGETS hybrid_spmm_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 file(GLOB pages CONFIGURE_DEPENDS cli/pages/*.c)
 hybrid_add_cli(hybrid_spmm_pages hybrid_spmm_pages ${pages})
-set(share ${PROJECT_BINARY_DIR}/share) # as it is installed
-string(TIMESTAMP today %Y-%m-%d UTC)   # or SOURCE_DATE_EPOCH
+set(share ${PROJECT_BINARY_DIR}/share) # has the layout of the installed folder
+string(TIMESTAMP today %Y-%m-%d UTC)   # SOURCE_DATE_EPOCH if that is set
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pages.stamp
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${share}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${share}/man/man1 ${share}/bash-completion/completions

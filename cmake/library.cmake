@@ -1,5 +1,5 @@
-# Shared and static library from the same objects. The C compiler links both:
-# what the CUDA objects need beyond it is named here (decision 4).
+# The shared and the static library are made from the same objects. The C compiler links both, so
+# the libraries that CUDA objects need are named here (decision 4).
 set(HYBRID_LINK PkgConfig::HWLOC ZLIB::ZLIB Threads::Threads m)
 if(HYBRID_WITH_CUDA)
   list(APPEND HYBRID_LINK CUDA::cudart_static stdc++)

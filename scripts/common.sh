@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# scripts/common.sh - what the scripts share; sourced from the root of the tree.
+# scripts/common.sh - functions that the scripts share; sourced in the root of the tree.
 
-export CMAKE_GENERATOR=Ninja # in trees that are new
+export CMAKE_GENERATOR=Ninja # for new build folders
 
 say() {
     printf '\n== %s\n' "$*"
@@ -11,8 +11,8 @@ installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# install_missing <list>...: installs the packages of these files that are missing. apt runs
-# only if one is.
+# install_missing <list>...: installs missing packages of these lists. apt runs only if one is
+# missing.
 install_missing() {
     local package missing=() root=()
     if ! command -v apt-get >/dev/null; then
@@ -36,7 +36,7 @@ install_missing() {
         apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# CUDA's own installer leaves nvcc off PATH.
+# find_nvcc: succeeds if there is nvcc. CUDA's own installer does not put it on PATH.
 find_nvcc() {
     if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
         PATH=$PATH:/usr/local/cuda/bin

@@ -1,11 +1,11 @@
-# scripts/dependencies.awk - the dependency graph of a Debian package index as a matrix.
+# scripts/dependencies.awk - writes the dependency graph of a Debian package index as a matrix.
 #
-# Reads paragraphs as `apt-cache dumpavail` or /var/lib/dpkg/status hold them. Row i, column j
-# is stored when package i names package j in Depends, Pre-Depends, Recommends or Suggests;
-# each alternative of `a | b` counts, names that no paragraph has (virtual packages) do not.
-# The matrix is written to standard output, package names, line i for row i, to -v names=FILE.
+# Reads paragraphs of `apt-cache dumpavail` or /var/lib/dpkg/status. Entry (i, j) exists if package
+# i names package j in Depends, Pre-Depends, Recommends or Suggests. Each alternative of `a | b`
+# counts; names without a paragraph (virtual packages) do not. The matrix is written to standard
+# output, and the package name of each row to a line of -v names=FILE.
 
-# Continued lines belong to the field above.
+# A continued line belongs to the field above it.
 /^[^ \t]/ { field = ""; if (match($0, /^[^:]+:/)) field = substr($0, 1, RLENGTH - 1) }
 /^Package:/ { current = ($2 in row) ? 0 : ++rows; if (current) { row[$2] = rows; name[rows] = $2 } }
 current && (field == "Depends" || field == "Pre-Depends" || field == "Recommends" || field == "Suggests") {
@@ -13,7 +13,7 @@ current && (field == "Depends" || field == "Pre-Depends" || field == "Recommends
     wants[current] = wants[current] "," $0
 }
 
-# Columns of row i, each once: version, architecture and build restrictions cut off.
+# Finds the columns of row i, each once. Versions, architectures and build restrictions are removed.
 function columns(i,    part, count, k, word, found, seen)
 {
     count = split(wants[i], part, /[,|]/)

@@ -1,8 +1,8 @@
-/* base/contract/backend.h - a place that computes: the CPU's cores, or one GPU.
+/* base/contract/backend.h - the interface of a backend: the CPU's cores, or one GPU.
 
-   The pipeline sees only this table. A backend has memory, lanes (ordered
-   queues of work) and marks (points in a lane). For CUDA a lane is a stream;
-   for the host it is a FIFO served by the thread pool. */
+   The pipeline sees a backend only through this table. A backend has memory, lanes
+   (ordered queues of work) and marks (points in a lane). For CUDA a lane is a stream and
+   a mark is an event. For the host a lane is a FIFO that the thread pool serves. */
 #ifndef HY_BACKEND_H
 #define HY_BACKEND_H
 
@@ -14,11 +14,11 @@ extern "C" {
 
 typedef struct hy_backend hy_backend;
 typedef struct hy_lane hy_lane;
-typedef struct hy_mark hy_mark; /* an event: "this point of that lane" */
+typedef struct hy_mark hy_mark;
 
-/* DEVICE is where the backend computes; every byte of it counts against the cap of
-   device memory. On the host backend it is ordinary memory. PINNED is host
-   memory that copies quickly. */
+/* HY_DEVICE is memory in which the backend computes; every byte counts against the cap of
+   device memory. On the host backend it is ordinary memory. HY_PINNED is host memory from
+   which the device copies at full bus speed. */
 typedef enum hy_space { HY_PINNED, HY_DEVICE } hy_space;
 
 typedef struct hy_buffer {
@@ -27,33 +27,33 @@ typedef struct hy_buffer {
     hy_space space;
 } hy_buffer;
 
-/* Speeds; the cost models' only constants. Built into backends, or measured: see
-   hy_rates_of() of engine/rates/rates.h. */
+/* Speeds of a backend, the only constants of the cost models. They are built into
+   backends or measured: see hy_rates_of() in engine/rates/rates.h. */
 typedef struct hy_rates {
-    double h2d_Bps, d2h_Bps; /* copies to and from pinned memory; 0 = none needed */
-    double mem_Bps;          /* the backend's own memory */
-    double flops;            /* scalar FMA pipe, counted 2 per FMA */
-    double launch_s;         /* cost of starting one kernel or parallel loop */
-    int width;               /* multiprocessors or cores */
-    int sm;                  /* CUDA: compute capability, 90 for 9.0; else 0 */
-    size_t memory;           /* device bytes this engine may use */
-    size_t core_cache;       /* host: bytes of one core's L2, */
-    size_t cache;            /* and of the last level, which cores share */
-    double merge_factor;     /* CUDA: seconds of spmm.cuda.merge over those of its model */
+    double h2d_Bps, d2h_Bps; /* bytes/s to and from pinned memory; 0: no copies */
+    double mem_Bps;          /* bytes/s of the backend's own memory */
+    double flops;            /* scalar operations per second; an FMA counts as 2 */
+    double launch_s;         /* seconds to start one kernel or parallel loop */
+    int width;               /* number of multiprocessors or cores */
+    int sm;                  /* CUDA: compute capability, 90 for 9.0; host: 0 */
+    size_t memory;           /* bytes of device memory that this engine may use */
+    size_t core_cache;       /* host: bytes of one core's L2 cache */
+    size_t cache;            /* host: bytes of the last-level cache, which cores share */
+    double merge_factor;     /* CUDA: measured over modelled seconds of spmm.cuda.merge */
 } hy_rates;
 
-/* What `hybrid_spmm calibrate` found; 0 = was not measured. */
+/* Speeds measured by `hybrid_spmm calibrate`. A speed of 0 was not measured. */
 typedef struct hy_measured {
-    double h2d_Bps, d2h_Bps; /* as above, */
-    double both_Bps;         /* and both ways at once, summed */
-    double mem_Bps;          /* bytes read and bytes written by a copy */
+    double h2d_Bps, d2h_Bps; /* bytes/s of copies to and from pinned memory */
+    double both_Bps;         /* bytes/s of simultaneous copies, both directions summed */
+    double mem_Bps;          /* bytes/s, read and written, of a copy inside the memory */
     double flops, launch_s, merge_factor;
-    double driver; /* CUDA: its version, 13000 for 13.0 */
-    char date[12]; /* "2026-11-21"; empty: nothing was measured */
+    double driver; /* CUDA: version of the driver, 13000 for 13.0 */
+    char date[12]; /* day, "2026-11-21"; empty if nothing was measured */
 } hy_measured;
 
-/* Rows of so many bytes, each a pitch after the one before it. Pitches are no longer than
-   HY_MOST_PITCH, and no shorter than a row. */
+/* A copy of `rows` rows of `bytes` bytes each. Row i is at src + i * src_pitch and goes
+   to dst + i * dst_pitch. A pitch is at least `bytes` and at most HY_MOST_PITCH. */
 typedef struct hy_row_copy {
     void *dst;
     const void *src;
@@ -63,9 +63,8 @@ typedef struct hy_row_copy {
 
 enum { HY_MOST_PITCH = INT32_MAX };
 
-/* to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length, and 0 up to
-   j < filled: columns that become rows, or rows that become columns. Strides in elements
-   of 4 or 8 bytes. */
+/* Transposes: to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length, and 0
+   for length <= j < filled. Strides count elements of `size` bytes, 4 or 8. */
 typedef struct hy_transposition {
     void *to;
     const void *from;
@@ -73,10 +72,13 @@ typedef struct hy_transposition {
     size_t size;
 } hy_transposition;
 
-/* to[i * to_row + j * to_col] = alpha * from[i * from_row + j * from_col] + beta * to[...]
-   for i < rows, j < cols, and 0 for cols <= j < filled. With alpha 1 and beta 0 bits are
-   copied. If alpha is 0, `from` is not read, and the result is beta * to. If beta is 0, `to`
-   is not read, and the result is alpha * from. If both are 0, it is +0. Strides in elements. */
+/* to[i * to_row + j * to_col] = alpha * from[i * from_row + j * from_col] + beta *
+   to[...] for i < rows, j < cols, and 0 for cols <= j < filled. Strides count elements.
+
+     alpha == 1, beta == 0   bits are copied
+     alpha == 0              `from` is not read; the result is beta * to
+     beta == 0               `to` is not read; the result is alpha * from
+     both 0                  the result is +0 */
 typedef struct hy_combining {
     void *to;
     const void *from;
@@ -85,7 +87,8 @@ typedef struct hy_combining {
     hybrid_type type;
 } hy_combining;
 
-/* to[i] = from[i] - base for i < count, numbers of these types in device memory. */
+/* to[i] = from[i] - base for i < count. Both arrays are in device memory and have the
+   given types. */
 typedef struct hy_rebasing {
     void *to;
     const void *from;
@@ -93,107 +96,123 @@ typedef struct hy_rebasing {
     int64_t count, base;
 } hy_rebasing;
 
-/* What a device finds out about operands in its memory. */
+/* Facts that a device finds out about operands in its memory. */
 typedef struct hy_survey {
-    int64_t wrong;    /* not 0: offsets do not begin at 0, fall or do not end at nnz, or a
-                         column is out of range */
-    int64_t falls;    /* not 0: columns of a row of A or B do not ascend, or repeat */
-    int64_t longest;  /* most entries of a row of A */
-    double squares;   /* sum over rows of A of their entries squared */
-    int64_t products; /* A*B: scalar products, those of the costliest row, */
-    int64_t products_max;
-    int64_t bound;    /* and the sum over rows of min(products, columns of B) */
-    double drawn_products, drawn_entries; /* of a sample of rows of C: their products and
-                                             entries, weighted alike */
+    int64_t wrong;    /* not 0 if offsets do not begin at 0, fall or do not end at nnz, or
+                         a column index is out of range */
+    int64_t falls;    /* not 0 if columns of a row of A or B fall or repeat */
+    int64_t longest;  /* largest number of entries in a row of A */
+    double squares;   /* sum over rows of A of the squared number of entries */
+    int64_t products; /* A*B: scalar products */
+    int64_t products_max; /* A*B: scalar products of the costliest row */
+    int64_t bound;        /* A*B: sum over rows of min(scalar products, columns of B) */
+    double drawn_products, drawn_entries; /* A*B: scalar products and entries of sampled
+                                             rows of C, with the same weights */
 } hy_survey;
 
-/* Operands to be surveyed, with indices of either width. B is NULL for A*X. */
+/* Operands to be surveyed, with indices of 32 or 64 bits. B is NULL for A*X. */
 typedef struct hy_surveying {
     const hybrid_csr *A, *B;
-    void *work;     /* device memory: hy_backend_ops.survey_bytes, zeroed before the first
-                       survey, and as the last survey left it afterwards */
-    hy_survey *out; /* pinned */
+    void *work;     /* device memory of hy_backend_ops.survey_bytes. The caller zeroes it
+                       before the first survey; each survey leaves it ready for the
+                       next. */
+    hy_survey *out; /* pinned memory */
 } hy_surveying;
 
-/* Whether memory is the device's: OTHER is that of another device, BOTH is managed memory,
-   which the host and all devices read. */
+/* Where an address lies, as a device sees it: outside all devices (NOT), in this device's
+   memory (DEVICE), in another device's memory (OTHER), or in managed memory, which the
+   host and all devices read (BOTH). */
 typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_OTHER, HY_HELD_BOTH } hy_held;
 
-/* Everything is required unless marked optional. Functions without a status
-   cannot fail. Order of enqueueing inside a lane is order of execution. */
+/* Every function is required unless marked optional. A function without a status cannot
+   fail. Work enqueued in a lane executes in the order of enqueueing. */
 typedef struct hy_backend_ops {
-    const char *name; /* "host", "cuda" */
+    const char *name; /* "host" or "cuda" */
 
-    /* options->device, one of the engine's. Fails with NO_DEVICE and a sentence where there
-       is nothing to compute on. */
+    /* Opens options->device, one of the engine's devices. NO_DEVICE, with a sentence, if
+       there is no such device. */
     hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out);
-    void (*close)(hy_backend *self);                 /* NULL is fine */
-    const char *(*describe)(const hy_backend *self); /* "NVIDIA H200, 132 SMs" */
-    void (*rates)(const hy_backend *self, hy_rates *out); /* as built in */
+    void (*close)(hy_backend *self);                      /* accepts NULL */
+    const char *(*describe)(const hy_backend *self);      /* "NVIDIA H200, 132 SMs" */
+    void (*rates)(const hy_backend *self, hy_rates *out); /* built-in rates */
 
-    /* (optional) Take some seconds to measure what of *out this backend has; the rest is
-       left alone. Nothing else runs meanwhile. */
+    /* (optional) Measures the rates that apply to this backend and stores them in *out;
+       other fields stay as they are. Takes some seconds, during which nothing else may
+       run. */
     hybrid_status (*measure)(hy_backend *self, hy_measured *out);
 
-    /* Aligned to 256 bytes, unset. Counted on self->device or self->pinned. Freed
-       blocks may be kept for the next alloc, and stay counted until trim.
-       trim: gives back kept blocks that were made in call number `since` (ctx->call) or
-       later; 0 means all. From any thread.
-       `what` names the array in sentences.
-       trim_scratch (optional): the same of workspaces that workers keep. No lane works. */
+    /* alloc: unset memory aligned to 256 bytes, counted on self->device or self->pinned.
+       `what` names the array in error sentences. free may pool the block for a later
+       alloc; a pooled block stays counted until trim.
+
+       trim: frees the pooled blocks that were allocated in public call number `since`
+       (ctx->call) or later; 0 means all. Any thread may call it.
+
+       trim_scratch (optional): frees the workspaces of workers, by the same rule, while
+       no lane works. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
                            const char *what, hy_buffer *out);
-    void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes it; empty is fine */
+    void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes *buffer; accepts an empty
+                                                          one */
     void (*trim)(hy_backend *self, int64_t since);
     void (*trim_scratch)(hy_backend *self, int64_t since);
 
-    /* urgent: its kernels are short, and go before those of other lanes. */
+    /* `urgent`: the kernels of the lane are short and run before those of other lanes. */
     hybrid_status (*lane_open)(hy_backend *self, const char *name, int urgent,
                                hy_lane **out);
-    void (*lane_close)(hy_lane *lane); /* after its work is done; NULL is fine */
-    /* Returns when all work of the lane is done or skipped. The lane has no error then. */
+    void (*lane_close)(hy_lane *lane); /* Finishes the lane's work first. Accepts NULL. */
+    /* Returns when all work of the lane is done or skipped, and clears the lane's
+       error. */
     void (*lane_drain)(hy_lane *lane);
 
-    /* (optional) NULL when the backend computes on host memory in place. `dst` or
-       `src` is device memory, the other pinned; or both are device memory. */
+    /* (optional) NULL if the backend computes on host memory in place. Either both `dst`
+       and `src` are device memory, or one is device memory and the other pinned. */
     hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
 
-    /* (optional) The same of rows, all of the pinned ones in one pinned piece. */
+    /* (optional) Copies rows as `copy` copies bytes. All pinned rows lie in one pinned
+       piece (see `pin`). */
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
 
-    /* (optional) All of it in device memory, `to` and `from` apart. */
+    /* (optional) Transposes in device memory; `to` and `from` do not overlap. */
     hybrid_status (*turn)(hy_lane *lane, const hy_transposition *turning);
 
-    hybrid_status (*mark_new)(hy_backend *self, hy_mark **out);
-    void (*mark_free)(hy_mark *mark);                         /* NULL is fine */
-    hybrid_status (*mark_set)(hy_lane *lane, hy_mark *mark);  /* lane reached here */
-    hybrid_status (*lane_wait)(hy_lane *lane, hy_mark *mark); /* lane waits for mark */
-    hybrid_status (*host_wait)(
-        hy_mark *mark);                      /* caller waits; reports the lane's errors */
-    /* Whether it was reached, without waiting; reports the lane's errors. */
-    hybrid_status (*mark_reached)(hy_mark *mark, int *out);
-    int64_t (*mark_ns)(const hy_mark *mark); /* when it was reached, as hy_now_ns() */
+    /* A mark is set in a lane, and reached when all earlier work of the lane is done.
 
-    /* (optional) mark_set() of a mark of which nobody will ask when it was reached: where
-       a time between two copies would hold up the second. */
+       mark_free     accepts NULL
+       lane_wait     makes later work of the lane wait for the mark
+       host_wait     blocks the caller until the mark is reached; returns the lane's error
+       mark_reached  sets *out to 1 if the mark is reached, else 0, without waiting;
+                     returns the lane's error
+       mark_ns       time at which the mark was reached, on the clock of hy_now_ns() */
+    hybrid_status (*mark_new)(hy_backend *self, hy_mark **out);
+    void (*mark_free)(hy_mark *mark);
+    hybrid_status (*mark_set)(hy_lane *lane, hy_mark *mark);
+    hybrid_status (*lane_wait)(hy_lane *lane, hy_mark *mark);
+    hybrid_status (*host_wait)(hy_mark *mark);
+    hybrid_status (*mark_reached)(hy_mark *mark, int *out);
+    int64_t (*mark_ns)(const hy_mark *mark);
+
+    /* (optional) mark_set() without a time: mark_ns() must not be called. Taking the time
+       between two copies would delay the second. */
     hybrid_status (*mark_untimed)(hy_lane *lane, hy_mark *mark);
 
-    /* (optional) Enqueue to[i] = from[i] - base. */
+    /* (optional) Enqueues to[i] = from[i] - base. */
     hybrid_status (*rebase)(hy_lane *lane, const hy_rebasing *r);
 
-    /* (optional) What operands and results in the memory of the device need; all or none.
+    /* (optional) Support for operands and results in device memory; a backend has all of
+       these functions or none.
 
-       holds    whether the device has memory there, whoever allocated it
-       fetch    copy such memory to ordinary host memory, and wait
-       follow   note what is enqueued in the caller's stream, a cudaStream_t
-       reached  whether that stream has done what was noted last
-       borrow   a lane that is the caller's stream, which lives until the lane is closed
-       combine  of elements in such memory, on a lane
-       hash     that of hy_csr_hash(), of a pattern in such memory, and wait
-       survey   enqueue what finds a hy_survey
-       keep     memory of the caller's results: not counted, nor kept for others; drop
-                frees it. Any thread */
+         holds    tells where an address lies, whoever allocated it
+         fetch    copies device memory to ordinary host memory, and waits
+         follow   notes the work enqueued so far in the caller's stream, a cudaStream_t
+         reached  sets *out to 1 if the work that follow() noted last is done
+         borrow   makes a lane of the caller's stream, which must outlive the lane
+         combine  enqueues a hy_combining of device memory
+         hash     computes hy_csr_hash() of a pattern in device memory, and waits
+         survey   enqueues the computation of a hy_survey
+         keep     allocates memory for a result of the caller; it is neither counted nor
+                  pooled. drop frees it. Any thread may call both. */
     hy_held (*holds)(hy_backend *self, const void *ptr);
     hybrid_status (*fetch)(hy_backend *self, void *to, const void *from, size_t bytes);
     hybrid_status (*follow)(hy_backend *self, void *stream);
@@ -206,53 +225,58 @@ typedef struct hy_backend_ops {
     hybrid_status (*keep)(hy_backend *self, size_t bytes, const char *what, void **out);
     void (*drop)(hy_backend *self, void *ptr);
 
-    /* (optional) products[i] = scalar products of row i of A*B, fewer than 2^32: the sum of
-       the lengths of B's rows over its entries. `products` is pinned, the rest is in
-       device memory. */
+    /* (optional) Enqueues products[i] = number of scalar products of row i of A*B, the
+       sum of the lengths of B's rows over the entries of row i. Every number is below
+       2^32. `products` is pinned, the other arrays are in device memory. */
     hybrid_status (*products)(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                               const int32_t *a_col, const int64_t *b_row_ptr,
                               uint32_t *products);
 
-    /* (optional) Pack *count numbers, at most `most`, as partition/move/deltas.h says, all of it
-       in device memory, and set *units, a word of pinned memory, to the units that their
-       frames take. Numbers and `packed`, room for hy_deltas_bound(most) bytes, begin at
-       multiples of 16 bytes. */
+    /* (optional) Enqueues the delta coding (partition/move/deltas.h) of the first *count
+       of `numbers`, at most `most`. Sets *units, a word of pinned memory, to the number
+       of units that the frames take. `packed` has room for hy_deltas_bound(most) bytes.
+       The arrays and `count` are in device memory; both arrays are aligned to 16
+       bytes. */
     hybrid_status (*pack_deltas)(hy_lane *lane, const int32_t *numbers,
                                  const int64_t *count, int64_t most, void *packed,
                                  int64_t *units);
 
-    /* (optional) Let copies go straight to `bytes` of ordinary memory at ptr, which is
-       slow to arrange and pays for memory that is used again. A copy must not cross
-       from one piece that was pinned to the next: of results these have pin_bytes, of
-       the caller's memory range_bytes. NO_MEMORY, without a sentence, if the system refuses;
-       DEVICE_FAILED, with one, if the device does not work. Any thread. */
+    /* (optional) Pins `bytes` bytes of ordinary memory at ptr, so that copies go straight
+       to them. Pinning is slow and pays only for memory that is used again. No copy may
+       cross from one pinned piece to the next: pieces of results have pin_bytes, pieces
+       of the caller's memory range_bytes.
+
+       NO_MEMORY, without a sentence, if the system refuses; DEVICE_FAILED, with a
+       sentence, if the device does not work. Any thread may call both. */
     size_t pin_bytes, range_bytes;
     hybrid_status (*pin)(hy_backend *self, void *ptr, size_t bytes);
     void (*unpin)(hy_backend *self, void *ptr);
 
-    /* (optional) Bytes from ptr on, of so many, that one copy can take directly because
-       somebody pinned them, in whichever way. Any thread. */
+    /* (optional) Number of bytes at ptr, at most `bytes`, that one copy can read or write
+       directly because they are pinned, by the library or by anyone else. Any thread. */
     size_t (*pinned)(hy_backend *self, const void *ptr, size_t bytes);
 
-    /* (optional) Names what the calling thread does between the two in a profiler's
-       timeline. Both or none. */
+    /* (optional) Name what the calling thread does between the two calls in a profiler's
+       timeline. A backend has both functions or none. */
     void (*range_begin)(const char *name);
     void (*range_end)(void);
 } hy_backend_ops;
 
-enum { HY_MOST_DEVICES = 16 }; /* of one engine */
+enum { HY_MOST_DEVICES = 16 }; /* most devices of one engine */
 
 struct hy_backend {
     const hy_backend_ops *ops; /* first member of every backend's own struct */
     hy_context *ctx;
-    int index; /* among the engine's devices */
+    int index; /* position among the engine's devices, from 0 */
     hy_meter device, pinned;
-    hy_measured measured; /* in place of what is built in */
-    hy_lane *caller_lane; /* (optional) what a thread enqueues here it does itself, at once,
-                             and the call returns the status; it takes no marks */
+    hy_measured measured; /* measured rates; they replace built-in ones */
+    hy_lane *caller_lane; /* (optional) a lane on which the enqueueing thread does the
+                             work itself, before the call returns the work's status. It
+                             takes no marks. */
 };
 
-/* How many of the engine's devices are options->device: they divide its free memory. */
+/* How often options->device occurs in options->devices, at least 1. The backends of one
+   device share its free memory equally. */
 static inline int hy_times_listed(const hybrid_engine_options *options)
 {
     int times = 0;

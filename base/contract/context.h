@@ -1,4 +1,5 @@
-/* base/contract/context.h - what every layer of one engine shares, with its memory and its message. */
+/* base/contract/context.h - what every layer of one engine shares, with its memory and
+   its message. */
 #ifndef HY_CONTEXT_H
 #define HY_CONTEXT_H
 

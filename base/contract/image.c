@@ -1,13 +1,12 @@
-/* base/contract/image.c - how an operand lies on a device: a value. */
+/* base/contract/image.c - computes where the elements of an operand lie on a device. */
 #include "base/contract/image.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-enum { CHUNKS = 8 /* of a ring of rows */ };
+enum { CHUNKS = 8 /* least number of chunks for one ring of rows */ };
 
-/* ---- what it is ---------------------------------------------------------------------
- */
+/* ---- what it is -------------------------------------------------------------------- */
 
 hy_image hy_image_of_csr(int64_t rows, int64_t cols, int64_t nnz, hybrid_type type)
 {
@@ -43,8 +42,7 @@ int64_t hy_ring_chunks(int64_t ring, int64_t rows)
     return ring > 0 ? CHUNKS * (rows / ring + 1) : 1;
 }
 
-/* ---- rows ---------------------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------------------- */
 
 static int64_t filled(int64_t cols, hybrid_type type)
 {
@@ -62,7 +60,7 @@ int64_t hy_tail_cols(int tail_lines, hybrid_type type, int64_t cols)
                                                                                    : 0;
 }
 
-/* Elements of all rows, of so many columns. */
+/* Number of elements that all rows take if each has `cols` columns, with padding. */
 static int64_t elements_of(const hy_image *image, int64_t cols)
 {
     const int64_t tail = hy_tail_cols(image->tail_lines, image->type, cols);
@@ -70,7 +68,7 @@ static int64_t elements_of(const hy_image *image, int64_t cols)
     return image->rows * (filled(cols - tail, image->type) + filled(tail, image->type));
 }
 
-/* Of a place for so many columns. */
+/* Bytes of a place that holds `cols` columns of all rows. */
 static size_t place_bytes(const hy_image *image, int64_t cols)
 {
     return hy_align((size_t)elements_of(image, cols) * hy_value_size(image->type));
@@ -81,8 +79,7 @@ int64_t hy_image_rows_there(const hy_image *image)
     return image->axis == HY_AXIS_ROWS ? image->block * image->places : image->rows;
 }
 
-/* ---- blocks -------------------------------------------------------------------------
- */
+/* ---- blocks ------------------------------------------------------------------------ */
 
 int64_t hy_image_col_blocks(const hy_image *image)
 {
@@ -120,8 +117,7 @@ int64_t hy_image_width(const hy_image *image, int64_t k)
     return hy_image_begin(image, k + 1) - hy_image_begin(image, k);
 }
 
-/* ---- regions ------------------------------------------------------------------------
- */
+/* ---- regions ----------------------------------------------------------------------- */
 
 static hy_region array_of_b(const hy_image *image, int64_t k)
 {
@@ -205,8 +201,7 @@ int hy_image_is_flat(const hy_image *image, hybrid_order *order)
            all.ld == image->cols;
 }
 
-/* ---- bytes --------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------- */
 
 size_t hy_image_bytes(const hy_image *image)
 {
@@ -233,8 +228,7 @@ size_t hy_image_room(const hy_image *image)
     return (size_t)hy_image_rows_there(image) * (size_t)all.ld * all.size;
 }
 
-/* ---- a ring while it is filled ------------------------------------------------------
- */
+/* ---- a ring while it is filled ----------------------------------------------------- */
 
 int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t begin,
                        int64_t end)
@@ -258,7 +252,7 @@ int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
     return (end - 1) / block + 1 - image->places;
 }
 
-/* The slab that the row before is in comes whole. */
+/* End of the slab that contains row - 1. A slab is sent as a whole. */
 static int64_t slab_end(const hy_image *image, int64_t row)
 {
     return hy_min((row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB, image->rows);
@@ -272,10 +266,9 @@ int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col)
     return region.before + row * hy_region_row(&region);
 }
 
-/* ---- column blocks of a run ---------------------------------------------------------
- */
+/* ---- column blocks of a run -------------------------------------------------------- */
 
-/* Values in a line of the host's cache. */
+/* Number of values in a cache line of the host. */
 static int64_t in_line(const hy_image *image)
 {
     return HY_LINE / (int64_t)hy_value_size(image->type);

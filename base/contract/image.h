@@ -1,14 +1,14 @@
-/* base/contract/image.h - how an operand lies on a device, where all chunks read it: a
-   value.
+/* base/contract/image.h - how an operand lies on a device: a value that all chunks share.
 
-   The operand is B in CSR, or X. Its image is there whole, or as a ring of blocks of rows
-   or of columns of X: block k is at place k mod places, and comes when no chunk needs
-   block k - places any more:
+   The operand is B in CSR, or X. It lies on the device whole, or as a ring of blocks.
+   Block k of a ring is at place k mod places, and replaces block k - places when no chunk
+   needs that block any more:
 
-       whole           one block
-       row blocks      each row of X is a block; a chunk reads some that follow each other
-       column blocks   chunks of one block compute while the next one comes
-       gathered        nothing is there: each chunk brings the rows that it touches
+     whole           one block
+     row blocks      each row of X is a block; a chunk reads a contiguous range of rows
+     column blocks   a block is a range of columns of X; chunks of one block compute
+                     while the next block arrives
+     gathered        no block is on the device: each chunk brings the rows that it needs
 
    All functions are pure. */
 #ifndef HY_IMAGE_H
@@ -20,16 +20,16 @@
 extern "C" {
 #endif
 
-/* In which order elements lie.
+/* Order of elements.
 
-       CSR     the arrays of B: row_ptr, col, val, each aligned to 256
-       ROWS    rows of X: those of one column block after those of the one before it. Rows
-               of more than 8 bytes take whole 16, so that whatever their number the
-               columns can be read in vectors; zeros fill them up
-       SLABS   HY_X_SLAB rows of X after the other, each slab column after column */
+     CSR     the arrays of B: row_ptr, col, val, each aligned to 256 bytes
+     ROWS    X row by row; column blocks follow each other. A row of more than 8 bytes
+             is padded with zeros to a multiple of 16, so that kernels can read any
+             number of columns in vectors.
+     SLABS   X in slabs of HY_X_SLAB rows; a slab is stored column by column */
 typedef enum hy_form { HY_FORM_NONE, HY_FORM_CSR, HY_FORM_ROWS, HY_FORM_SLABS } hy_form;
 
-/* Of what lies so: X, and the part of Y that a chunk makes of it. */
+/* Order of X in this form, and of the part of Y that a chunk computes. */
 static inline hybrid_order hy_form_order(hy_form form)
 {
     return form == HY_FORM_SLABS ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
@@ -43,52 +43,58 @@ typedef enum hy_axis {
 } hy_axis;
 
 enum {
-    HY_X_SHIFT = 14,
-    HY_X_SLAB  = 1 << HY_X_SHIFT,
-    HY_X_LINE  = 128, /* bytes of the device's lines */
-    HY_X_TAIL  = 16,  /* most bytes of tail columns */
-    HY_RING_PIECES = 8 /* a ring of rows is filled in pieces of that part of it, or smaller */
+    HY_X_SHIFT     = 14,
+    HY_X_SLAB      = 1 << HY_X_SHIFT,
+    HY_X_LINE      = 128, /* bytes of a cache line of the device */
+    HY_X_TAIL      = 16,  /* most bytes of tail columns in a row */
+    HY_RING_PIECES = 8    /* least number of pieces in which a ring of rows is filled */
 };
 
 typedef struct hy_image {
-    hy_form form; /* NONE: there is no image */
+    hy_form form; /* HY_FORM_NONE: there is no image */
     hybrid_type type;
-    int64_t rows, cols, nnz; /* of the operand; nnz: of B */
-    int tail_lines; /* ROWS, > 0: where rows have so many whole lines or more, up to HY_X_TAIL
-                       bytes that are more are tail columns: they lie behind all rows, as
-                       rows of their own, so that no row takes a line more than it must */
-    hy_axis axis;   /* of NONE and GATHERED what follows is 0 */
+    int64_t rows, cols, nnz; /* sizes of the operand; nnz is 0 for X */
+    int tail_lines; /* ROWS: least number of whole device lines in a row that has tail
+                       columns; 0: rows have none. A row of that many lines and at most
+                       HY_X_TAIL more bytes stores those bytes behind all rows, as rows of
+                       their own: otherwise every row would take a line more. */
+    hy_axis axis;   /* direction of the ring; NONE and GATHERED: the fields below are 0 */
     int64_t block;  /* rows or columns of a block */
-    int64_t places; /* blocks that are there at once */
+    int64_t places; /* number of blocks on the device at once */
 
-    /* Of column blocks. Block k begins at column k block - back, the first at 0; the last
-       ends where X does. */
-    int64_t last;  /* columns that the last one may have: block, or more */
-    int64_t pitch; /* columns from one place to the next; the last place is `last` wide */
-    int64_t back;  /* of a run, less than block: with it blocks begin where lines of Y do */
+    /* Column blocks only (axis == HY_AXIS_COLS). Block k covers columns
+       [max(0, k * block - back), ...) of X. The last block ends at the last column of
+       X. */
+    int64_t last;  /* most columns of the last block, at least `block` */
+    int64_t pitch; /* columns from one place to the next; the last place has `last`
+                      columns */
+    int64_t back;  /* columns, less than `block`, by which blocks begin earlier in this
+                      run, so that they begin at cache lines of Y */
 } hy_image;
 
-/* Whole. The second: of a form for dense operands. */
+/* Image of an operand that lies on the device whole: of B, or of X in a dense form. */
 hy_image hy_image_of_csr(int64_t rows, int64_t cols, int64_t nnz, hybrid_type type);
 hy_image hy_image_of_dense(hy_form form, int64_t rows, int64_t cols, hybrid_type type,
                            int tail_lines);
 
-/* The same of which so many rows are there at once. Tail columns lie in their rows. */
+/* Returns the image of `whole` as a ring that holds `rows` rows at a time. Tail columns
+   stay in their rows, because a ring is not split by columns. */
 hy_image hy_image_row_ring(const hy_image *whole, int64_t rows);
 
-/* Rows that a chunk may touch with a ring of so many: those that come with the last of
-   them must find a place as well. */
+/* Largest number of consecutive rows that a chunk may read from a ring of `rows` rows.
+   The rest of the ring has room for the piece that brings the last of them. */
 int64_t hy_ring_most(int64_t rows);
 
-/* Chunks that there should be at least of an X of so many rows, so that some touch the
-   rows of its ring at once; 1 if `ring` is 0. */
+/* Least number of chunks for an X of `rows` rows in a ring of `ring` rows, so that
+   several chunks compute with the rows in the ring. Returns 1 if `ring` is 0. */
 int64_t hy_ring_chunks(int64_t ring, int64_t rows);
 
 /* ---- bytes ---- */
 
-size_t hy_image_bytes(const hy_image *image); /* of all blocks, which are sent; of a gathered
-                                                 one, as if it were whole */
-size_t hy_image_room(const hy_image *image);  /* of those that are there at once */
+/* Bytes of all blocks together, which are sent (of a gathered image: as if it were
+   whole), and bytes of device memory (of a gathered image: 0). */
+size_t hy_image_bytes(const hy_image *image);
+size_t hy_image_room(const hy_image *image);
 
 static inline int hy_image_is_gathered(const hy_image *image)
 {
@@ -97,77 +103,83 @@ static inline int hy_image_is_gathered(const hy_image *image)
 
 /* ---- blocks ---- */
 
-int64_t hy_image_blocks(const hy_image *image);     /* 1 if it is whole */
-int64_t hy_image_col_blocks(const hy_image *image); /* 1 if they are rows */
+/* Number of blocks, 1 for an operand that lies on the device whole; number of column
+   blocks, 1 for a ring of rows. */
+int64_t hy_image_blocks(const hy_image *image);
+int64_t hy_image_col_blocks(const hy_image *image);
 
-/* The block that holds element (row, col). */
+/* Block that holds element (row, col). */
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col);
 
-/* Of a column block: where it begins, one beyond the last begins where the columns end;
-   and its columns. */
+/* First column of column block k (for k one past the last block, the end of the columns),
+   and its number of columns. */
 int64_t hy_image_begin(const hy_image *image, int64_t k);
 int64_t hy_image_width(const hy_image *image, int64_t k);
 
-/* Rows that lie one after the other: those of the ring, or all. */
+/* Rows that the device holds at once: those of the ring, or all. */
 int64_t hy_image_rows_there(const hy_image *image);
 
 /* ---- regions ---- */
 
 enum { HY_CSR_OFFSETS, HY_CSR_COLS, HY_CSR_VALUES }; /* regions of B */
 
-/* What lies together: a column block of X, or all of its columns; an array of B. */
+/* A contiguous part of an image: a column block of X (or all its columns), or one array
+   of B. */
 typedef struct hy_region {
-    int64_t begin, cols; /* columns of X */
-    int64_t ld;          /* elements from row to row; SLABS: 0 */
-    int64_t tail;        /* so many of the columns, the last, are tail columns, */
-    int64_t tail_ld;     /* their rows so many elements from each other */
-    int64_t elements;    /* all of them, */
-    int64_t before;      /* and those of the column blocks before it */
+    int64_t begin, cols; /* first column of X and number of columns; of B: the array */
+    int64_t ld;          /* elements from one row to the next; 0 for SLABS */
+    int64_t tail;        /* how many of the columns, the last ones, are tail columns */
+    int64_t tail_ld;     /* elements from one row of tail columns to the next */
+    int64_t elements;    /* number of elements, padding included */
+    int64_t before;      /* number of elements in earlier column blocks */
     size_t size;         /* bytes of an element */
-    size_t at;           /* where it lies on the device */
+    size_t at;           /* offset on the device in bytes */
 } hy_region;
 hy_region hy_image_region(const hy_image *image, int64_t k);
-hy_region hy_image_region_of(const hy_image *image, int64_t col); /* of a column of X */
+hy_region hy_image_region_of(const hy_image *image, int64_t col); /* X: of a column */
 
-/* Where its element, its row, or the tail columns of its row lie on the device. */
+/* Offset on the device, in bytes, of an element, of a row, and of the tail columns of a
+   row. */
 size_t hy_image_at(const hy_image *image, const hy_region *region, int64_t element);
 size_t hy_image_row_at(const hy_image *image, const hy_region *region, int64_t row);
 size_t hy_image_tail_at(const hy_image *image, const hy_region *region, int64_t row);
 
-/* Elements of a row, wherever they lie. */
+/* Elements that a row takes, tail columns included. */
 static inline int64_t hy_region_row(const hy_region *region)
 {
     return region->ld + region->tail_ld;
 }
 
-/* Columns of X, of so many, that are tail columns. */
+/* Number of tail columns of a row of `cols` columns. */
 int64_t hy_tail_cols(int tail_lines, hybrid_type type, int64_t cols);
 
-/* Whether elements follow each other as those of X do in memory without gaps, in *order. */
+/* Returns 1 if the image is one array without gaps, as X has in memory in
+   order *order. */
 int hy_image_is_flat(const hy_image *image, hybrid_order *order);
 
-/* ---- a ring while it is filled, region by region ---- */
+/* ---- filling a ring, region by region ---- */
 
-/* Where a piece ends that begins at element `begin` and should end at `end`: within a ring
-   of rows, and so short that a chunk need not wait for what comes with its rows. */
+/* End of the piece that begins at element `begin` and would end at `end`. A piece does
+   not cross the end of a ring of rows, and is short enough that a chunk waits for little
+   more than its own rows. */
 int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t begin,
                        int64_t end);
 
-/* Blocks, the first ones, that no chunk may need any more before elements up to `end` of
-   region k come. */
+/* Number of leading blocks that no chunk may need any more when elements up to `end` of
+   region k are sent. */
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end);
 
-/* Elements, those of regions before counted, that hold rows [0, row) of the block of a
-   column. Not of B: entries are its rows' own. */
+/* Number of elements, those of earlier regions included, that hold rows [0, row) of the
+   column block of `col`. X only. */
 int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col);
 
-/* ---- column blocks of a run, whose place in Y is known ---- */
+/* ---- column blocks of a run with a known Y ---- */
 
-/* Most that hy_image_move() makes of `back`. */
+/* Largest `back` that hy_image_move() can choose. */
 int64_t hy_image_most_back(const hy_image *image);
 
-/* Move blocks so that all but the first begin where lines of the host's cache do in Y, if
-   they can. */
+/* Sets `back` so that every block but the first begins at a line of the host's cache in
+   Y, if the shapes allow that; else to 0. */
 void hy_image_move(hy_image *image, const hybrid_dense *Y);
 
 #ifdef __cplusplus

@@ -1,20 +1,20 @@
-/* base/contract/sink.h - where rows of a result go.
+/* base/contract/sink.h - the interface of a sink: where rows of a result go.
 
    Chunks of a product are computed in some order, by a device or by the host, and each
-   brings a part of the result. A sink knows where the part belongs. The pipeline sees
-   only this table, as it sees a backend:
+   brings a part of the result. A sink knows the position of the part:
 
-       reserve   once for each part, in order of rows if in_order
-       direct    memory of the result that a copy engine may write the part to
-       store     what is not written so, from host memory
-       finish    all parts are stored: the result is handed out
-       abort     in place of finish after an error, and after a finish that failed
+     reserve   called once for each part, in order of rows if in_order
+     direct    tells which memory of the result a copy engine may write the part to
+     store     stores what was not written directly, from host memory
+     finish    all parts are stored: hands out the result
+     abort     called in place of finish after an error, and after a failed finish
 
-   A variant that stores the result itself (hy_variant.in_place) has its parts reserved only.
+   A variant that stores the result itself (hy_variant.in_place) only reserves its parts.
 
-   One thread, which runs the product, reserves, finishes and aborts. Any worker stores a
-   part, and several store different parts at once; or that thread does, one part after the
-   other (by_caller). Functions are called for a part, never for a row. */
+   The thread that runs the product reserves, finishes and aborts. Any worker stores a
+   part, and several workers store different parts at once. With by_caller, the thread
+   that runs the product stores all parts, one after the other. Functions are called per
+   part, never per row. */
 #ifndef HY_SINK_H
 #define HY_SINK_H
 
@@ -27,67 +27,74 @@ extern "C" {
 
 typedef struct hy_sink hy_sink;
 
-/* What a chunk brings. A result in CSR has entries, a dense one elements. */
+/* The part of the result that a chunk brings. A sparse result has entries, a dense one
+   elements. */
 typedef struct hy_part {
     const hy_chunk *chunk;
-    int64_t counted;      /* entries that were computed */
-    int64_t nnz;          /* from reserve on: entries or elements, */
-    int64_t offset;       /* and where the entries start in the result */
-    hy_rows rows;         /* direct: as they were computed; store: in host memory, */
-    int64_t first, count; /* entries [first, first + count) at the front of these arrays,
-                             all if rows have gaps between them (rows.row_at) */
+    int64_t counted;      /* number of entries that were computed */
+    int64_t nnz;          /* number of entries or elements; set by reserve */
+    int64_t offset;       /* index of the first entry in the result; set by reserve */
+    hy_rows rows;         /* direct: the rows as computed; store: the rows in host
+                             memory */
+    int64_t first, count; /* The arrays begin with entries [first, first + count) of the
+                             part. They hold all entries if rows have gaps between them
+                             (rows.row_at). */
 
-    /* dense */
-    hybrid_order order; /* in which it lies where it is copied or stored from */
-    int by_lines;    /* 1: direct() may say that its lines, rows or columns, are copied one
-                        by one; 0: all of it, as it lies in the result, or nothing */
+    /* dense results only */
+    hybrid_order order; /* order of the part in the memory that it is copied or stored
+                           from */
+    int by_lines;       /* 1: direct() may ask for a copy of each line (row or column); 0:
+                           direct() asks for one copy of the whole part, or for none */
 } hy_part;
 
-/* A copy of a part to memory of the result. */
+/* A copy from a part to memory of the result. */
 typedef struct hy_landing {
     hy_row_copy rows;
-    const char *base; /* a copy must not cross from one piece, counted from here, */
-    size_t piece;     /* to the next; 0: memory of the caller, see base/memory/pinned.h */
+    const char *base; /* start of the pieces of memory, see `piece` */
+    size_t piece;     /* bytes of a piece: no copy may cross from one piece to the next;
+                         0: memory of the caller, see base/memory/pinned.h */
 } hy_landing;
 
-enum { HY_LANDINGS = 2 }; /* most of a part */
+enum { HY_LANDINGS = 2 }; /* most copies that one part takes */
 
 typedef struct hy_direct {
     hy_landing to[HY_LANDINGS];
-    int count; /* 0: store() does all */
+    int count; /* number of copies; 0: store() stores the whole part */
     int all;   /* 1: store() has nothing to do */
 } hy_direct;
 
-/* What becomes of sums in a dense result: Y = alpha * sums + beta * Y. With beta 0, Y is
-   not read. */
+/* How sums become elements of a dense result: Y = alpha * sums + beta * Y. With beta ==
+   0, Y is not read. */
 typedef struct hy_update {
     hybrid_dense *Y;
     double alpha, beta;
 } hy_update;
 
-/* Everything is required unless marked optional. */
+/* Every function is required unless marked optional. */
 typedef struct hy_sink_ops {
-    int by_caller; /* 1: the thread that runs the product stores, parts in the order in which
-                      they were reserved; 0: any worker */
+    int by_caller; /* 1: the thread that runs the product stores the parts, in the order
+                      of reserve; 0: any worker does */
 
-    /* Sets part->nnz and part->offset. If the sink `counts`, part->counted is known. BAD_STATE
-       if the sink is in_order and it is not the part's turn. */
+    /* Sets part->nnz and part->offset. If the sink `counts`, part->counted must be known.
+       If it is in_order, BAD_STATE is returned if the preceding part has not been
+       reserved. */
     hybrid_status (*reserve)(hy_sink *self, hy_part *part);
 
-    /* After reserve. Which memory it is may change from call to call. */
+    /* Called after reserve. Calls for the same part may return different memory. */
     hy_direct (*direct)(const hy_sink *self, const hy_part *part);
 
-    /* (optional) Enqueue all of a part, as it was computed, on its way to a result in the
-       memory of the lane's device. Then there are no copies, and nothing is stored. */
+    /* (optional) Enqueues the move of a whole part, as computed, to a result in the
+       memory of the lane's device. The part is then neither copied nor stored. */
     hybrid_status (*land)(hy_sink *self, hy_lane *lane, const hy_part *part);
 
-    /* Entries [first, first + count), and with those from 0 on, or none if direct() took
-       all, what else belongs to the part. Entries that come in turns come in order. */
+    /* Stores entries [first, first + count) of the part, or none if direct() took all.
+       The call with first == 0 also stores the rest of the part, such as its offsets.
+       Ranges of one part are stored in order. */
     hybrid_status (*store)(hy_sink *self, const hy_part *part);
 
-    /* (optional) Columns, which are the first landing of direct(), may come delta-coded
-       (partition/move/deltas.h): whether that can be of use, and all of a part's from there to
-       where they belong. */
+    /* (optional) Delta-coded columns (partition/move/deltas.h). takes_deltas: returns 1
+       if coded columns can replace the first copy of direct(). store_deltas: decodes all
+       columns of a part into the result. */
     int (*takes_deltas)(const hy_sink *self);
     hybrid_status (*store_deltas)(hy_sink *self, const hy_part *part, const void *deltas);
 
@@ -98,14 +105,16 @@ typedef struct hy_sink_ops {
 struct hy_sink {
     const hy_sink_ops *ops; /* first member of every sink's own struct */
     hy_context *ctx;
-    int in_order; /* 1: where a part starts follows from those before it: parts are reserved
-                     in order of rows */
-    int counts;   /* 1: it reads how many entries rows have (hy_rows.row_ptr), and a part is
-                     reserved when it is counted */
-    hybrid_order order; /* dense: in which the result lies */
-    int reads; /* 1: what a part is stored over is read first */
-    int64_t own_bytes; /* of host memory that it reads and writes besides the parts */
-    size_t offset_bytes, col_bytes; /* CSR: of an offset and of a column, as stored */
+    int in_order;       /* 1: the position of a part follows from the parts before it:
+                           parts are reserved in order of rows */
+    int counts;         /* 1: the sink reads the lengths of rows (hy_rows.row_ptr), and a
+                           part is reserved when its entries are counted */
+    hybrid_order order; /* order of a dense result */
+    int reads;          /* 1: the old contents are read before a part is stored */
+    int64_t own_bytes;  /* bytes of host memory that the sink reads and writes besides the
+                           parts */
+    size_t offset_bytes, col_bytes; /* CSR: bytes of a stored offset and of a stored
+                                       column index */
 };
 
 static inline int hy_sink_takes_deltas(const hy_sink *sink)

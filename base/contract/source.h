@@ -1,8 +1,8 @@
-/* base/contract/source.h - where an operand comes from: an interface.
+/* base/contract/source.h - the interface of a source: where an operand comes from.
 
-   Who fills a device with an operand, or packs it, asks its source and never what kind it
-   is: pinned, pageable, in columns, or some rows of a larger matrix are answers. Calls are
-   per piece of 64 KB or more. A kind of source is a file, partition/source_*.c. */
+   Code that sends an operand to a device, or packs it, calls its source and need not know
+   whether the operand is pinned, pageable, column-major or a subset of rows. A call
+   covers 64 KB or more. Each kind of source is a file, partition/move/source_*.c. */
 #ifndef HY_SOURCE_H
 #define HY_SOURCE_H
 
@@ -12,14 +12,14 @@
 extern "C" {
 #endif
 
-/* Rows [row, row + rows) and columns [col, col + cols) of an operand. Of B the columns are
-   its arrays (HY_CSR_OFFSETS, ... of image.h), and their elements rows. */
+/* Rows [row, row + rows) and columns [col, col + cols) of an operand. For B a column is
+   one of its arrays (HY_CSR_OFFSETS, ... in image.h), and a row is an element of that
+   array. */
 typedef struct hy_rect {
     int64_t row, rows, col, cols;
 } hy_rect;
 
-/* Where a rectangle goes to, or comes from: element (i, j) is i * row + j * col elements
-   after `at`. */
+/* Memory of a rectangle: element (i, j) is i * row + j * col elements after `at`. */
 typedef struct hy_grid {
     char *at;
     int64_t row, col;
@@ -27,39 +27,42 @@ typedef struct hy_grid {
 
 typedef struct hy_source hy_source;
 
-/* Functions may be called by any thread. */
+/* Any thread may call these functions. */
 typedef struct hy_source_ops {
-    /* Write the rectangle to `to`, of whose steps one is 1. IO_FAILED, with a sentence, if
-       it cannot be read; what lies in memory always can. */
+    /* Writes the rectangle to `to`, where one of the two strides is 1. IO_FAILED, with a
+       sentence, if the operand is in a file that cannot be read. */
     hybrid_status (*fill)(const hy_source *self, const hy_rect *rect, const hy_grid *to);
 
-    /* Memory that a copy engine may read, in which elements [begin, end) of the operand,
-       line after line in that order, follow each other; of B, elements of array `array`.
-       NULL: there is none. */
+    /* Memory that a copy engine may read and in which elements [begin, end) of the
+       operand follow each other, line by line in `order`. For B they are elements of
+       array `array`. NULL if there is no such memory. */
     const char *(*run)(const hy_source *self, hybrid_order order, int array,
                        int64_t begin, int64_t end);
 
-    /* (optional) The copy that a copy engine may do and that brings the rectangle to `to`,
-       line after line in the source's own order. 0: there is none. */
+    /* (optional) Describes the copy by which a copy engine brings the rectangle to `to`,
+       line by line in the source's own order. Returns 0 if a copy cannot do it. */
     int (*lines)(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy);
 } hy_source_ops;
 
-/* A value, to be copied as long as what it is about lives. */
+/* A source is a value. Copies are valid as long as the operand lives. */
 struct hy_source {
     const hy_source_ops *ops; /* NULL: there is no source */
     hy_context *ctx;
-    hybrid_order order; /* in which X is best read: where an image has rows and the source
-                           columns, a device had better transpose */
-    int64_t rows, cols; /* of the operand */
+    hybrid_order order; /* order in which X is read fastest. If it differs from the order
+                           of the image, the device should transpose. */
+    int64_t rows, cols; /* sizes of the operand */
 
-    /* Views, which packers and the host's loops read; NULL is the other operand's. */
+    /* The operand as packers and the host's loops read it. One of csr and dense is
+       NULL. */
     const hybrid_csr *csr;     /* B */
-    const hybrid_dense *dense; /* X; or, with `listed`, the larger matrix of which the */
-    const int32_t *listed;     /* operand is some rows, which ascend. Its data are NULL if */
-    const hy_source *all;      /* X is not in memory; with `listed`, the source of all rows */
+    const hybrid_dense *dense; /* X; with `listed`, the larger matrix. Its data are NULL
+                                  if it is not in memory. */
+    const int32_t *listed;     /* ascending indices of the rows of *dense that form the
+                                  operand; NULL: all rows */
+    const hy_source *all;      /* with `listed`: the source of *dense */
 };
 
-/* Whether X, or the larger matrix, lies in memory. */
+/* Returns 1 if the matrix lies in memory. */
 static inline int hy_has_view(const hybrid_dense *X)
 {
     return X->data != NULL || X->rows == 0 || X->cols == 0;

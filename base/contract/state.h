@@ -1,5 +1,5 @@
-/* base/contract/state.h - the state that every layer of one engine shares: one struct for each module
-   of base/ that keeps some, and hy_context, which holds them. */
+/* base/contract/state.h - the state that every layer of one engine shares: hy_context,
+   and the structs of modules of base/ that it contains. */
 #ifndef HY_STATE_H
 #define HY_STATE_H
 
@@ -21,20 +21,21 @@ typedef struct hy_results hy_results;
 
 typedef struct hy_memory {
     hybrid_allocator allocator;
-    hy_meter meter;   /* host bytes: this allocator's and the results' */
-    int strict;       /* the cap is the caller's: no page is touched that is not counted,
-                         and large arrays that are freed go back to the system at once, so
-                         that what is resident follows the meter */
-    int64_t failures; /* tests: the allocation that brings this from 1 to 0
-                         fails; 0 = none does */
+    hy_meter meter;   /* host bytes of working memory and of results */
+    int strict;       /* 1: the caller set the cap, and resident memory must follow the
+                         meter. Pages are counted before they are touched, and large
+                         arrays return to the system when freed. */
+    int64_t failures; /* tests: the allocation that lowers this from 1 to 0 fails; 0:
+                         none */
 } hy_memory;
 
 enum { HY_MESSAGE_BYTES = 1024 };
 
-/* Workers fail at the same time; the first sentence after a clear stays. */
+/* The first sentence after a clear. Later ones are dropped, because many workers may fail
+   at the same time. */
 typedef struct hy_message {
     pthread_mutex_t lock;
-    char text[HY_MESSAGE_BYTES]; /* empty = none yet */
+    char text[HY_MESSAGE_BYTES]; /* empty: no sentence yet */
 } hy_message;
 
 typedef struct hy_pin {
@@ -42,35 +43,37 @@ typedef struct hy_pin {
     size_t bytes;
 } hy_pin;
 
-/* Memory of the caller that is pinned (pinned.h). It changes between calls only, so that no
-   lock is needed; it is all zero at first. */
+/* Pinned ranges of one engine (pinned.h); all zero at first. They change only between
+   calls and therefore need no lock. */
 typedef struct hy_pins {
-    struct hy_backend *device; /* NULL = none that could use it: ranges are just noted */
-    hy_pin *pins;              /* ascending, without overlaps */
+    struct hy_backend *device; /* NULL: no device can use pinned memory, and ranges are
+                                  only recorded */
+    hy_pin *pins;              /* sorted by address, without overlaps */
     size_t count, room;
 } hy_pins;
 
-/* Results on devices (device_results.h). */
+/* The result arrays of one engine in device memory (device_results.h). */
 typedef struct hy_device_results {
     pthread_mutex_t lock;
     struct hy_device_array *first;
 } hy_device_results;
 
 typedef struct hy_context {
-    hy_memory memory;      /* working memory */
-    hy_message message;    /* the sentence of the first error since the call began */
-    hy_progress progress;  /* of the call under way, for a function of the caller */
-    int64_t call;          /* number of the public call under way, or of the last one */
-    hy_pool *pool;         /* CPU workers */
-    hy_results *results;   /* pages of results */
-    hy_pins pins;          /* memory of the caller that is pinned */
-    hy_device_results kept;          /* results in the memory of devices */
-    struct hy_lane_set *lane_sets; /* idle lanes, marks and threads of pipelines */
-    struct hy_tenant *tenants;     /* sites of live plans, the one that worked last first */
+    hy_memory memory;
+    hy_message message;     /* sentence of the first error since the public call began */
+    hy_progress progress;   /* progress of the public call under way */
+    int64_t call;           /* number of the public call under way, or of the last one */
+    hy_pool *pool;          /* worker threads of the host */
+    hy_results *results;    /* host memory of results */
+    hy_pins pins;           /* pinned memory of the caller */
+    hy_device_results kept; /* results in device memory */
+    struct hy_lane_set *lane_sets; /* idle lanes, marks and threads, for reuse */
+    struct hy_tenant *tenants;     /* sites of live plans, the most recently used first */
     pthread_mutex_t tenants_lock;
-    void (*relieve)(struct hy_context *ctx); /* gives back host memory that is idle; NULL: there
-                                                is none. From any thread */
-    pthread_mutex_t relief_lock;             /* threads that are short wait for the first */
+    void (*relieve)(struct hy_context *ctx); /* frees idle host memory, from any thread;
+                                                NULL if there is nothing to free */
+    pthread_mutex_t relief_lock;             /* held by the one thread that frees memory;
+                                                others that are short wait for it */
 } hy_context;
 
 #ifdef __cplusplus

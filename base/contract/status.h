@@ -1,10 +1,10 @@
-/* base/contract/status.h - passing errors up. */
+/* base/contract/status.h - macros that pass errors up. */
 #ifndef HY_STATUS_H
 #define HY_STATUS_H
 
 #include "hybrid_spmm.h"
 
-/* Return the status of `call` unless it is OK. */
+/* Returns the status of `call` unless it is OK. */
 #define HY_TRY(call)                                                                     \
     do {                                                                                 \
         const hybrid_status hy_try_ = (call);                                            \
@@ -12,7 +12,8 @@
             return hy_try_;                                                              \
     } while (0)
 
-/* The same in a function with one exit: store in `status`, go to `done`. */
+/* For a function with one exit: stores the status of `call` in `status` and goes to
+   `done` unless it is OK. */
 #define HY_TRY_ELSE_DONE(call)                                                           \
     do {                                                                                 \
         status = (call);                                                                 \

@@ -1,4 +1,4 @@
-/* base/data/csr.c - allocating, summing and transposing compressed sparse rows. */
+/* base/data/csr.c - allocates, sums and transposes compressed sparse rows. */
 #include "base/data/csr.h"
 #include "base/memory/device_results.h"
 
@@ -50,11 +50,11 @@ void hy_csr_free(hy_context *ctx, hybrid_csr *matrix)
     memset(matrix, 0, sizeof *matrix);
 }
 
-/* ---- prefix sum: sums of blocks, then each block from its start -------------- */
+/* ---- prefix sum: sum each block, then add up each block from its start ----------- */
 
 typedef struct summing {
     int64_t *count;
-    int64_t *block; /* sum of each block, then the sum before it */
+    int64_t *block; /* sum of each block, later the sum of all blocks before it */
     int64_t n;
 } summing;
 
@@ -122,23 +122,24 @@ hybrid_status hy_prefix_sum(hy_context *ctx, int64_t *count, int64_t n)
 
 /* ---- transpose ------------------------------------------------------------------
 
-   A's rows are cut into bands of equal nnz. Each band counts its entries of each column;
-   the counts, summed over bands in order, say where each band's entries of a column start
-   in T. So rows of T come out in order of A's rows, whatever the timing. There are as
-   many bands as workers, but no more counts than about entries. */
+   The rows of A are cut into bands of equal nnz. Each band counts its entries in each
+   column. The sums of these counts over the bands, in order, tell where the entries of a
+   band and column start in T. Rows of T are therefore in the order of A's rows, whatever
+   the timing of threads. There is one band per worker, but the number of counts stays
+   near nnz. */
 
 enum { BANDS = 64, SERIAL_NNZ = 1 << 16, COLUMN_GRAIN = 1 << 14 };
 
 typedef struct transposing {
     const hybrid_csr *A;
     hybrid_csr *T;
-    int64_t *next; /* bands x cols: entries of the column in the band, then
-                      where in T the next of them goes */
+    int64_t *next; /* bands x cols: number of entries of the column in the band, later the
+                      position in T of the next such entry */
     int64_t row[BANDS + 1];
     int bands;
 } transposing;
 
-/* First row whose entries start at or after `wanted`. */
+/* First row that starts at or after entry `wanted`. */
 static int64_t row_at(const hybrid_csr *A, int64_t wanted)
 {
     int64_t begin = 0, end = A->rows;
@@ -183,7 +184,7 @@ static hybrid_status count_bands(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Entries of each column. */
+/* Sums the entries of each column over the bands. */
 static hybrid_status sum_bands(void *arg, int part, int64_t begin, int64_t end)
 {
     const transposing *t = arg;
@@ -198,7 +199,7 @@ static hybrid_status sum_bands(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Where each band starts in each row of T. */
+/* Computes where each band starts in each row of T. */
 static hybrid_status start_bands(void *arg, int part, int64_t begin, int64_t end)
 {
     const transposing *t   = arg;

@@ -1,4 +1,4 @@
-/* base/data/csr.h - reading, checking and transposing compressed sparse rows. */
+/* base/data/csr.h - reads, checks and transposes compressed sparse rows. */
 #ifndef HY_CSR_H
 #define HY_CSR_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Offset i of A, whichever width its offsets have. */
+/* Offset i of A, from 32 or 64 bits. */
 static inline int64_t hy_offset(const hybrid_csr *A, int64_t i)
 {
     return A->offset_type == HYBRID_I32 ? ((const int32_t *)A->row_ptr)[i]
@@ -20,14 +20,14 @@ static inline size_t hy_offset_size(const hybrid_csr *A)
     return A->offset_type == HYBRID_I32 ? 4 : 8;
 }
 
-/* The columns of a matrix that a public call has taken (engine/api/narrow.h), or that the
-   library has made: they have 32 bits. */
+/* The column indices of a matrix that has 32-bit ones. Every matrix has once a public
+   call has taken it (engine/api/narrow.h). */
 static inline int32_t *hy_cols(const hybrid_csr *A)
 {
     return (int32_t *)A->col;
 }
 
-/* Column k of any matrix, whichever width its columns have. */
+/* Column index k of A, from 32 or 64 bits. */
 static inline int64_t hy_col(const hybrid_csr *A, int64_t k)
 {
     return A->col_type == HYBRID_I64 ? ((const int64_t *)A->col)[k]
@@ -49,53 +49,56 @@ static inline size_t hy_value_size(hybrid_type type)
     return type == HYBRID_F64 ? 8 : 4;
 }
 
-/* Of a matrix as CSR with 64-bit offsets. */
+/* Bytes of a matrix in CSR with 64-bit offsets and 32-bit column indices. */
 static inline int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type)
 {
     return (rows + 1) * 8 + nnz * (4 + (int64_t)hy_value_size(type));
 }
 
-/* Element k of its array. */
+/* Address of element k of the matrix's array. */
 static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
 {
     return (char *)matrix->data + (size_t)k * hy_value_size(matrix->type);
 }
 
-/* Sizes, types, pointers that are NULL or not aligned; does not look at the arrays. `name`
-   is "A" or "B". Whether the library computes with such a matrix is for
-   engine/api/check.h to say. */
+/* Checks sizes, types, and that pointers are aligned and not NULL; does not read the
+   arrays. `name` is "A" or "B". BAD_ARGUMENT or BAD_MATRIX, with a sentence.
+   engine/api/check.h decides which valid matrices the library accepts. */
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name);
 
-/* Of this and what follows the arrays are in host memory. Offsets go from 0 to nnz and never
-   fall, in parallel. Names the first offending row. The header is checked. */
+/* This function and all below require arrays in host memory.
+
+   Checks, in parallel, that offsets begin at 0, never fall and end at nnz. BAD_MATRIX
+   names the first bad row. The header must have been checked. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
                                    const char *name);
 
-/* All rules of hybrid_csr, in parallel. Names the first offending row and index. */
+/* Checks all rules of hybrid_csr, in parallel. BAD_MATRIX names the first bad row and
+   entry. */
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name);
 
-/* Columns of some rows of a matrix, whose offsets are right; sentences call row i first + i,
-   or listed[i] unless that is NULL. */
+/* Checks the column indices of A, which holds some rows of a matrix. The offsets must be
+   valid. Messages call row i of A row first + i, or listed[i] if `listed` is not NULL. */
 hybrid_status hy_csr_check_rows(hy_context *ctx, const hybrid_csr *A, const char *name,
                                 int64_t first, const int32_t *listed);
 
-/* Of what follows columns have 32 bits. */
-
-/* 64 bits that stand for A's pattern: equal for equal offsets (of either width) and
-   columns, different for almost all others. In parallel; allocates nothing. */
+/* Computes a 64-bit hash of A's pattern, in parallel and without allocating. Equal
+   offsets (of either width) and columns give equal hashes; different patterns almost
+   always give different ones. Columns have 32 bits. */
 hybrid_status hy_csr_hash(hy_context *ctx, const hybrid_csr *A, uint64_t *out);
 
-/* Allocate the three arrays from the results; 64-bit offsets, 32-bit columns. */
+/* Allocates the three arrays as results: 64-bit offsets, 32-bit columns. NO_MEMORY if
+   they do not fit. */
 hybrid_status hy_csr_alloc(hy_context *ctx, int64_t rows, int64_t cols, int64_t nnz,
                            hybrid_type type, hybrid_csr *out);
 void hy_csr_free(hy_context *ctx, hybrid_csr *matrix);
 
-/* T = transpose of A, in parallel; columns of T ascend. */
+/* T = transpose of A, in parallel. Columns of A have 32 bits; columns of T ascend. The
+   caller frees T. */
 hybrid_status hy_csr_transpose(hy_context *ctx, const hybrid_csr *A, hybrid_csr *T);
 
-/* sum[0] = 0, sum[i+1] = sum[i] + count[i]; in place over count's n+1 words, of
-   which the last is ignored: [c0, c1, ..., ?] becomes [0, c0, c0+c1, ...]. In
-   parallel for large n. */
+/* Replaces count[0..n] by prefix sums: [c0, c1, ..., ?] becomes [0, c0, c0+c1, ...]. The
+   last of the n + 1 words is ignored on input. Parallel if n is large. */
 hybrid_status hy_prefix_sum(hy_context *ctx, int64_t *count, int64_t n);
 
 #ifdef __cplusplus

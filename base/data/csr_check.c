@@ -1,17 +1,18 @@
-/* base/data/csr_check.c - the rules of hybrid_csr. */
+/* base/data/csr_check.c - checks the rules of hybrid_csr. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
 
 enum {
-    CHECK_GRAIN   = 1 << 12, /* rows */
+    CHECK_GRAIN   = 1 << 12, /* rows of a piece */
     OFFSETS_GRAIN = 1 << 12,
-    OFFSETS_FINE  = 8 /* pieces of them that are worth waking a worker */
+    OFFSETS_FINE  = 8 /* least number of pieces that are worth waking a worker */
 };
 
-static const int64_t MOST = INT64_MAX / 16; /* bytes of each array can be counted */
+static const int64_t MOST = INT64_MAX / 16; /* most elements of an array; their bytes fit
+                                               int64_t */
 
-/* An array of numbers of `size` bytes. */
+/* Checks an array of numbers of `size` bytes each. */
 static hybrid_status check_array(hy_context *ctx, const void *array, size_t size,
                                  const char *name, const char *which)
 {
@@ -19,8 +20,8 @@ static hybrid_status check_array(hy_context *ctx, const void *array, size_t size
         return hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: %s is NULL", name, which);
     if ((uintptr_t)array % size != 0)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: %s at %p is not aligned to its %zu bytes a number", name,
-                       which, array, size);
+                       "%s: %s at %p is not aligned to the %zu bytes of its numbers",
+                       name, which, array, size);
     return HYBRID_OK;
 }
 
@@ -61,8 +62,7 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
     return check_arrays(ctx, A, name);
 }
 
-/* ---- offsets ------------------------------------------------------------------------
- */
+/* ---- offsets ----------------------------------------------------------------------- */
 
 static hybrid_status check_ends(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
@@ -85,14 +85,15 @@ static hybrid_status report_offsets(hy_context *ctx, const hybrid_csr *A,
                                     const char *name, int64_t i)
 {
     return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                   "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld", name,
-                   (long long)i, (long long)hy_offset(A, i),
+                   "%s: row %lld: offsets %lld and %lld decrease or are not in 0..%lld",
+                   name, (long long)i, (long long)hy_offset(A, i),
                    (long long)hy_offset(A, i + 1), (long long)A->nnz);
 }
 
-/* Whether offsets [begin, end] fall somewhere, or one after the first is negative: the
-   signs of all, and of all differences, without a branch, so that many are looked at
-   together. A difference that overflows has a negative end. */
+/* Defines falls_int32_t and falls_int64_t, which return 1 if offsets [begin, end] fall
+   somewhere or an offset after the first is negative. The loop collects signs of offsets
+   and differences without a branch, so that the compiler vectorises it. A difference
+   overflows only if one of its ends is negative. */
 #define DEFINE_FALLS(word)                                                               \
     static int falls_##word(const word *offset, int64_t begin, int64_t end)              \
     {                                                                                    \
@@ -107,8 +108,8 @@ DEFINE_FALLS(int64_t)
 
 typedef struct falling {
     const hybrid_csr *A;
-    int found;     /* some fall, or are negative; atomic */
-    int64_t first; /* row that is bad; atomic */
+    int found;     /* 1 if offsets fall or are negative somewhere; atomic */
+    int64_t first; /* first bad row; atomic */
 } falling;
 
 static hybrid_status find_falling(void *arg, int part, int64_t begin, int64_t end)
@@ -137,7 +138,7 @@ static hybrid_status find_first(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Offsets that go from 0 to nnz and never fall are all within. */
+/* Offsets that start at 0, never fall and end at nnz are all within [0, nnz]. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
     falling f = {A, 0, INT64_MAX};
@@ -151,16 +152,15 @@ hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const c
     return report_offsets(ctx, A, name, f.first);
 }
 
-/* ---- all rules ----------------------------------------------------------------------
- */
+/* ---- all rules --------------------------------------------------------------------- */
 
 typedef struct checking {
     const hybrid_csr *A;
-    int64_t first; /* lowest row found bad */
+    int64_t first; /* first bad row found so far; atomic */
 } checking;
 
-/* Index of the first entry of row i that breaks a rule; -1 if none does, -2 if the row's
-   offsets do. */
+/* Index of the first entry of row i that breaks a rule; -1 if there is none, -2 if the
+   offsets of the row are wrong. */
 static int64_t bad_entry(const hybrid_csr *A, int64_t i)
 {
     const int64_t begin = hy_offset(A, i), end = hy_offset(A, i + 1);
@@ -181,7 +181,7 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
 
     (void)part;
     if (begin > __atomic_load_n(&c->first, __ATOMIC_RELAXED))
-        return HYBRID_OK; /* a row before these is bad */
+        return HYBRID_OK; /* an earlier row is bad */
     for (int64_t i = begin; i < end; i++) {
         if (bad_entry(c->A, i) == -1)
             continue;
@@ -191,7 +191,7 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Row i, which sentences call `row`. */
+/* Reports row i of A, which messages call `row`. */
 static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *name,
                             int64_t i, int64_t row)
 {
@@ -206,10 +206,11 @@ static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *na
                        "%s: row %lld, entry %lld: column %lld is not in 0..%lld", name,
                        (long long)row, (long long)entry, (long long)j,
                        (long long)A->cols - 1);
-    return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                   "%s: row %lld, entry %lld: column %lld does not ascend after %lld",
-                   name, (long long)row, (long long)entry, (long long)j,
-                   (long long)hy_col(A, begin + entry - 1));
+    return hy_fail(
+        ctx, HYBRID_BAD_MATRIX,
+        "%s: row %lld, entry %lld: column %lld does not come after column %lld", name,
+        (long long)row, (long long)entry, (long long)j,
+        (long long)hy_col(A, begin + entry - 1));
 }
 
 hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *name)

@@ -1,9 +1,10 @@
-/* base/data/csr_hash.c - 64 bits that stand for a pattern.
+/* base/data/csr_hash.c - computes a 64-bit hash of a pattern.
 
    Offsets and columns are cut into blocks. A block is hashed word by word in eight lanes,
-   so that a multiplication need not wait for the one before it; each step is a bijection
-   of its lane, so blocks that differ in one word always differ. The blocks' hashes, mixed
-   with their places, are added up: in any order, on any number of threads. */
+   so that a multiplication need not wait for the previous one. Each step is a bijection
+   of its lane, so blocks that differ in one word always differ in their hash. The hashes
+   of the blocks, mixed with their positions, are summed, which any number of threads can
+   do in any order. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -27,7 +28,7 @@ static void add(hashing *h, uint64_t hash)
     __atomic_fetch_add(&h->sum, hash, __ATOMIC_RELAXED);
 }
 
-/* Offsets of either width give the same hash. */
+/* Offsets of 32 and 64 bits give the same hash. */
 static hybrid_status hash_offsets(void *arg, int part, int64_t begin, int64_t end)
 {
     hashing *h                   = arg;
@@ -41,7 +42,7 @@ static hybrid_status hash_offsets(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Two columns a word; the rest of the last block one by one. */
+/* Hashes two columns per word, and the end of the last block one by one. */
 static hybrid_status hash_columns(void *arg, int part, int64_t begin, int64_t end)
 {
     hashing *h                   = arg;

@@ -1,5 +1,4 @@
-/* base/data/hash_words.h - how words of a pattern are hashed, by workers and by kernels.
-   */
+/* base/data/hash_words.h - how workers and kernels hash words of a pattern. */
 #ifndef HY_HASH_WORDS_H
 #define HY_HASH_WORDS_H
 
@@ -8,7 +7,7 @@
 #include "base/data/inline.h"
 
 enum {
-    HY_HASH_BLOCK = 1 << 14, /* offsets, or columns, of a block */
+    HY_HASH_BLOCK = 1 << 14, /* offsets or columns in a block */
     HY_HASH_LANES = 8
 };
 

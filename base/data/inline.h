@@ -1,4 +1,4 @@
-/* base/data/inline.h - functions in headers that kernels call too. */
+/* base/data/inline.h - marks functions in headers that kernels call too. */
 #ifndef HY_INLINE_H
 #define HY_INLINE_H
 

@@ -1,8 +1,9 @@
-/* base/data/median.h - the middle of a few measurements. */
+/* base/data/median.h - the median of a few measurements. */
 #ifndef HY_MEDIAN_H
 #define HY_MEDIAN_H
 
-/* Of n > 0 numbers, which it sorts; the lower of two. */
+/* Sorts x and returns the median of its n > 0 numbers; of two middle numbers, the
+   lower. */
 static inline double hy_median(double *x, int n)
 {
     for (int i = 1; i < n; i++) {

@@ -1,5 +1,4 @@
-/* base/data/min_max.h - the lesser and the greater of two, and the least and the most
-   that several threads see. */
+/* base/data/min_max.h - minimum and maximum of two numbers, also across threads. */
 #ifndef HY_MIN_MAX_H
 #define HY_MIN_MAX_H
 
@@ -15,7 +14,7 @@ static inline int64_t hy_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* *most = the larger of *most and value. */
+/* Sets *most to the larger of *most and value, atomically. */
 static inline void hy_raise_to(int64_t *most, int64_t value)
 {
     int64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
@@ -25,7 +24,7 @@ static inline void hy_raise_to(int64_t *most, int64_t value)
         ;
 }
 
-/* *least = the smaller of *least and value. */
+/* Sets *least to the smaller of *least and value, atomically. */
 static inline void hy_lower_to(int64_t *least, int64_t value)
 {
     int64_t now = __atomic_load_n(least, __ATOMIC_RELAXED);

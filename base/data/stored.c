@@ -1,4 +1,4 @@
-/* base/data/stored.c - numbers in a file, as they lie in memory. */
+/* base/data/stored.c - reads numbers of a binary file. */
 #include "base/data/stored.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@ static hybrid_status check(const hy_stored *s, int64_t bytes)
     struct stat st;
 
     if (fstat(s->fd, &st) != 0)
-        return failed(s, "its size cannot be had");
+        return failed(s, "its size cannot be read");
     if (!S_ISREG(st.st_mode))
-        return hy_fail(s->ctx, HYBRID_BAD_FILE, "%s: is no regular file", s->path);
+        return hy_fail(s->ctx, HYBRID_BAD_FILE, "%s: is not a regular file", s->path);
     if ((long long)st.st_size < end)
         return hy_fail(s->ctx, HYBRID_BAD_FILE,
                        "%s: has %lld bytes, %lld are needed: %lld from byte %lld on",
@@ -36,7 +36,9 @@ static hybrid_status check(const hy_stored *s, int64_t bytes)
 static hybrid_status open_file(hy_stored *s)
 {
     do
-        s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe too */
+        s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* A blocking open of a
+                                                                     pipe would wait for a
+                                                                     writer. */
     while (s->fd < 0 && errno == EINTR);
     return s->fd < 0 ? failed(s, "cannot be opened") : HYBRID_OK;
 }
@@ -65,7 +67,7 @@ void hy_stored_close(hy_stored *stored)
     if (!stored->path)
         return;
     if (stored->fd >= 0)
-        (void)close(stored->fd); /* nothing was written */
+        (void)close(stored->fd); /* The file was only read, so close() loses nothing. */
     hy_array_free(stored->ctx, stored->path);
     *stored = (hy_stored){.fd = -1};
 }
@@ -76,9 +78,10 @@ static hybrid_status failed_at(const hy_stored *s, long long byte, ssize_t got)
     char text[128]  = "";
 
     if (got == 0)
-        return hy_fail(s->ctx, HYBRID_IO_FAILED,
-                       "%s: has no byte %lld: it has become shorter since it was opened",
-                       s->path, byte);
+        return hy_fail(
+            s->ctx, HYBRID_IO_FAILED,
+            "%s: byte %lld is missing: the file became shorter after it was opened",
+            s->path, byte);
     return hy_fail(s->ctx, HYBRID_IO_FAILED, "%s: byte %lld cannot be read: %s", s->path,
                    byte, strerror_r(error, text, sizeof text));
 }

@@ -1,4 +1,4 @@
-/* base/memory/cgroup.c - what the control groups of this process leave it. */
+/* base/memory/cgroup.c - reads the limits of the control groups of this process. */
 #include "base/memory/cgroup.h"
 
 #include <stdio.h>
@@ -7,18 +7,18 @@
 
 enum { PATH_BYTES = 4096, CORES_MOST = 1 << 20 };
 
-/* A limit in the folder of a group; 0 = none. */
+/* Reads a limit from the folder of a group; 0 = no limit. */
 typedef double (*limit_fn)(const char *folder);
 
-/* What a controller limits, and how both versions say it. */
+/* A limited resource, and how to read its limit in both versions of control groups. */
 typedef struct resource {
-    const char *controller; /* of version 1 */
+    const char *controller; /* name in version 1 */
     limit_fn v2, v1;
 } resource;
 
 /* ---- files of a group ------------------------------------------------------------- */
 
-/* Numbers at the start of a file; how many there are, at most 2. */
+/* Reads at most 2 numbers at the start of a file. Returns how many were read. */
 static int read_numbers(const char *folder, const char *name, double number[2])
 {
     char path[2 * PATH_BYTES];
@@ -37,7 +37,7 @@ static double cores_of(double quota, double period)
     return quota > 0 && period > 0 && quota / period <= CORES_MOST ? quota / period : 0;
 }
 
-/* "150000 100000", or "max 100000" for none. */
+/* cpu.max has "150000 100000", or "max 100000" for no limit. */
 static double cores_v2(const char *folder)
 {
     double number[2];
@@ -46,7 +46,7 @@ static double cores_v2(const char *folder)
                                                         : 0;
 }
 
-/* The quota is -1 for none. */
+/* A quota of -1 means no limit. */
 static double cores_v1(const char *folder)
 {
     double quota[2], period[2];
@@ -57,7 +57,7 @@ static double cores_v1(const char *folder)
     return cores_of(quota[0], period[0]);
 }
 
-/* More than any machine has is how version 1 says that there is no limit. */
+/* Version 1 expresses "no limit" by a number larger than any memory. */
 static double bytes_of(const char *folder, const char *name)
 {
     double number[2];
@@ -67,7 +67,7 @@ static double bytes_of(const char *folder, const char *name)
                : 0;
 }
 
-/* "1073741824", or "max" for none. */
+/* memory.max has "1073741824", or "max" for no limit. */
 static double memory_v2(const char *folder)
 {
     return bytes_of(folder, "memory.max");
@@ -83,12 +83,12 @@ static const resource memory = {"memory", memory_v2, memory_v1};
 
 /* ---- groups of the process ------------------------------------------------------- */
 
-static double lesser_limit(double a, double b)
+static double lower_limit(double a, double b)
 {
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* Of a group and of those above it: each may have one. `group` is cut on the way up. */
+/* Lowest limit of a group and of the groups above it. Shortens `group` on the way up. */
 static double group_limit(const char *mount, char *group, limit_fn read)
 {
     char folder[PATH_BYTES];
@@ -97,7 +97,7 @@ static double group_limit(const char *mount, char *group, limit_fn read)
     for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
         *end = '\0';
         snprintf(folder, sizeof folder, "%s%s", mount, group);
-        limit = lesser_limit(limit, read(folder));
+        limit = lower_limit(limit, read(folder));
     }
     return limit;
 }
@@ -112,7 +112,8 @@ static int has_word(char *controllers, const char *word)
     return 0;
 }
 
-/* A line of /proc/self/cgroup: "0::/group" (version 2) or "4:cpu,cpuacct:/group" (1). */
+/* Limit of the group in a line of /proc/self/cgroup: "0::/group" in version 2,
+   "4:cpu,cpuacct:/group" in version 1. */
 static double line_limit(const char *root, char *line, const resource *r)
 {
     char *controllers = strchr(line, ':');
@@ -141,7 +142,7 @@ static double read_limit(const char *root, const resource *r)
         return 0;
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        limit                     = lesser_limit(limit, line_limit(root, line, r));
+        limit                     = lower_limit(limit, line_limit(root, line, r));
     }
     fclose(file);
     return limit;
@@ -169,6 +170,6 @@ int64_t hy_machine_memory(void)
 
 int64_t hy_memory_limit(void)
 {
-    return (int64_t)lesser_limit((double)hy_machine_memory(),
-                                 (double)hy_cgroup_memory(""));
+    return (int64_t)lower_limit((double)hy_machine_memory(),
+                                (double)hy_cgroup_memory(""));
 }

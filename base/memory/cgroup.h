@@ -1,22 +1,23 @@
-/* base/memory/cgroup.h - what the control groups of this process leave it. */
+/* base/memory/cgroup.h - limits of the control groups of this process, and its memory. */
 #ifndef HY_CGROUP_H
 #define HY_CGROUP_H
 
 #include "hybrid_spmm.h"
 
-/* Each is the least that a group of the process, or one above it, may use, in version 1
-   or 2. `root` is "", or the folder of a test in which /proc and /sys lie. */
+/* Each limit is the lowest of the process's groups, versions 1 and 2, and of the groups
+   above them. `root` is "", or the folder in which a test provides /proc and /sys. */
 
-/* CPU quota in cores, rounded up; 0 = none. */
+/* CPU quota in cores, rounded up; 0 = no limit. */
 int hy_cgroup_cores(const char *root);
 
-/* Bytes of memory; 0 = no limit. */
+/* Memory in bytes; 0 = no limit. */
 int64_t hy_cgroup_memory(const char *root);
 
-/* Bytes of memory that the machine has, without swap; 0 = unknown. */
+/* Memory of the machine in bytes, without swap; 0 = unknown. */
 int64_t hy_machine_memory(void);
 
-/* The lesser of both limits; 0 if neither is known. */
+/* The lower of the group's limit and the machine's memory, in bytes; 0 if neither is
+   known. */
 int64_t hy_memory_limit(void);
 
 #endif /* HY_CGROUP_H */

@@ -1,4 +1,4 @@
-/* base/memory/device_results.c - arrays of results in the memory of devices. */
+/* base/memory/device_results.c - keeps a list of result arrays in device memory. */
 #include "base/memory/device_results.h"
 
 #include "base/contract/backend.h"
@@ -9,10 +9,10 @@ typedef struct hy_device_array {
     void *ptr;
 } hy_device_array;
 
-void hy_device_results_init(hy_device_results *kept)
+void hy_device_results_init(hy_device_results *results)
 {
-    pthread_mutex_init(&kept->lock, NULL);
-    kept->first = NULL;
+    pthread_mutex_init(&results->lock, NULL);
+    results->first = NULL;
 }
 
 static void drop(hy_context *ctx, hy_device_array *array)
@@ -23,20 +23,20 @@ static void drop(hy_context *ctx, hy_device_array *array)
 
 void hy_device_results_close(hy_context *ctx)
 {
-    hy_device_results *kept = &ctx->kept;
+    hy_device_results *results = &ctx->kept;
 
-    while (kept->first) {
-        hy_device_array *array = kept->first;
-        kept->first            = array->next;
+    while (results->first) {
+        hy_device_array *array = results->first;
+        results->first         = array->next;
         drop(ctx, array);
     }
-    pthread_mutex_destroy(&kept->lock);
+    pthread_mutex_destroy(&results->lock);
 }
 
 hybrid_status hy_device_result_new(hy_context *ctx, hy_backend *device, int64_t count,
                                    size_t size, const char *what, void **out)
 {
-    hy_device_results *kept = &ctx->kept;
+    hy_device_results *results = &ctx->kept;
     void *memory;
 
     *out = NULL;
@@ -50,27 +50,27 @@ hybrid_status hy_device_result_new(hy_context *ctx, hy_backend *device, int64_t 
         hy_array_free(ctx, memory);
         return status;
     }
-    pthread_mutex_lock(&kept->lock);
-    *array      = (hy_device_array){kept->first, device, *out};
-    kept->first = array;
-    pthread_mutex_unlock(&kept->lock);
+    pthread_mutex_lock(&results->lock);
+    *array         = (hy_device_array){results->first, device, *out};
+    results->first = array;
+    pthread_mutex_unlock(&results->lock);
     return HYBRID_OK;
 }
 
 void hy_device_result_free(hy_context *ctx, void *ptr)
 {
-    hy_device_results *kept = &ctx->kept;
-    hy_device_array **link  = &kept->first;
+    hy_device_results *results = &ctx->kept;
+    hy_device_array **link     = &results->first;
 
     if (!ptr)
         return;
-    pthread_mutex_lock(&kept->lock);
+    pthread_mutex_lock(&results->lock);
     while (*link && (*link)->ptr != ptr)
         link = &(*link)->next;
     hy_device_array *array = *link;
     if (array)
         *link = array->next;
-    pthread_mutex_unlock(&kept->lock);
+    pthread_mutex_unlock(&results->lock);
     if (array)
         drop(ctx, array);
 }

@@ -1,5 +1,5 @@
-/* base/memory/device_results.h - arrays of results in the memory of devices, which the caller has
-   until he frees them. They are not counted: that memory is his. */
+/* base/memory/device_results.h - result arrays in device memory, which the caller owns
+   until they are freed. They do not count against the cap of device memory. */
 #ifndef HY_DEVICE_RESULTS_H
 #define HY_DEVICE_RESULTS_H
 
@@ -9,17 +9,18 @@
 extern "C" {
 #endif
 
-void hy_device_results_init(hy_device_results *kept);
-/* Frees all that are left. */
+void hy_device_results_init(hy_device_results *results);
+/* Frees all remaining arrays. */
 void hy_device_results_close(hy_context *ctx);
 
-/* An array of so many elements in the memory of that device, unset; *out is NULL if there
-   are none. `what` names the array in sentences. */
+/* Allocates `count` elements of `size` bytes, unset, in memory of `device`; *out is NULL
+   if count is 0. `what` names the array in messages. Errors are those of
+   hy_backend_ops.keep. */
 hybrid_status hy_device_result_new(hy_context *ctx, struct hy_backend *device,
-                          int64_t count, size_t size, const char *what,
-                          void **out);
+                                   int64_t count, size_t size, const char *what,
+                                   void **out);
 
-/* By any thread. NULL is fine, and so are pointers that it never gave. */
+/* Any thread may call this. NULL and pointers to other memory are ignored. */
 void hy_device_result_free(hy_context *ctx, void *ptr);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* base/memory/memory.c - working memory. */
+/* base/memory/memory.c - allocates working memory, and copies past the caches. */
 #include "base/memory/memory.h"
 
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 
 enum {
     ALIGNMENT = 64,
-    OWN_PAGES = 32 << 10 /* bytes of an array that can have pages of its own */
+    OWN_PAGES = 32 << 10 /* least bytes of an array that can have its own pages */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
 
-/* In front of each array: what free needs. */
+/* Lies before each array. */
 typedef struct header {
-    void *block;  /* as the allocator gave it */
-    size_t bytes; /* counted */
-    int mapped;   /* pages of its own */
+    void *block;  /* pointer from the allocator */
+    size_t bytes; /* bytes counted on the meter */
+    int mapped;   /* 1: the array has pages of its own */
 } header;
 
 _Static_assert(sizeof(header) <= ALIGNMENT, "a header fits before an aligned array");
@@ -32,7 +32,8 @@ int hy_memory_fails(hy_memory *memory)
     return __atomic_sub_fetch(&memory->failures, 1, __ATOMIC_RELAXED) == 0;
 }
 
-/* malloc keeps much of what is freed, for each thread that has called it. */
+/* Returns 1 if the array gets its own mapping, which the system takes back at once.
+   malloc() holds on to freed memory, separately for each thread. */
 static int takes_pages(const hy_memory *memory, size_t bytes)
 {
     return memory->strict && !memory->allocator.alloc && bytes >= OWN_PAGES;
@@ -57,7 +58,8 @@ static void release(hy_memory *memory, const header *h)
         free(h->block);
 }
 
-/* Idle memory makes room before working memory is refused. */
+/* Counts `bytes` on the meter. If the cap is reached, frees idle memory and tries
+   again. */
 static int count_bytes(struct hy_context *ctx, size_t bytes)
 {
     hy_meter *meter = &ctx->memory.meter;
@@ -143,14 +145,14 @@ static void stream_line(char *to, const char *from)
     _mm_stream_si128(out + 3, d);
 }
 
-/* Whole lines of the caches past them, the ends through them. */
+/* Copies whole cache lines past the caches, and the ends through them. */
 static void copy_lines(char *to, const char *from, size_t bytes)
 {
     const size_t gap  = (HY_LINE - (uintptr_t)to % HY_LINE) % HY_LINE;
     const size_t lead = gap < bytes ? gap : bytes;
     const size_t end  = lead + (bytes - lead) / HY_LINE * HY_LINE;
 
-    if (lead > 0) /* short rows are often without */
+    if (lead > 0) /* Short rows often have no lead. */
         memcpy(to, from, lead);
     for (size_t i = lead; i < end; i += HY_LINE)
         stream_line(to + i, from + i);
@@ -158,7 +160,7 @@ static void copy_lines(char *to, const char *from, size_t bytes)
         memcpy(to + end, from + end, bytes - end);
 }
 
-/* Such stores are not ordered with what follows them; this orders them. */
+/* Orders the stores past the caches before later stores. */
 static void end_copy(void)
 {
     _mm_sfence();
@@ -184,23 +186,23 @@ void hy_copy_past(void *dst, const void *src, size_t bytes)
     end_copy();
 }
 
-/* Lines of which a row covers a part are read before they are written. Where there is a
-   gap after each row nobody else sees which lines are next: ask for those of a later
-   row. */
+/* A row that covers only a part of a line makes the CPU read that line before it is
+   written. Hardware cannot predict these lines if rows have gaps, so they are
+   prefetched. */
 static void expect_ends(const char *to, size_t bytes)
 {
     __builtin_prefetch(to, 1);
     __builtin_prefetch(to + bytes - 1, 1);
 }
 
-/* Rows list[i], or i if there is no list. */
+/* Index of the target of row i: list[i], or i without a list. */
 static size_t row_at(const int32_t *list, size_t i)
 {
     return list ? (size_t)list[i] : i;
 }
 
-/* Where rows end that follow each other on both sides, so that no line has a part of two:
-   they are copied as one. */
+/* End of the run of consecutive target rows that begins at `begin`. If rows have no gaps,
+   a run is copied as one block, so that no cache line is written in two parts. */
 static size_t run_end(const int32_t *list, size_t begin, size_t rows)
 {
     size_t i = begin + 1;

@@ -1,4 +1,4 @@
-/* base/memory/memory.h - working memory. */
+/* base/memory/memory.h - working memory, and copies past the caches. */
 #ifndef HY_MEMORY_H
 #define HY_MEMORY_H
 
@@ -8,43 +8,48 @@
 extern "C" {
 #endif
 
-/* count * size bytes, 64-byte aligned, unset. NULL only when count * size is 0.
-   Fails with NO_MEMORY and a sentence; `what` names the array in it. */
-hybrid_status hy_array(hy_context *ctx, int64_t count, size_t size,
-                       const char *what, void **out);
-void hy_array_free(hy_context *ctx, void *array); /* NULL is fine */
+/* Allocates count * size bytes, aligned to 64 bytes, unset. *out is NULL only if
+   there are no bytes. Fails with NO_MEMORY and a sentence, in which `what` names the
+   array. */
+hybrid_status hy_array(hy_context *ctx, int64_t count, size_t size, const char *what,
+                       void **out);
+void hy_array_free(hy_context *ctx, void *array); /* accepts NULL */
 
-/* An array that is used again and again; zeroed there is none yet. */
+/* An array for repeated use. A zeroed struct has no array yet. */
 typedef struct hy_reused {
     void *array;
     int64_t bytes;
 } hy_reused;
 
-/* Room for so many bytes; what was there is lost where it has to grow. */
+/* Makes room for `bytes` bytes. The contents are lost if the array has to grow. */
 hybrid_status hy_array_reuse(hy_context *ctx, hy_reused *reused, int64_t bytes,
                              const char *what);
 void hy_array_free_reused(hy_context *ctx, hy_reused *reused);
 
-/* results.c: host memory is short; gives back what the engine keeps of it and nobody uses. */
+/* Frees idle host memory of the engine. Called when host memory is short. Defined in
+   results.c. */
 void hy_memory_relieve(hy_context *ctx);
 
-/* True once per armed failure; every source of memory asks it first. */
+/* Returns 1 when a test has armed a failure and this allocation is to fail, else 0. Every
+   allocator calls it first. */
 int hy_memory_fails(hy_memory *memory);
 
-enum { HY_LINE = 64 }; /* bytes of the caches' lines */
+enum { HY_LINE = 64 }; /* bytes of a cache line of the host */
 
-enum { HY_ROWS_AHEAD = 16 }; /* parts of rows are asked for so many rows ahead */
+/* Number of rows between the row that is copied and the row that is prefetched. */
+enum { HY_ROWS_AHEAD = 16 };
 
-/* memcpy to memory that nobody reads soon: past the caches, which spares reading what is
-   overwritten. */
+/* memcpy() past the caches, for memory that is not read soon. It saves reading the lines
+   that are overwritten. */
 void hy_copy_past(void *dst, const void *src, size_t bytes);
 
-/* The same for `rows` rows of `bytes` bytes, so many bytes apart. Rows of less than two
-   lines of the caches are left in them, unless they are lines of them. */
+/* Copies `rows` rows of `bytes` bytes, which begin dst_step and src_step bytes apart,
+   past the caches. Rows shorter than two cache lines go through the caches, unless they
+   are whole lines. */
 void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
                        size_t bytes, size_t rows);
 
-/* The same to rows list[0 .. rows-1] of those from `dst` on. */
+/* Copies as hy_copy_rows_past() does, but row i goes to row list[i] of `dst`. */
 void hy_copy_rows_listed(void *dst, size_t dst_step, const int32_t *list, const void *src,
                          size_t src_step, size_t bytes, size_t rows);
 
@@ -53,8 +58,8 @@ typedef struct hy_range {
     size_t begin, end;
 } hy_range;
 
-/* Ranges of bytes from `dst` on are filled with a value of up to 8 bytes which a line is
-   full of, past the caches. */
+/* Fills `count` ranges of bytes from `dst` on, past the caches. `line` consists of
+   repetitions of the value, which has up to 8 bytes. */
 void hy_fill_past(void *dst, const hy_range *ranges, size_t count,
                   const char line[HY_LINE]);
 
@@ -68,7 +73,7 @@ static inline size_t hy_smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The next multiple of 256 bytes: where an array may start inside a block. */
+/* Rounds up to a multiple of 256 bytes, where an array may start inside a block. */
 static inline size_t hy_align(size_t bytes)
 {
     return (bytes + 255u) & ~(size_t)255u;

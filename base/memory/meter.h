@@ -1,4 +1,4 @@
-/* base/memory/meter.h - counting bytes against a cap. */
+/* base/memory/meter.h - byte meters with caps. */
 #ifndef HY_METER_H
 #define HY_METER_H
 
@@ -9,16 +9,17 @@
 extern "C" {
 #endif
 
-/* Bytes in use against a hard cap. Safe from any thread. */
+/* Bytes in use against a hard cap. Any thread may use a meter. */
 typedef struct hy_meter {
     int64_t used, peak;
-    int64_t cap; /* 0 = none */
+    int64_t cap; /* 0 = no cap */
 } hy_meter;
 
-/* Counts `bytes`. Returns 0, with nothing counted, if that would exceed the cap. */
+/* Counts `bytes` and returns 1. Returns 0 and counts nothing if the cap would be
+   exceeded. */
 int hy_meter_take(hy_meter *meter, size_t bytes);
 void hy_meter_give(hy_meter *meter, size_t bytes);
-/* Return the bytes in use now, and the most since hy_meter_reset_peak(). */
+/* Bytes in use now, and the maximum since hy_meter_reset_peak(). */
 int64_t hy_meter_used(const hy_meter *meter);
 int64_t hy_meter_peak(const hy_meter *meter);
 void hy_meter_reset_peak(hy_meter *meter);

@@ -1,4 +1,4 @@
-/* base/memory/pages.c - memory by whole pages. */
+/* base/memory/pages.c - maps and touches whole pages. */
 #include "base/memory/pages.h"
 
 #include <stdint.h>
@@ -22,7 +22,8 @@ char *hy_pages_map_small(size_t bytes)
     return ptr == MAP_FAILED ? NULL : ptr;
 }
 
-/* Large mappings start at a huge page: reserve more, cut the ends off. */
+/* A large mapping starts at a huge page: it is reserved with slack, and both ends are cut
+   off. */
 char *hy_pages_map(size_t bytes)
 {
     const size_t slack = bytes >= HY_HUGE_PAGE ? HY_HUGE_PAGE : 0;
@@ -46,7 +47,8 @@ void hy_pages_wish(void *ptr, size_t bytes)
 {
     const size_t gap = (HY_PAGE - (uintptr_t)ptr % HY_PAGE) % HY_PAGE;
 
-    if (bytes >= gap + HY_HUGE_PAGE) /* small pages work as well */
+    if (bytes >= gap + HY_HUGE_PAGE) /* An error is ignored, because small pages work as
+                                        well. */
         madvise((char *)ptr + gap, bytes - gap, MADV_HUGEPAGE);
 }
 

@@ -1,5 +1,4 @@
-/* base/memory/pinned.c - memory of the caller that a device copies from and to directly.
- */
+/* base/memory/pinned.c - pins memory of the caller, and copies from and to it. */
 #include "base/memory/pinned.h"
 
 #include <string.h>
@@ -9,11 +8,11 @@
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"
 
-enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes at a time */ };
+enum { TOUCHED = 8 << 20 /* bytes that one worker touches at a time */ };
 
 /* ---- pieces ---------------------------------------------------------------------- */
 
-/* Bytes from ptr on, of so many, that are in one piece. */
+/* Number of bytes at ptr, at most `bytes`, that lie in one piece. */
 static size_t in_piece(const hy_backend *device, const void *ptr, size_t bytes)
 {
     const size_t piece = device->ops->range_bytes;
@@ -27,7 +26,7 @@ static int64_t count_pieces(const hy_backend *device, const hy_pin *pin)
     return (int64_t)((begin + pin->bytes - 1) / piece - begin / piece + 1);
 }
 
-/* Piece k of the range: the first begins where the range does. */
+/* Piece k of the range. Piece 0 begins at the start of the range. */
 static hy_pin piece_of(const hy_backend *device, const hy_pin *pin, int64_t k)
 {
     const size_t first = in_piece(device, pin->ptr, pin->bytes);
@@ -38,7 +37,8 @@ static hy_pin piece_of(const hy_backend *device, const hy_pin *pin, int64_t k)
 typedef struct pinning {
     hy_backend *device;
     const hy_pin *pin;
-    unsigned char *done; /* of each piece: 1 once it is pinned; NULL = all are */
+    unsigned char *done; /* one flag per piece: 1 once it is pinned; NULL: all pieces are
+                            pinned */
 } pinning;
 
 static hybrid_status pin_pieces(void *arg, int part, int64_t begin, int64_t end)
@@ -74,7 +74,7 @@ static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* All pieces or none. */
+/* Pins all pieces of the range, or none. */
 static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
 {
     hy_backend *device = ctx->pins.device;
@@ -119,7 +119,7 @@ static void unpin_all(hy_context *ctx, const hy_pin *pin)
 
 /* ---- ranges ---------------------------------------------------------------------- */
 
-/* Ranges that begin at or before ptr. */
+/* Number of ranges that begin at or before ptr. */
 static size_t count_before(const hy_pins *all, const void *ptr)
 {
     size_t low = 0, high = all->count;
@@ -150,7 +150,7 @@ static hybrid_status make_room(hy_context *ctx, hy_pins *all)
     return HYBRID_OK;
 }
 
-/* Whether some of the bytes are in the range. */
+/* Returns 1 if the range and the bytes overlap. */
 static int meets(const hy_pin *pin, const void *ptr, size_t bytes)
 {
     return (uintptr_t)ptr < (uintptr_t)pin->ptr + pin->bytes &&
@@ -165,9 +165,10 @@ hybrid_status hy_pins_add(hy_context *ctx, void *ptr, size_t bytes)
 
     for (size_t i = at > 0 ? at - 1 : 0; i < all->count && i <= at; i++)
         if (meets(&all->pins[i], ptr, bytes))
-            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                           "%zu bytes at %p meet the %zu at %p that are pinned already",
-                           bytes, ptr, all->pins[i].bytes, (void *)all->pins[i].ptr);
+            return hy_fail(
+                ctx, HYBRID_BAD_ARGUMENT,
+                "%zu bytes at %p overlap the %zu bytes at %p that are already pinned",
+                bytes, ptr, all->pins[i].bytes, (void *)all->pins[i].ptr);
     HY_TRY(make_room(ctx, all));
     HY_TRY(pin_all(ctx, &pin));
     memmove(all->pins + at + 1, all->pins + at, (all->count - at) * sizeof pin);
@@ -199,7 +200,7 @@ void hy_pins_close(hy_context *ctx)
     memset(all, 0, sizeof *all);
 }
 
-/* ---- what the pipeline asks ------------------------------------------------------ */
+/* ---- queries and copies ------------------------------------------------------------ */
 
 static int in_range(const hy_pins *all, const void *ptr, size_t bytes)
 {
@@ -238,7 +239,7 @@ hybrid_status hy_pinned_copy(hy_lane *lane, void *dst, const void *src, size_t b
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* How many of the rows, from the first on, are in one piece whole. */
+/* Number of rows, from the first on, that lie in one piece as a whole. */
 static int64_t rows_in_piece(const hy_backend *device, const char *first, size_t pitch,
                              size_t bytes, int64_t rows)
 {
@@ -250,7 +251,7 @@ static int64_t rows_in_piece(const hy_backend *device, const char *first, size_t
     return fit < (size_t)rows ? (int64_t)fit : rows;
 }
 
-/* The rows from `first` on. */
+/* The rows from index `first` on. */
 static hy_row_copy rows_from(const hy_row_copy *all, int64_t first)
 {
     hy_row_copy part = *all;
@@ -281,7 +282,7 @@ hybrid_status hy_pinned_copy_rows(hy_lane *lane, const hy_row_copy *rows,
         part.rows        = rows_in_piece(lane->backend, at, pitch, part.bytes, part.rows);
         if (part.rows > 1)
             HY_TRY(lane->backend->ops->copy_rows(lane, &part));
-        else /* it may lie in several */
+        else /* a single row may lie in several pieces */
             HY_TRY(hy_pinned_copy(lane, part.dst, part.src, part.bytes, at));
         done += part.rows > 1 ? part.rows : 1;
     }

@@ -1,9 +1,9 @@
-/* base/memory/pinned.h - memory of the caller that a device copies from and to directly.
+/* base/memory/pinned.h - memory of the caller that is pinned, for direct copies.
 
-   Workers make the pages that are not there yet, all at once; then ranges are pinned in
-   large pieces, since copies must not cross from one to the next, and as the driver pins one
-   piece after the other whoever asks. Pieces end where addresses are multiples of the
-   device's range_bytes, so that nobody needs to remember them. */
+   Workers first make all pages present, in parallel. Then ranges are pinned in large
+   pieces: the driver pins one piece after the other in any case, and a copy must not
+   cross from one piece to the next. Pieces end at multiples of the device's range_bytes,
+   so that their bounds need not be stored. */
 #ifndef HY_PINNED_H
 #define HY_PINNED_H
 
@@ -17,29 +17,30 @@ struct hy_backend;
 struct hy_lane;
 struct hy_row_copy;
 
-/* Pin `bytes` > 0 at ptr. BAD_ARGUMENT if some of them are in a range that is there,
-   NO_MEMORY if the system refuses; then nothing is pinned. */
+/* Pins `bytes` > 0 bytes at ptr. BAD_ARGUMENT if they overlap a pinned range, NO_MEMORY
+   if the system refuses; then nothing is pinned. */
 hybrid_status hy_pins_add(hy_context *ctx, void *ptr, size_t bytes);
-/* Unpin the range that begins at ptr; BAD_ARGUMENT if none does. */
+/* Unpins the range that begins at ptr; BAD_ARGUMENT if there is none. */
 hybrid_status hy_pins_remove(hy_context *ctx, const void *ptr);
-/* Unpin all. */
+/* Unpins all ranges. */
 void hy_pins_close(hy_context *ctx);
 
-/* Whether the device copies from and to all of these bytes directly: they are in one range,
-   or the caller pinned them by other means. */
+/* Returns 1 if the device can copy all of these bytes directly, because they lie in one
+   pinned range or the caller pinned them by other means. */
 int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes);
 
-/* Enqueue copies between the device and such bytes, which are at dst or src: `pinned` is
-   the one of the two. */
+/* Enqueues copies between the device and pinned bytes. `pinned` is dst or src, whichever
+   is in the caller's memory. */
 hybrid_status hy_pinned_copy(struct hy_lane *lane, void *dst, const void *src,
                              size_t bytes, const void *pinned);
 
-/* The same of rows: `pinned` is their dst or src. */
+/* Enqueues copies of rows between the device and pinned memory. `pinned` is rows->dst or
+   rows->src, whichever is in the caller's memory. */
 hybrid_status hy_pinned_copy_rows(struct hy_lane *lane, const struct hy_row_copy *rows,
                                   const void *pinned);
 
-/* Whether the device may do that copy of rows directly, from the caller's memory or, if
-   `down`, to it. */
+/* Returns 1 if the device can do this copy of rows directly. down: 1 for a copy from the
+   device to the caller's memory, 0 for a copy from the caller's memory. */
 int hy_pinned_rows(const hy_context *ctx, const struct hy_row_copy *rows, int down);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/* base/memory/results.c - pages for arrays that the caller will own.
+/* base/memory/results.c - maps pages for arrays that the caller will own.
 
-   A mapping is in use (reserved or handed out) or kept. A kept mapping holds on to its
-   pages, so it stays counted on the host meter until it is used again or unmapped.
+   A mapping is in use (reserved or handed out) or pooled. A pooled mapping holds on to
+   its pages, so it stays counted on the host meter until it is used again or unmapped.
 
    Each mapping remembers the pages that it had when the present call first reserved it.
    If the call fails, pages beyond those go back to the system. */
@@ -19,13 +19,13 @@
 #include "base/memory/shortage.h"
 
 enum {
-    WASTE     = 4, /* a kept mapping serves results down to a quarter of its pages */
-    KEPT_MOST = 32 /* mappings kept; then the one kept longest goes */
+    WASTE       = 4, /* a pooled mapping serves results down to a quarter of its pages */
+    POOLED_MOST = 32 /* most pooled mappings; the oldest are unmapped first */
 };
 
-/* Leading bytes of a mapping. */
+/* How far a mapping has been used, in bytes from its start. */
 typedef struct extent {
-    size_t touched;  /* bytes whose pages are known to be present */
+    size_t touched;  /* bytes that lie in pages known to be present */
     size_t counted;  /* bytes on the host meter */
     int64_t reached; /* bytes beyond which no page is present; atomic */
 } extent;
@@ -35,17 +35,18 @@ typedef struct mapping {
     char *ptr;
     size_t bytes;
     extent now;
-    extent before; /* as call number `call` first reserved the mapping */
+    extent before; /* extent when call number `call` first reserved the mapping */
     int64_t call;
-    int kept;
+    int pooled;
     size_t pieces;          /* number of pieces that can be pinned */
-    unsigned char pinned[]; /* of each piece: 1 once it is; atomic */
+    unsigned char pinned[]; /* one flag per piece: 1 once it is pinned; atomic */
 } mapping;
 
 struct hy_results {
     pthread_mutex_t lock;
     mapping *first;
-    hy_backend *device; /* pages are pinned for it; NULL = none are */
+    /* device for which pages are pinned; NULL: pages are not pinned */
+    hy_backend *device;
 };
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
@@ -76,7 +77,7 @@ void hy_results_destroy(hy_context *ctx, hy_results *results)
     if (!results)
         return;
     if (ctx->results == results)
-        ctx->results = NULL; /* hy_array() would ask it for room */
+        ctx->results = NULL; /* hy_array() would otherwise try to trim it */
     while (results->first) {
         mapping *m     = results->first;
         results->first = m->next;
@@ -102,23 +103,24 @@ static mapping *find(hy_results *results, const void *ptr)
     return NULL;
 }
 
-/* Returns the smallest kept mapping that is large enough, so that a result computed again
-   finds its own pages; among equal mappings the one with most pages present. A mapping is
-   left out if a result of `bytes` bytes would occupy pages that a later result needs. */
-static mapping *find_kept(hy_results *results, size_t bytes)
+/* Returns the smallest pooled mapping that is large enough, so that a result computed
+   again gets its own pages. Among mappings of one size it returns the one with the most
+   pages present. It skips mappings with far more pages than `bytes` needs, which a larger
+   result will need. */
+static mapping *find_pooled(hy_results *results, size_t bytes)
 {
     const size_t pages = hy_pages_round(bytes);
     mapping *best      = NULL;
 
     for (mapping *m = results->first; m; m = m->next)
-        if (m->kept && m->bytes >= bytes && (size_t)m->now.reached / WASTE <= pages &&
+        if (m->pooled && m->bytes >= bytes && (size_t)m->now.reached / WASTE <= pages &&
             (!best || m->bytes < best->bytes ||
              (m->bytes == best->bytes && m->now.touched > best->now.touched)))
             best = m;
     return best;
 }
 
-/* Gives pages of the mapping back that it did not have before the present call. */
+/* Gives back the pages that the mapping got during the present call. */
 static void give_back(hy_context *ctx, mapping *m)
 {
     hy_backend *device = ctx->results->device;
@@ -138,14 +140,14 @@ static void give_back(hy_context *ctx, mapping *m)
     m->now = m->before;
 }
 
-/* Unmap all kept mappings but the `most` that were released last. */
+/* Unmaps all pooled mappings but the `most` that were released last. */
 static void keep_only(hy_context *ctx, int most)
 {
     mapping **link = &ctx->results->first;
 
     while (*link) {
         mapping *m = *link;
-        if (m->kept && most-- <= 0) {
+        if (m->pooled && most-- <= 0) {
             *link = m->next;
             unmap(ctx, ctx->results->device, m);
         } else {
@@ -154,14 +156,14 @@ static void keep_only(hy_context *ctx, int most)
     }
 }
 
-/* A mapping that the call has used before keeps the extent that it had before the call.
- */
+/* Marks the mapping as used by the present call. The first use in a call saves the
+   extent. */
 static void begin_use(const hy_context *ctx, mapping *m)
 {
     if (m->call != ctx->call)
         m->before = m->now;
-    m->call = ctx->call;
-    m->kept = 0;
+    m->call   = ctx->call;
+    m->pooled = 0;
 }
 
 static void push(hy_results *results, mapping *m)
@@ -191,7 +193,7 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, const char *what,
 {
     const size_t rounded = hy_pages_round(bytes);
     const size_t piece   = pin_bytes(ctx->results);
-    const size_t pieces  = /* none in a result that is smaller */
+    const size_t pieces  = /* a result smaller than a piece is not pinned */
         piece > 0 && rounded >= piece ? (rounded + piece - 1) / piece : 0;
     void *memory;
 
@@ -226,7 +228,7 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, const char *what
         return hy_address_space_full(
             ctx, what, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, NULL);
     pthread_mutex_lock(&results->lock);
-    m = find_kept(results, bytes);
+    m = find_pooled(results, bytes);
     if (m)
         begin_use(ctx, m);
     pthread_mutex_unlock(&results->lock);
@@ -267,13 +269,13 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
     const size_t left  = span->bytes - at;
     const size_t bytes = left < span->piece ? left : span->piece;
     if (at + bytes > span->touched && ctx->memory.strict)
-        return; /* pinning makes the rest present, uncounted */
+        return; /* pinning would make the rest of the piece present without counting it */
     hy_span_reach(span, at + bytes);
     if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
 }
 
-/* Count `more` bytes; idle memory makes room if it must. */
+/* Counts `more` bytes. If the cap is reached, frees idle memory and tries again. */
 static int count(hy_context *ctx, size_t more)
 {
     if (hy_meter_take(&ctx->memory.meter, more))
@@ -318,12 +320,12 @@ int hy_results_release(hy_context *ctx, void *ptr)
         return 0;
     pthread_mutex_lock(&results->lock);
     mapping *m      = find(results, ptr);
-    const int found = m && !m->kept;
+    const int found = m && !m->pooled;
     if (found) {
         take_out(results, m);
         push(results, m);
-        m->kept = 1;
-        keep_only(ctx, KEPT_MOST);
+        m->pooled = 1;
+        keep_only(ctx, POOLED_MOST);
     }
     pthread_mutex_unlock(&results->lock);
     return found;
@@ -335,7 +337,7 @@ int64_t hy_results_kept_bytes(hy_results *results)
 
     pthread_mutex_lock(&results->lock);
     for (const mapping *m = results->first; m; m = m->next)
-        bytes += m->kept ? (int64_t)m->now.counted : 0;
+        bytes += m->pooled ? (int64_t)m->now.counted : 0;
     pthread_mutex_unlock(&results->lock);
     return bytes;
 }
@@ -362,7 +364,7 @@ void hy_results_undo(hy_context *ctx)
     pthread_mutex_lock(&results->lock);
     for (mapping *m = results->first, *next; m; m = next) {
         next = m->next;
-        if (!m->kept || m->call != ctx->call)
+        if (!m->pooled || m->call != ctx->call)
             continue;
         if (m->before.reached > 0) {
             give_back(ctx, m);

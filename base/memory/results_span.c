@@ -1,5 +1,4 @@
-/* base/memory/results_span.c - what concerns a span of a result alone, without the list
-   of mappings. */
+/* base/memory/results_span.c - functions of one span, which need no list of mappings. */
 #include "base/data/min_max.h"
 #include "base/memory/pages.h"
 #include "base/memory/results.h"
@@ -19,16 +18,16 @@ int hy_results_pinned(const hy_span *span, size_t begin, size_t end)
     return 1;
 }
 
-#if __has_attribute(disable_sanitizer_instrumentation) /* clang */
+#if __has_attribute(disable_sanitizer_instrumentation)
 #define NO_RACE __attribute__((disable_sanitizer_instrumentation))
 #else
 #define NO_RACE __attribute__((no_sanitize("thread")))
 #endif
 
-/* Others may be storing results in these pages already. That is no race: a fresh page
-   holds zeros, so putting 0 where 0 is makes it present and changes nothing; where there
-   is something else, the page is present. (Adding or or-ing 0 would not do: compilers
-   turn it into a read.) */
+/* Makes pages present while other threads may already store results in them. A fresh page
+   holds zeros, so replacing 0 by 0 changes nothing, and a page with another byte is
+   present. The data race is therefore harmless. (Compilers turn adding or or-ing 0 into a
+   read.) */
 NO_RACE void hy_results_touch(const hy_span *span, size_t begin, size_t end)
 {
     if (begin < span->touched)

@@ -1,4 +1,4 @@
-/* base/memory/shortage.c - the sentence that says that memory is too small. */
+/* base/memory/shortage.c - writes the sentence that says that memory is too small. */
 #include "base/memory/shortage.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "base/text/message.h"
 #include "base/text/size_text.h"
 
-/* ": 3.0 MiB of the budget of 8.0 MiB are in use, FACTS" */
+/* Writes ": 3.0 MiB of the budget of 8.0 MiB are in use, FACTS". */
 static void put_state(const hy_shortage *s, char *out, size_t capacity)
 {
     const char *facts = s->facts ? s->facts : "";

@@ -1,4 +1,4 @@
-/* base/text/message.c - the one sentence that says what went wrong. */
+/* base/text/message.c - stores the one sentence that says what went wrong. */
 #include "base/text/message.h"
 
 #include <stdarg.h>
@@ -7,10 +7,10 @@
 
 #include "base/text/printable.h"
 
-enum { NAME_BYTES = 256 }; /* of a file that a sentence begins with */
+enum { NAME_BYTES = 256 }; /* most bytes of a file's name at the start of a sentence */
 
-/* NULL: the context's. */
-static _Thread_local hy_message *kept_aside;
+/* Receives the calling thread's sentences; NULL: the context's message does. */
+static _Thread_local hy_message *redirected;
 
 void hy_message_init(hy_message *message)
 {
@@ -32,7 +32,7 @@ void hy_message_clear(hy_message *message)
 
 void hy_message_aside(hy_message *aside)
 {
-    kept_aside = aside;
+    redirected = aside;
 }
 
 void hy_message_hush(hy_message *unheard)
@@ -50,7 +50,7 @@ void hy_message_heed(hy_message *unheard)
 hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *format,
                       ...)
 {
-    hy_message *message = kept_aside ? kept_aside : &ctx->message;
+    hy_message *message = redirected ? redirected : &ctx->message;
     char text[HY_MESSAGE_BYTES];
     va_list args;
 
@@ -66,7 +66,7 @@ hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *
 
 hybrid_status hy_memory_of(struct hy_context *ctx, hybrid_status status, const char *name)
 {
-    hy_message *message = kept_aside ? kept_aside : &ctx->message;
+    hy_message *message = redirected ? redirected : &ctx->message;
     char text[HY_MESSAGE_BYTES], shown[NAME_BYTES];
 
     if (status != HYBRID_NO_MEMORY)

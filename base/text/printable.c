@@ -1,4 +1,4 @@
-/* base/text/printable.c - text that a terminal shows and does not obey. */
+/* base/text/printable.c - replaces characters that would control a terminal. */
 #include "base/text/printable.h"
 
 #include <stdio.h>
@@ -6,11 +6,11 @@
 
 enum { ESCAPE_BYTES = sizeof "\\xNN" - 1 };
 
-/* Bytes of the UTF-8 character at `p` (RFC 3629), 0 if there is none. The 0 that ends a
-   text is no continuation byte, so that nothing behind it is read. */
+/* Number of bytes of the UTF-8 character at `p` (RFC 3629); 0 if there is none. The final
+   0 of a text is no continuation byte, so nothing behind it is read. */
 static size_t character_length(const unsigned char *p)
 {
-    unsigned least = 0x80, most = 0xbf; /* of the second byte */
+    unsigned least = 0x80, most = 0xbf; /* bounds of the second byte */
     size_t length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
 
     if (p[0] < 0x80)
@@ -20,7 +20,7 @@ static size_t character_length(const unsigned char *p)
     if (p[0] == 0xe0)
         least = 0xa0;
     else if (p[0] == 0xed)
-        most = 0x9f; /* the others are halves of pairs */
+        most = 0x9f; /* larger bytes begin surrogates */
     else if (p[0] == 0xf0)
         least = 0x90;
     else if (p[0] == 0xf4)
@@ -38,7 +38,8 @@ static int is_control(const unsigned char *p)
     return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
 }
 
-/* Writes the byte as an escape, at most ESCAPE_BYTES and a 0. Returns its length. */
+/* Writes the byte as an escape of at most ESCAPE_BYTES, and a final 0. Returns the length
+   without the 0. */
 static size_t put_escape(char *to, unsigned char byte)
 {
     if (byte == '\n' || byte == '\t') {

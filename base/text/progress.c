@@ -1,6 +1,4 @@
-/* base/text/progress.c - how far a call is, told to a function of the caller, who may end
- * it.
- */
+/* base/text/progress.c - tells a function of the caller how far a call is. */
 #include "base/text/progress.h"
 
 #include "base/threads/clock.h"
@@ -16,8 +14,8 @@ static int is_cancelled(const hy_progress *p)
     return __atomic_load_n(&p->cancelled, __ATOMIC_RELAXED);
 }
 
-/* Whether the calling thread is the one that makes the call, and the function may be
-   called by it. */
+/* Returns 1 if the calling thread may call the function: it is the thread that made the
+   call, progress is asked for and the call is not cancelled. */
 static int may_tell(const hy_progress *p)
 {
     return hy_progress_asked(p) && !is_cancelled(p) &&
@@ -37,8 +35,8 @@ static void tell(hy_progress *p, int64_t rows_done)
     __atomic_store_n(&p->cancelled, 1, __ATOMIC_RELAXED);
 }
 
-/* The same share of the rows as of the units, but for the last row: that one is done when
-   the result is there. */
+/* Converts the share of done units to rows. The last row counts as done only when the
+   result is complete. */
 static int64_t rows_done(const hy_progress *p)
 {
     const int64_t done = __atomic_load_n(&p->done, __ATOMIC_RELAXED);
@@ -99,7 +97,7 @@ void hy_progress_end(hy_progress *p, hybrid_status status)
     __atomic_store_n(&p->active, 0, __ATOMIC_RELAXED);
 }
 
-hybrid_status hy_progress_look(hy_progress *p)
+hybrid_status hy_progress_poll(hy_progress *p)
 {
     if (may_tell(p) && hy_now_ns() >= p->next_ns)
         tell(p, rows_done(p));
@@ -116,12 +114,14 @@ void hy_progress_cond_init(pthread_cond_t *cond)
     pthread_condattr_t attributes;
 
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* of hy_now_ns() */
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* the clock of
+                                                                hy_now_ns() */
     pthread_cond_init(cond, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
-/* Returns 1 if `cond` was signalled, 0 at `ns` of CLOCK_MONOTONIC. */
+/* Waits until `ns` on CLOCK_MONOTONIC. Returns 1 if `cond` was signalled before, else
+   0. */
 static int wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ns)
 {
     enum { SECOND = 1000000000 };
@@ -134,7 +134,7 @@ static int wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ns)
 static void spin_unlocked(hy_progress *p, pthread_mutex_t *lock)
 {
     pthread_mutex_unlock(lock);
-    (void)hy_progress_look(p);
+    (void)hy_progress_poll(p);
     pthread_mutex_lock(lock);
 }
 

@@ -1,13 +1,12 @@
-/* base/text/progress.h - how far a call is, told to a function of the caller, who may end
-   it.
+/* base/text/progress.h - tells a function of the caller how far a call is; it may cancel.
 
-   The thread that makes the call asks hy_progress_check() between pieces of what it does,
-   and waits by hy_progress_wait(): both call the function when it is due, and nobody else
-   does. If it wants the call ended, all threads find that out by the same check: loops
-   (loops.c) draw no more pieces and return CANCELLED, which goes up as any error does. A
-   piece that may take more than some 10 ms checks within.
+   Only the thread that makes the call calls the function: in hy_progress_check(), between
+   pieces of its work, and in hy_progress_wait(). If the function cancels, all threads
+   learn so from hy_progress_check(). Loops (loops.c) then draw no more pieces and return
+   CANCELLED, which passes up like any error. A piece that may take more than 10 ms checks
+   while it works.
 
-   Where nobody asks for progress a check is one load. */
+   Without a progress function a check is one load. */
 #ifndef HY_PROGRESS_H
 #define HY_PROGRESS_H
 
@@ -19,52 +18,55 @@
 extern "C" {
 #endif
 
-enum { HY_PROGRESS_NS = 50000000 }; /* between two calls, if nobody is late */
+enum { HY_PROGRESS_NS = 50000000 }; /* nanoseconds between two calls of the function */
 
-/* What one thread does between two checks: some ms. */
+/* Most work of a thread between two checks, a few milliseconds. */
 enum { HY_UNCHECKED = 1 << 20 /* scalar products */ };
 
 typedef struct hy_progress {
-    hybrid_progress_fn fn; /* NULL: nobody asks */
+    hybrid_progress_fn fn; /* NULL: progress is not asked for */
     void *user;
-    int64_t every_ns; /* tests: 0, with each check */
-    /* of the call under way */
-    int active;       /* somebody asks; atomic */
-    int cancelled;    /* atomic */
-    int answer;       /* of the function, which ended the call */
-    int is_kept;      /* the result is the caller's: the function ends nothing any more */
-    int tells_bytes;  /* of files, in place of rows */
-    int calling;      /* the function is being called, or another one of the caller */
+    int64_t every_ns; /* nanoseconds between two calls of fn; tests: 0 */
+    /* the fields below belong to the call under way */
+    int active;      /* 1: progress is asked for; atomic */
+    int cancelled;   /* 1: fn cancelled the call; atomic */
+    int answer;      /* value with which fn cancelled */
+    int is_kept;     /* 1: fn can no longer cancel the call */
+    int tells_bytes; /* 1: progress counts bytes of files, not rows */
+    int calling;     /* 1 while fn or another function of the caller runs */
     pthread_t caller;
-    int64_t next_ns, rows, told, units; /* rows < 0: unknown, and units are told */
+    int64_t next_ns, rows, told, units; /* time of the next call of fn; all rows, or < 0
+                                           if only units are known; rows last told; all
+                                           units */
     char apart[128];
-    int64_t done; /* of the units; atomic */
+    int64_t done; /* units done so far; atomic */
 } hy_progress;
 
 void hy_progress_init(hy_progress *progress);
 
-/* A call begins that computes something of so many rows. What it does is counted in units,
-   of which there are none before hy_progress_expect(): what is said first counts, as parts
-   of what a call does expect less. */
+/* Begins a call that computes `rows` rows. Work is counted in units; hy_progress_expect()
+   sets their total. Only its first call counts: parts of the work expect smaller totals
+   later. */
 void hy_progress_begin(hy_progress *progress, int64_t rows);
 void hy_progress_expect(hy_progress *progress, int64_t units);
 
-/* A call begins that reads or writes a file of `bytes` bytes, -1 if that is unknown. A byte is
-   one unit, and takes the place of a row. */
+/* Begins a call that reads or writes a file of `bytes` bytes, -1 if unknown. A byte is
+   one unit, and is told in place of rows. */
 void hy_progress_begin_file(hy_progress *progress, int64_t bytes);
 
-/* Replaces the size of the file by a better estimate. By the thread that makes the call. */
+/* Replaces the size of the file by a better estimate. Only the thread that makes the call
+   may do this. */
 void hy_progress_resize(hy_progress *progress, int64_t bytes);
 
-/* What was made is the caller's from here on, whatever the function returns. */
+/* Lets fn no longer cancel, because the result belongs to the caller from now on. */
 void hy_progress_keep(hy_progress *progress);
 
-/* The call ends: the function is told that all rows are done, if they are. Harmless if none
-   began. */
+/* Ends the call. If `status` is OK, tells fn that all rows are done. Does nothing if no
+   call began. */
 void hy_progress_end(hy_progress *progress, hybrid_status status);
 
-/* The rest of two that follow, if somebody asks. */
-hybrid_status hy_progress_look(hy_progress *progress);
+/* The slow paths of hy_progress_check() and hy_progress_add(). */
+hybrid_status hy_progress_poll(hy_progress *progress);
 void hy_progress_count(hy_progress *progress, int64_t units);
 
 static inline int hy_progress_asked(const hy_progress *progress)
@@ -72,38 +74,40 @@ static inline int hy_progress_asked(const hy_progress *progress)
     return __atomic_load_n(&progress->active, __ATOMIC_RELAXED);
 }
 
-/* By any thread that works for the call; CANCELLED if it is to end. The function may be
-   called, so no lock is held that freeing a result takes. */
+/* Returns CANCELLED if the call is cancelled, else OK. Any thread that works for the call
+   may check. fn may be called, so the caller must not hold a lock that freeing a result
+   takes. */
 static inline hybrid_status hy_progress_check(hy_progress *progress)
 {
-    return hy_progress_asked(progress) ? hy_progress_look(progress) : HYBRID_OK;
+    return hy_progress_asked(progress) ? hy_progress_poll(progress) : HYBRID_OK;
 }
 
-/* So many units more are done. By any thread. */
+/* Counts `units` units as done. Any thread. */
 static inline void hy_progress_add(hy_progress *progress, int64_t units)
 {
     if (hy_progress_asked(progress))
         hy_progress_count(progress, units);
 }
 
-/* So many bytes of a file were read: counted in a call that tells bytes. By any thread. */
+/* Counts `bytes` bytes read from a file, in a call that tells bytes. Any thread. */
 static inline void hy_progress_add_bytes(hy_progress *progress, int64_t bytes)
 {
     if (hy_progress_asked(progress) && progress->tells_bytes)
         hy_progress_count(progress, bytes);
 }
 
-/* A condition that hy_progress_wait() waits for. */
+/* Initialises a condition for hy_progress_wait(). */
 void hy_progress_cond_init(pthread_cond_t *cond);
 
-/* pthread_cond_wait(), by a thread that works for the call, but the one that makes it wakes
-   when the function is due; the lock is given up while that is called. NULL: by others. */
+/* pthread_cond_wait(), for any thread that works for the call. The thread that makes the
+   call also wakes when fn is due, and releases the lock while it calls fn. With NULL this
+   is a plain wait. */
 void hy_progress_wait(hy_progress *progress, pthread_cond_t *cond, pthread_mutex_t *lock);
 
-/* Waits as hy_progress_wait() does, for at most `ns` nanoseconds. Returns 1 if `cond` was
+/* Waits like hy_progress_wait(), for at most `ns` nanoseconds. Returns 1 if `cond` was
    signalled, else 0. */
-int hy_progress_wait_for(hy_progress *progress, pthread_cond_t *cond, pthread_mutex_t *lock,
-                         int64_t ns);
+int hy_progress_wait_for(hy_progress *progress, pthread_cond_t *cond,
+                         pthread_mutex_t *lock, int64_t ns);
 
 #ifdef __cplusplus
 }

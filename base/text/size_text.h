@@ -1,4 +1,4 @@
-/* base/text/size_text.h - a number of bytes as people read it. */
+/* base/text/size_text.h - writes a number of bytes for people. */
 #ifndef HY_SIZE_TEXT_H
 #define HY_SIZE_TEXT_H
 
@@ -12,8 +12,8 @@ typedef struct hy_size_text {
     char s[24];
 } hy_size_text;
 
-/* Returns "37 B", "1.5 MiB" or "11.8 GiB": the largest binary unit of which `bytes` has
-   one at least. Below 0 counts as 0. */
+/* Returns "37 B", "1.5 MiB" or "11.8 GiB": in the largest unit that `bytes` reaches. A
+   negative number counts as 0. */
 hy_size_text hy_size(int64_t bytes);
 
 #ifdef __cplusplus

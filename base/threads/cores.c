@@ -1,12 +1,13 @@
-/* base/threads/cores.c - the cores on which workers run.
+/* base/threads/cores.c - binds workers to cores, and lends them the core of a waiting
+   thread.
 
    Threads of other libraries keep cores busy while they wait: libgomp's spin for some
-   milliseconds after each parallel region. Linux then wakes a thread on the core of the
-   thread that wakes it, so unbound workers queue behind the caller, and a worker that has
-   started may lose its core for a scheduler tick (4 ms at 250 Hz). docs/lab/neighbours.md
+   milliseconds after each parallel region. Linux wakes a thread on the core of the thread
+   that wakes it, so unbound workers queue behind the caller. A worker that has started
+   may then lose its core for a scheduler tick (4 ms at 250 Hz). docs/lab/neighbours.md
    has figures.
 
-   Two things help. Each worker sleeps bound to a core of its own, so workers wake on
+   Two measures help. Each worker sleeps bound to a core of its own, so workers wake on
    different cores. A thread that waits for workers lends its own core to those that have
    lost theirs. */
 #include <sched.h>
@@ -42,8 +43,8 @@ int hy_pool_find_place(const hy_pool *pool)
     return pool->active - 1;
 }
 
-/* Returns the first core from `start` on that no sleeping worker of the pool has. There
-   is one, as HY_BOUND_ASLEEP is for fewer workers than cores. */
+/* Returns the first core from `start` on to which no sleeping worker of the pool is
+   bound. There is one, because HY_BOUND_ASLEEP requires fewer workers than cores. */
 static int take_core(hy_pool *pool, int start)
 {
     const int cores = hy_topology_cores(pool->topology);
@@ -90,7 +91,7 @@ static int is_awaited(const struct hy_worker *w, const hy_loop *loop)
                 : __atomic_load_n(&w->state, __ATOMIC_RELAXED) == HY_WORKER_AWAKE;
 }
 
-/* Returns 1 if the worker has not run since the last question. */
+/* Returns 1 if the worker has not run since the previous call. */
 static int stands_still(struct hy_worker *w)
 {
     enum { SECOND = 1000000000 };
@@ -102,8 +103,8 @@ static int stands_still(struct hy_worker *w)
     return __atomic_exchange_n(&w->ran_ns, ns, __ATOMIC_RELAXED) == ns;
 }
 
-/* `lent` is set last. A worker that ends its task before that is moved all the same, and
-   returns after its next task. */
+/* Moves the worker to the caller's core, and sets `lent` last. A worker that ends its
+   task before `lent` is set returns to its own cores after its next task. */
 static int move_here(struct hy_worker *w)
 {
     const int cpu = sched_getcpu();

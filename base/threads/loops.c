@@ -1,43 +1,50 @@
-/* base/threads/loops.c - loops, whose pieces workers of a pool draw.
+/* base/threads/loops.c - parallel loops, cut into pieces that threads draw one by one.
 
-   A loop lives on its caller's stack. It waits in a queue until as many workers have
+   A loop lives on its caller's stack. It waits in a queue until as many helpers have
    joined as it wants. The worker that finds no more pieces takes the loop out of the
-   queue, and hy_pool_for() returns when all helpers have left. The caller draws pieces
-   itself, so a loop makes progress on a pool of one, too. A worker waits only for loops
-   that began after its own, so there is no circle. A helper that sees a more urgent task
-   leaves after its piece, and the loop wants another helper.
+   queue. hy_pool_for() returns when all helpers have left. The caller draws pieces
+   itself, so a loop makes progress on a pool of one worker, too. A worker waits only for
+   loops that began after its own, so no two loops wait for each other. A helper that sees
+   a more urgent task leaves after its piece, and the loop wants another helper.
 
-   A loop's `people` are helpers that it wants and helpers that are inside, in one word:
-   the thread that makes it 0 knows that the loop is over.
+   A loop's word `people` holds two counters: the wanted helpers, and those inside. The
+   thread that lowers the word to 0 knows that the loop is over.
 
-   Workers that look for work are given a loop when it begins, without the lock: each
-   looks at a word of its own and counts as inside. A caller that finds no more pieces
-   takes the loop back from workers that have not begun it.
+   Spinning workers are given a loop when it begins: each polls a word of its own, without
+   the lock, and counts as inside at once. A caller that finds no more pieces takes the
+   loop back from workers that have not begun it.
 
-   Why that is right. `next` never falls below `pieces` again once it is there, and pieces
-   that are drawn are done by who is inside. The loop is in the queue if and only if
-   helpers are wanted, which changes with the lock held alone. While pieces are left,
-   wanted and inside together are what was wanted at first: a helper that joins or is
-   called away moves one from the one to the other. So somebody will come for them, and as
-   the sum is not 0, the loop is not over. When none is left, whoever leaves with the
-   lock, or waits for the end, takes the loop out of the queue; a helper leaves without
-   the lock if nobody is wanted. One that was called away looks for pieces again when it
-   has put the loop back: either it finds none and takes the loop out, or whoever draws
-   the last one finds that somebody is wanted. A helper that is called away wakes no
-   worker: a worker that finds the urgent task gone finds the loop. */
+   Correctness:
+
+     - Once `next` has reached `pieces` it stays there. Threads inside do what they drew.
+     - The loop is in the queue if and only if helpers are wanted. Only a thread that
+       holds the lock changes this.
+     - While pieces are left, wanted + inside is constant: a helper that joins moves one
+       from wanted to inside, and a helper that is called away moves one back. The sum is
+       not 0, so helpers will come for the pieces, and the loop is not over.
+     - When no piece is left, the first thread that leaves with the lock, or that waits
+       for the end, takes the loop out of the queue. A helper leaves without the lock
+       only if no helper is wanted.
+     - A helper that is called away checks for pieces again after it has put the loop
+       back. Either it finds none and takes the loop out of the queue, or the thread that
+       draws the last piece sees that a helper is wanted.
+     - A helper that is called away need not wake a worker: any worker that finds the
+       urgent task gone finds the loop. */
 #include "base/threads/clock.h"
 #include "base/threads/spin.h"
 #include "base/threads/pool.h"
 #include "base/threads/pool_inside.h"
 
 enum {
-    PATIENCE = HY_SPINS / 20, /* looks, some us: helpers that have begun leave soon */
-    LEND     = HY_SPINS / 5   /* looks, some 10 us: helpers without a core do not run */
+    PATIENCE = HY_SPINS / 20, /* polls, some microseconds: helpers that have begun leave
+                                 soon */
+    LEND = HY_SPINS / 5       /* polls, some 10 us: helpers without a core do not run */
 };
 
-/* ---- who takes part ------------------------------------------------------------- */
+/* ---- wanted helpers, and helpers inside -------------------------------------------- */
 
-static const uint64_t WANTED = (uint64_t)1 << 32, INSIDE = 1; /* of `people` */
+/* units of the two counters in `people` */
+static const uint64_t WANTED = (uint64_t)1 << 32, INSIDE = 1;
 
 static uint64_t people(const hy_loop *l)
 {
@@ -49,7 +56,7 @@ static int wants_some(const hy_loop *l)
     return people(l) >= WANTED;
 }
 
-/* The people that are left. */
+/* Subtracts from `people` and returns the new value. */
 static uint64_t subtract(hy_loop *l, uint64_t count)
 {
     return __atomic_sub_fetch(&l->people, count, __ATOMIC_SEQ_CST);
@@ -60,13 +67,15 @@ static int has_pieces(const hy_loop *l)
     return __atomic_load_n(&l->next, __ATOMIC_SEQ_CST) < l->pieces;
 }
 
-/* One more helper; 1 if the loop wants others as well. With the lock held. */
+/* Moves one helper from wanted to inside. Returns 1 if the loop wants more. The lock is
+   held. */
 static int join_loop(hy_loop *l)
 {
     return subtract(l, WANTED - INSIDE) >= WANTED;
 }
 
-/* A helper was called away from pieces that are left. With the lock held. */
+/* Moves a helper that is called away from inside to wanted, because pieces are left. The
+   lock is held. */
 static void want_another(hy_loop *l)
 {
     if (!wants_some(l))
@@ -74,8 +83,8 @@ static void want_another(hy_loop *l)
     subtract(l, INSIDE - WANTED);
 }
 
-/* There are no more pieces: nobody else need join, and so many who were inside are no
-   more. With the lock held. The people that are left. */
+/* Ends the wish for helpers, because no piece is left, and lets `inside` helpers leave.
+   Returns the new value of `people`. The lock is held. */
 static uint64_t leave_loop(hy_loop *l, uint64_t inside, hybrid_status status)
 {
     const uint64_t wanted = people(l) / WANTED * WANTED;
@@ -98,8 +107,8 @@ static int is_called_away(const hy_loop *l)
     return waiting > 0;
 }
 
-/* Draw pieces until there are none, one fails, or a helper is called away. A worker is in
-   a loop once at a time: its number is its part. */
+/* Draws pieces until none is left, one fails, or a helper is called away. A worker is
+   inside one loop once at a time, so its index serves as `part`. */
 static hybrid_status draw(hy_loop *l, int part, int helps)
 {
     do {
@@ -119,8 +128,8 @@ static hybrid_status draw(hy_loop *l, int part, int helps)
     return HYBRID_OK;
 }
 
-/* A helper draws. Its entry is complete before the helper leaves the loop, so that
-   whoever ends the loop finds the entry. */
+/* Draws as a helper, and logs the time. The entry is complete before the helper leaves,
+   so that the thread that ends the loop finds it. */
 static hybrid_status draw_logged(hy_loop *l, int index)
 {
     const int64_t begin_ns = hy_now_ns();
@@ -133,8 +142,8 @@ static hybrid_status draw_logged(hy_loop *l, int index)
     return status;
 }
 
-/* Without the lock, if nobody is wanted; 1: it was the last. Its caller may be gone then.
- */
+/* Leaves without the lock. Returns 0 if helpers are wanted, which requires the lock. Sets
+   `last` to 1 if `people` became 0; the loop may then no longer exist. */
 static int leaves_quietly(hy_loop *l, int *last)
 {
     uint64_t now = people(l);
@@ -161,7 +170,8 @@ static void leave(hy_loop *l, hybrid_status status)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Callers that sleep have said so before they looked for the last time. */
+/* Wakes callers that sleep. A caller counts itself in `waiting` before it reads `people`
+   for the last time. */
 static void tell_callers(hy_pool *pool)
 {
     if (__atomic_load_n(&pool->waiting, __ATOMIC_SEQ_CST) == 0)
@@ -209,7 +219,7 @@ int hy_loop_part(const hy_task *task)
     return task->run == help ? ((const hy_loop *)task)->part : -1;
 }
 
-/* To workers that look. With the lock held. */
+/* Gives the loop to spinning workers. The lock is held. */
 static void give(hy_loop *l)
 {
     hy_pool *pool = l->pool;
@@ -236,7 +246,7 @@ static void offer(hy_loop *l)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* There are no more pieces: whoever has not begun need not. */
+/* Takes the loop back from workers that have not begun it, because no piece is left. */
 static void recall(hy_loop *l)
 {
     hy_pool *pool   = l->pool;
@@ -249,10 +259,11 @@ static void recall(hy_loop *l)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Waking the caller takes as long as waking a worker: it looks for a while too. */
-static int sees_end(const hy_loop *l, int looks)
+/* Polls for the end of the loop, at most `polls` times. Waking the caller takes as long
+   as waking a worker, so the caller spins before it sleeps. */
+static int sees_end(const hy_loop *l, int polls)
 {
-    for (int i = 0; i < looks && l->pool->looks; i++) {
+    for (int i = 0; i < polls && l->pool->looks; i++) {
         if (people(l) == 0)
             return 1;
         hy_relax();
@@ -260,7 +271,7 @@ static int sees_end(const hy_loop *l, int looks)
     return people(l) == 0;
 }
 
-/* Helpers that a loop has use for. */
+/* Number of helpers that the loop can use. */
 static int helpers(const hy_loop *l)
 {
     const int draws      = l->part >= 0;
@@ -285,7 +296,7 @@ static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t
                      .work    = hy_work_now()};
 }
 
-/* So many pieces are worth waking a worker. */
+/* Queues the loop. `fine` is the number of pieces that are worth waking a worker. */
 static void begin_loop(hy_loop *l, int fine)
 {
     if (l->pieces == 0)
@@ -298,7 +309,7 @@ static void begin_loop(hy_loop *l, int fine)
         offer(l);
 }
 
-/* Draw what pieces there are. Whether nobody else is inside any more. */
+/* Draws the remaining pieces. Returns 1 if no helper is inside any more. */
 static int ends_alone(hy_loop *l)
 {
     hy_pool *pool              = l->pool;
@@ -312,13 +323,13 @@ static int ends_alone(hy_loop *l)
     return left == 0;
 }
 
-/* Returns 1 if the end was seen, 0 if the caller is to sleep: because it has waited long,
-   or because it has lent its core. */
+/* Returns 1 if the end was seen. Returns 0 if the caller should sleep, because it has
+   waited long or has lent its core. */
 static int sees_end_or_lends(hy_loop *l)
 {
     if (sees_end(l, LEND))
         return 1;
-    hy_pool_lend_core(l->pool, l); /* notes who runs */
+    hy_pool_lend_core(l->pool, l); /* notes which workers run */
     if (sees_end(l, LEND))
         return 1;
     return hy_pool_lend_core(l->pool, l) == 0 && sees_end(l, HY_SPINS - 2 * LEND);
@@ -331,7 +342,7 @@ static void lend_unlocked(const hy_loop *l)
     pthread_mutex_lock(&l->pool->lock);
 }
 
-/* Until all who joined have left. */
+/* Waits until all helpers have left. */
 static void await_end(hy_loop *l)
 {
     hy_pool *pool = l->pool;
@@ -380,7 +391,7 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
 {
     hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
 
-    if (loop.pieces == 1) { /* done before a worker has woken */
+    if (loop.pieces == 1) { /* shorter than waking a worker */
         HY_TRY(hy_progress_check(pool->progress));
         return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
     }

@@ -1,7 +1,7 @@
-/* base/threads/pool.c - CPU workers of one engine.
+/* base/threads/pool.c - worker threads of one engine, and their queues.
 
-   One lock guards the queues; tasks are long compared with it. Loops wait there like any
-   task (loops.c). */
+   One lock guards the queues. Tasks are long compared with the time for which it is held.
+   Loops wait in the queues like any task (loops.c). */
 #include "base/threads/pool.h"
 #include "base/threads/pool_inside.h"
 
@@ -12,15 +12,17 @@
 #include "base/threads/clock.h"
 #include "base/threads/spin.h"
 
-/* The worker that this thread is, or NULL. */
+/* The worker that the calling thread is; NULL if it is none. */
 static _Thread_local const struct hy_worker *self;
 
-/* The worker's next task, taken out of its queue unless it is a loop that wants more. */
+/* The worker's next task. It leaves its queue, unless it is a loop that wants more
+   helpers. */
 static hy_task *pop(const struct hy_worker *me)
 {
     hy_pool *pool = me->pool;
 
-    if (me->index >= pool->active) /* of the reserve, which is not called */
+    if (me->index >= pool->active) /* the worker belongs to the reserve, which is not
+                                      called */
         return NULL;
     for (int u = 0; u < HY_URGENCIES; u++) {
         hy_task *task = pool->queues[u].first;
@@ -37,9 +39,9 @@ static hy_task *pop(const struct hy_worker *me)
 
 /* ---- workers ----------------------------------------------------------------- */
 
-/* Who submits a task pushes it before it reads a worker's state, so a worker that begins
-   to look misses none. A loop is given first: who begins to look meanwhile comes later.
- */
+/* Returns 1 if a queue has a task. A thread that submits a task pushes it before it reads
+   the states of workers, so a worker that begins to spin misses no task. A loop is first
+   given to the workers that spin at that time. */
 static int something_waits(const hy_pool *pool)
 {
     int count = 0;
@@ -49,7 +51,7 @@ static int something_waits(const hy_pool *pool)
     return count > 0;
 }
 
-/* What the worker was given, which is its own now. */
+/* Takes the task that the worker was given; NULL if there is none. */
 static hy_task *take_given(struct hy_worker *me)
 {
     return __atomic_load_n(&me->given, __ATOMIC_RELAXED)
@@ -57,8 +59,8 @@ static hy_task *take_given(struct hy_worker *me)
                : NULL;
 }
 
-/* Waking a thread takes longer than the pause between two loops often is: a worker with a
-   core of its own looks for a while before it sleeps. */
+/* Returns 1 if the worker may spin before it sleeps, because it has a core of its own.
+   Waking a thread often takes longer than the pause between two loops. */
 static int may_spin(const struct hy_worker *me)
 {
     return me->pool->looks &&
@@ -70,8 +72,9 @@ static void begin_to_spin(struct hy_worker *me)
     __atomic_store_n(&me->state, HY_WORKER_LOOKS, __ATOMIC_SEQ_CST);
 }
 
-/* What it is given; NULL: there was an offer since so many were `seen`, or nothing. */
-static hy_task *look(struct hy_worker *me, unsigned seen)
+/* Spins for a task that the worker is given. Returns NULL after HY_SPINS polls, or once
+   `offers` is no longer `seen`. */
+static hy_task *spin(struct hy_worker *me, unsigned seen)
 {
     hy_task *task = NULL;
 
@@ -84,9 +87,9 @@ static hy_task *look(struct hy_worker *me, unsigned seen)
     return task;
 }
 
-/* The same without having looked into the queues, if there is nothing in them. *tired: it
-   has looked in vain, or may not. */
-static hy_task *look_at_once(struct hy_worker *me, int *tired)
+/* Spins before the queues are searched, unless a queue has a task. *tired: 1 if the
+   worker has spun in vain or may not spin. */
+static hy_task *spin_at_once(struct hy_worker *me, int *tired)
 {
     const hy_pool *pool = me->pool;
     const unsigned seen = __atomic_load_n(&pool->offers, __ATOMIC_SEQ_CST);
@@ -97,12 +100,12 @@ static hy_task *look_at_once(struct hy_worker *me, int *tired)
     begin_to_spin(me);
     if (something_waits(pool))
         return NULL;
-    hy_task *task = look(me, seen);
+    hy_task *task = spin(me, seen);
     *tired        = __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
     return task;
 }
 
-/* With the lock held, which is given up meanwhile. */
+/* Sleeps. The lock is held, and released meanwhile. */
 static void sleep_until_called(struct hy_worker *me)
 {
     __atomic_store_n(&me->state, HY_WORKER_SLEEPS, __ATOMIC_RELAXED);
@@ -111,8 +114,8 @@ static void sleep_until_called(struct hy_worker *me)
     __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
 }
 
-/* A worker that may not take a task, as a loop in which its place is another's, is not
-   woken for it. */
+/* Wakes workers for a task. A worker that may not take the task, because another thread
+   has its place in the loop, is not woken. */
 void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
 {
     const int other = hy_loop_part(task);
@@ -123,13 +126,17 @@ void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
         if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != HY_WORKER_SLEEPS ||
             i == other)
             continue;
-        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED); /* once */
+        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED); /* counts as
+                                                                           woken, so that
+                                                                           it is woken
+                                                                           once */
         pthread_cond_signal(&w->called);
         count--;
     }
 }
 
-/* For the most urgent task that is left. With the lock, another having been taken. */
+/* Wakes workers for the most urgent task that is left. The caller has taken another task
+   and holds the lock. */
 static void rouse_for_rest(hy_pool *pool)
 {
     for (int u = 0; u < HY_URGENCIES; u++) {
@@ -140,8 +147,8 @@ static void rouse_for_rest(hy_pool *pool)
     }
 }
 
-/* What it was given at the last moment, or the most urgent task in the queues. With the
-   lock held. */
+/* Returns the task that the worker was given last, or the most urgent queued task. The
+   lock is held. */
 static hy_task *find_task(struct hy_worker *me)
 {
     hy_task *task = take_given(me);
@@ -155,16 +162,16 @@ static hy_task *find_task(struct hy_worker *me)
     return task;
 }
 
-/* NULL: the pool is stopped. */
+/* Returns the next task; NULL if the pool is stopped. */
 static hy_task *await_task(struct hy_worker *me)
 {
     hy_pool *pool = me->pool;
     int stop      = 0, tired;
-    hy_task *task = look_at_once(me, &tired);
+    hy_task *task = spin_at_once(me, &tired);
 
     while (!task && !stop) {
         const int may_sleep = tired;
-        if (may_sleep) /* without the lock: these are system calls */
+        if (may_sleep) /* binding makes system calls, so the lock is not held */
             hy_worker_bind(me);
         pthread_mutex_lock(&pool->lock);
         task = find_task(me);
@@ -174,15 +181,15 @@ static hy_task *await_task(struct hy_worker *me)
         }
         stop                = pool->stop;
         const unsigned seen = pool->offers;
-        const int looks     = !task && !stop && may_spin(me);
-        if (looks)
+        const int spins     = !task && !stop && may_spin(me);
+        if (spins)
             begin_to_spin(me);
         pthread_mutex_unlock(&pool->lock);
         if (may_sleep)
             hy_worker_unbind(me);
-        if (looks)
-            task = look(me, seen);
-        tired = !looks || __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
+        if (spins)
+            task = spin(me, seen);
+        tired = !spins || __atomic_load_n(&pool->offers, __ATOMIC_RELAXED) == seen;
     }
     return task;
 }
@@ -229,7 +236,8 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
             return hy_fail(ctx, HYBRID_NO_MEMORY, "worker %d of %d cannot be started", i,
                            threads);
         }
-        pthread_getcpuclockid(w->thread, &w->clock); /* fails for no thread that runs */
+        pthread_getcpuclockid(w->thread, &w->clock); /* cannot fail for a running
+                                                        thread */
         pool->threads++;
     }
     return HYBRID_OK;
@@ -308,7 +316,7 @@ int hy_pool_worker(const hy_pool *pool)
 
 /* ---- tasks ------------------------------------------------------------------- */
 
-static struct hy_worker *find_looking(const hy_pool *pool)
+static struct hy_worker *find_spinning(const hy_pool *pool)
 {
     for (int i = 0; i < pool->active; i++)
         if (hy_worker_spins(&pool->workers[i]))
@@ -316,25 +324,27 @@ static struct hy_worker *find_looking(const hy_pool *pool)
     return NULL;
 }
 
-/* To the queue. Who looks sees the offer: he comes by himself, one of those who look and
-   of whom no other task is sure already. Else one is woken. */
+/* Queues the task. If a worker spins, it will see the offer, and no other worker is
+   woken. The worker then counts as awake, so that the next offer relies on another
+   one. */
 static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     hy_tasks_push(&pool->queues[urgency], task);
     __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
-    struct hy_worker *w = find_looking(pool);
+    struct hy_worker *w = find_spinning(pool);
     if (w)
         __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
     else
         hy_pool_rouse(pool, task, 1);
 }
 
-/* An offer makes all who look try for it, in case the one who is counted on has lost its
-   core. What is not urgent, and may come in dozens, is given to one. */
+/* An offer makes all spinning workers try for the task, in case the one that counts on it
+   has lost its core. HY_IDLE tasks may come in dozens and are not urgent, so each is
+   given to one worker. */
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
-    struct hy_worker *w = urgency == HY_IDLE ? find_looking(pool) : NULL;
+    struct hy_worker *w = urgency == HY_IDLE ? find_spinning(pool) : NULL;
     if (w)
         hy_worker_give(w, task);
     else

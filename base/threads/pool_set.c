@@ -1,9 +1,9 @@
-/* base/threads/pool_set.c - sets the bytes of an array, by all workers. */
+/* base/threads/pool_set.c - sets the bytes of an array, in parallel. */
 #include <string.h>
 
 #include "base/threads/pool.h"
 
-enum { SET_BYTES = 256 << 10 }; /* that one worker sets at a time, some 20 us */
+enum { SET_BYTES = 256 << 10 }; /* bytes that one worker sets at a time, some 20 us */
 
 typedef struct setting {
     char *array;

@@ -1,4 +1,4 @@
-/* base/threads/pool_state.c - what a pool tells of its workers. */
+/* base/threads/pool_state.c - answers questions about a pool and its workers. */
 #include "base/threads/clock.h"
 #include "base/threads/spin.h"
 #include "base/threads/pool.h"

@@ -1,16 +1,16 @@
-/* base/threads/spin.h - to look for what another thread writes, before one sleeps.
+/* base/threads/spin.h - spinning: polling for a while before sleeping.
 
-   Waking a thread takes some 50 us, which is longer than many a wait. Who has a core to
-   itself looks for about as long first. */
+   Waking a thread takes some 50 us, which is longer than many waits. A thread with a core
+   of its own first polls for about that time. */
 #ifndef HY_SPIN_H
 #define HY_SPIN_H
 
 enum {
-    HY_SPINS    = 4000, /* some 50 us, */
-    HY_SPIN_NS = 50000 /* here as time */
+    HY_SPINS   = 4000, /* polls, which take some 50 us */
+    HY_SPIN_NS = 50000 /* nanoseconds that HY_SPINS polls take */
 };
 
-/* Between two looks. */
+/* Pauses between two polls. */
 static inline void hy_relax(void)
 {
 #if defined(__x86_64__)

@@ -1,4 +1,5 @@
-/* base/threads/tasks.h - tasks in the order in which they came. Their owner holds a lock. */
+/* base/threads/tasks.h - a queue of tasks, first in, first out. The owner's lock guards
+   it. */
 #ifndef HY_TASKS_H
 #define HY_TASKS_H
 
@@ -13,16 +14,16 @@ typedef enum hy_urgency {
     HY_URGENCIES
 } hy_urgency;
 
-/* A task lives where its owner keeps it (a slot, a stack) until `run` returns;
-   `run` may free or queue it again. */
+/* The owner keeps a task (in a slot, on a stack) until `run` returns. `run` may free or
+   queue the task. */
 typedef struct hy_task {
     void (*run)(struct hy_task *task, int worker); /* worker: 0 .. threads-1 */
-    struct hy_task *next;                          /* of the queue that it is in */
+    struct hy_task *next;                          /* next task of the queue */
 } hy_task;
 
 typedef struct hy_tasks {
     hy_task *first, *last;
-    int count; /* read without the lock */
+    int count; /* number of tasks; may be read without the lock */
 } hy_tasks;
 
 static inline void hy_tasks_push(hy_tasks *tasks, hy_task *task)
@@ -36,7 +37,7 @@ static inline void hy_tasks_push(hy_tasks *tasks, hy_task *task)
     __atomic_fetch_add(&tasks->count, 1, __ATOMIC_SEQ_CST);
 }
 
-/* 0: it is not there. */
+/* Takes the task out of the queue. Returns 0 if it was not there. */
 static inline int hy_tasks_take_out(hy_tasks *tasks, const hy_task *task)
 {
     hy_task *before = NULL;

@@ -1,4 +1,4 @@
-/* base/threads/topology.c - the cores this process may use. */
+/* base/threads/topology.c - finds the cores that this process may use. */
 #include "base/threads/topology.h"
 
 #include <hwloc.h>
@@ -8,9 +8,10 @@
 #include "base/memory/cgroup.h"
 
 struct hy_topology {
-    hwloc_topology_t machine; /* as affinity leaves it */
-    int depth;                /* of its cores, or threads where it names no cores */
-    int cores, found;         /* to use; at that depth */
+    hwloc_topology_t machine; /* the machine without the cores that affinity excludes */
+    int depth;                /* level of cores in hwloc's tree, or of hyperthreads if it
+                                 names no cores */
+    int cores, found;         /* cores to use, and objects at that level */
     size_t l2_bytes, llc_bytes;
 };
 
@@ -22,12 +23,12 @@ static size_t cache_bytes(hwloc_topology_t machine, hwloc_obj_type_t type)
     return cache ? (size_t)cache->attr->cache.size : 0;
 }
 
-/* Only what the calling thread, and so its workers, may run on. */
+/* Keeps only the cores on which the calling thread, and so its workers, may run. */
 static void restrict_to_affinity(hwloc_topology_t machine)
 {
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
 
-    /* Refused: the whole machine, then. */
+    /* If the system does not tell, the whole machine is used. */
     if (allowed && hwloc_get_cpubind(machine, allowed, HWLOC_CPUBIND_THREAD) == 0)
         hwloc_topology_restrict(machine, allowed, 0);
     hwloc_bitmap_free(allowed);
@@ -108,8 +109,8 @@ size_t hy_topology_llc_bytes(const hy_topology *topology)
     return topology->llc_bytes;
 }
 
-/* Under a quota the system chooses among more cores than are ours at a time; its choice
-   is better than all processes on the same first ones. */
+/* Does nothing under a quota: the system then chooses among more cores than the process
+   may use at a time, which is better than all processes on the same first cores. */
 void hy_topology_bind(const hy_topology *topology, int index)
 {
     if (hy_topology_has_quota(topology))

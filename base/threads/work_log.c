@@ -1,4 +1,5 @@
-/* base/threads/work_log.c - which threads worked on the stages of a chunk, and when. */
+/* base/threads/work_log.c - records which threads worked on the stages of a chunk, and
+   when. */
 #include "base/threads/work_log.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ hy_work_on hy_work_now(void)
     return current;
 }
 
-/* With the lock held. */
+/* Makes room for one entry. The lock is held. */
 static hybrid_status make_room(hy_work_log *log)
 {
     const int64_t room = log->room > 0 ? 2 * log->room : FIRST_ROOM;

@@ -1,8 +1,8 @@
 /* base/threads/work_log.h - which threads worked on the stages of a chunk, and when.
 
-   Only runs that are traced have a log. A thread that begins a stage says so; parallel
-   loops that the stage starts pass the stage on to the workers that help. A thread works
-   on one stage at a time, so entries of one thread never overlap. */
+   Only traced runs have a log. A thread that begins a stage says so. Parallel loops of
+   the stage pass it on to their helpers. A thread works on one stage at a time, so
+   entries of one thread never overlap. */
 #ifndef HY_WORK_LOG_H
 #define HY_WORK_LOG_H
 
@@ -18,7 +18,7 @@ struct hy_context;
 
 typedef struct hy_work {
     int stage;  /* number that the owner of the log gave the stage */
-    int worker; /* of the pool; -1: the thread that runs the product */
+    int worker; /* index of the worker; -1: the thread that runs the product */
     int64_t begin_ns, end_ns;
 } hy_work;
 
@@ -27,29 +27,29 @@ typedef struct hy_work_log {
     pthread_mutex_t lock;
     hy_work *of; /* in the order in which threads ended */
     int64_t count, room;
-    hybrid_status status; /* NO_MEMORY if an entry found no room */
+    hybrid_status status; /* NO_MEMORY if there was no room for an entry */
 } hy_work_log;
 
-/* A stage and its log. log NULL: nothing is recorded. */
+/* A stage and its log. With log == NULL nothing is recorded. */
 typedef struct hy_work_on {
     hy_work_log *log;
     int stage;
 } hy_work_on;
 
 void hy_work_log_open(struct hy_context *ctx, hy_work_log *log);
-void hy_work_log_close(hy_work_log *log); /* zeroed is fine */
+void hy_work_log_close(hy_work_log *log); /* accepts a zeroed struct */
 
-/* Forgets all entries. No thread works on a stage of the log. */
+/* Removes all entries. No thread may work on a stage of the log. */
 void hy_work_log_clear(hy_work_log *log);
 
-/* The calling thread works on this stage from now on. */
+/* Notes that the calling thread works on this stage from now on. */
 void hy_work_begin(hy_work_on on);
 
-/* The stage that the calling thread works on; log NULL if there is none. */
+/* The stage that the calling thread works on; log is NULL if there is none. */
 hy_work_on hy_work_now(void);
 
-/* Adds an entry for the calling thread, which is this worker and has worked on its stage
-   from begin_ns to end_ns, and leaves the stage. */
+/* Adds an entry for the calling thread: worker `worker` has worked on its stage from
+   begin_ns to end_ns. Ends the work on the stage. */
 void hy_work_end(int worker, int64_t begin_ns, int64_t end_ns);
 
 #ifdef __cplusplus

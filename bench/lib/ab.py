@@ -2,10 +2,10 @@
 """bench/lib/ab.py [--slow] A.jsonl B.jsonl [AGAIN_A.jsonl AGAIN_B.jsonl] - compares two builds.
 
 The lines are those of bench/ab.sh: "commit" holds the build's name, its round and the way,
-as in b3:pinned. Prints a table of ratios, seconds of A over seconds of B, above 1 where B is
-faster. Exit code 1 if the geometric mean of all is below 0.98, or a product's median is
-below 0.93 and, where it was measured again, is so a second time.
---slow: prints the problems with a median below 0.93, and nothing else."""
+as in b3:pinned. Prints a table of ratios, seconds of A over seconds of B; above 1, B is faster.
+Exit code 1 if the geometric mean of all is below 0.98, or if a product's median is below 0.93,
+also in the second measurement if there is one.
+--slow: prints only the problems with a median below 0.93."""
 import collections
 import json
 import math
@@ -17,7 +17,7 @@ KEYS = ("op", "backend", "type", "cols", "problem")
 
 
 def seconds(path):
-    """{product: {round: seconds}} of one build."""
+    """Returns {product: {round: seconds}} of one build."""
     found = collections.defaultdict(dict)
     with open(path, encoding="utf-8") as lines:
         for text in lines:
@@ -31,7 +31,7 @@ def seconds(path):
 
 
 def medians(a_path, b_path):
-    """{product: median over rounds of A's seconds / B's}."""
+    """Returns {product: median over rounds of A's seconds / B's}."""
     a, b = seconds(a_path), seconds(b_path)
     if a.keys() != b.keys():
         sys.exit(f"ab.py: the builds computed different products: {a.keys() ^ b.keys()}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""bench/lib/compared.py - which lines of bench/results are compared with which.
+"""bench/lib/compared.py - chooses the lines of bench/results that are compared with each other.
 
-A module of check_readme.py and speed.py. Of several lines about the same thing the last counts.
+A module of check_readme.py and speed.py. If several lines measure the same thing, the last counts.
 """
 import math
 
@@ -11,11 +11,11 @@ GPU, CPU = "hybrid_spmm, GPU", "hybrid_spmm, CPU"
 CONDITIONS = {"first": "cold_s", "freed": "freed_s", "kept": "kept_s"}
 
 
-# ---- end to end ----------------------------------------------------------------------------
+# ---- whole calls ---------------------------------------------------------------------------
 
 def plain(line):
-    """Made as the planner has it, with what belongs to the caller in pageable memory. A peer
-    may have X and Y in columns where that is faster."""
+    """Returns whether a line has the planner's choices and pageable operands. A peer may have
+    column-major X and Y, if that is faster."""
     return (usable(line) and line["type"] == "f32"
             and (line["peer"] or line.get("order") != "col") and not line.get("pinned") and not line.get("tf32")
             and not line.get("device_memory") and line.get("pages") != "cold"
@@ -29,8 +29,8 @@ def program(line):
 
 
 def seconds(line, field):
-    """Older lines name the time of calls whose results are freed `seconds`, and time no
-    kernels of cuSPARSE's SpGEMM without its allocations."""
+    """Returns a time of a line, or None. Older lines have the time of calls whose results are freed
+    in `seconds`, and no time of cuSPARSE's SpGEMM kernels without its allocations."""
     if field in line:
         return line[field]
     if field == "freed_s" or field == "kernels_s" and line["op"] != "spgemm":
@@ -39,7 +39,7 @@ def seconds(line, field):
 
 
 def last_runs(lines, name):
-    """Lines by what name() makes of them; of each the last run of the bench, all of it."""
+    """Groups lines by name(line), and returns for each name all lines of the last run."""
     found = {}
     for line in lines:
         key = name(line)
@@ -55,8 +55,8 @@ def fastest(lines, field):
 
 
 def best(run):
-    """The line that is fastest with results freed. Of a peer that has several, as cuSPARSE has
-    of its algorithms, each condition is told by the line that is fastest under it."""
+    """Returns the line that is fastest with results freed. A peer may have several lines, such as
+    cuSPARSE's algorithms; then each condition has the time of its fastest line."""
     line = fastest(run, "freed_s")
     if not line or not line["peer"]:
         return line
@@ -65,7 +65,7 @@ def best(run):
 
 
 def end_to_end(lines):
-    """{product and problem: {program: its line}}."""
+    """Returns {product and problem: {program: its line}}."""
     chosen = [line for line in lines if line["mode"] == "end" and plain(line)
               and not line.get("resident") and line.get("cols") in (None, 128)]
     cores = max((line["threads"] for line in chosen if program(line) == CPU), default=0)
@@ -86,7 +86,7 @@ KINDS = {"kernels_s": "kernels", "new_matrix_s": "new matrix"}
 
 
 def in_core(lines, kind="f32"):
-    """{problem: {(product, field): (ours, cuSPARSE's fastest)}}, None where one failed."""
+    """Returns {problem: {(product, field): (ours, cuSPARSE's fastest)}}, with None for a failure."""
     table = {}
     chosen = [line for line in lines if line["mode"] == "core" and line["type"] == kind
               and not line.get("tf32") and (line["op"], line.get("cols")) in CORE
@@ -114,7 +114,7 @@ def columns_of(table):
 
 
 def ratios_of(table, key):
-    """cuSPARSE's time over ours, by matrix."""
+    """Returns cuSPARSE's time over ours, by matrix."""
     return {problem: cells[key][1] / cells[key][0] for problem, cells in table.items()
             if all(cells.get(key, (None, None)))}
 

@@ -1,6 +1,6 @@
-"""bench/lib/library.py - libhybrid_spmm from Python: NumPy arrays in, NumPy arrays out.
+"""bench/lib/library.py - calls libhybrid_spmm from Python, with NumPy arrays.
 
-Structs are read from the public header, so that a field that is added there is known here.
+Structs are read from the public header, so that new fields are known here.
 """
 import ctypes as C
 import os
@@ -18,7 +18,7 @@ I32, ROW_MAJOR = 1, 1
 # ---- structs -------------------------------------------------------------------------------
 
 class Header:
-    """The structs of the public header as ctypes has them."""
+    """The structs of the public header as ctypes structures."""
 
     SCALARS = {"double": C.c_double, "int": C.c_int, "unsigned": C.c_uint,
                "int64_t": C.c_int64, "size_t": C.c_size_t}
@@ -36,7 +36,7 @@ class Header:
         return self.known[name]
 
     def fields(self, text):
-        """Of one declaration, such as `const char *a, *b` or `hybrid_use use[5]`."""
+        """Returns the fields of a declaration such as `const char *a, *b` or `hybrid_use use[5]`."""
         call = re.search(r"\(\*(\w+)\)", text)
         if call:
             return [(call[1], C.c_void_p)]
@@ -53,7 +53,7 @@ class Header:
         return name, ctype * self.constant(count) if count else ctype
 
     def scalar(self, kind):
-        """An enum is an int."""
+        """Returns the ctypes type of a C type. Enums are int."""
         if re.search(rf"typedef enum {kind} ", self.text):
             return C.c_int
         return self.SCALARS.get(kind)
@@ -91,7 +91,7 @@ class Library:
 
 
 class Product:
-    """C of a product; its arrays are freed with it."""
+    """The C of a product. Its arrays are freed with the object."""
 
     def __init__(self, engine, matrix, dtype):
         self.engine, self.matrix, self.dtype = engine, matrix, dtype
@@ -100,7 +100,7 @@ class Product:
         self.engine.so.hybrid_csr_free(self.engine.handle, C.byref(self.matrix))
 
     def arrays(self):
-        """row_ptr, col and val as they lie in memory; valid as long as this is."""
+        """Returns views of row_ptr, col and val, which are valid as long as this object."""
         C_, view = self.matrix, np.ctypeslib.as_array
         read = lambda address, ctype, count: view(
             C.cast(address, C.POINTER(ctype)), (count,)) if count else np.empty(0, ctype)
@@ -109,7 +109,7 @@ class Product:
 
 
 def address(array):
-    """As array.ctypes.data, in a third of the time."""
+    """Returns array.ctypes.data in a third of its time."""
     return array.__array_interface__["data"][0]
 
 
@@ -137,7 +137,7 @@ class Engine:
             raise RuntimeError(self.so.hybrid_engine_message(self.handle).decode())
 
     def csr(self, val, col, row_ptr, shape):
-        """Arrays are borrowed: the caller keeps them."""
+        """Returns a struct with these arrays, which the caller must keep."""
         return self.library.struct(
             "csr", rows=shape[0], cols=shape[1], nnz=val.size, offset_type=I32,
             row_ptr=row_ptr.ctypes.data, col=col.ctypes.data, val=val.ctypes.data,
@@ -155,7 +155,8 @@ class Engine:
         return Product(self, result, dtype)
 
     def spmm(self, A, X, dtype):
-        """A function that computes A*X into a new array; what does not change is made once."""
+        """Returns a function that computes A*X into a new array. Arguments that do not change are
+        made once."""
         shape, Y = (A.rows, X.cols), self.dense(np.empty((A.rows, X.cols), dtype))
         product, a, x, y = self.so.hybrid_spmm, C.byref(A), C.byref(X), C.byref(Y)
 
@@ -167,7 +168,7 @@ class Engine:
         return call
 
     def spmv(self, A, x, dtype):
-        """The same of a vector."""
+        """Returns a function that computes A*x for a vector."""
         product, a, at = self.so.hybrid_spmv, C.byref(A), x.ctypes.data
 
         def call():
@@ -177,14 +178,14 @@ class Engine:
         return call
 
     def report(self):
-        """Of the last product."""
+        """Returns the report of the last product."""
         report = self.library.struct("report")
         report.struct_size = C.sizeof(report)
         self.succeed(self.so.hybrid_engine_report(self.handle, C.byref(report)))
         return report
 
     def variants(self, call):
-        """Which variants `call` computes with, and what it returns."""
+        """Returns the variants that `call` computes with, and its result."""
         event, names = self.library.header.struct("hybrid_event"), {}
 
         @C.CFUNCTYPE(None, C.c_void_p, C.POINTER(event))

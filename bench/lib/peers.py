@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """bench/lib/peers.py - SciPy, PyTorch and CuPy on matrices written by hybrid_spmm_bench --dump.
 
-Times are end to end: NumPy arrays in, NumPy arrays out, transfers and allocations counted.
-Each product of each peer has a process of its own, in which the peer has computed a tiny one
-before the clock starts. The first call is followed by calls whose results are freed and by calls whose
-results are all kept, in pages that are fresh: what malloc has been given back is handed to
-the system before the first call and before those. With MALLOC_MMAP_MAX_=0 and a large
-MALLOC_TRIM_THRESHOLD_ in the environment, results find what freed ones have left; else each
-has fresh pages anyway. A peer that is not installed is named and left out; one that fails is
-recorded as failing.
+Times are those of whole calls with NumPy arrays, transfers and allocations included. Each product
+of each peer has a process of its own, in which the peer computes a tiny product before the clock
+starts. The first call is followed by calls whose results are freed, and by calls whose results are
+all kept, in fresh pages. malloc's freed memory goes back to the system before the first call and
+before the calls with kept results. With MALLOC_MMAP_MAX_=0 and a large MALLOC_TRIM_THRESHOLD_ in
+the environment, results reuse the pages of freed ones; otherwise every result has fresh pages.
+A peer that is not installed is named and left out. A peer that fails is recorded as failing.
 """
 import argparse
 import ctypes
@@ -29,7 +28,7 @@ import numpy as np
 # ---- operands ----------------------------------------------------------------------------
 
 class Problem:
-    """One matrix as arrays (32-bit offsets, as the peers use), and its X."""
+    """A matrix as arrays, with the 32-bit offsets that the peers use, and its X."""
 
     def __init__(self, name, shape, row_ptr, col, val, cols):
         self.name, self.shape, self.nnz = name, shape, int(row_ptr[-1])
@@ -67,12 +66,12 @@ def load(folder, dtype, cols):
 
 
 def tiny(dtype):
-    """What loads a peer's libraries and kernels, and has it compile what it compiles."""
+    """Returns a tiny problem. Computing it makes a peer load its libraries and compile its kernels."""
     return Problem("tiny", (2, 2), np.array([0, 1, 2]), np.array([0, 1], np.int32),
                    np.ones(2, dtype), 2)
 
 
-# ---- peers: made in the process that is timed; each op returns its result ---------------------
+# ---- peers: made in the timed process; each operation returns its result ----------------------
 
 class SciPy:
     name, modules, backend = "scipy", ["scipy.sparse"], "host"
@@ -96,7 +95,7 @@ class SciPy:
 
 
 class Torch:
-    """PyTorch's CSR tensors; on the CPU the product is MKL's."""
+    """PyTorch with CSR tensors. On the CPU it calls MKL."""
 
     modules = ["torch"]
 
@@ -181,7 +180,7 @@ PEERS = {peer.name: peer for peer in (SciPy, TorchCPU, TorchCUDA, CuPy)}
 
 
 def gpu_versions():
-    """What the wheels of CUDA say; the libraries of a system may be others."""
+    """Returns the versions of the installed CUDA wheels. The libraries in use may differ."""
     found = []
     for package in ("nvidia-cusparse", "nvidia-cusparse-cu12"):
         try:
@@ -200,7 +199,7 @@ def gpu_versions():
 # ---- times -----------------------------------------------------------------------------------
 
 def fresh_pages():
-    """What has been freed goes back to the system."""
+    """Returns freed memory to the system."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
 
@@ -212,7 +211,7 @@ def clock(product, problem):
 
 
 def repeat(product, problem, reps, budget, keep):
-    """Seconds of up to `reps` calls, at least one; `keep`: all results stay in memory."""
+    """Returns the seconds of 1 to `reps` calls. With `keep` all results stay in memory."""
     times, kept = [], []
     while len(times) < reps and sum(times) < budget:
         spent, result = clock(product, problem)
@@ -233,7 +232,7 @@ def spread(name, times):
 
 
 def measure(name, op, problem, args):
-    """In a process of its own: the fields of a line that only running it tells."""
+    """Returns the measured fields of a line. Runs in a process of its own."""
     try:
         peer = PEERS[name]()
         product = getattr(peer, op)
@@ -247,7 +246,7 @@ def measure(name, op, problem, args):
         fresh_pages()
         keep = args.keep if first < args.longest else 0
         kept = repeat(product, problem, keep, args.budget, keep=True)
-    except Exception as error:  # a peer's failure is a result
+    except Exception as error:  # a failure of a peer is recorded
         return {"error": f"{type(error).__name__}: {error}".splitlines()[0][:400]}
     versions = [f"Python {platform.python_version()}", f"NumPy {np.__version__}"]
     return {"variant": f"{name} {peer.version}", "device": peer.device,
@@ -257,7 +256,7 @@ def measure(name, op, problem, args):
 
 
 def in_child(limit, function, *arguments):
-    """What `function` returns when it runs in a process of its own."""
+    """Returns the result of `function`, which runs in a process of its own."""
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
     child = context.Process(target=lambda: there.send(function(*arguments)))
@@ -357,7 +356,7 @@ def problem_folders(folders):
 
 
 def usable_peers(names):
-    """Those whose modules are here; imported once, so that their processes need not."""
+    """Returns the peers whose modules are installed. They are imported here once for all processes."""
     for name in names:
         try:
             for module in PEERS[name].modules:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/lib/picture.py - the rows of speed.py as SVG: one dot for each product of a matrix.
+"""bench/lib/picture.py - draws the rows of speed.py as SVG, with a dot for each product of a matrix.
 
 A module of check_readme.py, which draws docs/speed.svg.
 """
@@ -10,18 +10,18 @@ import speed
 from svg import line, sheet, text
 
 WIDTH, HEADER, STEP, FOOTER = 920, 66, 44, 34
-LEFT, RIGHT = 330, 850 # of the axis
+LEFT, RIGHT = 330, 850 # ends of the axis
 LEAST, MOST = 1 / 64, 32
 DOT = 4
 
 def place(ratio):
-    """x of a ratio, on a logarithmic axis."""
+    """Returns the x of a ratio on the logarithmic axis."""
     share = math.log(min(max(ratio, LEAST), MOST) / LEAST) / math.log(MOST / LEAST)
     return LEFT + share * (RIGHT - LEFT)
 
 
 def dots(ratios, middle):
-    """Dots that would overlap are stacked about the middle of their row."""
+    """Draws the dots of a row. Dots that would overlap are stacked about the middle of the row."""
     columns = collections.defaultdict(list)
     for ratio in sorted(ratios):
         columns[round((place(ratio) - LEFT) / DOT)].append(ratio)

@@ -83,7 +83,7 @@ def host_calls():
 
 
 def device_calls(program):
-    """Yield the same of arrays on the GPU, which `program` copies there."""
+    """Yield the name of a product and a function that computes it from arrays on the GPU."""
     A, x, X = operands()
     D = program.csr(A.data, A.indices, A.indptr, A.shape)
     d, E = program.dense(x), program.dense(X)
@@ -96,7 +96,7 @@ def device_calls(program):
 
 
 def layer_lines(programs):
-    """Yield a line for each call of hybrid_spmm: seconds of the call, and of Python alone."""
+    """Yield a line for each call of hybrid_spmm: seconds of the call, and of the Python layer."""
     for program in programs:
         if program.name:
             continue

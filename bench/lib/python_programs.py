@@ -18,7 +18,7 @@ from real_check import csr_arrays
 
 
 class Ours(real_peers.SciPy):
-    """hybrid_spmm.matmul() of SciPy's matrices and NumPy's arrays."""
+    """hybrid_spmm.matmul() with SciPy's matrices and NumPy's arrays."""
 
     name, arrays, modules = None, "numpy", []
 
@@ -108,7 +108,7 @@ class TorchArrays(real_peers.Peer, peers.TorchCUDA):
 
 
 class OursOfCuPy(CuPyArrays):
-    """hybrid_spmm.matmul() of CuPy's arrays."""
+    """hybrid_spmm.matmul() with CuPy's arrays."""
 
     name, multiply = None, hs.matmul
 
@@ -118,7 +118,7 @@ class OursOfCuPy(CuPyArrays):
 
 
 class OursOfTorch(TorchArrays):
-    """hybrid_spmm.matmul() of PyTorch's tensors."""
+    """hybrid_spmm.matmul() with PyTorch's tensors."""
 
     name, multiply = None, hs.matmul
 

@@ -14,14 +14,14 @@ import hybrid_spmm as hs
 
 LATER = 3         # calls after the first
 VALUES = 4        # eigenvalues or singular values
-TOLERANCE = 1e-3  # relative, which the solvers are asked for
+TOLERANCE = 1e-3  # relative tolerance that the solvers are asked for
 
 
 def stencil27(n):
     """Return the 27-point stencil of a grid: 26 and -1, float64.
 
-    The grid has n, n + 1 and n + 2 points a side. A cube would have repeated eigenvalues, of
-    which a solver may find any number."""
+    The grid has n, n + 1 and n + 2 points per side. A cube would have repeated eigenvalues, and a
+    solver may find any number of these."""
     lines = [sp.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(side, side))
              for side in (n, n + 1, n + 2)]
     grid = sp.kron(sp.kron(*lines[:2]), lines[2], format="csr")
@@ -35,7 +35,7 @@ def host_values(solver, A):
     """Return the values of SciPy's solver for a matrix or an operator, in ascending order."""
     if solver == "eigsh":
         return np.sort(scipy.sparse.linalg.eigsh(A, k=VALUES, which="LM", tol=TOLERANCE)[0])
-    # SciPy squares the tolerance, which then is that of the eigenvalues of A^T A, as in CuPy.
+    # SciPy squares the tolerance to that of the eigenvalues of A^T A, which CuPy uses, too.
     return np.sort(scipy.sparse.linalg.svds(A, k=VALUES, tol=TOLERANCE**0.5)[1])
 
 
@@ -63,7 +63,7 @@ def solvers_of(programs, A):
 def solver_lines(programs, n, seconds):
     """Yield a line for each solver and program: the first call, and the fastest of later ones.
 
-    All take about `seconds`. Values have to agree with those of the first program."""
+    Each takes about `seconds`. Values must agree with those of the first program."""
     A = stencil27(n)
     runs = list(solvers_of(programs, A))
     share = seconds / max(2 * len(runs), 1)
@@ -80,7 +80,7 @@ def solver_lines(programs, n, seconds):
                 if reference is not None:
                     line["verified"] = bool(np.allclose(values, reference, rtol=5 * TOLERANCE))
                 reference = values if reference is None else reference
-            except Exception as error:  # a failure is a result
+            except Exception as error:  # a failure is recorded
                 line["error"] = f"{type(error).__name__}: {error}".splitlines()[0][:400]
             if line["verified"] is False:
                 line["error"] = f"wrong: {values}, not {reference}"
@@ -103,7 +103,7 @@ def measure(line, call, seconds):
 
 
 def solver_text(line):
-    """Return a line in words."""
+    """Return a line as text."""
     head = f"{line['op']} {line['problem']} {line['peer'] or 'hybrid_spmm'}"
     if line["error"]:
         return f"{head}: {line['error']}"

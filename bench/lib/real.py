@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""bench/lib/real.py - ours and its peers on real matrices, in one process.
+"""bench/lib/real.py - times ours and its peers on real matrices, in one process.
 
     bench/lib/real.py LIBRARY FILE|FOLDER... [--json FILE.jsonl]
 
-For each .mtx or .mtx.xz file: Y = A*X with 1, 8 and 64 columns and C = A*A (A*A^T if A is not
-square), f32 and f64; one-shot calls from host arrays to host arrays. Ours is libhybrid_spmm by
-ctypes; peers are those of peers.py and oneMKL by sparse_dot_mkl. A peer that is not installed
-is named and left out. The result of the first call of each is compared with SciPy's. Then
-all take turns, in rounds: results freed after each call, then results kept.
-bench/real.sh sets the environment that this needs; bench/README.md tells what lines say.
+For each .mtx or .mtx.xz file it computes Y = A*X with 1, 8 and 64 columns, and C = A*A (A*A^T if A
+is not square), in f32 and f64, with one-shot calls from host arrays to host arrays. Ours is
+libhybrid_spmm through ctypes. Peers are those of peers.py, and oneMKL through sparse_dot_mkl. A
+peer that is not installed is named and left out. The first result of each is compared with SciPy's.
+Then all take turns in rounds, first with results freed after each call, then with results kept.
+bench/real.sh sets the environment that this needs. bench/README.md describes the lines.
 """
 import argparse
 import ctypes
@@ -31,18 +31,18 @@ from real_table import show_table, who_of
 
 COLUMNS = {"spmm1": 1, "spmm8": 8, "spmm64": 64, "spgemm": None}
 TYPES = {"f32": np.float32, "f64": np.float64}
-NEIGHBOUR_S = 0.002  # for how long PyTorch computes before a call, with --neighbour
-SETTLE_S = 0.003     # in which threads of a peer stop to spin, as real.sh asks them to
-TURN_S = 0.004       # short calls of a turn follow each other for so long
-TURN_CALLS = 20      # or are so many
-PEER_ROOM = 3        # memory that a peer may take, in results
-MUCH = 1e9           # bytes for which what malloc keeps goes back to the system
+NEIGHBOUR_S = 0.002  # PyTorch computes for this long before a call, with --neighbour
+SETTLE_S = 0.003     # a peer's threads stop spinning in this time, as real.sh sets it
+TURN_S = 0.004       # a turn with short calls lasts this long
+TURN_CALLS = 20      # most calls of a turn
+PEER_ROOM = 3        # memory that a peer may take, in sizes of the result
+MUCH = 1e9           # bytes; above, malloc's freed memory goes back to the system
 
 
-# ---- who is here ---------------------------------------------------------------------------
+# ---- programs ------------------------------------------------------------------------------
 
 def present(args):
-    """Ours, SciPy, ours by host and by device alone if there is a GPU, and the other peers."""
+    """Returns ours, SciPy, with a GPU ours on the host and on the device alone, and the peers."""
     lib = library.Library(args.library)
     found = [Ours("auto", lib, args), SciPy()]
     if found[0].backend == "cuda":
@@ -63,7 +63,7 @@ def present(args):
 # ---- times ---------------------------------------------------------------------------------
 
 class Contender:
-    """Somebody and a product: calls, and what is known of it."""
+    """A program and a product, with its calls and times."""
 
     def __init__(self, who, p, room):
         self.who, self.line, self.spent, self.first = who, {}, 0, None
@@ -84,16 +84,16 @@ class Contender:
                 self.entries = int(csr_arrays(self.result)[0][-1])
                 self.line["sorted"] = ascend(*csr_arrays(self.result)[:2])
             self.bytes = nbytes(self.result)
-        except Exception as error:  # a failure is a result
+        except Exception as error:  # a failure is recorded
             self.error = f"{type(error).__name__}: {error}".splitlines()[0][:400]
 
     def compare(self, ours):
-        """Of a sparse product: as many entries as ours, which are checked."""
+        """Checks that a sparse result has as many entries as ours, whose values are checked."""
         if not self.error and self.entries != ours.entries:
             self.error = f"wrong: {self.entries} entries, not {ours.entries}"
 
     def clocked(self):
-        """The first call."""
+        """Times the first call."""
         start = time.perf_counter()
         result = self.call()
         self.first = self.spent = time.perf_counter() - start
@@ -108,8 +108,8 @@ class Contender:
             self.error, self.line["verified"] = str(error), False
 
     def turn(self, condition, kept, neighbour):
-        """One call, or several short ones that follow each other, after one that is not
-        timed: that one finds caches and threads as somebody else left them. With a neighbour,
+        """Times one call, or several short calls after one that is not timed, because caches and
+        threads are in the state in which the previous program left them. With a neighbour,
         PyTorch computes before each call, and its threads still spin when the call begins."""
         calls = 1
         if self.spent < TURN_S:
@@ -134,8 +134,8 @@ class Contender:
 
 
 def torch_neighbour():
-    """A function that makes all of PyTorch's threads compute for a while. Its OpenMP runtime lets
-    them spin afterwards, for milliseconds by default."""
+    """Returns a function that makes all threads of PyTorch compute for a while. Its OpenMP runtime
+    lets them spin afterwards, for milliseconds by default."""
     import torch
     x = torch.ones(1 << 22)
 
@@ -147,7 +147,8 @@ def torch_neighbour():
 
 
 def rounds(contenders, condition, count, args):
-    """All in turns, who begins changes. Who took longer than --longest has one turn."""
+    """Times all in turns; the first one changes each turn. A program whose call took longer than
+    --longest has one turn."""
     kept, turns = [], 0
     if condition == "kept":
         room = min(args.keep_bytes, available_bytes() / 4)
@@ -184,7 +185,8 @@ def available_bytes():
 
 
 def first_calls(p, everybody, scipy_peer):
-    """Ours are compared with SciPy's, who is second. Results are freed as soon as they can be."""
+    """Times first calls, and compares our result with that of SciPy, which is second. Results are
+    freed as early as possible."""
     contenders, room, reference = [], 0, None
     for who in everybody:
         if who.name and who is not scipy_peer:

@@ -1,17 +1,17 @@
-"""bench/lib/real_check.py - is a product of ours SciPy's, within what rounding explains?"""
+"""bench/lib/real_check.py - compares a product of ours with SciPy's, within rounding."""
 import numpy as np
 
 import library
 
-LARGE = 2_000_000_000  # products of a SpGEMM beyond which peers on the CPU are left out
-SAMPLED = 200_000_000  # products of those rows that are compared then
-BLOCK = 1 << 24        # entries of C that are compared at a time
+LARGE = 2_000_000_000  # scalar products of A*A; above, peers on the CPU are left out
+SAMPLED = 200_000_000  # scalar products of the rows that are compared then
+BLOCK = 1 << 24        # entries of C compared at a time
 
 
 # ---- results -------------------------------------------------------------------------------
 
 def csr_arrays(C):
-    """row_ptr, col and val of any peer's sparse result."""
+    """Returns row_ptr, col and val of any peer's sparse result."""
     if isinstance(C, library.Product):
         return C.arrays()
     if isinstance(C, (list, tuple)):
@@ -22,7 +22,7 @@ def csr_arrays(C):
 
 
 def ascend(row_ptr, col):
-    """Whether columns ascend within each row."""
+    """Returns whether columns ascend within each row."""
     for begin, end in blocks(row_ptr):
         first, part = row_ptr[begin], col[row_ptr[begin]:row_ptr[end]]
         falls = np.flatnonzero(part[1:] <= part[:-1]) + 1 + first
@@ -37,7 +37,8 @@ def nbytes(result):
 
 
 def bounds(p, A):
-    """By row: what rounding may change, of sums of |a| times the largest of each row of B."""
+    """Returns for each row the largest rounding error: a multiple of the sum of |a| times the
+    largest value of the row of B."""
     B = A if p.cols is None and p.second is None else A.T.tocsr() if p.cols is None else p.X
     most = abs(B).max(axis=1) if p.cols != 1 else abs(B)
     most = most.toarray().ravel() if hasattr(most, "toarray") else most
@@ -46,7 +47,7 @@ def bounds(p, A):
 
 
 def rows_to_check(p):
-    """All, or of a large product some that lie evenly."""
+    """Returns all rows, or rows at equal distances if the product is large."""
     lengths = np.diff(p.second[2] if p.second else p.row_ptr).astype(np.float64)
     per_row = np.add.reduceat(np.append(lengths[p.col], 0), p.row_ptr[:-1])
     per_row[np.diff(p.row_ptr) == 0] = 0
@@ -55,15 +56,15 @@ def rows_to_check(p):
 
 
 def part_of(arrays, begin, end):
-    """Rows [begin, end) of row_ptr, col and val."""
+    """Returns rows [begin, end) of row_ptr, col and val."""
     row_ptr, col, val = arrays
     first, last = row_ptr[begin], row_ptr[end]
     return row_ptr[begin:end + 1] - first, col[first:last], val[first:last]
 
 
 def same_product(p, C, reference, scipy_peer):
-    """Raises unless C is A*B as SciPy has it, and sorted; tells how many rows were compared.
-    Blocks of rows follow each other, since copies of all would take too much memory."""
+    """Raises ArithmeticError unless C is sorted and equals SciPy's A*B. Returns the number of rows
+    compared. Rows are compared in blocks, because copies of all would take too much memory."""
     ours, A = csr_arrays(C), scipy_peer.csr(*p.first())
     B = scipy_peer.csr(*p.second) if p.second else A
     bound, rows = bounds(p, A), rows_to_check(p)
@@ -82,7 +83,7 @@ def same_product(p, C, reference, scipy_peer):
 
 
 def blocks(row_ptr):
-    """Of rows: with BLOCK entries, or a row alone."""
+    """Yields ranges of rows with at most BLOCK entries, or with one row."""
     begin, rows = 0, len(row_ptr) - 1
     while begin < rows:
         end = int(np.searchsorted(row_ptr, row_ptr[begin] + BLOCK, side="right")) - 1
@@ -92,7 +93,7 @@ def blocks(row_ptr):
 
 
 def same_rows(ours, theirs, bound):
-    """SciPy stores no sum that is 0."""
+    """Compares rows. Patterns may differ in zeros, because SciPy does not store sums that are 0."""
     theirs.sort_indices()
     row_ptr, col, val = ours
     reference = theirs.data

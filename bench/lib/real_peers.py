@@ -1,4 +1,4 @@
-"""bench/lib/real_peers.py - matrices of files, and who multiplies them for bench/lib/real.py."""
+"""bench/lib/real_peers.py - matrices from files, and the programs that bench/lib/real.py times."""
 import glob
 import lzma
 import os
@@ -15,7 +15,7 @@ import peers
 # ---- operands ------------------------------------------------------------------------------
 
 class Problem(peers.Problem):
-    """A matrix of a file, and X for any number of columns."""
+    """A matrix from a file, and an X with any number of columns."""
 
     def __init__(self, path):
         name = os.path.basename(path).split(".mtx")[0]
@@ -30,7 +30,7 @@ class Problem(peers.Problem):
         self.values = values
 
     def take(self, dtype, cols):
-        """Be the problem of this type, and of so many columns: None is a SpGEMM."""
+        """Becomes the problem of this type with `cols` columns of X; None means A*A."""
         self.val, self.cols, self.dtype = self.values.astype(dtype), cols, np.dtype(dtype)
         self.second = self.transposed() if self.shape[0] != self.shape[1] else None
         shape = (self.shape[1], cols or 1)
@@ -41,7 +41,7 @@ class Problem(peers.Problem):
         return self.flops("spgemm") // 2 if self.cols is None else self.nnz * self.cols
 
 
-# ---- who computes: bind() returns a function of nothing that computes the product ------------
+# ---- programs: bind() returns a function without arguments that computes the product ---------
 
 class Ours:
     name, backend = None, "host"
@@ -62,14 +62,14 @@ class Ours:
         return self.e.spmm(A, self.e.dense(p.X), p.dtype)
 
     def first(self, call):
-        """The first call, and what only we tell about it."""
+        """Returns the result of the first call, and the fields of the line that only ours has."""
         variants, result = self.e.variants(call)
         report = self.e.report()
         return result, {"variant": ", ".join(variants), "chunks": report.chunks,
                         "host_chunks": report.host_chunks}
 
     def later(self):
-        """Of the last call that was timed."""
+        """Returns the fields of the last timed call."""
         return {"plan_s": getattr(self.e.report(), "plan_s", None)}
 
     def forget(self):
@@ -77,7 +77,7 @@ class Ours:
 
 
 class Peer:
-    """What operands on the CPU are to a peer, it holds before the clock starts."""
+    """A peer. On the CPU it makes its own form of the operands before the clock starts."""
 
     def bind(self, p):
         A = self.csr(*p.first())
@@ -111,7 +111,7 @@ class TorchCPU(Peer, peers.TorchCPU):
 
 
 class CuPy(Peer, peers.CuPy):
-    """Operands go up and the result comes down while the clock runs."""
+    """CuPy. Operands and result are copied while the clock runs."""
 
     def bind(self, p):
         if p.cols is None:
@@ -123,7 +123,7 @@ class CuPy(Peer, peers.CuPy):
 
 
 class MKL(Peer, peers.SciPy):
-    """oneMKL's inspector-executor, of operands that SciPy holds."""
+    """oneMKL's inspector-executor, with SciPy's operands."""
     name, modules = "mkl", ["sparse_dot_mkl"]
 
     def __init__(self):
@@ -141,7 +141,7 @@ PEERS = {peer.name: peer for peer in (TorchCPU, MKL, CuPy)}
 
 
 def find_mkl():
-    """sparse_dot_mkl looks for no libmkl_rt.so with a version behind its name."""
+    """Sets the path of oneMKL, because sparse_dot_mkl does not find a libmkl_rt.so with a version."""
     found = sorted(glob.glob(os.path.join(sys.prefix, "lib", "libmkl_rt.so*")))
     if found:
         os.environ.setdefault("MKL_RT", found[-1])

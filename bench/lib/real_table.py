@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""bench/lib/real_table.py FILE.jsonl... - lines of bench/lib/real.py as tables.
+"""bench/lib/real_table.py FILE.jsonl... - makes tables from lines of bench/lib/real.py.
 
-For each product, type and condition (first call of the matrix, results freed, results kept): on
-how many matrices; the geometric mean of the time of the fastest peer over ours, and of each peer
-over ours; on how many ours is slower than the fastest by more than 5 %, and the worst of these.
-Where ours was also timed on the host and on the device alone, what was chosen is compared with
-the faster. Of several lines about the same thing the last counts.
+For each product, type and condition (first call of the matrix, results freed, results kept) a row
+has: the number of matrices; the geometric means of the time of the fastest peer and of each peer
+over ours; the number of matrices on which ours is slower than the fastest peer by more than 5 %, and
+the worst of these. If ours was also timed on the host and on the device alone, the planner's choice
+is compared with the faster. If several lines measure the same thing, the last counts.
 """
 import math
 import sys
@@ -29,7 +29,7 @@ def product_of(line):
 
 
 def collect(lines):
-    """{(product, type, condition): {problem: {who: seconds}}}, of lines without an error."""
+    """Returns {(product, type, condition): {problem: {program: seconds}}} of lines without errors."""
     tables = {}
     for line in lines:
         for condition in CONDITIONS:
@@ -45,7 +45,7 @@ def mean(ratios):
 
 
 def ratios_of(rows, who):
-    """{problem: seconds of `who` / ours}; who: a function of a row, None if it has none."""
+    """Returns {problem: who(row) / our seconds}. who() returns seconds, or None to leave a row out."""
     return {problem: who(row) / row[OURS] for problem, row in rows.items()
             if OURS in row and who(row)}
 
@@ -72,7 +72,7 @@ def named(pairs):
 
 
 def table(lines):
-    """Markdown."""
+    """Returns a table in Markdown."""
     tables = collect(lines)
     peers = sorted({line["peer"] for line in lines if line["peer"]})
     sites = any(line["engine"] == "host" for line in lines)
@@ -96,12 +96,12 @@ def table(lines):
 
 
 def natural(product):
-    """A*X 8 before A*X 64."""
+    """Returns a sort key with A*X 8 before A*X 64."""
     return [int(part) if part.isdigit() else part for part in product.split()]
 
 
 def setting(lines):
-    """What ours computed on, and who the peers are, of lines of one machine."""
+    """Returns our device and the peers of one machine's lines as text."""
     ours = next(line for line in lines if line["engine"] == "auto")
     peers = sorted({f"{PEER_NAMES[line['peer']]} {line['version']}"
                     for line in lines if line["peer"]})
@@ -113,7 +113,7 @@ def mean_of(ratios):
 
 
 def items(lines):
-    """The fastest peer over ours, geometric mean of all types (slower/of), if there are lines."""
+    """Returns an item for each product, with geometric means of the fastest peer's time over ours."""
     ratios, products = {}, {}
     for (product, kind, condition), problems in collect(lines).items():
         products[product] = None

@@ -2,9 +2,9 @@
 """bench/lib/speed.py - the rows of the README's table of speed, and of its picture.
 
 A row compares this library with the fastest other program, product by product. The ratio of a
-product is the time of the fastest other program over ours, so above 1 ours is faster. Rows are
-made from the lines of bench/results: large generated matrices and operands on the GPU from
-hybrid_spmm_bench and peers.py, real matrices from real.py. A module of check_readme.py.
+product is the time of the fastest other program over ours; above 1, ours is faster. Rows are made
+from lines of bench/results: large generated matrices and operands on the GPU are measured by
+hybrid_spmm_bench and peers.py, real matrices by real.py. A module of check_readme.py.
 """
 import collections
 import math
@@ -20,7 +20,7 @@ Row = collections.namedtuple("Row", "label pairs")
 # ---- pairs ---------------------------------------------------------------------------------
 
 def large(lines):
-    """Arrays in host memory, f32, results freed between calls: A*A, and A*X with 128 columns."""
+    """Yields pairs of A*A, and of A*X with 128 columns: host arrays, f32, results freed."""
     for name, row_of in end_to_end(lines).items():
         peer = fastest([line for who, line in row_of.items() if who not in (GPU, CPU)], "freed_s")
         if GPU in row_of and peer:
@@ -29,13 +29,13 @@ def large(lines):
 
 
 def machine(lines):
-    """The backend that this library used, where it had the choice."""
+    """Returns the backend that this library chose."""
     return next((line["backend"] for line in lines if line.get("engine") == "auto"
                  and line["backend"] == "cuda"), "host")
 
 
 def real(lines, backend, condition, products):
-    """Arrays in host memory. Products and conditions are named as in real_table."""
+    """Yields pairs of real matrices with host arrays. Names are those of real_table."""
     files = collections.defaultdict(list)
     for line in lines:
         if line["mode"] == "real":
@@ -52,7 +52,7 @@ def real(lines, backend, condition, products):
 
 
 def on_gpu(lines, *keys):
-    """Operands and result in the memory of the GPU; keys as in compared.in_core()."""
+    """Yields pairs with operands and result on the GPU. Keys are those of compared.in_core()."""
     for kind in ("f32", "f64"):
         for problem, cells in in_core(lines, kind).items():
             for key in keys:
@@ -62,7 +62,7 @@ def on_gpu(lines, *keys):
 
 
 def device(lines, mine, *columns):
-    """Whole calls with operands and result in the memory of the GPU, by lines of device.py."""
+    """Yields pairs of whole calls with operands and result on the GPU, from lines of device.py."""
     for line in lines:
         if line["mode"] != "device" or line["cols"] not in columns:
             continue
@@ -96,12 +96,12 @@ ROWS = [
 
 
 def mean(ratios):
-    """Geometric."""
+    """Returns the geometric mean."""
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 def rows(lines):
-    """Every row of the table; a row has no pairs if the lines lack such products."""
+    """Yields every row of the table. A row has no pairs if the lines have no such products."""
     for label, pairs_of in ROWS:
         yield Row(label, list(pairs_of(lines)))
 
@@ -111,7 +111,7 @@ def ratio(row):
 
 
 def times(ratio):
-    """Two digits."""
+    """Returns a ratio with two digits."""
     return f"{ratio:.2f}" if ratio < 0.995 else f"{ratio:.1f}"
 
 
@@ -131,7 +131,7 @@ def listed(names):
 
 
 def setting(lines):
-    """One sentence: when and on which machines the lines were measured."""
+    """Returns a sentence with the dates and machines of the lines."""
     days = {line["date"][:10] for line in lines}
     ours = [line for line in lines if not line.get("peer")]
     gpus = {line["device"].split(",")[0] for line in ours if line["backend"] == "cuda"}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""bench/lib/summary.py - lines of JSON from hybrid_spmm_bench and peers.py as Markdown tables.
+"""bench/lib/summary.py - makes Markdown tables from lines of hybrid_spmm_bench and peers.py.
 
-One table for each product, mode and type; one row for each problem. A cell is the median in
-milliseconds of the fastest variant or algorithm; behind a peer stands how many times as long
-as our fastest it takes. Of several runs of the same thing the last counts. --by-variant
-gives each of our variants a column of its own.
+There is a table for each product, mode and type, and a row for each problem. A cell is the median
+in milliseconds of the fastest variant or algorithm. A peer's cell also has the ratio to our fastest
+time. If several runs measure the same thing, the last counts. --by-variant gives each of our
+variants a column of its own.
 """
 import json
 import sys
@@ -23,7 +23,7 @@ def read(paths):
                     continue
                 try:
                     yield json.loads(text)
-                except ValueError as error:  # a run that was cut short
+                except ValueError as error:  # the line is incomplete
                     print(f"{path}:{number}: {error}", file=sys.stderr)
 
 
@@ -58,7 +58,7 @@ def times(ratio):
 
 
 def cell(lines, best=None):
-    """The fastest of `lines` in ms; beside `best`, the ratio to it."""
+    """Returns the fastest of `lines` in ms and, if `best` is given, the ratio to it."""
     if not lines:
         return ""
     line = fastest(lines)
@@ -69,20 +69,20 @@ def cell(lines, best=None):
 
 
 def bus(line):
-    """The larger of both ways; older lines do not have it."""
+    """Returns the larger use of the two directions of the bus; older lines have none."""
     ways = [line.get(name) for name in ("use_bus_up", "use_bus_down")] if line else []
     known = [use for use in ways if use is not None]
     return f"{100 * max(known):.0f} %" if known else ""
 
 
 def reference(line):
-    """The speedup over the reference time; lines of before 2026-11-23 have none."""
+    """Returns the speedup over the reference time; lines before 2026-11-23 have none."""
     speedup = line.get("speedup_over_reference") if line else None
     return "" if speedup is None else f"{speedup:.2f}"
 
 
 def per_core(row):
-    """SciPy's time over ours, for one core: our time counted once for every thread."""
+    """Returns SciPy's time over ours per core: our time times the number of threads."""
     scipy = fastest(row.get("scipy", []))
     ours = [line for line in row.get("ours host", []) if usable(line)]
     if not scipy or not ours:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/lib/timeline.py - what `multiply --trace` wrote, as SVG: lanes of stages, and memory.
+"""bench/lib/timeline.py - draws a trace of `multiply --trace` as SVG: lanes with stages, and memory.
 
 The picture begins with the first chunk: reading and planning are left out. A module of
 check_readme.py, which draws docs/timeline.svg.
@@ -19,13 +19,13 @@ DEVICE, HOST = "device bytes", "host bytes"
 
 
 def read(path):
-    """The events of a trace, each as a line of mode "trace"."""
+    """Returns the events of a trace, each as a line of mode "trace"."""
     with open(path, encoding="utf-8") as f:
         return [event | {"mode": "trace"} for event in json.load(f)["traceEvents"]]
 
 
 def lanes_of(events):
-    """Names of the lanes that have a stage of a chunk, from top to bottom, by number."""
+    """Returns {number: name} of the lanes that have a stage of a chunk, from top to bottom."""
     used = {event["tid"] for event in bars_of(events)}
     told = {event["tid"]: event["args"] for event in events if event["name"] == "thread_name"}
     order = {event["tid"]: event["args"]["sort_index"] for event in events
@@ -44,7 +44,7 @@ def memory_of(events):
 
 
 class Axis:
-    """Microseconds from the first bar to the last."""
+    """The axis of microseconds, from the first bar to the last."""
 
     def __init__(self, bars):
         self.begin = min(bar["ts"] for bar in bars)
@@ -54,14 +54,14 @@ class Axis:
         return LEFT + min(max((ts - self.begin) / self.length, 0), 1) * (RIGHT - LEFT)
 
     def ticks(self):
-        """Every 1, 2 or 5 of a power of ten microseconds: five to ten ticks."""
+        """Returns five to ten ticks, at multiples of 1, 2 or 5 times a power of ten microseconds."""
         step = next(m * 10 ** p for p in range(9) for m in (1, 2, 5)
                     if self.length / (m * 10 ** p) < 10)
         return [k * step for k in range(int(self.length // step) + 1)]
 
 
 def lane(axis, top, name, bars):
-    """Paths of one stage in one lane: bars of at least half a pixel."""
+    """Returns the path of one stage in one lane. Bars have at least half a pixel."""
     out = text(16, top + LANE / 2 + 4, name)
     paths = {}
     for bar in bars:
@@ -74,7 +74,7 @@ def lane(axis, top, name, bars):
 
 
 def graph(axis, top, samples):
-    """Bytes in use, both to the scale of the larger."""
+    """Draws the bytes in use of device and host, with the scale of the larger."""
     most = max(max(device, host) for _, device, host in samples)
     out = text(16, top + 14, "memory")
     out += text(LEFT - 8, top + 30, f"{most / MIB:.0f} MiB", "faint", "end")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""bench/lib/widths.py - time by columns of X, from lines of JSON that widths.sh writes.
+"""bench/lib/widths.py - tables of the time by columns of X, from lines that widths.sh writes.
 
 usage: widths.py FILE.jsonl...
 
-A table for each file and type, one row for each problem, milliseconds. Exits with 1 if there
-are cliffs, which are named: a time over 1.15 times that of more columns, or one column more
-than 32 or 128 for over 1.35 times their time. Of several runs the last counts.
+Prints a table of milliseconds for each file and type, with a row for each problem. Names cliffs, and
+exits with 1 if there are any. A cliff is a time above 1.15 times that of more columns, or a time of
+33 or 129 columns above 1.35 times that of 32 or 128. If there are several runs, the last counts.
 """
 import json
 import os
@@ -15,7 +15,7 @@ MONOTONE, STEP, STEPS = 1.15, 1.35, ((32, 33), (128, 129))
 
 
 def read(paths):
-    """{(file, type): {problem: {cols: seconds, or None for a failure}}}"""
+    """Returns {(file, type): {problem: {cols: seconds, or None for a failure}}}."""
     tables = {}
     for path in paths:
         who = os.path.splitext(os.path.basename(path))[0]
@@ -29,7 +29,7 @@ def read(paths):
 
 
 def cliffs(row):
-    """[(columns, fewer or more of them, ratio of the times)]"""
+    """Returns [(columns, columns compared with, ratio of the times)]."""
     times = sorted((n, t) for n, t in row.items() if t is not None)
     found = []
     for i, (n, t) in enumerate(times):

@@ -1,5 +1,5 @@
-/* bench/program/baselines.cu - cuSPARSE as a user has it: device, memory, copies, whole
- * calls. */
+/* bench/program/baselines.cu - cuSPARSE as a user calls it: device, memory, copies,
+   complete calls. */
 #include "bench/program/baselines.cuh"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ bool peer_cuda_ok(peer_device *d, cudaError_t error, const char *call)
         return true;
     snprintf(d->error, sizeof d->error, "%.*s: %s", (int)strcspn(call, "("), call,
              cudaGetErrorString(error));
-    (void)cudaGetLastError(); /* it has been reported: the next call starts clean */
+    (void)cudaGetLastError(); /* reported, so the next call starts without error */
     return false;
 }
 
@@ -36,8 +36,7 @@ bool peer_sparse_ok(peer_device *d, cusparseStatus_t status, const char *call)
     return false;
 }
 
-/* ---- memory --------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------- */
 
 bool peer_alloc(peer_device *d, size_t bytes, void **out)
 {
@@ -67,12 +66,11 @@ void peer_release(peer_device *d, int count)
         d->count--;
         d->bytes -= d->blocks[d->count].bytes;
         if (cudaFree(d->blocks[d->count].ptr) != cudaSuccess)
-            (void)cudaGetLastError(); /* of an earlier kernel; reported where it ran */
+            (void)cudaGetLastError(); /* error of an earlier kernel, already reported */
     }
 }
 
-/* ---- time
- * ------------------------------------------------------------------------------ */
+/* ---- time ------------------------------------------------------------------------ */
 
 bool peer_clock_start(peer_device *d)
 {
@@ -91,8 +89,7 @@ bool peer_clock_stop(peer_device *d, double *seconds)
     return true;
 }
 
-/* ---- device
- * ----------------------------------------------------------------------------- */
+/* ---- device ---------------------------------------------------------------------- */
 
 static bool open_device(peer_device *d)
 {
@@ -174,8 +171,7 @@ const char *peer_algorithm(peer_op op, int i)
     return i < 0 || i > 4 ? NULL : names[op][i];
 }
 
-/* ---- operands
- * ------------------------------------------------------------------------------ */
+/* ---- operands -------------------------------------------------------------------- */
 
 static bool up(peer_device *d, const void *from, size_t bytes, void **to)
 {
@@ -244,10 +240,9 @@ void peer_unload(peer_device *d)
     peer_release(d, 0);
 }
 
-/* ---- calls ----------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------- */
 
-/* `alone`: the time of the kernels is wanted; else of the whole call. */
+/* Computes with one algorithm. `alone`: times the kernels only. */
 static bool compute(peer_device *d, int algorithm, bool alone, peer_call *call)
 {
     call->prepare_s = 0;
@@ -272,7 +267,7 @@ static bool make_y(peer_device *d)
     return peer_alloc(d, (size_t)p->A.rows * (size_t)p->cols * p->value_size, &d->Y);
 }
 
-/* From operands on the device to a result there, all that it takes allocated within. */
+/* Times a call from operands on the device to a result there, with all allocations. */
 static bool compute_new(peer_device *d, int algorithm, peer_call *call)
 {
     const double begin = peer_now();
@@ -284,7 +279,7 @@ static bool compute_new(peer_device *d, int algorithm, peer_call *call)
     return true;
 }
 
-/* Room for `nnz` entries, and for row offsets where there are any. */
+/* Makes room for `nnz` entries, and for row offsets if the result is sparse. */
 static bool make_room(peer_device *d, peer_result *r, int64_t nnz, bool sparse)
 {
     const size_t count = nnz > 0 ? (size_t)nnz : 1;

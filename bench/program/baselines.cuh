@@ -1,6 +1,4 @@
-/* bench/program/baselines.cuh - what the cuSPARSE products share: a device, its memory,
- * checks.
- */
+/* bench/program/baselines.cuh - device, memory and checks for cuSPARSE products. */
 #ifndef BENCH_BASELINES_CUH
 #define BENCH_BASELINES_CUH
 
@@ -20,22 +18,22 @@ struct peer_matrix {
 struct peer_device {
     cusparseHandle_t handle;
     cudaEvent_t begin, end;
-    peer_hold *hold; /* NULL until a clock is held */
+    peer_hold *hold; /* holds copies back for a clock; NULL until first used */
     char name[256], error[PEER_TEXT];
     const peer_problem *problem;
     cudaDataType type;
-    const void *one, *zero; /* on the host, of `type` */
+    const void *one, *zero; /* 1 and 0 in host memory, of `type` */
     peer_matrix A, B, C;
     void *X, *Y;
     struct {
         void *ptr;
         size_t bytes;
-    } blocks[PEER_BLOCKS]; /* a stack */
+    } blocks[PEER_BLOCKS]; /* allocated blocks of device memory, a stack */
     int count;
     size_t bytes, peak;
 };
 
-/* Whether the call succeeded; if not, the sentence is in d->error. */
+/* Return true if the call succeeded; otherwise d->error has the sentence. */
 bool peer_cuda_ok(peer_device *d, cudaError_t error, const char *call);
 bool peer_sparse_ok(peer_device *d, cusparseStatus_t status, const char *call);
 
@@ -50,22 +48,22 @@ bool peer_sparse_ok(peer_device *d, cusparseStatus_t status, const char *call);
             return false;                                                                \
     } while (0)
 
-/* Device memory, freed from the top of the stack. */
+/* Allocates device memory. Blocks form a stack. */
 bool peer_alloc(peer_device *d, size_t bytes, void **out);
-void peer_release(peer_device *d, int count); /* down to `count` blocks */
+void peer_release(peer_device *d, int count); /* frees all but `count` blocks */
 
-/* Device time between two points of the default stream. */
+/* Measure device time between two points of the default stream. */
 bool peer_clock_start(peer_device *d);
-bool peer_held_clock_start(peer_device *d); /* what is enqueued at once has no gaps */
+bool peer_held_clock_start(peer_device *d); /* work enqueued at once has no gaps */
 bool peer_clock_stop(peer_device *d, double *seconds);
 
-/* The products, on operands that are loaded; C or Y is left on the device. */
+/* Compute a product of loaded operands; C or Y stays on the device. */
 bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
-bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values alone */
+bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values only */
 bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 bool peer_spmv(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 
-/* A const view of a matrix for cuSPARSE. */
+/* Makes a const view of a matrix for cuSPARSE. */
 bool peer_csr_view(peer_device *d, const peer_matrix *m, cusparseConstSpMatDescr_t *out);
 
 double peer_now(void);

@@ -1,18 +1,18 @@
-/* bench/program/baselines_spgemm.cu - C = A*B by cuSPARSE's three algorithms, in its call
-   order.
+/* bench/program/baselines_spgemm.cu - C = A*B with cuSPARSE's three algorithms, in its
+   order of calls.
 
-   ALG1 allocates for all scalar products at once; ALG2 and ALG3 ask first how much they
-   need, ALG3 for a share of the products at a time.
+   ALG1 allocates memory for all scalar products at once. ALG2 and ALG3 first ask how much
+   they need; ALG3 for a share of the scalar products at a time.
 
-   Timed are all calls of cuSPARSE, those that ask for sizes too, and no cudaMalloc. Its
-   calls wait for the device in between, so the clock is read around each. */
+   The times include all cuSPARSE calls, also those that ask for sizes, but no cudaMalloc.
+   The calls wait for the device, so each call is timed separately. */
 #include <stdio.h>
 
 #include "bench/program/baselines.cuh"
 
 static const float CHUNK_FRACTION = 0.2f;
 
-enum { REUSE = 3 }; /* the place of its algorithm */
+enum { REUSE = 3 }; /* index of the algorithm that repeats a product with other values */
 
 struct product {
     cusparseConstSpMatDescr_t A, B;
@@ -20,10 +20,10 @@ struct product {
     cusparseSpGEMMDescr_t work;
     cusparseSpGEMMAlg_t algorithm;
     bool clocked;
-    double seconds; /* of the calls, if clocked */
+    double seconds; /* sum over the calls, if clocked */
 };
 
-/* One call of cuSPARSE. */
+/* Makes one cuSPARSE call and adds its time. */
 #define TIMED(d, p, function, ...)                                                       \
     do {                                                                                 \
         if ((p)->clocked && !peer_held_clock_start(d))                                   \
@@ -43,7 +43,7 @@ static bool add_clock(peer_device *d, double *sum)
     return true;
 }
 
-/* What every step of the product begins with. */
+/* First arguments of every step of the product. */
 #define STEP(d, p)                                                                       \
     (d)->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE,     \
         (d)->one, (p)->A, (p)->B, (d)->zero, (p)->C, (d)->type, (p)->algorithm,          \
@@ -92,7 +92,7 @@ static bool inspect(peer_device *d, product *p)
     return true;
 }
 
-/* Bytes that multiply() needs, for the algorithms that can tell. */
+/* Finds the bytes that multiply() needs, for algorithms that can estimate them. */
 static bool estimate(peer_device *d, product *p, size_t *out)
 {
     const int before = d->count;
@@ -124,7 +124,7 @@ static bool multiply(peer_device *d, product *p)
     return true;
 }
 
-/* Place for as many entries as C has been found to have. */
+/* Allocates the entries of C, whose number is known by now. */
 static bool make_result(peer_device *d, product *p)
 {
     void *col, *val;
@@ -167,10 +167,9 @@ bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call)
     return ok;
 }
 
-/* ---- again, with other values -------------------------------------------------------
- */
+/* ---- the same pattern with other values ------------------------------------------ */
 
-/* What every step of the pattern begins with. */
+/* First arguments of every step of the pattern. */
 #define PATTERN(d, p)                                                                    \
     (d)->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE,     \
         (p)->A, (p)->B, (p)->C, (p)->algorithm, (p)->work

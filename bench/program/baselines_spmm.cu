@@ -1,7 +1,7 @@
-/* bench/program/baselines_spmm.cu - Y = A*X and y = A*x by cuSPARSE's algorithms for CSR.
+/* bench/program/baselines_spmm.cu - Y = A*X and y = A*x with cuSPARSE's algorithms for
+   CSR.
 
-   Where A is preprocessed before, the clock is held so that the kernels alone are timed.
- */
+   If A is preprocessed, the clock is held so that only the kernels are timed. */
 #include "bench/program/baselines.cuh"
 
 static const cusparseOperation_t AS_IS = CUSPARSE_OPERATION_NON_TRANSPOSE;
@@ -77,8 +77,7 @@ bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call)
     return ok;
 }
 
-/* ---- SpMV ----------------------------------------------------------------------------
- */
+/* ---- SpMV ------------------------------------------------------------------------ */
 
 struct mv {
     cusparseConstSpMatDescr_t A;

@@ -1,6 +1,4 @@
-/* bench/program/bench.c - hybrid_spmm_bench: how fast the products are, alone and beside
- * peers.
- */
+/* bench/program/bench.c - hybrid_spmm_bench, which times products and peers. */
 #include "bench/program/bench.h"
 
 #include <errno.h>
@@ -28,7 +26,7 @@ static int count_threads(const bench_options *options)
     return threads;
 }
 
-/* The processor's name, as Linux knows it. */
+/* Writes the processor's name, as Linux reports it. */
 static void name_cpu(char *out, size_t size)
 {
     char line[LINE];
@@ -47,7 +45,7 @@ static void name_cpu(char *out, size_t size)
         fclose(f);
 }
 
-/* The library, what it was linked with, and the peers. */
+/* Writes the versions of the library, CUDA and the peers. */
 static void name_versions(char *out, size_t size)
 {
     const int version = hybrid_version();
@@ -59,7 +57,7 @@ static void name_versions(char *out, size_t size)
              version % 100, cuda, graphblas);
 }
 
-/* As many threads as there are cores. 0 = success. */
+/* Starts as many threads as there are cores. Returns 0 on success. */
 static int open_neighbour(bench *b)
 {
     if (b->options.neighbour_ns == 0)
@@ -137,7 +135,7 @@ static void do_problem(bench *b, const char *spec)
     bench_problem_free(&b->problem);
 }
 
-/* One problem a line; what follows '#' is a remark. */
+/* Times a list of problems, one per line; '#' begins a comment. */
 static void do_list(bench *b, const char *path)
 {
     char line[LINE];

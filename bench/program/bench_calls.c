@@ -1,6 +1,7 @@
-/* bench/program/bench_calls.c - call the library again and again: plan, run and destroy,
-   or the one call that does all three; or, with an A that is resident or a pattern that
-   is known, runs of one plan. */
+/* bench/program/bench_calls.c - makes the timed calls of the library.
+
+   A call is plan, run and destroy, or the one-shot call. With a resident A or a known
+   pattern, a call is a run of one plan. */
 #include "bench/program/bench_calls.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@ typedef struct caller {
     bench_case *c;
     const bench_product *product;
     const hybrid_plan_options *options;
-    hybrid_plan *plan; /* of all calls; NULL = each makes its own */
-    char *variant;     /* the planner's choice goes here */
+    hybrid_plan *plan; /* plan of all calls; NULL: each call makes its own */
+    char *variant;     /* receives the planner's choice */
 } caller;
 
 static void note_variant(const hybrid_plan *plan, char *name)
@@ -26,7 +27,7 @@ static void note_variant(const hybrid_plan *plan, char *name)
             snprintf(name, BENCH_NAME, "%s", c.variant);
 }
 
-/* Whether one call is another way, and gives what a caller gets who asks for nothing. */
+/* Returns 1 if the one-shot call exists and all options have the values that it uses. */
 static int is_one_shot(const bench_product *product, const hybrid_plan_options *o)
 {
     return product->once && !o->flags && !o->variant && o->depth == 0 &&
@@ -35,7 +36,7 @@ static int is_one_shot(const bench_product *product, const hybrid_plan_options *
 
 /* ---- one call --------------------------------------------------------------------- */
 
-/* One product from host arrays to host arrays, without a plan to ask. */
+/* Times a one-shot call from host arrays to host arrays. */
 static hybrid_status call_one_shot(const caller *k, bench_call *out)
 {
     const double begin         = bench_now();
@@ -46,7 +47,7 @@ static hybrid_status call_one_shot(const caller *k, bench_call *out)
                                : status;
 }
 
-/* The same, planned. */
+/* Times plan, run and destroy. */
 static hybrid_status call_planned(const caller *k, bench_call *out)
 {
     hybrid_plan *plan;
@@ -67,7 +68,7 @@ static hybrid_status call_planned(const caller *k, bench_call *out)
     return status;
 }
 
-/* A run of the plan of all calls. */
+/* Times a run of the plan of all calls. */
 static hybrid_status call_run(const caller *k, bench_call *out)
 {
     if (k->c->hold && peer_hold_start(k->c->hold))
@@ -90,10 +91,9 @@ static hybrid_status call(const caller *k, bench_call *out)
                                                : call_planned(k, out);
 }
 
-/* ---- all calls ----------------------------------------------------------------------
- */
+/* ---- all calls ------------------------------------------------------------------- */
 
-/* The plan that all calls run, if the options ask for one; the first call pays for it. */
+/* Makes the first call. If all calls share a plan, its time is added. */
 static hybrid_status call_first(caller *k, bench_calls *all)
 {
     const unsigned again = HYBRID_RESIDENT | HYBRID_REUSE;
@@ -125,8 +125,8 @@ static hybrid_status call_freed(const caller *k, int count, bench_call *calls)
     return status;
 }
 
-/* Nothing is freed meanwhile, so each result has pages of its own. The first of these
-   calls may find pages that those before it have freed, and does not count. */
+/* Times calls whose results are all kept, so that each result has pages of its own. The
+   first of these calls may reuse pages that earlier calls freed, and does not count. */
 static hybrid_status call_kept(const caller *k, int count, bench_call *calls)
 {
     void **kept          = calloc((size_t)count + 1, sizeof *kept);
@@ -145,7 +145,7 @@ static hybrid_status call_kept(const caller *k, int count, bench_call *calls)
     return status;
 }
 
-/* What only a plan tells of calls that had none of their own to ask. */
+/* Fills in what only a plan reports, for one-shot calls. */
 static hybrid_status ask_plan(const caller *k, bench_calls *all)
 {
     hybrid_report report = HYBRID_REPORT_INIT;

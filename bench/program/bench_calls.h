@@ -1,44 +1,44 @@
-/* bench/program/bench_calls.h - calls of one variant, timed. */
+/* bench/program/bench_calls.h - timed calls of one variant. */
 #ifndef BENCH_CALLS_H
 #define BENCH_CALLS_H
 
 #include "bench/program/bench.h"
 
-/* What one call took. */
+/* Times of one call. */
 typedef struct bench_call {
-    double        seconds; /* plan + run + destroy; of a later run: run */
-    double        plan_s;  /* of it; where one call does both, of a plan made later; of a
-                              later run 0 */
-    int           packs;   /* its variant packs A when it prepares a chunk */
-    hybrid_report report;  /* where the run's time went */
+    double        seconds; /* plan + run + destroy; of a later run: run only */
+    double        plan_s;  /* planning, included in `seconds`; for a one-shot call that of
+                              a plan made afterwards; 0 for a later run */
+    int           packs;   /* 1: the variant packs A when it prepares a chunk */
+    hybrid_report report;  /* report of the run */
 } bench_call;
 
-/* All calls of one variant: the first, those that count, and those whose results are kept. */
+/* All calls of one variant: the first, the timed ones, and those with kept results. */
 typedef struct bench_calls {
     bench_call first, *timed, *kept;
     char       variant[BENCH_NAME]; /* the planner's choice */
-    int        first_in_process;    /* `first` was the first product of this process */
+    int        first_in_process;    /* 1: `first` was the first product of this process */
 } bench_calls;
 
 hybrid_status bench_call_all(bench_case *c, const bench_product *product,
                              const hybrid_plan_options *o, bench_calls *all);
 
-/* ---- figures of calls -------------------------------------------------------------- */
+/* ---- times of calls ------------------------------------------------------------- */
 
-/* Whether preparing a chunk is more than to copy rows of A to where the device gets them. */
+/* Returns 1 if preparing a chunk is more than copying rows of A to pinned memory. */
 int bench_packs(const char *variant);
 
-/* One of the times of a call. */
+/* One of the times of a call, in seconds. */
 typedef double (*bench_figure)(const bench_call *c);
 
 double bench_wall_s(const bench_call *c);
-double bench_kernels_s(const bench_call *c);    /* the device stages, without copies */
-double bench_new_matrix_s(const bench_call *c); /* planning, packing and the kernels */
+double bench_kernels_s(const bench_call *c);    /* kernels, without copies */
+double bench_new_matrix_s(const bench_call *c); /* planning, packing and kernels */
 
-/* NAN where there are no calls. */
+/* NAN if count is 0. */
 bench_span        bench_span_of_calls(const bench_call *calls, int count, bench_figure of);
 
-/* The timed call that took the median. */
+/* Returns the timed call with the median time. */
 const bench_call *bench_median_call(const bench_calls *all, int reps, bench_figure of);
 
 #endif /* BENCH_CALLS_H */

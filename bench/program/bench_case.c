@@ -1,4 +1,4 @@
-/* bench/program/bench_case.c - time our variants, and make figures of their calls. */
+/* bench/program/bench_case.c - times the library's variants, one per line. */
 #include "bench/program/bench_calls.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ const bench_product *bench_product_of(bench_op op)
     return products[op];
 }
 
-/* ---- figures ----------------------------------------------------------------------- */
+/* ---- names and best times -------------------------------------------------------- */
 
 static void keep_best(double *best, double seconds)
 {
@@ -31,7 +31,7 @@ static void keep_best(double *best, double seconds)
         *best = seconds;
 }
 
-/* "spgemm.host.hash" -> "host" */
+/* Writes "host" for "spgemm.host.hash". */
 static void backend_of(const char *variant, char *backend, size_t size)
 {
     const char *dot = strchr(variant, '.');
@@ -56,7 +56,7 @@ static hybrid_status open_engine(const bench *b, hybrid_engine **engine, char *e
     return hybrid_engine_create(&o, engine);
 }
 
-/* 1, 0 or -1 as in bench_line. */
+/* Verifies the result. Returns 1, 0 or -1 as in bench_line.verified. */
 static int verify(bench_case *c, const bench_product *product, char *error)
 {
     int64_t row = -1;
@@ -72,8 +72,7 @@ static int verify(bench_case *c, const bench_product *product, char *error)
     return 0;
 }
 
-/* Whose calls they were, how long they took, what the median one reports, and whether the
-   last result is right. */
+/* Fills the line: variant, times, report of the median call, and verification. */
 static void conclude(bench_case *c, const bench_product *product, const bench_calls *all,
                      bench_figure of, bench_line *line)
 {
@@ -100,11 +99,10 @@ static hybrid_status finish(bench *b, double *best, const bench_line *line)
     return HYBRID_OK;
 }
 
-/* ---- ways to time --------------------------------------------------------------------
- */
+/* ---- ways to time ---------------------------------------------------------------- */
 
-/* In core the device is alone, whose stages are timed; an engine without one, and the
-   host's variants, know of no other split than the default. */
+/* Returns the split for timing kernels: the device alone. Without a device, or for the
+   host's variants, only the default is valid. */
 static hybrid_split core_split(const bench_case *c, const char *variant)
 {
     const int device = hybrid_engine_backend(c->engine) == HYBRID_CUDA;
@@ -127,7 +125,7 @@ static hybrid_plan_options plan_options(const bench_case *c, const char *variant
     return o;
 }
 
-/* One chunk, or as few as fit. */
+/* Returns options for one chunk, or as few as fit. */
 static hybrid_plan_options core_options(const bench_case *c, const char *variant)
 {
     hybrid_plan_options o = plan_options(c, variant);
@@ -148,7 +146,7 @@ static hybrid_status failed(const bench_case *c, const bench_calls *all,
     return status;
 }
 
-/* Host arrays in, host arrays out, as the planner has it. */
+/* Times calls from host arrays to host arrays, with the planner's choices. */
 static hybrid_status time_end(bench_case *c, const bench_product *product,
                               const char *variant, bench_calls *all, bench_line *line)
 {
@@ -169,8 +167,9 @@ static hybrid_status time_end(bench_case *c, const bench_product *product,
     return finish(b, &b->best.end, line);
 }
 
-/* Kernels alone: of an A that has been packed, where there is something to pack, as
-   cuSPARSE's has been looked at. `all` has the calls for a new matrix. */
+/* Times the kernels alone, with A already packed if there is something to pack, since
+   cuSPARSE is also timed after its preprocessing. On entry `all` has the calls for a new
+   matrix. */
 static hybrid_status call_packed(bench_case *c, const bench_product *product,
                                  hybrid_plan_options o, bench_calls *all,
                                  bench_line *line)
@@ -215,7 +214,7 @@ static hybrid_status time_core(bench_case *c, const bench_product *product,
         return failed(c, all, status, line);
     conclude(c, product, all, bench_kernels_s, line);
     if (strcmp(line->backend, "host") == 0)
-        return HYBRID_OK; /* there is no device whose stages are timed */
+        return HYBRID_OK; /* no device, so no device stages */
     if (line->verified) {
         keep_best(&b->best.kernels, line->times.calls.median);
         keep_best(&b->best.new_matrix, line->times.new_matrix.median);
@@ -224,7 +223,7 @@ static hybrid_status time_core(bench_case *c, const bench_product *product,
     return HYBRID_OK;
 }
 
-/* In core again with a pattern of C that is known: kernels of HYBRID_REUSE. */
+/* Times kernels with a known pattern of C (HYBRID_REUSE). */
 static hybrid_status time_reuse(bench_case *c, const bench_product *product,
                                 const char *variant, bench_calls *all, bench_line *line)
 {
@@ -241,7 +240,7 @@ static hybrid_status time_reuse(bench_case *c, const bench_product *product,
     return finish(b, &b->best.reuse, line);
 }
 
-/* A way to time a variant, and a line of its own for it. */
+/* A way to time a variant. Each has a line of its own. */
 typedef hybrid_status (*timing)(bench_case *c, const bench_product *product,
                                 const char *variant, bench_calls *all, bench_line *line);
 
@@ -270,7 +269,8 @@ static hybrid_status time_line(bench_case *c, timing how, const char *variant,
     return status;
 }
 
-/* 0 if it was measured and is right; `may_refuse`: a refusal is no failure. */
+/* Times a variant with an open engine. Returns 0 if all results are right. With
+   `may_refuse` a refusal counts as success. */
 static int time_opened(bench_case *c, const char *variant, int may_refuse)
 {
     const bench_options *options = &c->bench->options;
@@ -304,7 +304,7 @@ static void refused(bench *b, const char *why)
     b->failed = 1;
 }
 
-/* An engine of its own, so that the first call is one of a fresh engine. */
+/* Times a variant with a new engine, because first calls are timed, too. */
 static void time_variant(bench *b, const char *variant, int may_refuse)
 {
     const bench_product *product = bench_product_of(b->options.op);
@@ -327,7 +327,7 @@ static void time_variant(bench *b, const char *variant, int may_refuse)
     hybrid_engine_destroy(c.engine);
 }
 
-/* Whether the backend asked for can run the variant. */
+/* Returns 1 if the requested backend can run the variant. */
 static int runs_on(const char *variant, hybrid_backend backend)
 {
     char name[16];

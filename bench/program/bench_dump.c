@@ -1,4 +1,4 @@
-/* bench/program/bench_dump.c - a matrix as plain .npy arrays, for peers.py. */
+/* bench/program/bench_dump.c - writes a matrix as .npy arrays, for peers.py. */
 #include "bench/program/bench.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static int make_folder(const char *path)
     return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : complain(path);
 }
 
-/* What may stand in the name of a folder. */
+/* Writes a name in which characters that are special in paths are replaced by '_'. */
 static void slug(const char *name, char *out, size_t size)
 {
     size_t n = 0;
@@ -40,7 +40,7 @@ static int write_all(const char *path, const char *head, size_t head_bytes,
     return fclose(f) != 0 || bad ? complain(path) : 0;
 }
 
-/* A vector of `count` elements; `descr` is NumPy's name of their type. */
+/* Writes a vector of `count` elements. `descr` is NumPy's name of their type. */
 static int write_npy(const char *folder, const char *name, const char *descr,
                      const void *data, size_t count, size_t size)
 {

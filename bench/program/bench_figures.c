@@ -1,4 +1,4 @@
-/* bench/program/bench_figures.c - figures of many calls. */
+/* bench/program/bench_figures.c - medians and other figures of many calls. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
-/* bench/program/bench_graphblas.c - time SuiteSparse:GraphBLAS on the operands of our own
+/* bench/program/bench_graphblas.c - times SuiteSparse:GraphBLAS on the operands of our
    products.
 
-   Its matrices are made before the clock starts, Y too, as it is added to. SpGEMM: C =
-   A*A into a new matrix, sorted by column and with no work left pending. SpMM: Y += A*X,
-   both full, held by row.
- */
+   Its matrices, and Y, to which it adds, are made before the clock starts. SpGEMM: C =
+   A*A into a new matrix, sorted by column, with no work left pending. SpMM: Y += A*X,
+   both full and held by row. */
 #include "bench/program/bench.h"
 
 #if BENCH_WITH_GRAPHBLAS
@@ -18,20 +17,20 @@
 
 enum { SEED = 7 };
 
-/* The peer on one problem. */
+/* GraphBLAS on one problem. */
 typedef struct graph_case {
     bench *bench;
     GrB_Type type;
     GrB_Semiring semiring;
     GrB_BinaryOp plus;
     GrB_Descriptor sorted;
-    GrB_Matrix A, B, X, out; /* B: NULL = A; out: C or Y of the last call */
+    GrB_Matrix A, B, X, out; /* B: NULL if it is A; out: C or Y of the last call */
     GrB_Matrix *kept;        /* results that are kept, from the second on */
-    hybrid_dense dense;      /* X as we hold it */
-    double *seconds;         /* of each timed call */
+    hybrid_dense dense;      /* X in our format */
+    double *seconds;         /* seconds of each timed call */
 } graph_case;
 
-/* A failure becomes the caller's. */
+/* Returns from the caller if the call fails. */
 #define TRY(call)                                                                        \
     do {                                                                                 \
         const GrB_Info info_ = (call);                                                   \
@@ -39,8 +38,7 @@ typedef struct graph_case {
             return info_;                                                                \
     } while (0)
 
-/* ---- operands ------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------- */
 
 static GrB_Info import_csr(const graph_case *g, const hybrid_csr *m, GrB_Matrix *out)
 {
@@ -68,7 +66,7 @@ static GrB_Info import_csr(const graph_case *g, const hybrid_csr *m, GrB_Matrix 
     return info;
 }
 
-/* A full matrix with a copy of `from`, or zeros; all of it touched. */
+/* Makes a full matrix with a copy of `from`, or zeros. All of its memory is touched. */
 static GrB_Info make_full(const graph_case *g, int64_t rows, int64_t cols,
                           const void *from, GrB_Matrix *out)
 {
@@ -126,8 +124,7 @@ static void close_operands(graph_case *g)
     free(g->kept);
 }
 
-/* ---- calls ----------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------- */
 
 static GrB_Info spgemm(graph_case *g)
 {
@@ -163,7 +160,8 @@ static GrB_Info call_freed(graph_case *g, double *seconds)
     return call(g, seconds);
 }
 
-/* As call_kept() of bench_calls.c: the first of these calls does not count. */
+/* Times calls whose results are kept. The first does not count, as in call_kept() of
+   bench_calls.c. */
 static GrB_Info call_kept(graph_case *g, int count, double *seconds)
 {
     GrB_Info info = GrB_SUCCESS;
@@ -200,8 +198,7 @@ static GrB_Info call_all(graph_case *g, bench_line *line)
     return GrB_SUCCESS;
 }
 
-/* ---- is it right?
- * ----------------------------------------------------------------------- */
+/* ---- verifying ------------------------------------------------------------------- */
 
 static int32_t *narrow(const GrB_Index *col, int64_t nnz)
 {
@@ -212,7 +209,7 @@ static int32_t *narrow(const GrB_Index *col, int64_t nnz)
     return to;
 }
 
-/* Sorted and right? Takes the result apart. */
+/* Verifies that C is sorted and right. Unpacks the result, which ends its use. */
 static hybrid_status check_csr(graph_case *g, int64_t *row)
 {
     const bench *b      = g->bench;
@@ -279,11 +276,10 @@ static void verify(graph_case *g, bench_line *line)
                  "the result is not sorted, or there is no memory to check it");
 }
 
-/* ---- the line
- * ------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------- */
 
-/* malloc keeps what is freed, so that a result finds pages that have been used, as ours.
- */
+/* Starts GraphBLAS. malloc is told to keep freed memory, so that results find used pages,
+   as those of the library do. */
 static GrB_Info start(bench *b)
 {
     mallopt(M_MMAP_MAX, 0);

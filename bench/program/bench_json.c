@@ -1,4 +1,4 @@
-/* bench/program/bench_json.c - one line of JSON for each measurement. */
+/* bench/program/bench_json.c - writes one line of JSON per measurement. */
 #include "bench/program/bench.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ static void put_name(FILE *f, const char *name)
     fprintf(f, ", \"%s\": ", name);
 }
 
-/* Strings of ours are ASCII; names of files may hold anything. NULL is null. */
+/* Writes a string; NULL becomes null. Bytes above 0x7f are copied. */
 static void put_text(FILE *f, const char *name, const char *text)
 {
     if (name)
@@ -79,7 +79,7 @@ static void put_report(FILE *f, const hybrid_report *r)
     put_whole(f, "peak_host_bytes", r->peak_host_bytes);
 }
 
-/* Packing A once, in units of its entries and of one product. */
+/* Writes the time of packing A once: in all, per entry of A, and in runs. */
 static void put_packing(FILE *f, const bench *b, const bench_line *line)
 {
     const double entries = (double)b->problem.A.nnz;
@@ -92,7 +92,7 @@ static void put_packing(FILE *f, const bench *b, const bench_line *line)
                                           : NAN);
 }
 
-/* NAME_s, NAME_min_s and NAME_max_s. */
+/* Writes NAME_s, NAME_min_s and NAME_max_s. */
 static void put_span(FILE *f, const char *name, bench_span span)
 {
     char field[64];
@@ -131,7 +131,7 @@ static void put_times(FILE *f, const bench_line *line)
     put_real(f, "new_matrix_ratio", line->new_matrix_ratio);
 }
 
-/* What an end-to-end run of ours used of the machine. */
+/* Writes the use of each resource in whole calls of the library. */
 static void put_use(FILE *f, const bench_line *line)
 {
     const int known = bench_use(line, HYBRID_CORES) >= 0;
@@ -145,7 +145,7 @@ static void put_use(FILE *f, const bench_line *line)
     put_real(f, "use_cores", bench_use(line, HYBRID_CORES));
 }
 
-/* As it was asked for, of lines that heed it; a share is a number beside it. */
+/* Returns the split of a line. Only whole calls use the option. */
 static hybrid_split split_of(const bench_options *o, const bench_line *line)
 {
     return strcmp(line->mode, "end") == 0 ? o->split : HYBRID_SPLIT_DEFAULT;

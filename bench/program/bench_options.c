@@ -1,4 +1,4 @@
-/* bench/program/bench_options.c - the command line. */
+/* bench/program/bench_options.c - parses the command line. */
 #include "bench/program/bench.h"
 
 #include <errno.h>
@@ -92,7 +92,7 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* ---- values of options: 0 = understood ------------------------------------------- */
+/* ---- option values: 0 = valid ---------------------------------------------------- */
 
 static int refuse(const char *what, const char *text)
 {
@@ -113,7 +113,7 @@ static int whole(const char *what, const char *text, int64_t least, int64_t most
     return 0;
 }
 
-/* "1,2,33" */
+/* Parses numbers such as "1,2,33". */
 static int numbers(const char *what, const char *text, int64_t least, int64_t most,
                    int room, int64_t *out, int *count)
 {
@@ -158,7 +158,7 @@ static int count(const char *what, const char *text, int least, int *out)
     return 0;
 }
 
-/* "512M", "4GiB" or plain bytes. */
+/* Parses "512M", "4GiB" or plain bytes. */
 static int bytes(const char *what, const char *text, size_t *out)
 {
     static const char units[] = "KMGT";
@@ -179,7 +179,7 @@ static int bytes(const char *what, const char *text, size_t *out)
     return 0;
 }
 
-/* The place of `text` in `words`, which end with NULL. */
+/* Finds the index of `text` in `words`, which end with NULL. */
 static int word(const char *what, const char *text, const char *const *words, int *out)
 {
     for (*out = 0; words[*out]; ++*out)
@@ -339,7 +339,7 @@ static int take(int option, const char *text, bench_options *o)
         o->dump = text;
         return 0;
     default:
-        return -1; /* getopt_long() has said why */
+        return -1; /* getopt_long() has printed why */
     }
 }
 

@@ -1,4 +1,4 @@
-/* bench/program/bench_peers.c - time cuSPARSE on the operands of our own products. */
+/* bench/program/bench_peers.c - times cuSPARSE on the operands of our products. */
 #include "bench/program/bench.h"
 
 #include <math.h>
@@ -11,24 +11,23 @@
 
 enum { SEED = 5 };
 
-static const double SLOW_S = 4; /* what takes as long is called once after the first */
+static const double SLOW_S = 4; /* seconds; above, one call follows the first */
 
 /* A peer on one problem. */
 typedef struct peer_case {
     bench *bench;
     peer_device *device;
     peer_problem problem;
-    hybrid_dense X;     /* empty in SpGEMM */
-    peer_result result; /* of the end-to-end calls */
+    hybrid_dense X;     /* X; empty for SpGEMM */
+    peer_result result; /* result of the whole calls */
     peer_result *kept;
-    peer_call last; /* call that was timed */
+    peer_call last; /* times of the last timed call */
     double *seconds;
 } peer_case;
 
-/* ---- operands with 32-bit offsets ----------------------------------------------------
- */
+/* ---- operands with 32-bit offsets ------------------------------------------------ */
 
-/* 0 = success; free out->row_ptr. */
+/* Copies A with 32-bit offsets. Returns 0 on success; the caller frees out->row_ptr. */
 static int narrow(const hybrid_csr *A, peer_csr *out)
 {
     const int64_t *from = A->row_ptr;
@@ -82,8 +81,7 @@ static void close_operands(peer_case *p)
     free(p->kept);
 }
 
-/* ---- calls ----------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------- */
 
 static int repetitions(const bench_options *o, double first_s)
 {
@@ -111,7 +109,7 @@ static int call_core(peer_case *p, int algorithm, bench_line *line)
     return bad;
 }
 
-/* Memory of the result is handed to the next call. */
+/* Times calls that reuse the memory of one result. */
 static int call_freed(peer_case *p, int algorithm, bench_line *line)
 {
     const bench_options *o = &p->bench->options;
@@ -130,7 +128,7 @@ static int call_freed(peer_case *p, int algorithm, bench_line *line)
     return bad;
 }
 
-/* Each result has memory of its own. */
+/* Times calls whose results have memory of their own. */
 static int call_kept(peer_case *p, int algorithm, bench_line *line)
 {
     const int count = p->bench->options.keep;
@@ -147,8 +145,7 @@ static int call_kept(peer_case *p, int algorithm, bench_line *line)
     return bad;
 }
 
-/* ---- figures --------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------- */
 
 static double ratio(double theirs, double ours)
 {
@@ -179,8 +176,7 @@ static void summarize(const peer_case *p, bench_line *line)
         r->reference_s = b->reference_s;
 }
 
-/* ---- is it right?
- * -------------------------------------------------------------------------- */
+/* ---- verifying ------------------------------------------------------------------- */
 
 static hybrid_status verify_result(peer_case *p, int64_t *row)
 {
@@ -218,8 +214,7 @@ static void verify(peer_case *p, bench_line *line)
         line->verified = 1;
 }
 
-/* ---- lines ----------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------- */
 
 static void line_of(const peer_case *p, const char *name, int core, bench_line *line)
 {
@@ -249,11 +244,11 @@ static void time_algorithm(peer_case *p, int algorithm, const char *name, int co
             peer_unload(p->device);
     }
     if (bad) {
-        line_of(p, name, core, &line); /* no times of calls that came before it */
+        line_of(p, name, core, &line); /* clears times of earlier calls */
         snprintf(line.error, sizeof line.error, "%s", peer_error(p->device));
     } else {
         summarize(p, &line);
-        if (!core || line.reuse) /* of the other algorithms the results end to end */
+        if (!core || line.reuse) /* other algorithms are verified in whole calls */
             verify(p, &line);
     }
     bench_print(p->bench, &line);

@@ -1,5 +1,4 @@
-/* bench/program/bench_pinned.c - operands and Y pinned by the library before the clock
- * starts. */
+/* bench/program/bench_pinned.c - pins operands and Y before the clock starts. */
 #include "bench/program/bench.h"
 
 enum { MOST_ARRAYS = 8 };
@@ -14,7 +13,7 @@ static size_t value_size(hybrid_type type)
     return type == HYBRID_F64 ? 8 : 4;
 }
 
-/* Appends the arrays of a matrix, if there is one; returns how many there are now. */
+/* Appends the arrays of a matrix, if it has any. Returns the new number of arrays. */
 static int add_csr(const hybrid_csr *m, array *arrays, int count)
 {
     const size_t offset = m->offset_type == HYBRID_I64 ? 8 : 4;
@@ -61,6 +60,6 @@ void bench_unpin(bench_case *c)
     array arrays[MOST_ARRAYS];
     const int count = arrays_of(c, arrays);
 
-    for (int i = 0; i < count; i++) /* one that was not pinned is refused, no more */
+    for (int i = 0; i < count; i++) /* hybrid_unpin() rejects what is not pinned */
         hybrid_unpin(c->engine, arrays[i].ptr);
 }

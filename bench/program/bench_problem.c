@@ -1,5 +1,4 @@
-/* bench/program/bench_problem.c - operands in malloc'ed memory, as a caller holds them.
- */
+/* bench/program/bench_problem.c - makes operands in memory from malloc. */
 #include "bench/program/bench.h"
 
 #include <stdint.h>
@@ -16,7 +15,7 @@ static void *in_huge_pages(char *array, size_t bytes)
     const size_t skip = (PAGE - (uintptr_t)array % PAGE) % PAGE;
 
     if (array && bytes >= LARGE)
-        madvise(array + skip, bytes - skip, MADV_HUGEPAGE); /* a wish */
+        madvise(array + skip, bytes - skip, MADV_HUGEPAGE); /* may fail */
     return array;
 }
 
@@ -53,7 +52,7 @@ static void csr_free(hybrid_csr *m)
     *m = (hybrid_csr){0};
 }
 
-/* Move the library's matrix into malloc'ed arrays. 0 = success. */
+/* Moves the library's matrix into arrays from malloc. Returns 0 on success. */
 static int adopt(hybrid_engine *tools, hybrid_csr *from, hybrid_csr *to)
 {
     const size_t nnz = (size_t)from->nnz;
@@ -76,7 +75,7 @@ static int is_file(const char *spec)
     return strstr(spec, ".mtx") != NULL;
 }
 
-/* The file's name without folder and ".mtx...", or the description as it is. */
+/* Writes the file's name without folder and ".mtx...", or the description. */
 static void name_of(const char *spec, char *name)
 {
     const char *slash = strrchr(spec, '/');

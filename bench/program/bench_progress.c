@@ -1,14 +1,14 @@
-/* bench/program/bench_progress.c - how long a product goes without telling its progress,
-   and how long it takes to end when it is asked to. */
+/* bench/program/bench_progress.c - measures the pauses between progress callbacks, and
+   how fast a call ends when it is cancelled. */
 #include "bench/program/bench.h"
 
-enum { POINTS = 9 }; /* of a call's time at which it is ended, one call each */
+enum { POINTS = 9 }; /* calls that are cancelled, at equal distances of a call's time */
 
 typedef struct watch {
-    double begin, last; /* seconds */
-    double pause;       /* the longest */
-    double after;       /* it is ended after so many seconds; 0: it is not */
-    double ended;       /* when; 0: it was not */
+    double begin, last; /* time when the call began, and of the last callback, seconds */
+    double pause;       /* longest pause, seconds */
+    double after;       /* seconds after which to cancel; 0: never */
+    double ended;       /* time of cancelling; 0: not cancelled */
     int64_t calls;
 } watch;
 
@@ -33,7 +33,7 @@ static int on_progress(void *user, int64_t rows_done, int64_t rows)
     return w->ended > 0;
 }
 
-/* Planned and run; how long both took, or from when it was ended. */
+/* Plans and runs. *seconds is the time of both, or since cancelling. */
 static hybrid_status call(bench_case *c, const bench_product *product, watch *w,
                           double *seconds)
 {
@@ -62,7 +62,7 @@ int bench_progress(bench_case *c, const bench_product *product)
     int ended = 0;
 
     hybrid_engine_progress(c->engine, on_progress, &w);
-    hybrid_status status = call(c, product, &w, &seconds); /* and what is dear once */
+    hybrid_status status = call(c, product, &w, &seconds); /* with one-time costs */
     if (status == HYBRID_OK)
         status = call(c, product, &w, &whole);
     const double pause  = w.pause;

@@ -1,5 +1,4 @@
-/* bench/program/bench_spgemm.c - C = A*A, or A times its transpose when A is not square.
- */
+/* bench/program/bench_spgemm.c - C = A*A, or A times its transpose if A is not square. */
 #include "bench/program/bench.h"
 
 #include <stdlib.h>
@@ -24,7 +23,7 @@ static hybrid_status run(bench_case *c, hybrid_plan *planned)
     return hybrid_spgemm_run(planned, &p->A, bench_second(p), &c->C);
 }
 
-/* B is on its way while the plan is made. */
+/* One-shot call, which prefetches B while the plan is made. */
 static hybrid_status once(bench_case *c)
 {
     const bench_problem *p = &c->bench->problem;

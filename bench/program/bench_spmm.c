@@ -1,4 +1,4 @@
-/* bench/program/bench_spmm.c - Y = A*X; SpMV is the same with one column. */
+/* bench/program/bench_spmm.c - Y = A*X. SpMV has one column. */
 #include "bench/program/bench.h"
 
 #include <stdlib.h>
@@ -30,13 +30,13 @@ static hybrid_status run(bench_case *c, hybrid_plan *planned)
     return hybrid_spmm_run(planned, 1, &c->bench->problem.A, &c->X, 0, &c->Y);
 }
 
-/* Y is the caller's own and written anew by every call. */
+/* Does nothing, because Y is overwritten by every call. */
 static void clear(bench_case *c)
 {
     (void)c;
 }
 
-/* The next Y has pages that nobody has touched. */
+/* Takes Y away. The next Y has untouched pages. */
 static void *keep(bench_case *c)
 {
     const size_t size = c->Y.type == HYBRID_F64 ? 8 : 4;
@@ -81,7 +81,7 @@ const bench_product bench_spmm = {
 
 const bench_product bench_spmv = {
     .name   = "spmv",
-    .family = "spm", /* those of spmv and of spmm */
+    .family = "spm", /* prefix of spmv and spmm */
     .open   = open_case,
     .plan   = plan,
     .run    = run,

@@ -1,4 +1,4 @@
-/* bench/program/bench_table.c - one line of the table for each measurement. */
+/* bench/program/bench_table.c - prints one line of the table per measurement. */
 #include "bench/program/bench.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ double bench_use(const bench_line *line, hybrid_resource resource)
     return strcmp(line->mode, "end") == 0 && use->rate > 0 ? use->utilisation : NAN;
 }
 
-/* Of the two ways the larger. */
+/* Returns the larger use of the two directions of the bus. */
 static double bus_of(const bench_line *line)
 {
     return fmax(bench_use(line, HYBRID_BUS_UP), bench_use(line, HYBRID_BUS_DOWN));
@@ -61,7 +61,7 @@ void bench_print_head(void)
            "new matrix", "GFLOP/s", "bus", "ref", "ratio", "checked");
 }
 
-/* A number, or "-" if unknown. */
+/* Prints a number, or "-" if it is unknown. */
 static void cell(int width, int digits, double value)
 {
     if (isfinite(value))

@@ -1,9 +1,9 @@
-/* bench/program/hold.cu - keep copies to the device waiting.
+/* bench/program/hold.cu - holds copies to the device until more work is enqueued.
 
-   Between two events on an idle device lies not only the kernel that is timed but also
-   the time that the host takes to enqueue it, 5 to 15 us, which is more than a small
-   product takes. While a long copy is under way, copies behind it wait, so that what
-   follows them is enqueued before it begins. */
+   Two events on an idle device measure not only the kernel between them but also the time
+   in which the host enqueues it: 5 to 15 us, more than a small product takes. While a
+   long copy is under way, copies behind it wait, so that the work after them is enqueued
+   completely before it begins. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ void peer_hold_close(peer_hold *h)
         (void)cudaEventDestroy(h->end);
     (void)cudaFreeHost(h->from);
     (void)cudaFree(h->to);
-    (void)cudaGetLastError(); /* of what could not be opened */
+    (void)cudaGetLastError(); /* errors of what could not be opened */
     free(h);
 }
 

@@ -13,11 +13,11 @@ struct neighbour {
     pthread_mutex_t lock;
     pthread_cond_t woken;
     int64_t spin_ns;
-    int threads;         /* that run */
+    int threads;         /* threads that were started */
     int stop;            /* guarded by lock */
     unsigned round;      /* disturbances so far; guarded by lock */
     atomic_int spinning; /* threads that have begun to spin in this round */
-    atomic_int stopped;  /* ends a spin that lasts for ever */
+    atomic_int stopped;  /* 1 ends a spin of NEIGHBOUR_FOREVER */
     pthread_t handles[];
 };
 

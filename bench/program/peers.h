@@ -1,6 +1,8 @@
-/* bench/program/peers.h - cuSPARSE behind a plain C interface. Built only with CUDA, except
-   bench_array(), peer_versions() and peer_hold. Functions that return int return 0 on
-   success; peer_error() tells the rest in words. */
+/* bench/program/peers.h - cuSPARSE behind a plain C interface.
+
+   It is built only with CUDA, except bench_array(), peer_versions() and peer_hold.
+   Functions that return int return 0 on success; otherwise peer_error() returns a
+   sentence. */
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
 
@@ -19,18 +21,18 @@ typedef struct peer_csr {
     const void    *val;
 } peer_csr;
 
-/* Host arrays, pageable, borrowed. */
+/* Operands in pageable host arrays, borrowed. */
 typedef struct peer_problem {
     peer_op     op;
-    size_t      value_size; /* 4 or 8 */
-    peer_csr    A, B;       /* B.row_ptr == NULL: A times A */
-    const void *X;          /* A.cols x cols, without gaps; NULL in SpGEMM */
+    size_t      value_size; /* bytes, 4 or 8 */
+    peer_csr    A, B;       /* B.row_ptr == NULL: B is A */
+    const void *X;          /* A.cols x cols, without gaps; NULL for SpGEMM */
     int64_t     cols;
-    int         col_major;  /* order of X and Y */
+    int         col_major;  /* 1: X and Y are column-major */
 } peer_problem;
 
-/* A result on the host. Arrays come from malloc, are kept from call to call, and grow
-   when a call needs more. Start from all zero. */
+/* A result on the host. Its arrays come from malloc, are reused by later calls, and grow
+   if a call needs more. Start with all zero. */
 typedef struct peer_result {
     int64_t  nnz, room;     /* entries of C or elements of Y: used, allocated */
     int32_t *row_ptr, *col; /* NULL for Y */
@@ -39,49 +41,51 @@ typedef struct peer_result {
 
 void peer_result_free(peer_result *result);
 
-/* malloc, with huge pages where NumPy asks for them too, from 4 MB on: what all of our
-   operands and results, and SciPy, PyTorch and CuPy, are timed with. */
+/* Allocates with malloc and asks for huge pages from 4 MB on, as NumPy does. All timed
+   operands and results come from here, also those for SciPy, PyTorch and CuPy. */
 void *bench_array(size_t bytes);
 
-/* What one call took. */
+/* Times and bytes of one call. */
 typedef struct peer_call {
-    double  seconds;        /* in core: kernels alone, in memory allocated beforehand */
-    double  new_matrix_s;   /* in core: a call with every allocation and inspection */
-    double  prepare_s;      /* preprocess, in neither; 0 = none */
+    double  seconds;        /* in core: kernels only, in memory allocated before */
+    double  new_matrix_s;   /* in core: call with all allocations and inspection */
+    double  prepare_s;      /* preprocessing, in neither of the two; 0: none */
     int64_t nnz_out, bytes_up, bytes_down, device_bytes;
 } peer_call;
 
 typedef struct peer_device peer_device;
 
-/* NULL on failure; the reason is then at `error`. */
+/* Returns NULL on failure, with the reason in `error`. */
 peer_device *peer_open(char *error, size_t size);
-void         peer_close(peer_device *d); /* NULL is fine */
+void         peer_close(peer_device *d); /* NULL is ignored */
 const char  *peer_error(const peer_device *d);
-const char  *peer_name(const peer_device *d); /* of the GPU */
+const char  *peer_name(const peer_device *d); /* name of the GPU */
 
-/* ", CUDA driver 13.0, runtime 13.0, cuSPARSE 12.6.3"; empty in a build without CUDA. */
+/* Writes ", CUDA driver 13.0, runtime 13.0, cuSPARSE 12.6.3", or "" without CUDA. */
 void peer_versions(char *text, size_t size);
 
-/* SpGEMM again with other values, in core: its kernels are those of values alone. */
+/* Algorithm that repeats an SpGEMM with other values. In core only values are timed. */
 #define PEER_REUSE "spgemm.reuse"
 
-/* Name of algorithm i, such as "spgemm.alg1"; NULL past the last one. */
+/* Returns the name of algorithm i, such as "spgemm.alg1"; NULL after the last one. */
 const char *peer_algorithm(peer_op op, int i);
 
-/* Copies to the device that are enqueued within 0.4 ms from peer_hold_start() on begin
-   when those are over, and so does what follows them. NULL, -1: a call of CUDA failed. */
+/* Holds copies to the device. Copies that are enqueued within 0.4 ms after
+   peer_hold_start() begin after that time, and so does the work behind them. NULL or -1:
+   a CUDA call failed. */
 typedef struct peer_hold peer_hold;
 peer_hold *peer_hold_open(void);
-void       peer_hold_close(peer_hold *hold); /* NULL is fine */
+void       peer_hold_close(peer_hold *hold); /* NULL is ignored */
 int        peer_hold_start(peer_hold *hold);
 
-/* In core: operands stay on the device from load to unload; kernels by device events. */
+/* In core: operands stay on the device from load to unload, and kernels are timed with
+   device events. */
 int  peer_load(peer_device *d, const peer_problem *problem);
-int  peer_core(peer_device *d, int algorithm, peer_result *result, /* or NULL */
+int  peer_core(peer_device *d, int algorithm, peer_result *result, /* may be NULL */
                peer_call *call);
 void peer_unload(peer_device *d);
 
-/* From host arrays to host arrays, everything allocated, copied and freed within. */
+/* Computes from host arrays to host arrays; includes allocating, copying and freeing. */
 int peer_end(peer_device *d, const peer_problem *problem, int algorithm,
              peer_result *result, peer_call *call);
 

@@ -6,9 +6,9 @@
 
 #include "cli/output/json.h"
 
-/* Zeroed is empty. */
+/* Times of calls. A zeroed struct is empty. */
 typedef struct cli_calls {
-    double *seconds; /* of each call, in order */
+    double *seconds; /* wall time of each call, in order */
     int64_t count, capacity;
 } cli_calls;
 
@@ -17,10 +17,10 @@ int cli_calls_open(cli_calls *calls, int64_t capacity);
 void cli_calls_add(cli_calls *calls, double seconds);
 void cli_calls_close(cli_calls *calls);
 
-/* Prints the times on stderr, a line each, if there is more than one. */
+/* Prints one line per call on stderr, if there is more than one call. */
 void cli_calls_print(const cli_calls *calls);
 
-/* Writes the times as an array. */
+/* Writes the times as an array of seconds. */
 void cli_calls_json(const cli_calls *calls, cli_json *json, const char *key);
 
 #endif /* CLI_CALLS_H */

@@ -1,6 +1,4 @@
-/* cli/commands/cmd_calibrate.c - hybrid_spmm calibrate: measure this machine and keep the
- * rates.
- */
+/* cli/commands/cmd_calibrate.c - hybrid_spmm calibrate: measures this machine. */
 #include <stdio.h>
 
 #include "cli/commands/job.h"
@@ -10,7 +8,7 @@
 #include "cli/output/signals.h"
 #include "cli/output/text.h"
 
-static FILE *to; /* where the tables go: not among the rates */
+static FILE *to; /* stream of the tables: stderr if the rates go to stdout */
 
 static void put_rate(const char *what, double Bps)
 {
@@ -38,7 +36,7 @@ static void put_rule(const char *what, const hybrid_rule *rule)
             100 * (rule->slowdown - 1));
 }
 
-/* As good as picking the faster each time is 100 % and 0 %. */
+/* Prints the rules. A perfect rule is 100 % right and 0 % slower. */
 static void put_rules(const hybrid_calibration *found)
 {
     char fitted[64], scaled[64];
@@ -106,7 +104,8 @@ static int calibrate(const cli_options *o, hybrid_engine *engine,
     return CLI_DONE;
 }
 
-/* A file of rates that is malformed must not keep this from writing another. */
+/* Opens the engine without a rates file, so that a malformed one does not prevent the
+   command from writing another. */
 int cli_calibrate(const cli_options *options)
 {
     cli_output output = CLI_OUTPUT_NONE;

@@ -1,5 +1,5 @@
 /* cli/commands/cmd_doctor.c - hybrid_spmm doctor: what the library finds on this machine,
-   what is wrong, and how to mend it. */
+   which problems there are, and how to solve them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@ enum { MOST_GPUS = 16, MESSAGE = 1024 };
 typedef struct examination {
     const cli_options *options;
     cli_gpus gpus;
-    hybrid_engine *engine;  /* on the host; NULL if there is none to be had */
-    hybrid_machine machine; /* of the engine */
+    hybrid_engine *engine;  /* engine on the host; NULL if it cannot be opened */
+    hybrid_machine machine; /* description of the engine's machine */
     int problems;
 } examination;
 
@@ -30,7 +30,7 @@ __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
     putchar('\n');
 }
 
-/* What is wrong, and how to mend it. */
+/* Prints a problem and its remedy, and counts it. */
 __attribute__((format(printf, 3, 4))) static void
 problem(examination *e, const char *remedy, const char *format, ...)
 {
@@ -44,8 +44,7 @@ problem(examination *e, const char *remedy, const char *format, ...)
     e->problems++;
 }
 
-/* ---- the engine on the host ---------------------------------------------------------
- */
+/* ---- the engine on the host ------------------------------------------------------ */
 
 static hybrid_status open_with(const char *rates, hybrid_backend backend, int device,
                                char *message, hybrid_engine **engine)
@@ -61,7 +60,8 @@ static hybrid_status open_with(const char *rates, hybrid_backend backend, int de
     return hybrid_engine_create(&wanted, engine);
 }
 
-/* Rates that cannot be read must not hide the rest of the machine. */
+/* Opens the engine on the host. If the rates cannot be read, it is opened without them,
+   so that the rest of the machine is still examined. */
 static int open_host(examination *e)
 {
     char message[MESSAGE], again[MESSAGE];
@@ -73,10 +73,10 @@ static int open_host(examination *e)
         status = open_with("", HYBRID_HOST, 0, again, &e->engine);
     if (status != HYBRID_OK)
         return cli_fail_status(status, message);
-    e->machine                 = (hybrid_machine)HYBRID_MACHINE_INIT;
-    const hybrid_status looked = hybrid_engine_machine(e->engine, &e->machine);
-    if (looked != HYBRID_OK)
-        return cli_fail_status(looked, "");
+    e->machine                    = (hybrid_machine)HYBRID_MACHINE_INIT;
+    const hybrid_status described = hybrid_engine_machine(e->engine, &e->machine);
+    if (described != HYBRID_OK)
+        return cli_fail_status(described, "");
     put("built      CPU%s, Matrix Market and gzip files",
         e->machine.with_cuda ? " and CUDA" : " without CUDA");
     if (bad_rates)
@@ -85,11 +85,9 @@ static int open_host(examination *e)
     return CLI_DONE;
 }
 
-/* ---- GPUs
- * ------------------------------------------------------------------------------
- */
+/* ---- GPUs ------------------------------------------------------------------------ */
 
-/* The file of the host's rates is another one than that of a GPU. */
+/* Prints the rates file of a GPU's engine. The host has a different file. */
 static void tell_rates(const hybrid_engine *engine)
 {
     hybrid_machine machine = HYBRID_MACHINE_INIT;
@@ -103,8 +101,7 @@ static void tell_rates(const hybrid_engine *engine)
             "them");
 }
 
-/* Returns the number of GPUs that answer; `message` says why the one after them does not.
- */
+/* Returns the number of GPUs that can be used; `message` says why the next one cannot. */
 static int tell_gpus(examination *e, char *message)
 {
     int count = 0;
@@ -161,8 +158,7 @@ static void examine_gpus(examination *e)
         tell_no_gpu(e, message);
 }
 
-/* ---- cores, memory, rates -------------------------------------------------------------
- */
+/* ---- cores, memory, rates -------------------------------------------------------- */
 
 static void examine_cores(examination *e)
 {
@@ -176,7 +172,7 @@ static void examine_cores(examination *e)
 
 static void examine_memory(examination *e)
 {
-    enum { LEAST = 256 }; /* MiB */
+    enum { LEAST = 256 }; /* minimum memory in MiB */
     const hybrid_machine *m = &e->machine;
 
     put("memory     %s in the machine",
@@ -190,10 +186,10 @@ static void examine_memory(examination *e)
         m->host_bytes > 0 ? cli_bytes(m->host_bytes).s : "none");
     if (m->host_bytes > 0 && m->host_bytes < (int64_t)LEAST << 20)
         problem(e, "raise the memory limit of the container or the control group",
-                "less than %d MiB of memory are few for sparse products", LEAST);
+                "less than %d MiB of memory is little for sparse products", LEAST);
 }
 
-/* calibrate writes to the cache folder. */
+/* Checks that there is a cache folder, because calibrate writes to it. */
 static void examine_cache(examination *e)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -1,6 +1,5 @@
-/* cli/commands/cmd_explain.c - hybrid_spmm explain: the plan in words or as JSON; nothing
- * is computed.
- */
+/* cli/commands/cmd_explain.c - hybrid_spmm explain: prints a plan as text or JSON and
+   computes nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +11,7 @@
 #include "cli/output/say.h"
 #include "cli/output/text.h"
 
-/* ---- in words --------------------------------------------------------------------- */
+/* ---- as text --------------------------------------------------------------------- */
 
 typedef size_t tell_fn(const hybrid_plan *plan, char *text, size_t capacity);
 
@@ -29,7 +28,8 @@ static int print(const cli_job *job, tell_fn *tell)
     return CLI_DONE;
 }
 
-/* The library tells of C, which it allocates; X and Y are the program's. */
+/* Prints whether X and Y fit memory. The library reports on C only, because the program
+   allocates X and Y. */
 static void print_dense_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);
@@ -44,7 +44,7 @@ static void print_dense_fit(const cli_job *job)
                               : "");
 }
 
-/* ---- operands that stay in their files have no plan ------------------------------- */
+/* ---- operands in files, which have no plan --------------------------------------- */
 
 static int has_plan(const cli_job *job)
 {
@@ -75,7 +75,7 @@ static void print_result(const cli_job *job)
            cli_count(r->flops / 2).s);
 }
 
-/* The library tells of memory where there is a plan. */
+/* Prints whether C fits memory, for a product without a plan. Plans say so, too. */
 static void print_sparse_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);
@@ -209,7 +209,7 @@ static int print_json(const cli_job *job)
     cli_json json;
 
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK)
-        return cli_fail(CLI_FAILED, "the engine does not tell of the machine");
+        return cli_fail(CLI_FAILED, "the engine does not describe the machine");
     cli_json_begin(&json, stdout, "");
     cli_json_text(&json, "version", cli_version().s);
     put_operands(&json, job);

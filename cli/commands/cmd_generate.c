@@ -1,4 +1,4 @@
-/* cli/commands/cmd_generate.c - hybrid_spmm generate: a problem to a file. */
+/* cli/commands/cmd_generate.c - hybrid_spmm generate: writes a matrix to a file. */
 #include <stdio.h>
 
 #include "cli/output/format.h"

@@ -1,6 +1,4 @@
-/* cli/commands/cmd_info.c - hybrid_spmm info: read and check a whole file, and tell what
- * is in it.
- */
+/* cli/commands/cmd_info.c - hybrid_spmm info: checks and describes a matrix. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,8 +8,7 @@
 #include "cli/output/say.h"
 #include "cli/output/text.h"
 
-/* ---- a sparse matrix ----------------------------------------------------------------
- */
+/* ---- a sparse matrix ------------------------------------------------------------- */
 
 static void put_size(const char *name, int64_t rows, int64_t cols)
 {
@@ -91,8 +88,7 @@ static int tell_sparse(hybrid_engine *engine, const cli_options *o, const hybrid
     return CLI_DONE;
 }
 
-/* ---- a dense matrix -----------------------------------------------------------------
- */
+/* ---- a dense matrix -------------------------------------------------------------- */
 
 static double element(const hybrid_dense *X, int64_t k, int64_t line)
 {
@@ -102,7 +98,7 @@ static double element(const hybrid_dense *X, int64_t k, int64_t line)
 }
 
 typedef struct survey {
-    double least, most; /* of finite values; least > most if there are none */
+    double least, most; /* finite values; least > most if there are none */
     int64_t not_finite;
 } survey;
 

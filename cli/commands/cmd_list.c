@@ -1,5 +1,4 @@
-/* cli/commands/cmd_list.c - hybrid_spmm list: backends, and variants with their sources.
- */
+/* cli/commands/cmd_list.c - hybrid_spmm list: prints backends and variants. */
 #include <stdio.h>
 
 #include "cli/commands/job.h"
@@ -7,15 +6,15 @@
 #include "cli/output/say.h"
 #include "cli/output/text.h"
 
-/* A backend that is absent is part of the answer. */
+/* A backend, which may be absent. */
 typedef struct backend {
     const char *name;
     hybrid_backend backend;
     int present;
-    char text[1024]; /* what it runs on, or why it is absent */
+    char text[1024]; /* device, or the reason why the backend is absent */
 } backend;
 
-static int look(backend *b)
+static int open_backend(backend *b)
 {
     hybrid_engine_options wanted = HYBRID_ENGINE_OPTIONS_INIT;
     hybrid_engine *engine        = NULL;
@@ -93,10 +92,10 @@ int cli_list(const cli_options *options)
 {
     backend backends[] = {{.name = "host", .backend = HYBRID_HOST},
                           {.name = "cuda", .backend = HYBRID_CUDA}};
-    int code           = look(&backends[0]);
+    int code           = open_backend(&backends[0]);
 
     if (code == CLI_DONE)
-        code = look(&backends[1]);
+        code = open_backend(&backends[1]);
     if (code == CLI_DONE)
         (options->json ? print_json : print_words)(backends, 2);
     return code;

@@ -1,5 +1,4 @@
-/* cli/commands/cmd_multiply.c - hybrid_spmm multiply: read, plan, run, verify, write,
- * tell. */
+/* cli/commands/cmd_multiply.c - hybrid_spmm multiply: computes a product. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,15 +15,14 @@
 #include "cli/output/signals.h"
 #include "cli/output/summary.h"
 
-enum { TRIALS = 10 }; /* a wrong row passes all of them once in 1024 times */
+enum { TRIALS = 10 }; /* a wrong row passes all trials with probability 1/1024 */
 
 typedef struct multiply {
     cli_job job;
     cli_output output, trace, report;
 } multiply;
 
-/* ---- before anything is computed
- * ------------------------------------------------------- */
+/* ---- before the product ---------------------------------------------------------- */
 
 static int check(multiply *m)
 {
@@ -62,7 +60,7 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
-/* An estimate may be off: a result that exceeds memory by less than this is tried. */
+/* Factor of memory up to which a result is tried, because estimates may be wrong. */
 static const double SURE = 1.25;
 
 static int plan(multiply *m)
@@ -75,8 +73,7 @@ static int plan(multiply *m)
     return code == CLI_DONE ? cli_fit_check(job, SURE) : code;
 }
 
-/* ---- the product
- * --------------------------------------------------------------------------- */
+/* ---- the product ----------------------------------------------------------------- */
 
 static void on_event(void *user, const hybrid_event *event)
 {
@@ -96,7 +93,7 @@ static hybrid_status run_plan(cli_job *job)
     return status == HYBRID_OK ? hybrid_plan_report(job->plan, &job->report) : status;
 }
 
-/* The result of the call before is freed first, so that budgets hold one result. */
+/* Runs the product once. The last result is freed first, so that budgets hold one. */
 static int run_once(cli_job *job)
 {
     hybrid_csr_free(job->engine, &job->C);
@@ -167,8 +164,7 @@ static int verify(multiply *m)
     return CLI_DONE;
 }
 
-/* ---- what comes out
- * ------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------- */
 
 static int write_result(multiply *m)
 {

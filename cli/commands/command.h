@@ -1,5 +1,5 @@
-/* cli/commands/command.h - the commands of hybrid_spmm: one table drives dispatch,
-   --help, suggestions, manual pages and completions of shells. */
+/* cli/commands/command.h - the commands of hybrid_spmm. One table drives dispatch,
+   --help, suggestions, manual pages and shell completions. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -7,7 +7,7 @@
 
 typedef struct cli_options cli_options;
 
-/* The commands that an option belongs to. */
+/* Bits of the commands that an option belongs to. */
 enum {
     CLI_MULTIPLY  = 1u << 0,
     CLI_EXPLAIN   = 1u << 1,
@@ -16,7 +16,7 @@ enum {
     CLI_GENERATE  = 1u << 4,
     CLI_CALIBRATE = 1u << 5,
     CLI_DOCTOR    = 1u << 6,
-    CLI_PROGRAM   = 1u << 7 /* before any command: hybrid_spmm --version */
+    CLI_PROGRAM   = 1u << 7 /* without a command: hybrid_spmm --version */
 };
 
 /* A row of a list in --help and in a manual page. A NULL name ends the list. */
@@ -32,7 +32,7 @@ typedef struct cli_command {
     int least, most;                        /* number of arguments */
     const char *summary;                    /* "compute A*B, A*A or A*X" */
     const char *description; /* paragraphs, separated by an empty line, not wrapped */
-    const cli_term *kinds;   /* KIND:ARGS, which is the only argument; or NULL */
+    const cli_term *kinds;   /* kinds of a KIND:ARGS argument; or NULL */
     const cli_term *examples;
 } cli_command;
 

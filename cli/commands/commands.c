@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No number of arguments is accepted: main() looks for the command first. */
+/* No number of arguments is accepted, because main() finds the command first. */
 const cli_command cli_program = {
     .name        = "",
     .bit         = CLI_PROGRAM,

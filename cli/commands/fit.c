@@ -19,7 +19,7 @@ cli_fit cli_fit_of(const cli_job *job)
     cli_fit fit            = {.free = INT64_MAX};
 
     fit.needed = bytes_of_x(job);
-    if (!job->Y.data) /* Y of a random X is made with X */
+    if (!job->Y.data) /* with a random X, Y is made together with X */
         fit.needed += job->report.predicted_result_bytes;
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK ||
         machine.host_bytes == 0)
@@ -29,7 +29,7 @@ cli_fit cli_fit_of(const cli_job *job)
     return fit;
 }
 
-/* Values of JSON files are not converted. */
+/* Returns 1 unless an operand is a JSON file, whose values are not converted. */
 static int is_converted(const cli_job *job)
 {
     const char *const *input = job->options->input;

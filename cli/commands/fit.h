@@ -6,15 +6,15 @@
 
 typedef struct cli_fit {
     int64_t needed; /* bytes of the result, and of a random X that is not made yet */
-    int64_t free;   /* bytes of the budget that are not in use; INT64_MAX without a budget */
-    int64_t budget; /* 0 = none */
+    int64_t free;   /* free bytes of the budget; INT64_MAX without a budget */
+    int64_t budget; /* bytes; 0 without a budget */
 } cli_fit;
 
-/* The job has a plan or a prediction, and has not run yet. */
+/* The job must have a plan or a prediction, and must not have run. */
 cli_fit cli_fit_of(const cli_job *job);
 
-/* Returns 0, or CLI_MEMORY after saying that the result exceeds what is free more than `times`
-   times, and what to do. */
+/* Returns CLI_MEMORY, with a sentence and advice, if the result exceeds the free memory
+   by more than the factor `times`; else 0. */
 int cli_fit_check(const cli_job *job, double times);
 
 #endif /* CLI_FIT_H */

@@ -1,4 +1,4 @@
-/* cli/commands/gpus.c - what the system shows of NVIDIA GPUs. */
+/* cli/commands/gpus.c - NVIDIA GPUs that the system shows. */
 #include "cli/commands/gpus.h"
 
 #include <ctype.h>
@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NVIDIA = 0x10de, DISPLAY = 0x03 }; /* vendor; class of PCI devices, upper byte */
+enum { NVIDIA = 0x10de, DISPLAY = 0x03 }; /* PCI vendor; upper byte of the PCI class */
 
-/* Number of entries of a folder for which `counts` returns 1; 0 if there is no folder. */
+/* Returns the number of entries of a folder for which `counts` returns 1; 0 if there is
+   no such folder. */
 static int count_entries(const char *root, const char *folder,
                          int (*counts)(const char *path, const char *name))
 {
@@ -33,7 +34,7 @@ static int is_node(const char *path, const char *name)
     return strncmp(name, "nvidia", 6) == 0 && isdigit((unsigned char)name[6]);
 }
 
-/* The number in a file of /sys, such as "0x10de"; -1 if there is none. */
+/* Returns the number in a file of /sys, such as "0x10de"; -1 if there is none. */
 static long read_number(const char *path, const char *name, const char *file)
 {
     char full[PATH_MAX], line[32] = "";

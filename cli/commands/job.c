@@ -1,4 +1,4 @@
-/* cli/commands/job.c - what multiply and explain share: engine, options, plan. */
+/* cli/commands/job.c - steps that multiply and explain share: engine, options, plan. */
 #include "cli/commands/job.h"
 
 #include <stdio.h>
@@ -24,8 +24,9 @@ void cli_job_pause(cli_job *job)
     job->cpu_ns = cpu_now_ns();
 }
 
-/* Cores; but for reading and writing during which no core was busy for half of the time,
-   none of the resources that the library knows: files. */
+/* Returns what bound a step. It is a file (HYBRID_RESOURCES, none of the library's) if
+   the step read or wrote and cores were busy for less than half of its time; else the
+   cores. */
 static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t ns)
 {
     const int on_file = strncmp(stage, "read", 4) == 0 || strncmp(stage, "write", 5) == 0;
@@ -53,7 +54,7 @@ double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t b
     return (double)(end_ns - begin_ns) * 1e-9;
 }
 
-/* ---- engine ---- */
+/* ---- engine ---------------------------------------------------------------------- */
 
 static int on_progress(void *user, int64_t done, int64_t total)
 {
@@ -87,8 +88,8 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     return NULL;
 }
 
-/* A GPU that is not there needs no words. One that was asked for, or that is there and
-   cannot be used, does. */
+/* Explains why the GPU is not used, if one was asked for or is present. A machine without
+   GPU needs no explanation. */
 static void tell_of_gpu(const cli_job *job)
 {
     const cli_options *o = job->options;
@@ -119,7 +120,7 @@ int cli_job_open(cli_job *job)
     return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
 }
 
-/* ---- options ---- */
+/* ---- options --------------------------------------------------------------------- */
 
 static int is_variant(const char *beginning)
 {
@@ -155,7 +156,7 @@ int cli_job_check(const cli_options *o)
     return CLI_DONE;
 }
 
-/* ---- plan ---- */
+/* ---- plan ------------------------------------------------------------------------ */
 
 static void find_chosen(cli_job *job)
 {

@@ -1,4 +1,4 @@
-/* cli/commands/job.h - one product: operands, plan, result, and what each step took. */
+/* cli/commands/job.h - one product: operands, plan, result, and the time of each step. */
 #ifndef CLI_JOB_H
 #define CLI_JOB_H
 
@@ -10,50 +10,51 @@
 typedef struct cli_job {
     const cli_options *options;
     hybrid_engine *engine;
-    hybrid_csr A, B, C;      /* B is empty when the right operand is A or X; A and B have no
-                                arrays when they stay in their files */
-    const hybrid_csr *right; /* &A or &B; NULL when it is X */
-    int explains;            /* nothing is computed: a random X has no numbers */
+    hybrid_csr A, B, C;      /* B is empty if the right operand is A or X; operands that
+                                stay in their files have no arrays */
+    const hybrid_csr *right; /* &A or &B; NULL if the right operand is X */
+    int explains;            /* 1: nothing is computed, and a random X has no values */
     hybrid_dense X, Y;
-    hybrid_file *left_file, *right_file; /* of operands that stay there; or NULL */
-    hybrid_plan *plan; /* NULL if one stays: there is one for each panel */
+    hybrid_file *left_file, *right_file; /* operands that stay in their files; or NULL */
+    hybrid_plan *plan; /* NULL if an operand stays in its file: each part has a plan */
     hybrid_report report;
-    const char *variant; /* that computes */
-    hybrid_trace *trace; /* NULL unless it is asked for */
-    cli_calls calls; /* of the product; the report is that of the last one */
-    int64_t cpu_ns;  /* CPU time of the process when the last step ended */
-    double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds */
-    int64_t begin_ns;                                      /* when the command began */
-    hybrid_type type;                                      /* of all values */
-    cli_title left_name, right_name;                       /* as the summary says them */
+    const char *variant; /* name of the variant that computes */
+    hybrid_trace *trace; /* NULL unless --trace is given */
+    cli_calls calls;     /* times of all calls; the report is that of the last call */
+    int64_t cpu_ns;      /* CPU time of the process at the end of the last step */
+    double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds of steps */
+    int64_t begin_ns;                                      /* start of the command */
+    hybrid_type type;                                      /* type of all values */
+    cli_title left_name, right_name;                       /* names for the summary */
 } cli_job;
 
-/* Each returns 0 or an exit code, after saying what went wrong. */
-int cli_job_check(const cli_options *options); /* options that do not fit together */
-int cli_job_open(cli_job *job);                /* the engine */
+/* Each of these returns 0 or an exit code, after printing an error sentence. */
+int cli_job_check(const cli_options *options); /* checks that options fit together */
+int cli_job_open(cli_job *job);                /* opens the engine */
 int cli_job_plan(cli_job *job);
 
-/* How to compute, as the options want it. */
+/* Returns the plan options that the user's options ask for. */
 hybrid_plan_options cli_job_wanted(const cli_job *job);
 
-/* Whether an operand stays in its file. */
+/* Returns 1 if an operand stays in its file. */
 static inline int cli_job_has_files(const cli_job *job)
 {
     return job->left_file || job->right_file;
 }
 
-/* Frees what was made; zeroed is fine. */
+/* Frees all that the job holds. A zeroed job is allowed. */
 void cli_job_close(cli_job *job);
 
-/* An engine as the options want it, with these rates (hybrid_engine_options.rates_path);
-   NULL after an error, whose exit code is at *code. */
+/* Opens an engine with the user's options and the rates file `rates`
+   (hybrid_engine_options.rates_path). Returns NULL after an error, with the exit code in
+   *code. */
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
                                const char *rates, int *code);
 
-/* The step that follows begins now, although the last one ended before. */
+/* Begins the next step now, later than the last one ended. */
 void cli_job_pause(cli_job *job);
 
-/* A step of this program ends: puts it in the trace and returns its seconds. */
+/* Ends a step of this program: adds it to the trace and returns its seconds. */
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes);
 

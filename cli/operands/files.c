@@ -1,4 +1,4 @@
-/* cli/operands/files.c - products of operands that stay in their files. */
+/* cli/operands/files.c - products with operands that stay in their files. */
 #include "cli/operands/files.h"
 
 #include "cli/output/say.h"

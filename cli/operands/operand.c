@@ -29,7 +29,7 @@ cli_title cli_operand_title(const char *name)
     return cli_title_of(name, "standard input");
 }
 
-/* "%%MatrixMarket matrix array ..." */
+/* Returns 1 if `text` begins with "%%MatrixMarket matrix array". Changes `text`. */
 static int has_array_banner(char *text)
 {
     static const char *const words[] = {"%%MatrixMarket", "matrix", "array"};
@@ -44,7 +44,7 @@ static int has_array_banner(char *text)
     return 1;
 }
 
-/* The beginning of a .npy file, whose dictionary begins at byte 10 or 12. */
+/* First bytes of a .npy file. Its dictionary begins at byte 10 or 12. */
 static const char npy_magic[] = "\x93NUMPY";
 enum { NPY_DICTIONARY = 12 };
 
@@ -65,7 +65,7 @@ int cli_operand_is_dense(const char *name)
     if (cli_operand_spec(name))
         return 0;
     const size_t bytes = cli_peek(name, text);
-    if (cli_operand_is_json(name)) /* {"format": "hybrid-dense", ... */
+    if (cli_operand_is_json(name)) /* it has "format": "hybrid-dense" */
         return strstr(text, "\"hybrid-dense\"") != NULL;
     return cli_ends_in(name, ".npy") || is_npy(text, bytes) || has_array_banner(text);
 }

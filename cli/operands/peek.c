@@ -1,4 +1,4 @@
-/* cli/operands/peek.c - the beginning of an operand, which is still to be read. */
+/* cli/operands/peek.c - looks at the beginning of an operand without consuming it. */
 #include "cli/operands/peek.h"
 
 #include <fcntl.h>
@@ -10,11 +10,9 @@
 
 enum { TRIES = 100, PAUSE_NS = 10000000 };
 
-/* ---- bytes ---------------------------------------------------------------------------
- */
+/* ---- bytes ----------------------------------------------------------------------- */
 
-/* Copies what is in the pipe without taking it out: tee() doubles it into another pipe.
- */
+/* Copies the contents of a pipe; tee() duplicates them without consuming them. */
 static size_t peek_once(int fd, char *text, size_t room)
 {
     int ends[2];
@@ -29,8 +27,8 @@ static size_t peek_once(int fd, char *text, size_t room)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* A program may write its first line in several pieces, so a short look is repeated until
-   the text has a line or stays as it is. */
+/* Repeats until the text has a complete line or TRIES is reached, because a program may
+   write its first line in several pieces. */
 static size_t peek_pipe(int fd, char *text, size_t room)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -44,7 +42,7 @@ static size_t peek_pipe(int fd, char *text, size_t room)
     return bytes;
 }
 
-/* The offset of a descriptor does not move. */
+/* Does not move the offset of the descriptor. */
 static size_t peek_descriptor(int fd, char *text, size_t room)
 {
     struct stat st;
@@ -60,7 +58,7 @@ static size_t peek_file(const char *path, char *text, size_t room)
 {
     struct stat st;
 
-    /* to open a pipe would wait for its writer, and to close it would end the writer */
+    /* opening a pipe would wait for its writer, and closing it would end the writer */
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return 0;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -71,10 +69,9 @@ static size_t peek_file(const char *path, char *text, size_t room)
     return bytes;
 }
 
-/* ---- gzip ----------------------------------------------------------------------------
- */
+/* ---- gzip ------------------------------------------------------------------------ */
 
-/* Inflates as much as `text` has room for; what is no gzip data is copied. */
+/* Inflates as much as `text` has room for. Data that is not gzip is copied. */
 static size_t inflate_head(char *raw, size_t bytes, char *text, size_t room)
 {
     z_stream z = {.next_in   = (z_const Bytef *)raw,

@@ -1,4 +1,4 @@
-/* cli/operands/shapes.c - the operands as --transpose-a and --transpose-b want them. */
+/* cli/operands/shapes.c - applies --transpose-a and --transpose-b, and checks shapes. */
 #include "cli/operands/shapes.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int transpose(cli_job *job, const hybrid_csr *from, const char *stage,
     return CLI_DONE;
 }
 
-/* A'*A needs A too, which becomes B. */
+/* Transposes A. With `keep` (A'*A), the original A becomes B. */
 static int transpose_left(cli_job *job, int keep)
 {
     hybrid_csr T;
@@ -64,8 +64,8 @@ int cli_shapes_transpose(cli_job *job)
     return code;
 }
 
-/* Returns "; add --transpose-b", if one transposition more or less makes the shapes fit.
- */
+/* Returns advice such as "; add --transpose-b" if one transposition more or fewer makes
+   the shapes fit, else "". */
 static const char *remedy(const cli_job *job, int64_t rows)
 {
     const cli_options *o = job->options;

@@ -1,16 +1,15 @@
-/* cli/operands/shapes.h - the operands as --transpose-a and --transpose-b want them, and
-   whether their shapes fit. */
+/* cli/operands/shapes.h - applies --transpose-a and --transpose-b, and checks shapes. */
 #ifndef CLI_SHAPES_H
 #define CLI_SHAPES_H
 
 #include "cli/commands/job.h"
 
-/* Replaces A and B, which are in memory, by their transposes. `right` is &A for a product of A
-   with itself. Returns 0 or an exit code. */
+/* Replaces A and B by their transposes. Both must be in memory. `right` is &A for a
+   product of A with itself. Returns 0 or an exit code. */
 int cli_shapes_transpose(cli_job *job);
 
-/* Checks that A has as many columns as B or X has rows. Otherwise names the option that makes the
-   shapes fit, and returns CLI_INPUT. */
+/* Checks that A has as many columns as B or X has rows. Otherwise prints an error that
+   names the option that makes the shapes fit, and returns CLI_INPUT. */
 int cli_shapes_check(const cli_job *job);
 
 #endif /* CLI_SHAPES_H */

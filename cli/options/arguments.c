@@ -1,4 +1,4 @@
-/* cli/options/arguments.c - reads the arguments of a command by the table of options. */
+/* cli/options/arguments.c - reads arguments with the table of options. */
 #include "cli/options/arguments.h"
 
 #include <getopt.h>
@@ -10,9 +10,9 @@
 
 enum { FIRST_CODE = 256, NAME_BYTES = 64 };
 
-/* ---- what getopt_long() knows ---------------------------------------------------- */
+/* ---- tables for getopt_long() ---------------------------------------------------- */
 
-/* The option in row i of the table has the code FIRST_CODE + i. */
+/* Makes the tables of getopt_long(). The option in row i has the code FIRST_CODE + i. */
 static void make_tables(const cli_command *command, struct option *longs, char *shorts)
 {
     *shorts++ = ':';
@@ -46,7 +46,7 @@ static const cli_option *find_code(const cli_command *command, int code)
 /* ---- wrong options --------------------------------------------------------------- */
 
 typedef struct list {
-    char text[256]; /* "multiply, explain"; cut if it is too long */
+    char text[256]; /* "multiply, explain"; truncated if it is too long */
     size_t used;
     int count;
 } list;
@@ -66,7 +66,7 @@ static int see_help(const cli_command *command, const char *problem)
                     cli_command_title(command).s);
 }
 
-/* Names the commands that take the option. Returns 0 if no command does. */
+/* Prints which commands take the option. Returns 0 if no command does. */
 static int tell_owners(const cli_command *command, const char *name)
 {
     list owners   = {0};
@@ -84,8 +84,7 @@ static int tell_owners(const cli_command *command, const char *name)
     return owners.count > 0;
 }
 
-/* Names the options of the command that begin with `name`. Returns 0 if there are less
-   than two. */
+/* Prints the options of the command that begin with `name`. Returns 0 if < 2. */
 static int tell_ambiguous(const cli_command *command, const char *name)
 {
     list matches = {0};
@@ -127,7 +126,7 @@ static int fail_long(const cli_command *command, const char *name)
     return fail_unknown(command, word, name);
 }
 
-/* An unknown letter, in a word of several letters or of an option with one dash. */
+/* Fails for an unknown letter, or for a long option that was written with one dash. */
 static int fail_letter(const cli_command *command, const char *name)
 {
     const char word[] = {'-', (char)optopt, '\0'};
@@ -139,8 +138,8 @@ static int fail_letter(const cli_command *command, const char *name)
     return fail_unknown(command, word, name);
 }
 
-/* Returns the word at which getopt_long() has stopped. It goes to the next word after the
-   last letter of one. */
+/* Returns the word at which getopt_long() stopped. After the last letter of a word,
+   optind is already at the next word. */
 static const char *stopped_at(char **argv)
 {
     const char *next = argv[optind];
@@ -150,8 +149,8 @@ static const char *stopped_at(char **argv)
     return inside ? next : argv[optind - 1];
 }
 
-/* getopt_long() returned `code`: ':' if a value is missing, else '?'. Its variable optopt
-   is 0 after an unknown name. */
+/* Prints what is wrong after getopt_long() returned `code`: ':' if a value is missing,
+   else '?'. Its variable optopt is 0 after an unknown long option. */
 static int fail_option(const cli_command *command, int code, char **argv)
 {
     const cli_option *known = find_code(command, optopt);

@@ -1,5 +1,4 @@
-/* cli/options/help.c - prints the texts of the tables of commands and options, in 80
- * columns. */
+/* cli/options/help.c - prints --help from the tables of commands and options. */
 #include "cli/options/help.h"
 
 #include <string.h>
@@ -8,8 +7,8 @@
 
 enum { WIDTH = 80, OPTION_COLUMN = 29 };
 
-/* Prints the paragraphs of `text` with lines of at most WIDTH columns. The first line
-   begins in column `column`, the others are indented by `indent`. */
+/* Prints the paragraphs of `text` in lines of at most WIDTH columns. The first line
+   begins at column `column`, all others at `indent`. */
 static void put_wrapped(FILE *to, const char *text, int column, int indent)
 {
     while (*text) {

@@ -1,4 +1,4 @@
-/* cli/options/help.h - prints the texts of the tables of commands and options. */
+/* cli/options/help.h - prints --help from the tables of commands and options. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 

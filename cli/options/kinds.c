@@ -1,4 +1,4 @@
-/* cli/options/kinds.c - kinds of values of options. */
+/* cli/options/kinds.c - kinds of option values. */
 #include "cli/options/kinds.h"
 
 #include "cli/output/progress.h"

@@ -7,15 +7,15 @@
 enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
     COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE,
-    OPENS    = PRODUCT | CLI_CALIBRATE, /* a backend of the user's choice */
+    OPENS    = PRODUCT | CLI_CALIBRATE, /* commands with --backend */
     ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR
 };
 
-/* The offset of a field, which does not compile if the field has another type. */
+/* Offset of a field. It does not compile if the field has another type. */
 #define FIELD(type, name)                                                                \
     offsetof(cli_options, name) + 0 * sizeof(_Generic(((cli_options *)0)->name, type : 0))
 
-/* Rows of options whose help differs between commands. */
+/* Rows of options with different help for different commands. */
 #define OUTPUT(commands, help)                                                           \
     {                                                                                    \
         "output", 'o', commands, &cli_kind_file, FIELD(const char *, output), help       \

@@ -1,5 +1,5 @@
-/* cli/options/options.h - the options of all commands: one table drives parsing, --help,
-   suggestions, manual pages and completions of shells. */
+/* cli/options/options.h - the options of all commands. One table drives parsing, --help,
+   suggestions, manual pages and shell completions. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -8,11 +8,11 @@
 #include "cli/output/progress.h"
 #include "hybrid_spmm.h"
 
-enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* rows of the table */ };
+enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* maximum rows of the table */ };
 
-/* The values that the user gave; 0 or NULL if an option has none. */
+/* Values that the user gave; 0 or NULL for an option that was not given. */
 struct cli_options {
-    const char *input[CLI_INPUTS]; /* the command's arguments */
+    const char *input[CLI_INPUTS]; /* arguments of the command */
     const char *output, *trace, *report, *variant, *rates;
     int64_t dense_cols, chunk_rows, threads, device, repeat;
     size_t device_bytes, host_bytes;
@@ -29,14 +29,14 @@ struct cli_options {
 
 typedef struct cli_option {
     const char *name;     /* without "--" */
-    char letter;          /* of the short form; 0 if there is none */
+    char letter;          /* short form; 0 if there is none */
     unsigned commands;    /* bits of the commands that take the option */
-    const cli_kind *kind; /* of its value */
-    size_t field;         /* offset in cli_options of the value */
-    const char *help;     /* sentences; completions show the first one */
+    const cli_kind *kind; /* kind of the value */
+    size_t field;         /* offset of the value in cli_options */
+    const char *help;     /* sentences; shell completions show the first one */
 } cli_option;
 
-/* Ends with a NULL name. An option may have several rows, for different commands. */
+/* Table that ends with a NULL name. An option may have a row per command. */
 extern const cli_option cli_option_table[];
 
 /* Returns the next row at or after `option` that `command` takes, or NULL. */

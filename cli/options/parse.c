@@ -1,4 +1,4 @@
-/* cli/options/parse.c - values of options. */
+/* cli/options/parse.c - parses option values. */
 #include "cli/options/parse.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #define DIGITS "0123456789"
 
-/* Digits alone: strtoull() would take blanks and signs too. */
+/* Parses digits only, because strtoull() would accept blanks and signs. */
 static int parse_digits(const char *text, uint64_t *out, const char **end)
 {
     char *stop;
@@ -50,8 +50,8 @@ int cli_parse_ints(const char *text, int most, int room, int *out, int *count)
     return 0;
 }
 
-/* Bytes of the unit "", "B", "K", "KiB" or "KB", or of the same with M, G or T; 0 if
-   there is no such unit. */
+/* Returns the bytes of a unit: "", "B", or K, M, G or T, alone or followed by "iB" or
+   "B". Returns 0 for any other text. */
 static uint64_t unit_bytes(const char *text)
 {
     static const char prefixes[] = "KMGT";

@@ -1,18 +1,18 @@
-/* cli/options/suggest.c - the distance between two words is the number of letters to
-   insert, delete, replace or swap with a neighbour (optimal string alignment). */
+/* cli/options/suggest.c - the distance between two words: letters to insert, delete,
+   replace or swap with a neighbour (optimal string alignment). */
 #include "cli/options/suggest.h"
 
 #include <string.h>
 
-enum { LONGEST = 40 }; /* letters of words that are compared */
+enum { LONGEST = 40 }; /* maximum letters of words that are compared */
 
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Row i of the table holds the distances of the first i letters of `a` to all beginnings
-   of `b`. Both words have at most LONGEST letters. */
+/* Returns the distance of two words of at most LONGEST letters. Row i of the table holds
+   the distances of the first i letters of `a` to all prefixes of `b`. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[LONGEST + 1][LONGEST + 1];
@@ -32,7 +32,7 @@ static size_t distance(const char *a, const char *b)
     return rows[m][n];
 }
 
-/* A beginning counts as one change. A third of the letters may be wrong. */
+/* A prefix counts as one change. At most a third of the letters may be wrong. */
 void cli_suggest(cli_suggestion *s, const char *candidate)
 {
     const size_t typed = strlen(s->typed);

@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* Start from {.typed = word}. */
+/* Search for a suggestion, initialised as {.typed = word}. */
 typedef struct cli_suggestion {
-    const char *typed; /* what the user wrote */
-    const char *best;  /* the nearest candidate so far; or NULL */
+    const char *typed; /* word that the user wrote */
+    const char *best;  /* nearest candidate so far; or NULL */
     size_t changes;    /* letters to insert, delete, replace or swap to get `best` */
 } cli_suggestion;
 
-/* Makes `candidate` the best if no earlier candidate is as near. Borrows `candidate`. */
+/* Makes `candidate` (borrowed) the best unless an earlier candidate is as near. */
 void cli_suggest(cli_suggestion *suggestion, const char *candidate);
 
 #endif /* CLI_SUGGEST_H */

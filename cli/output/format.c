@@ -1,4 +1,4 @@
-/* cli/output/format.c - the formats that results are written in. */
+/* cli/output/format.c - checks the file formats of results. */
 #include "cli/output/format.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "cli/output/outputs.h"
 #include "cli/output/say.h"
 
-/* Whether the name says nothing about a format: standard output, a device or a pipe. */
+/* Returns 1 for standard output, a device or a pipe, whose names say no format. */
 static int is_stream(const char *name)
 {
     struct stat st;
@@ -17,7 +17,7 @@ static int is_stream(const char *name)
     return cli_is_standard_output(name) || (stat(name, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
-/* Returns 0 if the name has another ending. */
+/* Returns the format for the name's ending, or 0 if no format has that ending. */
 static cli_format format_of(const char *name)
 {
     return cli_ends_in(name, ".mtx")   ? CLI_FORMAT_MTX

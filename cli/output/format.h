@@ -1,11 +1,11 @@
-/* cli/output/format.h - the formats that results are written in. */
+/* cli/output/format.h - checks the file formats of results. */
 #ifndef CLI_FORMAT_H
 #define CLI_FORMAT_H
 
 #include "cli/options/options.h"
 
-/* Checks that the result, which is dense or sparse, can be written to --output in the format
-   that --format or the ending of the name says. Returns 0 or an exit code. */
+/* Checks that the dense or sparse result can be written to --output in the format of
+   --format or of the name's ending. Returns 0 or an exit code. */
 int cli_format_check(const cli_options *options, int dense);
 
 #endif /* CLI_FORMAT_H */

@@ -1,4 +1,4 @@
-/* cli/output/json.c - writing one JSON value after another. */
+/* cli/output/json.c - writes JSON values in order. */
 #include "cli/output/json.h"
 
 #include <math.h>

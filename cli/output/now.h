@@ -1,11 +1,11 @@
-/* cli/output/now.h - the clock of hybrid_event. */
+/* cli/output/now.h - the clock that hybrid_event uses. */
 #ifndef CLI_NOW_H
 #define CLI_NOW_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Returns nanoseconds of CLOCK_MONOTONIC. */
 static inline int64_t cli_now_ns(void)
 {
     struct timespec t;

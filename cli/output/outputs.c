@@ -1,4 +1,4 @@
-/* cli/output/outputs.c - files that appear under their names when they are complete. */
+/* cli/output/outputs.c - output files that appear when they are complete. */
 #include "cli/output/outputs.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@ enum {
     HASH_BYTES   = sizeof ".0123456789abcdef" - 1
 };
 
-static char *volatile partials[SLOTS]; /* what a signal removes */
+static char *volatile partials[SLOTS]; /* files that a signal handler removes */
 
 void cli_outputs_remove_now(void)
 {
@@ -29,8 +29,7 @@ void cli_outputs_remove_now(void)
             unlink(partials[i]);
 }
 
-/* ---- one output -----------------------------------------------------------------------
- */
+/* ---- one output ------------------------------------------------------------------ */
 
 static int fail_write(const char *path)
 {
@@ -52,7 +51,7 @@ cli_title cli_output_title(const char *name)
     return cli_title_of(name, "standard output");
 }
 
-/* Standard output is open already, whatever it leads to. */
+/* Claims standard output, which is open already. */
 static int claim_standard(cli_output *out)
 {
     *out        = (cli_output)CLI_OUTPUT_NONE;
@@ -67,7 +66,8 @@ static int claim_standard(cli_output *out)
     return code;
 }
 
-/* A device or a pipe has no partial name, and opening it may wait or be seen. */
+/* Checks a device or a pipe. It has no partial file, and is not opened yet because
+   opening may block or be noticed. */
 static int claim_special(const struct stat *st, cli_output *out)
 {
     if (S_ISDIR(st->st_mode))
@@ -77,8 +77,9 @@ static int claim_special(const struct stat *st, cli_output *out)
     return fail_write(out->path);
 }
 
-/* What the partial names of `path` begin with: itself, or of a name that is too long for
-   that its first bytes and a hash (FNV-1a) of it. NULL without memory. */
+/* Returns the beginning of the partial names of `path`: the path itself or, if its name
+   is too long, the first bytes of the name and its hash (FNV-1a). NULL if there is no
+   memory. */
 static char *make_stem(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -93,7 +94,7 @@ static char *make_stem(const char *path)
     return asprintf(&stem, "%.*s.%016" PRIx64, kept, path, hash) < 0 ? NULL : stem;
 }
 
-/* "<stem>.<process>.partial" */
+/* Returns 1 if the name is "<stem>.<process>.partial". */
 static int is_partial(const char *name, const char *stem)
 {
     const size_t length = strlen(stem);
@@ -105,7 +106,7 @@ static int is_partial(const char *name, const char *stem)
     return digits > 0 && strcmp(name + digits, ".partial") == 0;
 }
 
-/* Remove the file unless a program that lives has it locked. */
+/* Removes the file unless a running program has locked it. */
 static void remove_left(int folder, const char *name)
 {
     struct stat st;
@@ -118,8 +119,8 @@ static void remove_left(int folder, const char *name)
     close(fd);
 }
 
-/* Partial files with this stem that killed programs left behind. A folder that cannot be
-   read keeps them. */
+/* Removes partial files with this stem that killed programs left. Does nothing if the
+   folder cannot be read. */
 static void remove_all_left(const char *stem)
 {
     const char *slash = strrchr(stem, '/');
@@ -135,8 +136,8 @@ static void remove_all_left(const char *stem)
     free(path);
 }
 
-/* Make the file and hold its lock. Another program may take it for one that was left
-   behind before it is locked: then there is a new one. */
+/* Creates the partial file and locks it. Another program may remove the file between the
+   two steps, because it takes it for a leftover; then a new file is created. */
 static int lock_partial(cli_output *out)
 {
     struct stat st;
@@ -146,14 +147,14 @@ static int lock_partial(cli_output *out)
             open(out->partial, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (out->lock < 0)
             return fail_write(out->path);
-        flock(out->lock, LOCK_SH); /* not every file system has locks */
+        flock(out->lock, LOCK_SH); /* some file systems have no locks */
         if (fstat(out->lock, &st) != 0 || st.st_nlink > 0)
             return CLI_DONE;
         close(out->lock);
     }
 }
 
-/* The name is in the list before the file exists: a signal finds it at any time. */
+/* Adds the name to the list before the file exists, so that a signal finds it. */
 static int claim_partial(cli_output *out)
 {
     char *stem = make_stem(out->path);
@@ -185,12 +186,12 @@ int cli_output_claim(const char *path, cli_output *out)
 
     *out = (cli_output)CLI_OUTPUT_NONE;
     if (!exists && lstat(path, &st) == 0)
-        return cli_fail(CLI_FILE, "cannot write '%s', a link: what it leads to: %s", path,
+        return cli_fail(CLI_FILE, "cannot write '%s': the link's target: %s", path,
                         strerror(error));
     if (exists && !special &&
         (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0))
-        return cli_fail(CLI_FILE, "'%s' leads to a regular file: give its own name",
-                        path);
+        return cli_fail(CLI_FILE,
+                        "'%s' leads to a regular file: give the name of that file", path);
     /* the file that a link leads to is replaced, not the link */
     out->path = exists && !special ? realpath(path, NULL) : strdup(path);
     if (!out->path)
@@ -201,8 +202,8 @@ int cli_output_claim(const char *path, cli_output *out)
     return code;
 }
 
-/* Its folder with links resolved, then its name; all of it where it leads to a file. NULL
-   if there is none such, or no memory. */
+/* Returns the path with all links resolved. If the file does not exist, only its folder
+   is resolved. NULL if there is no such folder or no memory. */
 static char *resolved(const char *path)
 {
     char *whole       = realpath(path, NULL);

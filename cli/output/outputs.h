@@ -1,10 +1,11 @@
-/* cli/output/outputs.h - files that appear under their names when they are complete.
+/* cli/output/outputs.h - output files that appear under their names when they are
+   complete.
 
-   Each is written as "<path>.<process>.partial", the name that the library writes to as
-   well, and renamed. The names are taken before anything is computed, so that a folder
-   that cannot be written is found at once; an interrupted or failed program removes what
-   it began. What a killed one left, the next program that writes `path` removes: partial
-   files are locked (flock) by the programs that write them. */
+   A file is written as "<path>.<process>.partial", which is also the name that the
+   library writes to, and is then renamed. Names are claimed before anything is computed,
+   so that a folder that is not writable is found at once. An interrupted or failed
+   program removes its partial files. Partial files of a killed program are removed by the
+   next program that writes `path`: a running program locks its partial files (flock). */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
@@ -13,41 +14,42 @@
 #include "cli/output/utf8.h"
 
 typedef struct cli_output {
-    char *path;    /* where the file will be, links resolved */
-    char *partial; /* NULL for what is no regular file: written directly */
-    FILE *file;    /* NULL while closed */
+    char *path;    /* final path, links resolved */
+    char *partial; /* NULL for a device or pipe, which is written directly */
+    FILE *file;    /* stream of the file; NULL while closed */
     int lock;      /* descriptor that holds the lock of `partial`, or -1 */
-    int slot;      /* in the list of what a signal removes */
-    int shared;    /* standard output, which is not closed */
+    int slot;      /* index in the list of files that a signal removes */
+    int shared;    /* 1: standard output, which is not closed */
 } cli_output;
 
 #define CLI_OUTPUT_NONE                                                                  \
     {                                                                                    \
-        NULL, NULL, NULL, -1, -1, 0                                                         \
+        NULL, NULL, NULL, -1, -1, 0                                                      \
     }
 
-/* Whether the name is "-" or /dev/stdout. */
+/* Returns 1 if the name is "-" or /dev/stdout. */
 int cli_is_standard_output(const char *path);
 
-/* The name as sentences have it. */
+/* Returns the name for sentences. */
 cli_title cli_output_title(const char *name);
 
-/* Take the name `path`: from now on there is a file beside it. 0 or an exit code. */
+/* Claims the name `path` by creating a partial file. Returns 0 or an exit code. */
 int cli_output_claim(const char *path, cli_output *out);
 
-/* Whether both name the same file, there or not yet. NULL is no file. */
+/* Returns 1 if both names (NULL: none) lead to the same file, which need not exist. */
 int cli_outputs_same(const char *a, const char *b);
 
-/* Open what was claimed, to write it. NULL after an error, which has been said. */
+/* Opens a claimed output for writing. Returns NULL after printing an error. */
 FILE *cli_output_stream(cli_output *output);
 
-/* The stream is written: close and rename it. 0 or an exit code. */
+/* Closes the written stream and renames the file. Returns 0 or an exit code. */
 int cli_output_publish(cli_output *output);
 
-/* Remove all that is partial, from a signal handler. */
+/* Removes all partial files. Safe in a signal handler. */
 void cli_outputs_remove_now(void);
 
-/* Forget the output; remove what is still partial. Nothing claimed is fine. */
+/* Closes the output and removes its partial file if it was not published. An output that
+   was not claimed is allowed. */
 void cli_output_close(cli_output *output);
 
 #endif /* CLI_OUTPUTS_H */

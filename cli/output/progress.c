@@ -1,4 +1,4 @@
-/* cli/output/progress.c - one line on stderr that tells how far the multiply is. */
+/* cli/output/progress.c - shows progress in one line on stderr. */
 #include "cli/output/progress.h"
 
 #include <signal.h>
@@ -14,14 +14,14 @@
 
 enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
 
-/* nothing, rows of a run, or bytes of a file */
+/* whether the line shows no numbers, rows of a run, or bytes of a file */
 typedef enum phase_kind { PHASE, ROWS, BYTES } phase_kind;
 
 static struct {
     int shown, terminal, colour;
-    volatile sig_atomic_t drawn; /* there is a line to take off */
+    volatile sig_atomic_t drawn; /* 1 if the progress line is on the screen */
     phase_kind told;
-    char file[LINE_BYTES]; /* BYTES: "reading A.mtx" */
+    char file[LINE_BYTES]; /* for BYTES: "reading A.mtx" */
     int64_t begin_ns, drawn_ns;
     int64_t flops;
 } line;
@@ -41,7 +41,7 @@ void cli_progress_clear_now(void)
     static const char erase[] = "\r\033[K";
 
     if (line.drawn && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
-        return; /* nobody is left to tell */
+        return; /* stderr is closed, so the line is gone */
     line.drawn = 0;
 }
 
@@ -51,7 +51,7 @@ void cli_progress_clear(void)
     cli_progress_clear_now();
 }
 
-/* A line longer than the screen could not be drawn over. */
+/* Returns the width of the line, because a longer one could not be overwritten. */
 static int width(void)
 {
     struct winsize size;
@@ -101,7 +101,7 @@ void cli_progress_begin(const hybrid_report *plan)
     line.flops = plan->flops;
 }
 
-/* Seconds that are left, if the rest goes on as before. */
+/* Returns the seconds that are left at the speed so far. */
 static cli_text time_left(double done, double seconds)
 {
     const cli_text unknown = {"?"};
@@ -120,7 +120,7 @@ static void draw_rows(int64_t rows_done, int64_t rows, double s)
     draw(text);
 }
 
-/* Of a pipe, the total is unknown. */
+/* Draws the progress of a file. `total` is -1 for a pipe. */
 static void draw_bytes(int64_t bytes, int64_t total, double s)
 {
     const double done = total > 0 ? (double)bytes / (double)total : 1;

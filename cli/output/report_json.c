@@ -1,4 +1,4 @@
-/* cli/output/report_json.c - a finished product as one JSON object. */
+/* cli/output/report_json.c - writes a finished product as one JSON object. */
 #include "cli/output/report_json.h"
 
 #include "cli/output/json.h"

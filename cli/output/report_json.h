@@ -1,4 +1,4 @@
-/* cli/output/report_json.h - a finished product as one JSON object. */
+/* cli/output/report_json.h - writes a finished product as one JSON object. */
 #ifndef CLI_REPORT_JSON_H
 #define CLI_REPORT_JSON_H
 
@@ -9,7 +9,7 @@
 
 void cli_report_write(const cli_job *job, FILE *file);
 
-/* What the run used of the machine, as fields of an object. */
+/* Writes the use of each resource as fields of the object `json`. */
 void cli_report_usage(cli_json *json, const hybrid_report *report);
 
 #endif /* CLI_REPORT_JSON_H */

@@ -1,4 +1,4 @@
-/* cli/output/say.c - sentences on stderr and exit codes. */
+/* cli/output/say.c - prints sentences on stderr and maps errors to exit codes. */
 #include "cli/output/say.h"
 
 #include <stdarg.h>
@@ -7,9 +7,10 @@
 #include "cli/output/progress.h"
 #include "cli/output/utf8.h"
 
-enum { SENTENCE_BYTES = 8192 }; /* room for a path of the longest */
+enum { SENTENCE_BYTES = 8192 }; /* room for the longest path */
 
-/* Names of files may hold anything: a terminal must not obey it. */
+/* Prints a sentence. Control characters are escaped, because a file name may hold any
+   bytes and must not control the terminal. */
 static void say(const char *format, va_list args)
 {
     char text[SENTENCE_BYTES], printable[2 * SENTENCE_BYTES];
@@ -44,7 +45,7 @@ static int code_of(hybrid_status status)
     switch (status) {
     case HYBRID_OK:
         return CLI_DONE;
-    case HYBRID_BAD_ARGUMENT: /* this program passes on what the user gave */
+    case HYBRID_BAD_ARGUMENT: /* the program passes the user's values on */
         return CLI_USAGE;
     case HYBRID_BAD_MATRIX:
     case HYBRID_BAD_SHAPE:

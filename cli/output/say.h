@@ -1,5 +1,4 @@
-/* cli/output/say.h - sentences on stderr, and the exit code that each kind of failure
-   has. */
+/* cli/output/say.h - prints sentences on stderr and maps errors to exit codes. */
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 
@@ -7,24 +6,24 @@
 
 enum {
     CLI_DONE        = 0,
-    CLI_FAILED      = 1, /* computing went wrong, no such device, or a wrong result */
+    CLI_FAILED      = 1, /* computing failed, no such device, or a wrong result */
     CLI_USAGE       = 2,
-    CLI_INPUT       = 3, /* malformed file, shapes that do not fit */
+    CLI_INPUT       = 3, /* malformed file, or shapes that do not fit */
     CLI_MEMORY      = 4,
-    CLI_FILE        = 5, /* not readable or writable */
+    CLI_FILE        = 5, /* file cannot be read or written */
     CLI_INTERRUPTED = 130
 };
 
-/* "hybrid_spmm: sentence"; returns `code`. */
+/* Prints "hybrid_spmm: sentence" and returns `code`. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for something that is no failure. */
+/* Prints a sentence that is not an error. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What a failed call on `engine` said. */
+/* Prints the message of a failed call on `engine` and returns the exit code. */
 int cli_fail_engine(const hybrid_engine *engine, hybrid_status status);
 
-/* The exit code of a status; `message` may be empty. */
+/* Prints the message (it may be empty) and returns the exit code of a status. */
 int cli_fail_status(hybrid_status status, const char *message);
 
 #endif /* CLI_SAY_H */

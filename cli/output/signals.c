@@ -1,4 +1,4 @@
-/* cli/output/signals.c - signals end the program and leave nothing behind. */
+/* cli/output/signals.c - ends the program on a signal without leaving partial files. */
 #include "cli/output/signals.h"
 
 #include <errno.h>
@@ -28,8 +28,9 @@ static void interrupted(int number)
     _exit(CLI_INTERRUPTED);
 }
 
-/* The reader of a pipe has ended. Like other programs this one then dies of SIGPIPE
-   without a word. The raised signal is blocked until the handler returns. */
+/* Handles SIGPIPE: the reader of a pipe has ended. The program dies of SIGPIPE without a
+   message, as other programs do. The raised signal is blocked until the handler
+   returns. */
 static void pipe_closed(int number)
 {
     const struct sigaction die = {.sa_handler = SIG_DFL};
@@ -49,17 +50,17 @@ int cli_signals_open(void)
                    {SIGHUP, interrupted},
                    {SIGQUIT, interrupted},
                    {SIGPIPE, pipe_closed},
-                   {SIGXFSZ, SIG_IGN}}; /* the call that writes fails with EFBIG */
+                   {SIGXFSZ, SIG_IGN}}; /* then the call that writes fails with EFBIG */
     struct sigaction before;
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        /* after the first signal the program goes on: system calls are restarted */
+        /* the program continues after the first signal, so system calls are restarted */
         struct sigaction action = {.sa_handler = signals[i].handler,
                                    .sa_flags   = SA_RESTART};
         sigfillset(&action.sa_mask);
         if (sigaction(signals[i].number, NULL, &before) == 0 &&
             before.sa_handler == SIG_IGN)
-            continue; /* as nohup wants it */
+            continue; /* stays ignored, as nohup intends */
         if (sigaction(signals[i].number, &action, NULL) != 0)
             return cli_fail(CLI_FAILED, "cannot catch signal %d: %s", signals[i].number,
                             strerror(errno));
@@ -72,7 +73,7 @@ void cli_signals_defer(void)
     deferred = 1;
 }
 
-/* One that came too late for the call ends the program all the same. */
+/* A signal that came too late to end the call ends the program here. */
 int cli_signals_returned(const hybrid_engine *engine, hybrid_status status)
 {
     deferred = 0;

@@ -1,4 +1,4 @@
-/* cli/output/summary.c - a finished product in a few lines. */
+/* cli/output/summary.c - prints a finished product in a few lines. */
 #include "cli/output/summary.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "cli/output/outputs.h"
 #include "cli/output/text.h"
 
-/* "  A      8 000 x 8 000   195 112 entries   name" */
+/* Prints "  A      8 000 x 8 000   195 112 entries   name". */
 static void put_matrix(const char *letter, int64_t rows, int64_t cols, int64_t entries,
                        const char *name)
 {
@@ -70,7 +70,8 @@ static void put_times(const cli_job *job)
     fputc('\n', stderr);
 }
 
-/* Bytes copied, beside what was predicted of this way to hold B or X and of the other. */
+/* Prints the bytes copied, with the predictions for the plan's schedule and for the
+   alternative (resident or gathered). */
 static void put_moved(const hybrid_report *r)
 {
     if (r->h2d_bytes + r->d2h_bytes == 0)
@@ -84,7 +85,7 @@ static void put_moved(const hybrid_report *r)
             cli_bytes(r->predicted_d2h_bytes).s);
 }
 
-/* What bound the run, how much of the machine it used, and the reference. */
+/* Prints what bound the run, and the use of each resource. */
 static void put_use(const hybrid_report *r)
 {
     fprintf(stderr, "  bound    %s; used", hybrid_resource_text(r->bound));
@@ -97,14 +98,14 @@ static void put_use(const hybrid_report *r)
             r->rates_measured ? "measured" : "built in; see hybrid_spmm calibrate");
 }
 
-/* Where a GPU computes: the time in which the bus would move what it has to once. */
+/* Prints the reference time: the time in which the bus moves operands and result once. */
 static void put_reference(const hybrid_report *r)
 {
     fprintf(stderr, "  against  %s, operands and result moved once: speedup %.2f\n",
             cli_seconds(r->reference_s).s, r->speedup_over_reference);
 }
 
-/* What the CPU took from the GPU. */
+/* Prints the CPU's share beside a GPU. */
 static void put_split(const hybrid_report *r)
 {
     if (r->host_chunks > 0)
@@ -113,7 +114,7 @@ static void put_split(const hybrid_report *r)
                 r->flops > 0 ? 200 * (double)r->host_products / (double)r->flops : 0);
 }
 
-/* On the CPU the buffers of chunks are a part of host memory. */
+/* Prints peak memory. On the CPU the buffers of chunks are part of host memory. */
 static void put_peak(const hybrid_report *r, int on_gpu)
 {
     fprintf(stderr, "  peak     ");

@@ -1,10 +1,10 @@
-/* cli/output/summary.h - a finished product in a few lines. */
+/* cli/output/summary.h - prints a finished product in a few lines. */
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H
 
 #include "cli/commands/job.h"
 
-/* On stderr. */
+/* Prints the summary on stderr. */
 void cli_summary_print(const cli_job *job);
 
 #endif /* CLI_SUMMARY_H */

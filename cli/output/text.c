@@ -1,4 +1,4 @@
-/* cli/output/text.c - numbers as people read them. */
+/* cli/output/text.c - formats numbers for people. */
 #include "cli/output/text.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* cli/output/text.h - numbers as people read them. */
+/* cli/output/text.h - formats numbers for people. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
 #include <stdint.h>
 
-/* Use as cli_count(n).s inside the expression that prints it. */
+/* A short text. Use cli_count(n).s only inside the expression that prints it. */
 typedef struct cli_text {
     char s[48];
 } cli_text;
@@ -13,6 +13,6 @@ cli_text cli_count(int64_t n);        /* "12 345 678" */
 cli_text cli_bytes(int64_t bytes);    /* "1.5 GiB" */
 cli_text cli_seconds(double seconds); /* "12.3 ms" */
 cli_text cli_clock(double seconds);   /* "1:02:03" */
-cli_text cli_version(void);           /* of the library: "0.2.0" */
+cli_text cli_version(void);           /* version of the library: "0.2.0" */
 
 #endif /* CLI_TEXT_H */

@@ -1,5 +1,4 @@
-/* cli/output/utf8.c - characters of UTF-8, and text that a terminal shows and does not
- * obey. */
+/* cli/output/utf8.c - UTF-8 characters, and text that is safe to print on a terminal. */
 #include "cli/output/utf8.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@ enum { ESCAPE_BYTES = sizeof "\\xNN" - 1 };
 int cli_utf8_length(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
-    unsigned low = 0x80, high = 0xbf; /* of the second byte */
+    unsigned low = 0x80, high = 0xbf; /* range of the second byte */
     int length;
 
     if (p[0] < 0x80)
@@ -34,7 +33,7 @@ int cli_utf8_length(const char *text)
     return length;
 }
 
-/* Returns 1 for a control character of ASCII, and for U+0080 to U+009F. */
+/* Returns 1 for a control character: of ASCII, or U+0080 to U+009F. */
 static int is_control(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -1,5 +1,5 @@
-/* cli/pages/bash.c - completion for bash. Within the function, `words` becomes the words
-   that may follow, and `files` is set if a file may. */
+/* cli/pages/bash.c - writes completions for bash. In the function, `words` is set to the
+   words that may follow, and `files` if a file may follow. */
 #include "cli/pages/page.h"
 
 static const char head[] = "# Completion of hybrid_spmm for bash.\n"
@@ -59,7 +59,7 @@ static void put_value(FILE *to, const cli_option *option)
     fputs(";;\n", to);
 }
 
-/* An argument: after no option that takes a value. */
+/* Completes an argument: the word does not follow an option with a value. */
 static void put_arguments(FILE *to, const cli_command *command)
 {
     fputs("        *) if [[ $cur == -* ]]; then words='", to);

@@ -1,4 +1,4 @@
-/* cli/pages/fish.c - completion for fish. */
+/* cli/pages/fish.c - writes completions for fish. */
 #include "cli/pages/page.h"
 
 static void put_quoted(FILE *to, const char *text, int length)
@@ -9,7 +9,7 @@ static void put_quoted(FILE *to, const char *text, int length)
     fputc('\'', to);
 }
 
-/* The condition under which a line of a command is valid. */
+/* Begins a line that applies to one command. */
 static void put_begin(FILE *to, const cli_command *command)
 {
     if (command == &cli_program)

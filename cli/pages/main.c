@@ -1,6 +1,5 @@
-/* cli/pages/main.c - writes manual pages and completions below a folder, as they are
-   installed below share/. The folders exist. Usage: hybrid_spmm_pages FOLDER YYYY-MM-DD
- */
+/* cli/pages/main.c - writes manual pages and completions into a folder, with the layout
+   of share/. The folders must exist. Usage: hybrid_spmm_pages FOLDER YYYY-MM-DD */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* cli/pages/man.c - a manual page per command, and one of the program. Every sentence
-   begins a line, and lines stay below 80 bytes, as mandoc -Tlint wants them. */
+/* cli/pages/man.c - writes a manual page per command, and one for the program. Each
+   sentence begins a line, and lines have less than 80 bytes, as mandoc -Tlint
+   requires. */
 #include <ctype.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ enum { WIDTH = 76 };
 
 /* ---- text ------------------------------------------------------------------------- */
 
-/* Writes letters as they are printed, whatever they mean to troff. Returns the bytes. */
+/* Writes text with troff's special characters escaped. Returns the bytes. */
 static int put_letters(FILE *to, const char *text, int length)
 {
     static const char *const escapes[] = {"-\\-", "\\\\e", "'\\(aq", "^\\(ha", "~\\(ti"};
@@ -35,7 +36,7 @@ static int ends_sentence(const char *word, int length)
     return length > 1 && word[length - 1] == '.' && word[length - 2] != '.';
 }
 
-/* Writes paragraphs, which an empty line separates. */
+/* Writes paragraphs. They are separated by an empty line in `text`. */
 static void put_text(FILE *to, const char *text)
 {
     int column = 0;
@@ -49,7 +50,7 @@ static void put_text(FILE *to, const char *text)
             column += fprintf(to, " ");
         }
         if (column == 0 && (*text == '.' || *text == '\''))
-            fputs("\\&", to); /* no request */
+            fputs("\\&", to); /* so that troff does not read the word as a request */
         column += put_letters(to, text, length);
         text += length;
         if (text[0] == '\n') {
@@ -78,7 +79,7 @@ static void put_terms(FILE *to, const char *section, const cli_term *terms)
     }
 }
 
-/* "hybrid_spmm", or "hybrid_spmm-multiply" */
+/* Writes "hybrid_spmm" or "hybrid_spmm-multiply". */
 static void put_title(FILE *to, const cli_command *command)
 {
     fprintf(to, "hybrid_spmm%s%s", command->name[0] ? "\\-" : "", command->name);
@@ -101,7 +102,7 @@ static void put_head(FILE *to, const cli_command *command, const char *date)
     put_text(to, command->description);
 }
 
-/* "--threads takes a whole number": the rule of a value that has no list of words */
+/* Writes the rule of a value without words: "--threads takes a whole number". */
 static void put_rule(FILE *to, const cli_option *option)
 {
     char text[256];

@@ -1,4 +1,4 @@
-/* cli/pages/page.c - what manual pages and completions share. */
+/* cli/pages/page.c - functions that manual pages and completions share. */
 #include "cli/pages/page.h"
 
 #include <string.h>

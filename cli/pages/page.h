@@ -1,5 +1,5 @@
-/* cli/pages/page.h - texts for other programs, written from the tables of commands and
-   options: manual pages and completions of shells. */
+/* cli/pages/page.h - writes manual pages and shell completions from the tables of
+   commands and options. */
 #ifndef CLI_PAGES_PAGE_H
 #define CLI_PAGES_PAGE_H
 
@@ -7,21 +7,22 @@
 
 #include "cli/options/options.h"
 
-/* Each writes a whole file. */
+/* Write a complete file: a manual page, or completions for a shell. */
 void page_man(FILE *to, const cli_command *command, const char *date); /* "2026-01-31" */
 void page_bash(FILE *to);
 void page_zsh(FILE *to);
 void page_fish(FILE *to);
 
-/* The first sentence of an option's help, without the full stop. Returns its length. */
+/* Returns the length of the first sentence of an option's help, without the full stop. */
 int page_brief(const cli_option *option);
 
-/* Returns 1 if words complete the option's value; page_words() writes them with blanks between. */
+/* page_has_words() returns 1 if the option's value is one of a list of words.
+   page_words() writes these words with blanks between them. */
 int page_has_words(const cli_kind *kind);
 void page_words(FILE *to, const cli_kind *kind);
 
-/* Writes the beginnings "er:" of a command's kinds, with blanks between, and `colon` instead of
-   the colon. */
+/* Writes the prefixes of a command's kinds, such as "er:", with blanks between them.
+   `colon` is written instead of each colon. */
 void page_kinds(FILE *to, const cli_command *command, const char *colon);
 
 #endif /* CLI_PAGES_PAGE_H */

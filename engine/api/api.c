@@ -1,4 +1,4 @@
-/* engine/api/api.c - the products: plans and their runs. */
+/* engine/api/api.c - public functions that make plans and run them. */
 #include "base/threads/clock.h"
 #include "base/data/csr.h"
 #include "engine/api/check.h"
@@ -90,7 +90,8 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
 
 /* ---- runs ----------------------------------------------------------------------- */
 
-/* Those that the plan was made for become as they are to be computed with. */
+/* Checks the operands of a run and matches them with the plan. *A and *B become the
+   operands to compute with: views if on a device, and 32-bit columns. */
 static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
                                    const hybrid_csr **B)
 {
@@ -140,8 +141,8 @@ static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybr
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
     if (plan->product.result_there)
         return hy_fail(&engine->ctx, HYBRID_BAD_STATE,
-                       "the plan leaves C in the memory of a device, and rows are handed "
-                       "over in host memory");
+                       "the plan leaves C in device memory, but hybrid_spgemm_each() "
+                       "delivers rows in host memory");
     HY_TRY(take_operands(plan, &A, &B));
     hy_each_sink sink;
     hy_each_sink_open(&engine->ctx, A, B, fn, user, &sink);
@@ -157,7 +158,7 @@ hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
     return hy_engine_end(plan->product.engine, run_each(plan, A, B, fn, user));
 }
 
-/* What is resident, and of how many chunks, is as it was. */
+/* Scales Y without computing. The report keeps the plan's chunks and what is resident. */
 static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dense *Y,
                            const hy_beginning *start, hybrid_report *report)
 {
@@ -171,15 +172,15 @@ static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dens
     return HYBRID_OK;
 }
 
-/* Whether runs read columns of A: not once packs of all of it are resident, nor where the
-   plan has the reduced A. */
+/* Returns 1 if runs read columns of A. They do not once all of A is cached on devices, or
+   if the plan computes with the reduced A. */
 static int reads_columns(const hybrid_plan *plan)
 {
     return !hy_split_all_stays(plan->portions, plan->count) &&
            hy_product_has_views(&plan->product);
 }
 
-/* Operands are checked, but not against the plan. */
+/* Runs an SpMM plan. Operands must be checked; they are matched here. */
 static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                                const hy_source *X, double beta, const hy_beginning *start,
                                hybrid_dense *Y)

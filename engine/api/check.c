@@ -1,4 +1,4 @@
-/* engine/api/check.c - arguments of public calls, checked before anything is done. */
+/* engine/api/check.c - checks arguments of public calls before anything is done. */
 #include "engine/api/check.h"
 
 #include "base/data/csr.h"
@@ -9,7 +9,7 @@ static int is_index(hybrid_index type)
     return type == HYBRID_I32 || type == HYBRID_I64 || type == HYBRID_INDEX_AUTO;
 }
 
-/* Of C: what HYBRID_INDEX_DEFAULT stands for is in its place. */
+/* Checks the index types of C, in which HYBRID_INDEX_DEFAULT is already replaced. */
 static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o)
 {
     if (!is_index(o->offsets) || !is_index(o->columns))
@@ -18,8 +18,8 @@ static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o
                        (int)o->offsets, (int)o->columns);
     if ((o->offsets == HYBRID_INDEX_AUTO) != (o->columns == HYBRID_INDEX_AUTO))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_INDEX_AUTO is for offsets and columns of C "
-                       "together, not for one of them");
+                       "plan options: HYBRID_INDEX_AUTO must be set for both offsets and "
+                       "columns of C, or for neither");
     return HYBRID_OK;
 }
 
@@ -76,20 +76,21 @@ static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
                                  const char *name)
 {
     if (a != b)
-        return hy_fail(ctx, HYBRID_BAD_SHAPE, "A holds f%d and %s holds f%d",
-                       a == HYBRID_F64 ? 64 : 32, name, b == HYBRID_F64 ? 64 : 32);
+        return hy_fail(
+            ctx, HYBRID_BAD_SHAPE,
+            "A holds f%d values and %s holds f%d values: both must have one type",
+            a == HYBRID_F64 ? 64 : 32, name, b == HYBRID_F64 ? 64 : 32);
     return HYBRID_OK;
 }
 
-/* ---- matrices ------------------------------------------------------------------------
- */
+/* ---- matrices -------------------------------------------------------------------- */
 
 static hybrid_status check_on_host(hy_context *ctx, hybrid_space space, const char *name)
 {
     if (space == HYBRID_SPACE_HOST)
         return HYBRID_OK;
     return hy_fail(ctx, HYBRID_UNSUPPORTED,
-                   "%s is in the memory of a device: here it is to be in host memory",
+                   "%s is in device memory, but this function needs it in host memory",
                    name);
 }
 
@@ -159,8 +160,8 @@ static hybrid_status check_dense_anywhere(hy_context *ctx, const hybrid_dense *X
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: data is NULL", name);
     if ((uintptr_t)X->data % hy_value_size(X->type) != 0)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: data at %p is not aligned to its %zu bytes a number", name,
-                       X->data, hy_value_size(X->type));
+                       "%s: data at %p is not aligned to the %zu bytes of its numbers",
+                       name, X->data, hy_value_size(X->type));
     return HYBRID_OK;
 }
 
@@ -170,8 +171,7 @@ hybrid_status hy_check_dense(hy_context *ctx, const hybrid_dense *X, const char 
     return check_on_host(ctx, X->space, name);
 }
 
-/* ---- arrays that must not overlap ----------------------------------------------------
- */
+/* ---- arrays that must not overlap ------------------------------------------------ */
 
 typedef struct array {
     const char *name;
@@ -179,7 +179,7 @@ typedef struct array {
     size_t bytes;
 } array;
 
-/* From the first element to the last, gaps included. */
+/* Returns the memory from the first element to the last, gaps included. */
 static array array_of(const hybrid_dense *X, const char *name)
 {
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
@@ -195,11 +195,11 @@ static int overlap(const array *a, const array *b)
     return a->bytes > 0 && b->bytes > 0 && at < bt + b->bytes && bt < at + a->bytes;
 }
 
-/* Y is written while the others are read. */
+/* Checks that Y, which is written, overlaps no operand that is read. */
 static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
                                  const hybrid_dense *X, const hybrid_dense *Y)
 {
-    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* none is in memory */
+    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* A in a file has no arrays */
     const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
     const array y      = array_of(Y, "Y");
     const array read[] = {array_of(X, "X"),
@@ -213,8 +213,7 @@ static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* ---- operands ------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------- */
 
 static int same_offsets(const hybrid_csr *A, const hybrid_csr *B)
 {
@@ -240,12 +239,11 @@ static hybrid_status check_shapes(hy_context *ctx, const hybrid_csr *A,
     HY_TRY(check_types(ctx, A->type, X->type, "X"));
     HY_TRY(check_types(ctx, A->type, Y->type, "Y"));
     if (A->cols != X->rows || A->rows != Y->rows || X->cols != Y->cols)
-        return hy_fail(
-            ctx, HYBRID_BAD_SHAPE,
-            "A is %lld x %lld, X is %lld x %lld and Y is %lld x %lld: they do not "
-            "fit",
-            (long long)A->rows, (long long)A->cols, (long long)X->rows,
-            (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
+        return hy_fail(ctx, HYBRID_BAD_SHAPE,
+                       "A is %lld x %lld, X is %lld x %lld and Y is %lld x %lld: their "
+                       "shapes do not match",
+                       (long long)A->rows, (long long)A->cols, (long long)X->rows,
+                       (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
     return check_apart(ctx, A, X, Y);
 }
 
@@ -271,8 +269,9 @@ hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t 
 
     if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
         A->cols > most)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "dense_cols %lld is negative or overflows the work",
-                       (long long)cols);
+        return hy_fail(
+            ctx, HYBRID_BAD_ARGUMENT,
+            "dense_cols %lld is negative, or the product has too many scalar products",
+            (long long)cols);
     return HYBRID_OK;
 }

@@ -1,4 +1,4 @@
-/* engine/api/engine.c - opening and closing an engine. */
+/* engine/api/engine.c - opens and closes an engine. */
 #include "engine/api/engine.h"
 
 #include <stdio.h>
@@ -23,11 +23,10 @@ static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options 
 {
     if (o->device_count < 0 || o->device_count > HY_MOST_DEVICES ||
         !o->devices != (o->device_count == 0))
-        return hy_fail(
-            ctx, HYBRID_BAD_ARGUMENT,
-            "engine options: device_count %lld is not that of a list of 1 to %d "
-            "devices, or 0 without one",
-            (long long)o->device_count, HY_MOST_DEVICES);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: device_count %lld must be 1 to %d with a list of "
+                       "devices, or 0 without one",
+                       (long long)o->device_count, HY_MOST_DEVICES);
     for (int i = 0; i < o->device_count; i++)
         if (o->devices[i] < 0)
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
@@ -62,7 +61,7 @@ static void close_devices(hybrid_engine *engine)
     engine->device = NULL;
 }
 
-/* All that are listed. */
+/* Opens all devices that are listed, or options->device if the list is empty. */
 static hybrid_status open_listed(hybrid_engine *engine,
                                  const hybrid_engine_options *options,
                                  const hy_backend_ops *ops)
@@ -97,7 +96,8 @@ static void describe(hybrid_engine *engine)
     }
 }
 
-/* A missing device is no error yet: device_text keeps why. */
+/* Opens the devices of one kind of backend. A missing device is no error here;
+   device_text says why it is missing. */
 static hybrid_status open_kind(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *ops)
@@ -127,7 +127,7 @@ static hybrid_status open_devices(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* The host's backend is the last of the table. */
+/* Opens the host, which is the last backend of the table. */
 static hybrid_status open_host(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends)
@@ -141,7 +141,7 @@ static hybrid_status open_host(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* The host has those of the first device's file. */
+/* Loads measured speeds. The host takes its speeds from the file of the first device. */
 static hybrid_status load_rates(hybrid_engine *engine, const char *path)
 {
     char other[HY_RATES_PATH];
@@ -178,7 +178,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
     return load_rates(engine, options->rates_path);
 }
 
-/* *o: what the caller gives over the defaults, as far as it can be read. */
+/* Opens an engine with the caller's options over the defaults. *o are the options as far
+   as they could be read. */
 static hybrid_status open_with(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends,
@@ -234,12 +235,13 @@ int hy_engine_barred(const hybrid_engine *engine)
     return engine->ctx.progress.calling || hy_engine_inherited(engine);
 }
 
-/* Without the lock of the message, which a thread of the parent may have held. */
+/* Refuses a call in a forked child. It does not lock the message, because a thread of the
+   parent may have held that lock. */
 static hybrid_status refuse_child(hybrid_engine *engine)
 {
     snprintf(engine->ctx.message.text, sizeof engine->ctx.message.text,
-             "the engine belongs to process %ld, of which this one, %ld, is a fork: "
-             "create another here",
+             "the engine was created by process %ld; this process, %ld, is a fork of it "
+             "and must create its own engine",
              (long)engine->process, (long)getpid());
     return HYBRID_BAD_STATE;
 }
@@ -250,23 +252,24 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
-    if (hy_engine_barred(engine)) /* the run's sentences stay: hybrid_engine_message() */
+    if (hy_engine_barred(engine)) /* the message of the run that calls back stays */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     engine->ctx.call++;
     return HYBRID_OK;
 }
 
-/* What a plan said of ways that failed it may have taken back, and others too: so this is
-   said last. Of hybrid_spgemm_each() there is a sentence if its function ended it. */
+/* Ends a call. The sentence about cancelling is written last, because a plan may clear
+   the sentences of attempts that failed. With answer 0 the sentence already exists
+   (hybrid_spgemm_each()). */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
 {
     hy_progress *p = &engine->ctx.progress;
 
     if (status == HYBRID_CANCELLED && p->answer != 0)
         hy_fail(&engine->ctx, status,
-                "the caller's function returned %d when %lld of %lld rows were done",
-                p->answer, (long long)p->told, (long long)p->rows);
+                "the caller's function returned %d after %lld of %lld rows", p->answer,
+                (long long)p->told, (long long)p->rows);
     hy_progress_end(p, status);
     hy_narrow_free(&engine->ctx, &engine->narrow);
     hy_spaces_end(&engine->spaces);
@@ -296,8 +299,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     }
     if (hy_engine_barred(engine))
         return;
-    hy_lane_sets_trim(ctx, 0); /* first: lanes need the backends and the pool */
-    hy_pins_close(ctx);        /* then these: the device has pages of both pinned */
+    hy_lane_sets_trim(ctx, 0); /* first, because lanes need backends and pool */
+    hy_pins_close(ctx);        /* before the devices, which hold pinned pages of both */
     hy_device_results_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);
@@ -316,8 +319,9 @@ const char *hybrid_engine_message(const hybrid_engine *engine)
     if (!engine)
         return "no engine";
     if (engine->ctx.progress.calling)
-        return "the engine calls a function of the caller, of hybrid_spgemm_each() or "
-               "hybrid_engine_progress(), and takes no other call before that returns";
+        return "the engine is calling the caller's function (of hybrid_spgemm_each() or "
+               "hybrid_engine_progress()) and accepts no other call until the function "
+               "returns";
     return engine->ctx.message.text;
 }
 

@@ -1,4 +1,4 @@
-/* engine/api/engine.h - what one engine holds. */
+/* engine/api/engine.h - the state of an engine. */
 #ifndef HY_ENGINE_H
 #define HY_ENGINE_H
 
@@ -15,27 +15,27 @@ enum { HY_DEVICES_TEXT = HY_MOST_DEVICES * 128 };
 
 struct hybrid_engine {
     hy_context ctx;
-    pid_t process;                     /* that made it */
+    pid_t process; /* process that made the engine */
     hy_topology *topology;
-    hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order in which they are listed; */
+    hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order of the options */
     int device_count;
-    hy_backend *device; /* the first of them, or NULL */
-    hy_backend *host;                  /* always there */
-    hybrid_backend wanted;             /* as asked for */
-    const hy_variant *const *variants; /* the table */
-    char device_text[HY_DEVICES_TEXT]; /* what the devices are, or why none */
-    char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" = there is none */
-    const hy_settings *settings; /* NULL = hy_usual_settings; tests: their own */
-    hy_narrow narrow; /* of the call under way */
-    hy_spaces spaces; /* likewise */
-    hybrid_report report; /* of the last run that finished; all zero: there was none */
+    hy_backend *device;                /* first GPU, or NULL */
+    hy_backend *host;                  /* the CPU, never NULL */
+    hybrid_backend wanted;             /* backend that the options ask for */
+    const hy_variant *const *variants; /* table of all variants */
+    char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
+    char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" if there is none */
+    const hy_settings *settings;       /* NULL = hy_usual_settings; tests pass their own */
+    hy_narrow narrow;                  /* state of the current call */
+    hy_spaces spaces;                  /* state of the current call */
+    hybrid_report report;              /* last finished run; zero before the first */
     hybrid_trace_fn trace;
     void *trace_user;
-    int64_t passes; /* over operands, that have begun: hybrid_event.pass */
+    int64_t passes; /* passes over operands begun so far: hybrid_event.pass */
 };
 
-/* What of a budget B or X takes at most, so that slots have the rest: usually; where A
-   stays, or rows of A reach far; at all. */
+/* Share of the memory budget that B or X may take; slots take the rest. MORE applies if A
+   is cached or its rows reach far; MOST is the limit. */
 typedef enum hy_allowance { HY_ALLOW, HY_ALLOW_MORE, HY_ALLOW_MOST } hy_allowance;
 
 static inline size_t hy_allowed(size_t memory, hy_allowance part)
@@ -44,47 +44,46 @@ static inline size_t hy_allowed(size_t memory, hy_allowance part)
     return memory / 8 * eighths[part];
 }
 
-/* Returns the settings of the engine: hy_usual_settings unless a test has put others there. */
+/* Returns the settings of the engine: hy_usual_settings, unless a test has set others. */
 static inline const hy_settings *hy_settings_of(const hybrid_engine *engine)
 {
     return engine->settings ? engine->settings : &hy_usual_settings;
 }
 
-/* hybrid_engine_create() with other tables than the compiled ones: tests bring
-   backends and variants of their own. `backends` ends with the host. */
+/* Opens an engine as hybrid_engine_create() does, with other tables. Tests pass their own
+   backends and variants. `backends` ends with the host. */
 hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out);
 
-/* Whether this process has the engine from its parent, by fork(). Then the
-   workers are missing, locks may be held by threads that are missing too, and the device is
-   the parent's: nothing but reading is safe. */
+/* Returns 1 if this process is a fork of the one that made the engine. Its workers do not
+   exist here, locks may be held by threads that do not exist, and the device belongs to
+   the parent, so that only reading is safe. */
 int hy_engine_inherited(const hybrid_engine *engine);
 
-/* Whether calls fail, and those that return nothing do nothing: in such a child, and from
-   inside a function of the caller that is handed rows or progress. */
+/* Returns 1 if calls must fail, and calls without a result must do nothing: in a forked
+   child, and inside a callback for rows or progress. */
 int hy_engine_barred(const hybrid_engine *engine);
 
-/* A public call begins: the sentence of the last one goes. No engine, no call, and none
-   where it is barred. */
+/* Begins a call and clears the last message. Fails if the engine is NULL or barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
-/* A public call ends; every call that may allocate ends here. Copies of narrowed or fetched
-   operands go. If the call failed, memory that it made and the engine keeps goes too: the
-   engine holds no more than before the call. Returns `status`. */
+/* Ends a public call and returns `status`. Every call that may allocate ends here. It
+   frees copies of narrowed and fetched operands. After an error it also frees pooled
+   memory that the call has made, so that the engine holds no more than before. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 
-/* idle.c: the present call failed; what it made goes, and what earlier calls left stays. */
+/* idle.c: frees pooled memory that the current call has made, because the call failed. */
 void hy_idle_undo(hybrid_engine *engine);
 
-/* idle.c: hy_context.relieve. Idle plans and kept blocks of the host give memory back. */
+/* idle.c: hy_context.relieve. Frees memory of idle plans and the host's pool. */
 void hy_idle_relieve(hy_context *ctx);
 
-/* Returns the bytes of the host budget that results may take: free ones, and those of results
-   that are kept although their owner freed them. INT64_MAX without a budget. */
+/* Returns the bytes of the host budget that results may take: free bytes, and pooled
+   pages of results that were freed. INT64_MAX without a budget. */
 int64_t hy_idle_host_left(const hybrid_engine *engine);
 
-/* The backend on which products run unless a variant says otherwise. */
+/* Returns the backend that computes products unless a variant decides otherwise. */
 hy_backend *hy_engine_backend(const hybrid_engine *engine);
 
 #endif /* HY_ENGINE_H */

@@ -1,4 +1,4 @@
-/* engine/api/idle.c - memory that the engine keeps for later and that no call uses. */
+/* engine/api/idle.c - frees pooled memory that no call uses. */
 #include "engine/api/engine.h"
 
 #include "base/data/min_max.h"
@@ -6,8 +6,7 @@
 #include "pipeline/site/lane_set.h"
 #include "pipeline/site/tenant.h"
 
-/* Gives back what the engine keeps since call number `since`; 0 means all. No lane works.
- */
+/* Frees what was pooled since call number `since`; 0 means all. No lane may work. */
 static void give_back(hybrid_engine *engine, int64_t since)
 {
     hy_lane_sets_trim(&engine->ctx, since);

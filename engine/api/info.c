@@ -1,4 +1,4 @@
-/* engine/api/info.c - what a pattern looks like: hybrid_csr_info(). */
+/* engine/api/info.c - describes a pattern: hybrid_csr_info(). */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -43,12 +43,12 @@ static hybrid_status survey_rows(void *arg, int part, int64_t begin, int64_t end
     }
     hy_lower_to(&s->row_min, row_min);
     hy_lower_to(&s->bandwidth,
-                -bandwidth); /* kept negative, so that one function serves */
+                -bandwidth); /* negative, so that the maximum is found as a minimum */
     __atomic_fetch_add(&s->empty_rows, empty, __ATOMIC_RELAXED);
     return HYBRID_OK;
 }
 
-/* Row i of A and of its transpose. */
+/* Compares rows [begin, end) of A and of its transpose. */
 static hybrid_status compare_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     survey *s         = arg;

@@ -1,5 +1,4 @@
-/* engine/api/line.h - a row of a matrix, sparse or dense, and sums in twice the
-   precision. */
+/* engine/api/line.h - a row of any matrix, and sums in twice the precision. */
 #ifndef HY_LINE_H
 #define HY_LINE_H
 
@@ -7,14 +6,14 @@
 
 #include "base/data/csr.h"
 
-/* Entry k of a row is value first + k step of its matrix, and in column
-   col[first + k], or k of a dense matrix (col == NULL). */
+/* A row. Entry k has the value val[first + k * step] and the column col[first + k]; in a
+   dense matrix (col == NULL) it has the column k. */
 typedef struct hy_line {
     hybrid_type type;
     const void *val;
     const int32_t *col;
     int64_t first, step;
-    int64_t count; /* entries */
+    int64_t count; /* entries of the row */
 } hy_line;
 
 static inline hy_line hy_line_sparse(const hybrid_csr *M, int64_t i)
@@ -42,12 +41,12 @@ static inline int64_t hy_line_col(const hy_line *l, int64_t k)
     return l->col ? l->col[l->first + k] : k;
 }
 
-/* A sum in double, and what rounding took from it. */
+/* Sum in double, and the sum of its rounding errors. */
 typedef struct hy_twofold {
     double sum, rest;
 } hy_twofold;
 
-/* Knuth's TwoSum. */
+/* Adds a term by Knuth's TwoSum. */
 static inline void hy_twofold_add(hy_twofold *t, double term)
 {
     const double sum = t->sum + term, added = sum - t->sum;

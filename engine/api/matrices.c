@@ -1,5 +1,5 @@
-/* engine/api/matrices.c - making, checking, reading and writing matrices: the public
-   names of base/data/csr.c and io/. */
+/* engine/api/matrices.c - public functions that make, check, read and write matrices.
+   They wrap base/data/csr.c and io/. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -9,7 +9,7 @@
 #include "io/generate/generate.h"
 #include "io/text/io.h"
 
-/* A call begins that needs these two. */
+/* Begins a call and checks that two arguments are not NULL. */
 static hybrid_status begin_with(hybrid_engine *engine, const void *first,
                                 const void *second)
 {
@@ -19,7 +19,7 @@ static hybrid_status begin_with(hybrid_engine *engine, const void *first,
     return HYBRID_OK;
 }
 
-/* The same, to read a file. */
+/* Begins a call that reads a file. */
 static hybrid_status begin_read(hybrid_engine *engine, const char *path, hybrid_type type,
                                 const void *out)
 {

@@ -1,19 +1,20 @@
-/* engine/api/narrow.c - operands with columns of 64 bits. */
+/* engine/api/narrow.c - converts 64-bit column indices to 32 bits for one call. */
 #include "engine/api/narrow.h"
 
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum { NARROW_ENTRIES = 1 << 16 }; /* of a piece */
+enum { NARROW_ENTRIES = 1 << 16 }; /* entries per task */
 
 typedef struct narrowing {
     const hybrid_csr *A;
     int32_t *to;
 } narrowing;
 
-/* Whether all are in range is told by the signs of them and of what is left above them,
-   without a branch, so that many are narrowed together. */
+/* Converts entries [begin, end). An index is in range if neither it nor its distance from
+   the last column is negative. The signs are collected without a branch, so that the loop
+   vectorises. */
 static hybrid_status narrow_some(void *arg, int part, int64_t begin, int64_t end)
 {
     const narrowing *n  = arg;
@@ -29,7 +30,7 @@ static hybrid_status narrow_some(void *arg, int part, int64_t begin, int64_t end
     return signs >> 63 ? HYBRID_BAD_MATRIX : HYBRID_OK;
 }
 
-/* The columns of A to `to`; the check of all rules finds one that is out of range. */
+/* Converts all columns of A. If one is out of range, hy_csr_check() names it. */
 static hybrid_status narrow_all(hy_context *ctx, const hybrid_csr *A, const char *name,
                                 int32_t *to)
 {
@@ -40,7 +41,7 @@ static hybrid_status narrow_all(hy_context *ctx, const hybrid_csr *A, const char
     return status == HYBRID_BAD_MATRIX ? hy_csr_check(ctx, A, name) : status;
 }
 
-/* The columns of an earlier operand that are those of A; NULL: there are none. */
+/* Returns converted columns of an earlier operand with the same array, or NULL. */
 static void *find_columns(const hy_narrow *narrow, const hybrid_csr *A)
 {
     for (int i = 0; i < narrow->count; i++) {
@@ -51,7 +52,7 @@ static void *find_columns(const hy_narrow *narrow, const hybrid_csr *A)
     return NULL;
 }
 
-/* Operand `count` is A, with the columns `col`. */
+/* Adds A with the columns `col`. */
 static void note(hy_narrow *narrow, const hybrid_csr *A, void *col)
 {
     const int i = narrow->count++;

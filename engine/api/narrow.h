@@ -1,28 +1,28 @@
-/* engine/api/narrow.h - operands with columns of 64 bits.
+/* engine/api/narrow.h - converts 64-bit column indices to 32 bits for one call.
 
-   The layers below read columns of 32 bits. A call that reads others makes a copy of them in
-   32 bits, 4 bytes an entry, and computes with that until it ends (hy_engine_end()). The
-   copy lies in pages of results, which are kept when it is freed: the next call finds them. */
+   The layers below read 32-bit columns. A call with 64-bit columns makes a copy, 4 bytes
+   per entry, and uses it until it ends (hy_engine_end()). The copy lies in pooled pages
+   of results, so the next call reuses them. */
 #ifndef HY_NARROW_H
 #define HY_NARROW_H
 
 #include "base/contract/context.h"
 
-enum { HY_NARROW_MOST = 3 }; /* sparse operands of a call */
+enum { HY_NARROW_MOST = 3 }; /* maximum sparse operands of a call */
 
 typedef struct hy_narrow {
-    const hybrid_csr *from[HY_NARROW_MOST]; /* operands with columns of 64 bits, */
-    hybrid_csr of[HY_NARROW_MOST];          /* as they are below */
-    void *copies[HY_NARROW_MOST];           /* of their columns; NULL: another one's */
+    const hybrid_csr *from[HY_NARROW_MOST]; /* operands with 64-bit columns */
+    hybrid_csr of[HY_NARROW_MOST];          /* the same operands with 32-bit columns */
+    void *copies[HY_NARROW_MOST];           /* converted columns; NULL if shared */
     int count;
 } hy_narrow;
 
-/* *A, whose header is checked, becomes a matrix with columns of 32 bits: it stays as it is if
-   it has them. Operands that are the same stay so, and two that have the same columns share
-   the copy. BAD_MATRIX names row and entry of a column that is not in [0, cols). */
+/* Replaces *A by a matrix with 32-bit columns, unless it has them already. The header
+   must be checked. Equal operands remain equal, and operands with the same column array
+   share the copy. BAD_MATRIX names row and entry of a column that is not in [0, cols). */
 hybrid_status hy_narrow_add(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
                             const char *name);
-/* The same of A and B. */
+/* Narrows A and B. */
 hybrid_status hy_narrow_two(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
                             const hybrid_csr **B);
 void hy_narrow_free(hy_context *ctx, hy_narrow *narrow);

@@ -1,4 +1,4 @@
-/* engine/api/once.c - the products in one call: a plan that runs once, or none. */
+/* engine/api/once.c - one-shot calls: a plan that runs once, or no plan at all. */
 #include "engine/api/check.h"
 #include "engine/device/direct.h"
 #include "engine/run/prefetch.h"
@@ -7,24 +7,24 @@
 #include "engine/api/take.h"
 #include "partition/move/sources.h"
 
-/* An operand that a device has found to be wrong is checked, so that the host says where.
- */
+/* Returns HYBRID_CHECK if the device found an error, so that the host says where. */
 static unsigned checked_after(hy_direct_end end)
 {
     return end == HY_DIRECT_WRONG ? HYBRID_CHECK : 0;
 }
 
-/* B goes ahead unless it is said beforehand that it may not be wanted on a device. */
+/* Computes with a plan that runs once. B is prefetched unless an operand is on a device,
+   the options exclude devices, or they name a variant, which may not read B there. */
 static hybrid_status run_once_sparse(hybrid_engine *engine, const hybrid_plan_options *o,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      const hy_beginning *start, hybrid_csr *C)
 {
-    hy_loader *early = NULL;
+    hy_loader *loader = NULL;
     hybrid_plan *plan;
 
     if (!o->variant && !engine->spaces.device && o->split != HYBRID_SPLIT_HOST)
-        HY_TRY(hy_prefetch_begin(engine, A, B, &early));
-    const hy_once once = {.early = early};
+        HY_TRY(hy_prefetch_begin(engine, A, B, &loader));
+    const hy_once once = {.early = loader};
     HY_TRY(hy_plan_make(engine, A, B, 0, o, &once, &plan));
     const hybrid_status status = hy_multiply_sparse(plan, A, B, start, &plan->history, C);
     hybrid_plan_destroy(plan);
@@ -44,8 +44,9 @@ static hybrid_status multiply_sparse(hybrid_engine *engine,
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY(hy_find_sparse(engine, options, A, B, &o));
     if (o.flags & HYBRID_REUSE)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_REUSE is for plans that run again");
+        return hy_fail(
+            &engine->ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: HYBRID_REUSE needs a plan: a one-shot call runs once");
     if (hy_direct_takes_spgemm(engine, A, B, &o))
         HY_TRY(hy_direct_spgemm(engine, &o, A, B, &start, C, &end));
     if (end == HY_DIRECT_DONE)
@@ -74,9 +75,8 @@ static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *
 {
     hybrid_dense *Y        = update->Y;
     const hy_source source = hy_source_dense(&engine->ctx, X);
-    const int as_it_is =
-        update->alpha == 1 && update->beta == 0; /* what is computed is Y */
-    const hy_once once = {.X = as_it_is ? X : NULL, .Y = Y};
+    const int as_it_is     = update->alpha == 1 && update->beta == 0; /* the sums are Y */
+    const hy_once once     = {.X = as_it_is ? X : NULL, .Y = Y};
     hybrid_plan *plan;
 
     options->order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
@@ -87,18 +87,19 @@ static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *
     return status;
 }
 
-/* Plans of one run have nothing to keep, and end before the call. */
+/* Rejects flags for plans that run more than once. */
 static hybrid_status check_once(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned many = HYBRID_RESIDENT | HYBRID_REUSE | HYBRID_ASYNC;
 
-    return o->flags & many ? hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                                     "plan options: HYBRID_RESIDENT, HYBRID_REUSE and "
-                                     "HYBRID_ASYNC are for plans that run again")
-                           : HYBRID_OK;
+    return o->flags & many
+               ? hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                         "plan options: HYBRID_RESIDENT, HYBRID_REUSE and HYBRID_ASYNC "
+                         "need a plan: a one-shot call runs once")
+               : HYBRID_OK;
 }
 
-/* Where X and Y are, and how they lie, follows from X and Y. */
+/* Finds and checks the operands, and sets options by where X and Y are. */
 static hybrid_status find_dense(hybrid_engine *engine, const hybrid_plan_options *options,
                                 const hybrid_csr *A, const hybrid_dense *X,
                                 const hybrid_dense *Y, hybrid_plan_options *o)
@@ -158,7 +159,7 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
 {
     HY_TRY(hy_engine_begin(engine));
     HY_TRY(hy_check_csr_anywhere(&engine->ctx, A, "A"));
-    /* borrowed: hybrid_spmm() reads X only */
+    /* const is cast away; hybrid_spmm() only reads X */
     const hybrid_dense X = {A->cols,
                             1,
                             1,

@@ -1,15 +1,14 @@
-/* engine/api/pin.h - arrays of the caller that a device copies from and to directly. */
+/* engine/api/pin.h - arrays of the caller that a device copies directly. */
 #ifndef HY_PIN_H
 #define HY_PIN_H
 
 #include "base/contract/variant.h"
 
-/* Whether the device may copy all of X and Y from and to where they are: they lie in the same
-   order, and are pinned. */
+/* Returns 1 if X and Y are pinned in the same order, so that a device can copy both. */
 int hy_pin_both(hy_context *ctx, const hybrid_dense *X, const hybrid_dense *Y);
 
-/* Whether the device copies rows, or columns, of all of X and Y from and to where they
-   are: both lie so and are pinned, and Y is what it has computed. */
+/* Returns 1 if the device copies all of X and Y of the problem directly: hy_pin_both()
+   holds, no rows are left out, alpha is 1 and beta is 0. */
 int hy_pin_direct(const hy_problem *problem);
 
 #endif /* HY_PIN_H */

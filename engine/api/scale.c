@@ -1,5 +1,5 @@
-/* engine/api/scale.c - Y = alpha*A*X + beta*Y where alpha is 0: as in BLAS, what A and X
-   hold, NaN too, has no part in it. */
+/* engine/api/scale.c - Y = alpha*A*X + beta*Y with alpha == 0. A and X are not read, as
+   in BLAS, so NaN in them has no effect. */
 #include "engine/api/scale.h"
 
 #include <string.h>
@@ -8,15 +8,15 @@
 #include "base/data/min_max.h"
 #include "pipeline/site/lane_set.h"
 
-enum { GRAIN = 1 << 16 }; /* elements */
+enum { GRAIN = 1 << 16 }; /* elements per task */
 
 typedef struct scaling {
     const hybrid_dense *Y;
     double beta;
-    int64_t length; /* of what lies without a gap: a row, a column, or all of Y */
+    int64_t length; /* elements without a gap: a row, a column, or all of Y */
 } scaling;
 
-/* Elements without a gap. */
+/* Scales `count` elements without gaps. */
 static void scale_run(const scaling *s, void *y, int64_t count)
 {
     if (s->beta == 0)
@@ -29,7 +29,7 @@ static void scale_run(const scaling *s, void *y, int64_t count)
             ((float *)y)[i] = (float)(s->beta * (double)((float *)y)[i]);
 }
 
-/* Of Y's elements, gaps left out, those from `begin` to `end`. */
+/* Scales elements [begin, end) of Y, counted without gaps. */
 static hybrid_status scale_part(void *arg, int part, int64_t begin, int64_t end)
 {
     const scaling *s = arg;
@@ -43,7 +43,7 @@ static hybrid_status scale_part(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* By the device that has Y. */
+/* Scales Y on the device that holds it. */
 static hybrid_status combine(hy_lane_set *lanes, double beta, const hybrid_dense *Y)
 {
     const hy_backend_ops *ops = lanes->backend->ops;

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-enum { MOST = 4096 }; /* bytes: a size beyond it was never set */
+enum { MOST = 4096 }; /* bytes; a larger size was never set */
 
-/* `first` is the last field of the smallest struct that is taken, as docs/manual.md says,
-   `last` that of today. Padding at the end would be a place for a field that does not
-   make the struct larger, and which an old caller has not set. */
+/* `first` is the last field of the smallest struct that is accepted, `last` the last
+   field today. A struct must not end in padding: a new field there would not change the
+   size, and an old caller would leave it unset. */
 #define DEFINE(type, text, init, first, last)                                            \
     _Static_assert(sizeof(hybrid_##type) == offsetof(hybrid_##type, last) +              \
                                                 sizeof(((hybrid_##type *)0)->last),      \
@@ -50,8 +50,8 @@ hybrid_status hy_struct_read(hy_context *ctx, const hy_struct *type, const void 
     for (size_t k = type->size; k < given; k++)
         if (bytes[k])
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                           "%s: byte %zu is set, of a field that this version of the "
-                           "library does not know",
+                           "%s: byte %zu is not 0: it belongs to a field that this "
+                           "version of the library does not know",
                            type->name, k);
     return HYBRID_OK;
 }

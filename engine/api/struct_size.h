@@ -1,6 +1,7 @@
-/* engine/api/struct_size.h - structs of the caller that begin with struct_size, and which
-   he may have from an older or a newer header than the library's. They grow at their end:
-   both know the first bytes, as many as the shorter one has. */
+/* engine/api/struct_size.h - structs of the caller that begin with their size.
+
+   The caller's header may be older or newer than the library. Structs grow only at their
+   end, so both sides know the first bytes, up to the size of the smaller struct. */
 #ifndef HY_STRUCT_SIZE_H
 #define HY_STRUCT_SIZE_H
 
@@ -8,24 +9,25 @@
 
 typedef struct hy_struct {
     const char *name, *initializer;
-    size_t first, size; /* bytes: of the smallest that is taken, and here */
+    size_t first, size; /* bytes of the smallest valid struct, and of today's */
 } hy_struct;
 
 extern const hy_struct hy_engine_options_struct, hy_plan_options_struct,
     hy_calibration_struct, hy_report_struct, hy_machine_struct;
 
-/* No caller has less than the smallest, nor more than a struct will ever have. */
+/* Returns 1 if a struct of that size can exist. */
 int hy_struct_fits(const hy_struct *type, size_t struct_size);
-/* The same, with a sentence: BAD_ARGUMENT. */
+/* Returns BAD_ARGUMENT with a sentence if a struct of that size cannot exist. */
 hybrid_status hy_struct_check(hy_context *ctx, const hy_struct *type, size_t struct_size);
 
-/* What the caller gives: `from` over the defaults in `to`. BAD_ARGUMENT if it does not fit,
-   and then nothing is read; or if bytes that are not known here are not zero. */
+/* Copies the caller's struct `from` over the defaults in `to`. Returns BAD_ARGUMENT if
+   the size does not fit (nothing is copied then), or if bytes beyond the known fields are
+   not zero. */
 hybrid_status hy_struct_read(hy_context *ctx, const hy_struct *type, const void *from,
                              void *to);
 
-/* What the caller gets: `from` into a `to` that fits. Its struct_size stays; bytes that are
-   not known here become zero. */
+/* Copies `from` to the caller's struct `to`, whose size must fit. struct_size of `to`
+   stays. Bytes beyond the known fields become zero. */
 void hy_struct_write(const hy_struct *type, const void *from, void *to);
 
 #endif /* HY_STRUCT_SIZE_H */

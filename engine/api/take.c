@@ -1,4 +1,4 @@
-/* engine/api/take.c - operands of a call are found, checked and taken. */
+/* engine/api/take.c - finds, checks and prepares the operands of a call. */
 #include "engine/api/take.h"
 
 #include "engine/api/check.h"
@@ -17,17 +17,17 @@ hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *o
 
     HY_TRY(hy_read_plan_options(ctx, options, o));
     if (o->flags & HYBRID_RESIDENT)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_RESIDENT keeps A of a product with a dense "
-                       "matrix; what stays of sparse ones, the planner decides");
-    if (o->flags & HYBRID_ASYNC)
         return hy_fail(
             ctx, HYBRID_BAD_ARGUMENT,
-            "plan options: HYBRID_ASYNC is for products with a dense matrix: how "
-            "large C is has to be known before it is stored");
+            "plan options: HYBRID_RESIDENT is for products with a dense matrix; for "
+            "sparse products the planner decides what stays on the device");
+    if (o->flags & HYBRID_ASYNC)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: HYBRID_ASYNC is for products with a dense matrix: "
+                       "the size of a sparse C is not known before it is computed");
     if (o->x_space != HYBRID_SPACE_HOST)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: x_space is of a product with a dense matrix");
+                       "plan options: x_space is for products with a dense matrix");
     HY_TRY(hy_check_spgemm(ctx, A, B));
     HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
     HY_TRY(hy_spaces_csr(&engine->spaces, B, "B"));

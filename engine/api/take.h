@@ -1,14 +1,14 @@
-/* engine/api/take.h - operands of a call are found, checked and taken. */
+/* engine/api/take.h - finds, checks and prepares the operands of a call. */
 #ifndef HY_TAKE_H
 #define HY_TAKE_H
 
 #include "engine/api/engine.h"
 
-/* Called when all operands were found. Progress of the call, which has `rows` rows, is told
-   from here on. If operands are on a device, the caller's stream is waited for first. */
+/* Begins to report progress on `rows` rows. If an operand is on a device, waits for the
+   caller's stream first. All operands must have been found. */
 hybrid_status hy_begin_rows(hybrid_engine *engine, int64_t rows);
 
-/* Find out where the operands are. hy_find_sparse() also checks A and B, and writes the
+/* Find where the operands are. hy_find_sparse() also checks A and B, and writes the
    options to plan with to *o. */
 hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *options,
                              const hybrid_csr *A, const hybrid_csr *B,
@@ -16,8 +16,8 @@ hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *o
 hybrid_status hy_find_dense(hybrid_engine *engine, const hybrid_csr *A,
                             const hybrid_dense *X, const hybrid_dense *Y);
 
-/* *A and *B become the operands that are computed with: their patterns are in host memory and
-   checked, and columns have 32 bits. */
+/* Replaces *A and *B by the operands to compute with: checked patterns in host memory,
+   and 32-bit columns. */
 hybrid_status hy_take_sparse(hybrid_engine *engine, unsigned flags, const hybrid_csr **A,
                              const hybrid_csr **B);
 

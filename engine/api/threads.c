@@ -10,8 +10,7 @@
 
 enum { MANY_CORES = 8 };
 
-/* The number at the head of `text`, *rest what follows; 0: there is none from 1 to
- * INT_MAX. */
+/* Returns the number, 1 to INT_MAX, at the start of `text`, or 0. *rest follows it. */
 static int leading_number(const char *text, char **rest)
 {
     errno            = 0;
@@ -19,7 +18,7 @@ static int leading_number(const char *text, char **rest)
     return errno == 0 && value > 0 && value <= INT_MAX ? (int)value : 0;
 }
 
-/* Launchers such as joblib and mpirun set it to limit each process. */
+/* Returns the number of threads that launchers such as joblib and mpirun set, or 0. */
 static int omp_threads(int cores)
 {
     const char *text = getenv(HY_OMP_THREADS_VARIABLE);

@@ -4,18 +4,20 @@
 
 #include "base/threads/topology.h"
 
-/* The environment variables that hy_thread_count() reads. */
+/* Environment variables that hy_thread_count() reads. */
 #define HY_THREADS_VARIABLE     "HYBRID_NUM_THREADS"
 #define HY_OMP_THREADS_VARIABLE "OMP_NUM_THREADS"
 
 /* Sets *threads to the first of these numbers that is given:
+
      wanted              > 0
      HYBRID_NUM_THREADS  BAD_ARGUMENT unless it is a whole number of at least 1
-     OMP_NUM_THREADS     at most the number of cores; may be a list, whose first number counts;
+     OMP_NUM_THREADS     at most the number of cores; of a list the first number;
                          ignored if it is not a number
-     the number of cores; less *reserve if a device must be fed
-   *reserve is the number of workers beside these that help when the CPU computes alone. It is 0
-   if a number was given. */
+     number of cores     minus *reserve if a device must be fed
+
+   *reserve is the number of additional workers that help when the CPU computes alone. It
+   is 0 if a number was given. */
 hybrid_status hy_thread_count(hy_context *ctx, const hy_topology *topology, int wanted,
                               int feeds_device, int *threads, int *reserve);
 

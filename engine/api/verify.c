@@ -1,37 +1,38 @@
 /* engine/api/verify.c - Freivalds' check of a product.
 
-   C = A*B holds for a vector r of random signs only if C r = A (B r). Both sides are
-   summed a row at a time, so a trial is one pass over A, B and C. Let entry (i,j) of C be
-   off by d. For one of the two signs of column j at least, whatever the other signs are,
-   the sides differ by |d| or more in row i. So half of all trials find it, if |d| is more
-   than the tolerance of the row: what the sides may differ by if the row is right.
+   Method: C = A*B is checked as C r = A (B r) for a vector r of random signs. Both sides
+   are summed row by row, so a trial is one pass over A, B and C. Let entry (i,j) of C be
+   wrong by d. For at least one of the two signs of column j, the sides differ by at least
+   |d| in row i, whatever the other signs are. So half of all trials find the error if |d|
+   exceeds the tolerance of the row.
 
-   An entry of size S = sum |a||b| that sums k products has a rounding error of k eps S at
-   most, in any order of summation (Higham, Accuracy and Stability, chapter 3). sqrt(k)
-   eps S, as of errors that are independent, would be too little: a sum of equal terms has
-   errors of one sign, and is off by a tenth of the bound. Between the entries of a row
-   the signs are independent, whatever the errors are. Hoeffding's inequality says of
-   errors e
+   Tolerance: an entry with the size S = sum |a||b| that sums k products has a rounding
+   error of at most k eps S, in any order of summation (Higham, Accuracy and Stability,
+   chapter 3). sqrt(k) eps S, the estimate for independent errors, would be too small: a
+   sum of equal terms has errors of one sign and reaches a tenth of the bound. The signs
+   of different entries of a row are independent. For their errors e, Hoeffding's
+   inequality gives
 
-       |sum_j r_j e_j| <= 8 |e|_2      for all r but a share of 2 exp(-32) < 3e-14,
+     |sum_j r_j e_j| <= 8 |e|_2      for all r but a share of 2 exp(-32) < 3e-14,
 
-   and it is |e|_1 at most for all r. Sizes of row i are sum_l |a_il| |b_lj|. By the
+   and the sum is at most |e|_1 for all r. Sizes of row i are sum_l |a_il| |b_lj|. By the
    triangle inequality, the tolerance is eps times the products of an entry times
 
-       H_i = sum_l |a_il| norm(B_l),   norm(b) = min(|b|_1, 8 |b|_2).
+     H_i = sum_l |a_il| norm(B_l),   norm(b) = min(|b|_1, 8 |b|_2).
 
-   An entry has no more products than row i of A has entries, nor than column j of B has:
-   w_j. The first bound is good for short rows, the second for short columns in long rows.
-   So each trial compares two sums: of r_j c_ij, with a tolerance of (entries of row i)
-   eps H_i, and of r_j c_ij / w_j, with one of eps H_i. In the second, d is d / w_j.
+   The products of an entry are at most the entries of row i of A, and at most the entries
+   w_j of column j of B. The first bound is good for short rows, the second for short
+   columns in long rows. So each trial compares two sums: of r_j c_ij with a tolerance of
+   (entries of row i) eps H_i, and of r_j c_ij / w_j with a tolerance of eps H_i. In the
+   second sum the error is d / w_j.
 
-   SPARE entries are added to both counts. They cover the roundings of this file: sums are
-   kept in twice the precision of double, so that their length does not matter, and each
-   side has three roundings to double of terms of size H_i. They also cover tensor cores,
-   which split an f32 operand in two. Where products underflow, an entry may be off by the
-   smallest number of the type for each product besides. Where f32 operands may be rounded
-   to TF32, each is off by 2^-11 of itself and a product by 2^-10 + 2^-22; sums are
-   rounded towards zero there, and eps is twice as large. */
+   Other errors: SPARE entries are added to both counts. They cover the roundings of this
+   file: sums have twice the precision of double, so that their length does not matter,
+   and each side rounds terms of size H_i to double three times. They also cover tensor
+   cores that split an f32 operand in two. If products underflow, an entry may also be
+   wrong by the smallest number of its type for each product. If f32 operands may be
+   rounded to TF32, an operand has a relative error of 2^-11, and a product one of
+   2^-10 + 2^-22. These sums are rounded towards zero, so eps is twice as large. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -48,22 +49,22 @@ enum { GRAIN = 1024, COLUMNS = 1 << 16, SPARE = 6 };
 
 static const double DEVIATIONS = 8;
 
-/* A row of B, or X. */
+/* Sums of a row of B or X. */
 typedef struct right_row {
     double signs, scaled; /* sum of r_j b_j, and of r_j b_j / w_j */
-    double norm;          /* NaN: not all b_j are finite */
+    double norm;          /* NaN if some b_j is not finite; -1 if empty */
 } right_row;
 
 typedef struct check {
-    const hybrid_csr *A, *B, *C; /* SpGEMM */
-    const hybrid_dense *X, *Y;   /* SpMM: in the place of B and C */
+    const hybrid_csr *A, *B, *C; /* operands and result of SpGEMM */
+    const hybrid_dense *X, *Y;   /* SpMM: operand and result instead of B and C */
     double eps;
-    double operands; /* relative error of a product whose operands were rounded */
-    uint64_t seed;   /* of the trial */
+    double operands; /* relative error of a product of rounded operands; 0 if exact */
+    uint64_t seed;   /* seed of the trial */
     right_row *right;
-    uint32_t *entries; /* of each column of B */
+    uint32_t *entries; /* entries of each column of B */
     float *sign;       /* r_j / w_j of each column */
-    int64_t first;     /* lowest row that is off, or INT64_MAX */
+    int64_t first;     /* lowest wrong row so far; INT64_MAX if there is none */
 } check;
 
 static hy_line right_line(const check *c, int64_t i)
@@ -76,14 +77,14 @@ static hy_line left_line(const check *c, int64_t i)
     return c->C ? hy_line_sparse(c->C, i) : hy_line_dense(c->Y, i);
 }
 
-/* What is not finite spreads. */
+/* Returns |value|, or NaN if the value is not finite. */
 static double size_of(double value)
 {
     return isfinite(value) ? fabs(value) : NAN;
 }
 
-/* DBL_MIN is for r_j b_j / w_j, which may underflow: eps DBL_MIN is the smallest number.
-   -1 of a row without entries: with it there are no products, whatever A has. */
+/* Returns the norm of a row, or -1 if it has no entries, and then no products whatever A
+   holds. DBL_MIN per entry allows for r_j b_j / w_j, which may underflow. */
 static double norm(const hy_line *l)
 {
     double sum = 0, most = 0, squares = 0;
@@ -105,7 +106,7 @@ static double norm(const hy_line *l)
 }
 
 typedef struct sums {
-    hy_twofold signs, scaled; /* of right_row */
+    hy_twofold signs, scaled; /* see right_row */
 } sums;
 
 static sums sum_line(const check *c, const hy_line *l)
@@ -121,7 +122,7 @@ static sums sum_line(const check *c, const hy_line *l)
     return s;
 }
 
-/* ---- once for all trials ----------------------------------------------------------- */
+/* ---- before all trials ----------------------------------------------------------- */
 
 static hybrid_status measure_right(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -138,7 +139,7 @@ static hybrid_status measure_right(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* Whether row i of C has more entries than there are products. */
+/* Returns 1 if row i of C has more entries than scalar products. */
 static int row_is_long(const check *c, int64_t i)
 {
     int64_t left = hy_offset(c->C, i + 1) - hy_offset(c->C, i);
@@ -159,14 +160,14 @@ static hybrid_status check_lengths(void *arg, int part, int64_t begin, int64_t e
         if (!row_is_long(c, i))
             continue;
         hy_lower_to(&c->first, i);
-        break; /* later rows of this piece cannot be the first */
+        break; /* later rows of this task cannot be the first */
     }
     return HYBRID_OK;
 }
 
 /* ---- a trial ----------------------------------------------------------------------- */
 
-/* 64 bits that look random, of each column (splitmix64's finalizer). */
+/* Returns 64 pseudo-random bits for column j, from the finalizer of splitmix64. */
 static uint64_t hash(uint64_t seed, int64_t j)
 {
     uint64_t z = seed + 0x9e3779b97f4a7c15u * (uint64_t)(j + 1);
@@ -202,7 +203,7 @@ static hybrid_status sum_right(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Row i of A (B r), or A (X r). Returns H_i. */
+/* Computes row i of A (B r) or A (X r). Returns H_i. */
 static double right_sums(const check *c, const hy_line *a, sums *out)
 {
     double size = 0;
@@ -220,9 +221,9 @@ static double right_sums(const check *c, const hy_line *a, sums *out)
     return size;
 }
 
-/* NaN and infinity follow IEEE on both sides, but in another order: a row with an operand
-   that is not finite passes if its left side is not finite either. So does one of which a
-   sum may overflow in the type of C; where sums overflow here, nobody can say. */
+/* Returns 1 if row i passes. NaN and infinity follow IEEE on both sides, but in different
+   orders. So a row with an operand that is not finite passes if its left side is not
+   finite. A row also passes if a sum may overflow in the type of C, or overflows here. */
 static int row_passes(const check *c, int64_t i)
 {
     const int f64      = c->A->type == HYBRID_F64;
@@ -254,12 +255,12 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
         if (row_passes(c, i))
             continue;
         hy_lower_to(&c->first, i);
-        break; /* later rows of this piece cannot be the first */
+        break; /* later rows of this task cannot be the first */
     }
     return HYBRID_OK;
 }
 
-/* Rows before the first that was found may be off as well; later ones need no look. */
+/* Checks the rows before the first wrong row; later rows cannot be the first. */
 static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
 {
     const int64_t rows = hy_min(c->first, c->A->rows);
@@ -269,7 +270,7 @@ static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
 static hybrid_status run_trials(hy_pool *pool, check *c, int trials, uint64_t seed)
 {
     const int64_t cols = c->B ? c->B->cols : c->X->cols;
-    const int64_t rows = c->A->cols; /* of B, or X */
+    const int64_t rows = c->A->cols; /* rows of B or X */
 
     HY_TRY(hy_pool_set(pool, HY_COMPUTE, c->entries, 0, c->B ? cols * 4 : 0));
     HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, rows, GRAIN, measure_right, c));
@@ -315,7 +316,8 @@ static hybrid_status begin(hybrid_engine *engine, int trials, const int64_t *row
     HY_TRY(hy_engine_begin(engine));
     if (trials < 1 || !row)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "verify: trials %d is below 1, or row is NULL", trials);
+                       "verify: trials is %d and must be at least 1, or row is NULL",
+                       trials);
     return HYBRID_OK;
 }
 
@@ -338,7 +340,7 @@ static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(hy_csr_check(ctx, B, "B"));
     HY_TRY(hy_check_rules(ctx, C, "C"));
     if (C->rows != A->rows || C->cols != B->cols || C->type != A->type)
-        return hy_fail(ctx, HYBRID_BAD_SHAPE, "C is %lld x %lld, A*B is %lld x %lld",
+        return hy_fail(ctx, HYBRID_BAD_SHAPE, "C is %lld x %lld, but A*B is %lld x %lld",
                        (long long)C->rows, (long long)C->cols, (long long)A->rows,
                        (long long)B->cols);
     HY_TRY(hy_narrow_two(ctx, &engine->narrow, &A, &B));

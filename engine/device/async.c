@@ -1,7 +1,7 @@
 /* engine/device/async.c - runs that return before their work is done.
 
-   All work of a run is enqueued in the caller's stream, so runs of a plan follow one
-   another there, and share the memory that the plan keeps for them. */
+   All work of a run is enqueued in the caller's stream, so the runs of a plan follow one
+   another there and can share the plan's memory. */
 #include "engine/device/async.h"
 
 #include "base/data/csr.h"
@@ -9,8 +9,8 @@
 #include "partition/format/pack.h"
 
 struct hy_async {
-    hy_single single; /* of the last run, whose memory the next one uses */
-    void *stream;     /* in which it was enqueued */
+    hy_single single; /* last run; the next run uses its memory */
+    void *stream;     /* stream in which the last run was enqueued */
 };
 
 static hybrid_status open_state(hybrid_engine *engine, hy_async **async)
@@ -25,8 +25,8 @@ static hybrid_status open_state(hybrid_engine *engine, hy_async **async)
     return HYBRID_OK;
 }
 
-/* Makes the caller's present stream the lane. A run that is under way in another stream
-   uses the memory that the next run will use, so that run is waited for. */
+/* Makes the caller's current stream the lane. A run that is still in another stream uses
+   the same memory as the next run, so this function waits for it. */
 static hybrid_status take_lane(hy_async *async)
 {
     hy_single *s              = &async->single;
@@ -43,7 +43,7 @@ static hybrid_status take_lane(hy_async *async)
     return ops->borrow(s->device, stream, &s->lane);
 }
 
-/* The next run, with lane and memory of the one before it. */
+/* Begins the next run with the lane and the memory of the last one. */
 static void begin_next(hy_async *async, const hy_chunk *chunk, const hybrid_csr *A,
                        const hybrid_dense *X, const hy_update *update,
                        hy_arranged *arranged)
@@ -100,7 +100,7 @@ hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
     }
     s->plan_s        = plan_s;
     s->pattern_bytes = pattern;
-    s->begin_ns      = 0; /* the device begins later */
+    s->begin_ns      = 0; /* unknown, because the device begins later */
     hy_single_report(s, start, elements * (int64_t)hy_value_size(Y->type), elements,
                      report);
     return HYBRID_OK;

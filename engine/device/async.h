@@ -4,18 +4,19 @@
 
 #include "engine/device/single.h"
 
-/* The last run of a plan, and the memory that its runs share. */
+/* Last run of a plan, and the memory that its runs share. */
 typedef struct hy_async hy_async;
 
-/* Enqueues Y = alpha*A*X + beta*Y in the caller's stream, as a chunk that is all of A. Operands
-   are checked, and are on the device. `arranged` is the plan's. *async is NULL before the
-   first run. The report keeps its plan_s and pattern_bytes. */
-hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk, const hybrid_csr *A,
-                           const hybrid_dense *X, const hy_update *update,
-                           const hy_beginning *start, hy_arranged *arranged,
-                           hy_async **async, hybrid_report *report);
+/* Enqueues Y = alpha*A*X + beta*Y in the caller's stream, as one chunk with all of A.
+   Operands must be checked and on the device. `arranged` belongs to the plan. *async is
+   NULL before the first run. The report keeps its plan_s and pattern_bytes. */
+hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
+                           const hybrid_csr *A, const hybrid_dense *X,
+                           const hy_update *update, const hy_beginning *start,
+                           hy_arranged *arranged, hy_async **async,
+                           hybrid_report *report);
 
-/* Waits for the runs, and frees what they use. NULL is fine. */
+/* Waits for the runs and frees their memory. NULL is ignored. */
 void hy_async_end(hy_async *async);
 
 #endif /* HY_ASYNC_H */

@@ -1,13 +1,11 @@
-/* engine/device/direct.c - products of operands in the memory of a device, without a
- * pipeline.
- */
+/* engine/device/direct.c - products of operands in device memory, without a pipeline. */
 #include "engine/device/direct.h"
 
 #include "base/data/csr.h"
 #include "engine/device/async.h"
 #include "pipeline/sink/sink_device.h"
 
-/* ---- what is taken ----------------------------------------------------------------- */
+/* ---- which products -------------------------------------------------------------- */
 
 static int is_there(hybrid_space space)
 {
@@ -28,7 +26,7 @@ static int takes_matrix(const hybrid_csr *A)
     return is_there(A->space) && A->rows > 0 && A->cols > 0 && A->nnz > 0;
 }
 
-/* Chunks of a size that the caller asks for, and variants that he names, are a plan's. */
+/* A plan is needed for a chunk size or a variant that the caller asks for. */
 static int takes_options(const hybrid_plan_options *options)
 {
     const unsigned taken = HYBRID_DETERMINISTIC | HYBRID_CHECK;
@@ -122,8 +120,7 @@ done:
     return status;
 }
 
-/* ---- runs that return before their work is done --------------------------------------
- */
+/* ---- asynchronous runs ----------------------------------------------------------- */
 
 hybrid_status hy_direct_check_async(const hybrid_plan *plan)
 {
@@ -132,14 +129,13 @@ hybrid_status hy_direct_check_async(const hybrid_plan *plan)
 
     if (!hy_product_is_there(product))
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
-                       "HYBRID_ASYNC takes operands and results in the memory of a GPU: "
-                       "A, x_space or result_space is host memory");
+                       "HYBRID_ASYNC needs operands and results in device memory: A, "
+                       "x_space or result_space is host memory");
     if (!hy_direct_takes_plan(plan))
-        return hy_fail(
-            ctx, HYBRID_UNSUPPORTED,
-            "HYBRID_ASYNC takes products that fit the GPU in one chunk, by a "
-            "variant that reads A where it is; this plan has %lld chunks of %s",
-            (long long)plan->portions->layout.count, product->variant->name);
+        return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                       "HYBRID_ASYNC needs a product that fits the GPU in one chunk and "
+                       "a variant that reads A in place; this plan has %lld chunks of %s",
+                       (long long)plan->portions->layout.count, product->variant->name);
     return HYBRID_OK;
 }
 
@@ -155,8 +151,7 @@ hybrid_status hy_direct_run_async(hybrid_plan *plan, const hybrid_csr *A,
                         start, &plan->arranged, &plan->async, report);
 }
 
-/* ---- C = A*B -------------------------------------------------------------------------
- */
+/* ---- C = A*B --------------------------------------------------------------------- */
 
 static hybrid_status store_sparse(hy_single *s, hy_device_csr_sink *csr)
 {

@@ -1,4 +1,4 @@
-/* engine/device/single.c - a product in device memory as a single chunk. */
+/* engine/device/single.c - computes a product in device memory as a single chunk. */
 #include "engine/device/single.h"
 
 #include "base/threads/clock.h"
@@ -38,7 +38,7 @@ void hy_single_bind(hy_single *s)
     hy_meter_reset_peak(&s->device->pinned);
     hy_meter_reset_peak(&s->engine->ctx.memory.meter);
     s->A             = *s->problem.device_a;
-    s->A.row_ptr     = (void *)(uintptr_t)&first_offset; /* read only */
+    s->A.row_ptr     = (void *)(uintptr_t)&first_offset; /* only read */
     s->A.offset_type = HYBRID_I64;
     s->problem.A     = &s->A;
     if (!s->arranged)
@@ -96,7 +96,7 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     const size_t work = hy_align(s->cost.work_bytes);
     const size_t all  = work + hy_align(out_bytes);
 
-    if (s->room.ptr && s->room.bytes < all) /* of an earlier run, which may use it */
+    if (s->room.ptr && s->room.bytes < all) /* an earlier run may still use this memory */
         s->device->ops->lane_drain(s->lane);
     s->problem.image = hy_variant_image(chunk->variant, s->A.cols, chunk->col_end,
                                         s->problem.B ? s->problem.B->nnz : 0, s->A.type);
@@ -107,7 +107,7 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     if (status == HYBRID_OK)
         status = hy_on_device_begin(s->lane, &s->converted, &s->problem);
     if (status == HYBRID_NO_DEVICE_MEMORY) {
-        s->device->ops->lane_drain(s->lane); /* some conversions may be under way */
+        s->device->ops->lane_drain(s->lane); /* conversions may be under way */
         hy_message_clear(&s->engine->ctx.message);
         *end = HY_DIRECT_LEFT;
         return HYBRID_OK;
@@ -148,7 +148,7 @@ hy_part hy_single_part(const hy_single *s)
     return (hy_part){.chunk = &s->chunk, .rows = s->job.out, .order = HYBRID_ROW_MAJOR};
 }
 
-/* Whether the kernels can store to Y itself. */
+/* Returns 1 if the kernels can store to Y themselves. */
 static int is_written_at_once(const hy_update *u)
 {
     const hybrid_dense *Y = u->Y;
@@ -210,7 +210,7 @@ void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t res
     const hy_reference reference = {0};
     const hy_features *f         = &s->chunk.features;
     const double once_s =
-        s->arranged == &s->own ? s->plan_s : 0; /* a part of this call */
+        s->arranged == &s->own ? s->plan_s : 0; /* planning is part of a one-shot call */
     const int64_t end_ns = hy_now_ns();
 
     if (s->begin_ns > 0)

@@ -1,5 +1,5 @@
-/* engine/device/single.h - a product in device memory as a single chunk, which the
-   calling thread enqueues on a lane. */
+/* engine/device/single.h - computes a product in device memory as a single chunk, which
+   the calling thread enqueues on a lane. */
 #ifndef HY_SINGLE_H
 #define HY_SINGLE_H
 
@@ -8,23 +8,20 @@
 #include "pipeline/site/lane_set.h"
 #include "pipeline/run/on_device.h"
 
-/* How a call ended that did not fail. */
+/* Outcome of a call that returned HYBRID_OK. */
 typedef enum hy_direct_end {
-    HY_DIRECT_DONE, /* the result is there, or on its way */
-    HY_DIRECT_LEFT, /* the product does not fit the device in one chunk: the host plans it
-                     */
-    HY_DIRECT_WRONG /* an operand breaks a rule of hybrid_csr: a check on the host says
-                       which */
+    HY_DIRECT_DONE, /* the result is complete or enqueued */
+    HY_DIRECT_LEFT, /* not one chunk on the device: the host must plan it */
+    HY_DIRECT_WRONG /* an operand breaks a rule, which a check on the host finds */
 } hy_direct_end;
 
-/* Numbers that the device tells the host, in pinned memory. */
+/* Numbers that the device reports to the host, in pinned memory. */
 typedef struct hy_told {
     hy_survey survey;
-    int64_t nnz; /* of C */
+    int64_t nnz; /* entries of the result C */
 } hy_told;
 
-/* The pack of A that a variant has arranged on the device. Later runs with the same pattern
-   use it again. */
+/* Pack of A that a variant made on the device, for later runs with the same pattern. */
 typedef struct hy_arranged {
     hy_buffer in;
     hy_pack pack;
@@ -36,76 +33,75 @@ typedef struct hy_single {
     hy_backend *device;
     hy_rates rates;
     hy_lane *lane;
-    hy_lane_set *lanes; /* to which the lane belongs; NULL: it is the caller's stream */
+    hy_lane_set *lanes; /* lane set of `lane`; NULL if `lane` is the caller's stream */
     hy_mark *mark;
-    hybrid_csr A; /* with the first offset in host memory, where layers below read it */
+    hybrid_csr A; /* A with only its first offset, in host memory */
     hy_problem problem;
     hy_converted converted;
-    hy_chunk chunk; /* its features and its variant are found by hy_single_plan(), or are
-                       a plan's */
-    hy_cost cost;   /* of the chunk by its variant */
+    hy_chunk chunk; /* variant and features: from hy_single_plan() or a plan */
+    hy_cost cost;   /* cost of the chunk with its variant */
     hy_job job;
     hy_arranged own;
-    hy_arranged *arranged;        /* `own`, or a plan's */
-    hy_buffer room;               /* what else the job needs on the device */
+    hy_arranged *arranged; /* `own`, or the pack of a plan */
+    hy_buffer room;        /* all other device memory of the job */
     double plan_s;
-    int64_t pattern_bytes;        /* bytes of patterns copied to make the plan */
-    int64_t begin_ns; /* of the chunk; 0: unknown */
+    int64_t pattern_bytes; /* bytes of patterns copied to make the plan */
+    int64_t begin_ns;      /* start of the chunk, as hy_now_ns(); 0: unknown */
 } hy_single;
 
-/* The numbers that the device has told. The lane set has surveyed operands before. */
+/* Returns the numbers that the device has reported. Requires that the lane set has
+   surveyed operands. */
 static inline hy_told *hy_single_told(const hy_single *s)
 {
     return s->lanes->told.ptr;
 }
 
-/* A product of this A, which is in the memory of the engine's device that spaces have
- * found. */
+/* Returns a product with this A, which must be on the device that spaces have found. */
 hy_single hy_single_of(hybrid_engine *engine, hy_op op, const hybrid_csr *A);
 
-/* Y = alpha*A*X + beta*Y. */
+/* Returns the product Y = alpha*A*X + beta*Y. */
 hy_single hy_single_dense(hybrid_engine *engine, const hybrid_csr *A,
                           const hybrid_dense *X, const hy_update *update);
 
-/* The product with the operands that `s` has now. */
+/* Prepares the problem for the operands that `s` has now. */
 void hy_single_bind(hy_single *s);
 
-/* The same, on an idle lane of the device. */
+/* Calls hy_single_bind() and takes an idle lane of the device. */
 hybrid_status hy_single_begin(hy_single *s);
 
-/* A lane that may still work must not find its memory in other hands: after a failure the
-   device is waited for. Memory that belongs to a plan stays. */
+/* Ends the product. After an error it waits for the lane, because memory that goes back
+   may still be in use. Memory that belongs to a plan stays allocated. */
 void hy_single_end(hy_single *s, hybrid_status status);
 
-/* Waits until the device has done all that is enqueued; progress is told meanwhile. */
+/* Waits until all enqueued work is done. Progress is reported meanwhile. */
 hybrid_status hy_single_wait(const hy_single *s);
 
-/* survey.c: features, variant and cost of the chunk, by a survey of the device. Variants
-   that `flags`, of hybrid_plan_options, rule out are not chosen. `out_cols` of the
-   result. */
+/* survey.c: finds features, variant and cost of the chunk by a survey on the device.
+   Variants that `flags` of hybrid_plan_options exclude are not chosen. `out_cols` are the
+   columns of the result. */
 hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
                              const hy_beginning *start, hy_direct_end *end);
 
-/* Chunk and cost are known: memory on the device, and the operands as kernels read them.
-   `out_bytes` of a result that kernels do not write where it belongs. LEFT, and nothing
-   enqueued is left, if there is not enough memory. */
+/* Allocates device memory and converts operands to the types that kernels read. Chunk and
+   cost must be known. `out_bytes` are the bytes of the result, 0 if kernels write it to
+   its final place. *end is LEFT, with nothing enqueued, if memory is short. */
 hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end);
 
-/* The chunk itself, to job.out. */
+/* Enqueues the chunk; the result goes to job.out. */
 hybrid_status hy_single_enqueue(hy_single *s);
 
-/* All of Y = alpha*A*X + beta*Y, with its memory. */
+/* Allocates memory and enqueues all of Y = alpha*A*X + beta*Y. */
 hybrid_status hy_single_enqueue_dense(hy_single *s, const hy_update *update,
                                       hy_direct_end *end);
 
-/* Y = alpha*sums + beta*Y of sums that are in job.out, and are not read if alpha is 0. */
+/* Enqueues Y = alpha*sums + beta*Y. The sums in job.out are not read if alpha is 0. */
 hybrid_status hy_single_land_dense(hy_single *s, const hy_update *update);
 
-/* The computed chunk, as a sink takes it. */
+/* Returns the computed chunk as the part that a sink takes. */
 hy_part hy_single_part(const hy_single *s);
 
-/* Writes the report of a run that began at `start` and is over. The result has nnz_out entries
-   or elements in result_bytes bytes. The report also becomes the engine's last one. */
+/* Writes the report of a finished run that began at `start`. The result has nnz_out
+   entries or elements in result_bytes bytes. It also becomes the engine's report. */
 void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t result_bytes,
                       int64_t nnz_out, hybrid_report *report);
 

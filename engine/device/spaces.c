@@ -1,4 +1,4 @@
-/* engine/device/spaces.c - operands in the memory of a device. */
+/* engine/device/spaces.c - finds operands in device memory and makes views of them. */
 #include "engine/device/spaces.h"
 
 #include <sched.h>
@@ -18,15 +18,14 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
                           .piece        = HY_SPACES_PIECE};
 }
 
-/* ---- where operands are --------------------------------------------------------------
- */
+/* ---- where operands are ---------------------------------------------------------- */
 
 static hy_held held_by(hy_backend *device, const void *ptr)
 {
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
 }
 
-/* By one of the engine's, or OTHER: by none of them. */
+/* Returns how a device of the engine holds the memory, or OTHER if a foreign one does. */
 static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
 {
     hy_held held = HY_HELD_OTHER;
@@ -36,7 +35,7 @@ static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
     return *spaces->device_count > 0 ? held : HY_HELD_NOT;
 }
 
-/* The first device, if it takes operands. */
+/* Returns the first device if it can take operands in its memory, else NULL. */
 static hy_backend *first_of(const hy_spaces *spaces)
 {
     return *spaces->device_count > 0 && spaces->devices[0]->ops->holds
@@ -47,7 +46,7 @@ static hy_backend *first_of(const hy_spaces *spaces)
 static hybrid_status no_device(hy_spaces *spaces, const char *name, const char *verb)
 {
     return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                   "%s %s in the memory of a device, and the engine has none that takes "
+                   "%s %s in device memory, but no device of the engine can use "
                    "it: %s",
                    name, verb, spaces->why);
 }
@@ -60,9 +59,9 @@ static int was_on_host(const hy_spaces *spaces, const void *ptr)
     return 0;
 }
 
-/* Memory that was the host's is the device's only if it was freed meanwhile, by a caller
-   who then has operands on devices: all are asked again after a call with such an
-   operand. */
+/* Checks that the array is in host memory. Arrays found there earlier are not asked about
+   again: such an address can only become device memory if the caller frees the array and
+   then allocates on a device. A call with operands on a device forgets all of them. */
 static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *name,
                                 const char *array)
 {
@@ -71,24 +70,24 @@ static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *
     const hy_held held = held_by_any(spaces, ptr);
     if (held == HY_HELD_DEVICE)
         return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s is said to be in host memory, and its %s are in that of a "
-                       "device: set its space",
+                       "%s is declared to be in host memory, but its %s are in device "
+                       "memory: set its space to HYBRID_DEVICE",
                        name, array);
     if (held == HY_HELD_OTHER)
         return hy_fail(
             spaces->ctx, HYBRID_BAD_ARGUMENT,
-            "%s has its %s at %p in the memory of a device that is none of the "
-            "engine's",
+            "%s: its %s at %p are in the memory of a device that the engine does not use",
             name, array, ptr);
     spaces->host[spaces->seen++ % HY_SPACES_SEEN] = ptr;
     return HYBRID_OK;
 }
 
-/* The device of the engine that has it, alone or managed, and which of these; NULL. */
+/* Returns the device of the engine that holds the memory, or NULL. *held says whether the
+   memory is managed. The device of earlier arrays is asked first. */
 static hy_backend *find_device(const hy_spaces *spaces, const void *ptr, hy_held *held)
 {
     const int count = *spaces->device_count;
-    const int first = spaces->device ? spaces->device->index : 0; /* most have it there */
+    const int first = spaces->device ? spaces->device->index : 0;
 
     for (int i = 0; i < count; i++) {
         hy_backend *device = spaces->devices[(first + i) % count];
@@ -99,7 +98,8 @@ static hy_backend *find_device(const hy_spaces *spaces, const void *ptr, hy_held
     return NULL;
 }
 
-/* Managed arrays go with any device: with the first if there are no others. */
+/* Makes `device` the device of the call. Managed arrays can be used with any device, and
+   choose one only if no other array does. */
 static hybrid_status bind(hy_spaces *spaces, hy_backend *device, hy_held held,
                           const char *name, const char *array)
 {
@@ -107,8 +107,8 @@ static hybrid_status bind(hy_spaces *spaces, hy_backend *device, hy_held held,
         return HYBRID_OK;
     if (spaces->is_bound && spaces->device != device)
         return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                       "operands are on two devices: %s of %s on another than arrays "
-                       "before them",
+                       "operands are on two devices: %s of %s are not on the device of "
+                       "the other arrays",
                        array, name);
     spaces->is_bound = held == HY_HELD_DEVICE;
     spaces->device   = device;
@@ -123,8 +123,8 @@ static hybrid_status check_device(hy_spaces *spaces, const void *ptr, const char
 
     if (!device)
         return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s is said to be in the memory of a device, and its %s at %p are "
-                       "in that of none of the engine's",
+                       "%s is declared to be in device memory, but its %s at %p are not "
+                       "in the memory of a device of the engine",
                        name, array, ptr);
     return bind(spaces, device, held, name, array);
 }
@@ -175,11 +175,10 @@ hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const ch
                : check_array(spaces, X->space, X->data, name, "elements");
 }
 
-/* ---- the caller's stream -------------------------------------------------------------
- */
+/* ---- the caller's stream --------------------------------------------------------- */
 
-/* A stream is mostly done, or soon will be, and a thread that slept is some 50 us late.
- */
+/* Yields for the first millisecond, then sleeps 100 us at a time. A stream is usually
+   done soon, and a thread that sleeps wakes some 50 us late. */
 void hy_spaces_rest(int64_t waited_ns)
 {
     enum { AWAKE_NS = 1000000, ASLEEP_NS = 100000 };
@@ -209,8 +208,7 @@ hybrid_status hy_spaces_wait(hy_spaces *spaces)
     return HYBRID_OK;
 }
 
-/* ---- who computes --------------------------------------------------------------------
- */
+/* ---- which device computes ------------------------------------------------------- */
 
 hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
                                 hybrid_plan_options *options)
@@ -226,16 +224,15 @@ hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
         return no_device(spaces, "X or the result", "is to be");
     if (options->split == HYBRID_SPLIT_HOST || options->split == HYBRID_SPLIT_SHARE)
         return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                       "operands or the result are in the memory of a device, which "
-                       "computes alone then: the split gives work to the CPU");
+                       "operands or the result are in device memory, so that the device "
+                       "computes alone, but the split gives work to the CPU");
     options->split = HYBRID_SPLIT_GPU;
     return HYBRID_OK;
 }
 
-/* ---- views ---------------------------------------------------------------------------
- */
+/* ---- views ----------------------------------------------------------------------- */
 
-/* Operand `count` is A. */
+/* Adds a view of A. */
 static hybrid_csr *add(hy_spaces *spaces, const hybrid_csr *A)
 {
     const int i = spaces->count++;
@@ -260,7 +257,7 @@ static hybrid_csr *find(hy_spaces *spaces, const hybrid_csr *A)
     return NULL;
 }
 
-/* The first operand has the same pattern. */
+/* Returns 1 if the only other operand has the same pattern. */
 static int shares(const hy_spaces *spaces, const hybrid_csr *A)
 {
     return spaces->count == 1 && same_arrays(spaces->from[0], A);
@@ -319,7 +316,7 @@ void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
         view              = add(spaces, *A);
         view->row_ptr     = offsets;
         view->offset_type = type;
-        view->col_type    = HYBRID_I32; /* it has none */
+        view->col_type    = HYBRID_I32; /* the view has no columns */
     }
     *A = view;
 }

@@ -1,79 +1,83 @@
-/* engine/device/spaces.h - operands in the memory of a device, and results that are left
+/* engine/device/spaces.h - operands in the memory of a device, and results that stay
    there.
 
-   Only the device that has them computes the product. The layers below are given a view of a
-   sparse operand: offsets in host memory, where planning and the cutting of chunks read them,
-   and columns too for a call that plans; values stay where they are. A call has these copies
-   until it ends (hy_engine_end()); a plan keeps the offsets. */
+   The device that holds the operands computes the product. The layers below work with a
+   view of a sparse operand: its offsets are in host memory, where planning and cutting
+   read them; its values stay on the device. A call that plans copies the columns, too.
+   The copies live until the call ends (hy_engine_end()); a plan keeps its offsets. */
 #ifndef HY_SPACES_H
 #define HY_SPACES_H
 
 #include "base/contract/backend.h"
 
-enum { HY_SPACES_MOST = 2 }; /* sparse operands of a call */
+enum { HY_SPACES_MOST = 2 }; /* maximum sparse operands of a call */
 enum { HY_SPACES_SEEN = 8 };
 enum { HY_SPACES_PIECE = 32 << 20 };
 
 typedef struct hy_spaces {
-    hy_context *ctx;              /* the engine's, */
-    hy_backend *const *devices;   /* and its devices; or in words */
+    /* Borrowed from the engine. */
+    hy_context *ctx;
+    hy_backend *const *devices;
     const int *device_count;
-    const char *why;              /* there is none */
-    hy_backend *device; /* that has operands of the call under way or gets its result; NULL */
-    int is_bound;       /* an operand is on it alone, not managed */
-    void *stream;       /* the caller's, of all calls */
-    const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device, */
-    hybrid_csr of[HY_SPACES_MOST];          /* and their views */
-    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies; NULL: another's */
+    const char *why;    /* reason why there is no device */
+    hy_backend *device; /* device of the current call's operands or result; or NULL */
+    int is_bound;       /* 1: an operand is in memory of `device` that is not managed */
+    void *stream;       /* the caller's stream, for all calls */
+    const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device */
+    hybrid_csr of[HY_SPACES_MOST];          /* views of the operands in `from` */
+    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies, or NULL */
     int count;
-    int64_t fetched; /* bytes of these copies */
-    size_t piece; /* bytes that are copied between two checks of progress: some ms */
-    const void *host[HY_SPACES_SEEN]; /* the last arrays that no device had: to ask takes 1 us */
-    unsigned seen;                    /* since a call had operands on a device */
+    int64_t fetched; /* bytes of `offsets` and `columns` */
+    size_t piece;    /* bytes copied between two checks of progress, some milliseconds */
+    const void *host[HY_SPACES_SEEN]; /* arrays seen in host memory: asking takes 1 us */
+    unsigned seen;                    /* arrays added to `host`, in a ring */
 } hy_spaces;
 
-/* Of an engine with these devices. */
+/* Initialises the spaces of an engine with these devices. */
 void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devices,
                     const int *device_count, const char *why);
 
-/* The operand, whose header is checked, is where it says: in host memory, or on a device of
-   the engine, the same for all of a call. Empty arrays are anywhere. */
+/* Check that the operand is where its `space` says: in host memory, or on a device of the
+   engine that is the same for all operands of the call. The header must be checked. Empty
+   arrays may be anywhere. */
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
-hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X,
-                              const char *name);
+hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name);
 
-/* The plan of a run computes there, or NULL: managed operands alone go with it. */
+/* Sets the device of the call to `there`, the device of the plan that runs (NULL: none),
+   if all arrays on devices are managed memory. */
 void hy_spaces_planned(hy_spaces *spaces, hy_backend *there);
 
-/* All operands were found: if one is on a device, wait until the caller's stream has done
-   what is enqueued. Progress is told meanwhile, and may end the call. */
+/* Waits until the caller's stream has done what is enqueued, if an operand is on a
+   device. Progress is reported meanwhile and may end the call. */
 hybrid_status hy_spaces_wait(hy_spaces *spaces);
 
-/* Where memory is of which nobody says it: on the host too if it is on a device that is
-   none of the engine's, which hy_spaces_dense() refuses then. */
+/* Returns the space of memory for which the caller gave none. Memory of a foreign device
+   counts as the host's, so that hy_spaces_dense() rejects it. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
 
-/* The pause before the next look at a device that has been waited for so long. */
+/* Pauses before the next check of a device, after `waited_ns` of waiting for it. */
 void hy_spaces_rest(int64_t waited_ns);
 
-/* Options of a call that plans, whose operands were found: who computes follows from where
-   they and results are. `of_dense`: x_space is of use. */
+/* Adjusts the options of a call that plans: the device that holds operands or the result
+   computes. `of_dense` is 1 if x_space matters. */
 hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
                                 hybrid_plan_options *options);
 
-/* *A becomes its view, if it is on the device: with a copy of offsets and columns, or in a
-   run of a plan with the offsets that this has. */
+/* Replace *A by its view if A is on the device. hy_spaces_fetch() copies offsets and
+   columns; hy_spaces_view() takes the offsets of a plan. */
 hybrid_status hy_spaces_fetch(hy_spaces *spaces, const hybrid_csr **A);
 void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
                     hybrid_index type);
 
-/* What this is a view of, with columns narrowed or not; NULL: none. */
+/* Returns the device operand that has this view, also if its columns were narrowed; NULL
+   if there is none. */
 const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view);
 
-/* The copy of A's offsets is the caller's, in pages of results. */
+/* Hands the copied offsets of a view to the caller, who frees them with
+   hy_results_release(). NULL if the view has no copy of its own. */
 void *hy_spaces_take(hy_spaces *spaces, const hybrid_csr *view);
 
-/* hy_csr_hash(), where the pattern is. */
+/* Computes hy_csr_hash() where the pattern is. */
 hybrid_status hy_spaces_hash(hy_spaces *spaces, const hybrid_csr *A, uint64_t *out);
 
 void hy_spaces_end(hy_spaces *spaces);

@@ -1,6 +1,4 @@
-/* engine/device/survey.c - a product is planned by what the device finds out about its
- * operands.
- */
+/* engine/device/survey.c - plans a product from a survey of its operands. */
 #include <math.h>
 
 #include "base/threads/clock.h"
@@ -25,9 +23,8 @@ static hybrid_status survey(hy_single *s)
     return hy_single_wait(s);
 }
 
-/* The features that partition/pattern/inspect.c would find, except how the entries of A
- * lie.
- */
+/* Returns the features that partition/pattern/inspect.c would find, except for tile_fill
+   and the blocks, which stay 0 (unknown). */
 static hy_features features_of(const hy_single *s, int64_t out_cols)
 {
     const hy_survey *found = survey_of(s);
@@ -61,9 +58,10 @@ static void make_chunk(hy_single *s, const hy_features *f)
         (hy_chunk){.row_end = f->rows, .col_end = cols, .needs = f->cols, .features = *f};
 }
 
-enum { ARRANGING = 2 /* kernels that cut the path of a matrix for merge */ };
+enum { ARRANGING = 2 /* kernels that arrange A for merge */ };
 
-/* With what is arranged beside A's offsets, which all variants need. */
+/* Returns the seconds of a variant, with the kernels that arrange A beyond the offsets
+   that all variants need. */
 static double seconds_of(const hy_single *s, const hy_variant *variant,
                          const hy_cost *cost)
 {
@@ -72,7 +70,7 @@ static double seconds_of(const hy_single *s, const hy_variant *variant,
     return cost->multiply_s + cost->finish_s + kernels * s->rates.launch_s;
 }
 
-/* The variant that takes the device the least time. NULL: none can. */
+/* Chooses the fastest variant. chunk.variant stays NULL if none can run. */
 static void choose(hy_single *s, unsigned flags)
 {
     const hybrid_engine *engine = s->engine;

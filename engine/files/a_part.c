@@ -1,30 +1,30 @@
-/* engine/files/a_part.c - panels of rows of an A that is in a file. */
+/* engine/files/a_part.c - reads an A that is in a file, as parts (ranges of rows). */
 #include "engine/files/a_part.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-/* ---- reading one --------------------------------------------------------------------
- */
+/* ---- reading one part ------------------------------------------------------------ */
 
 static int64_t aligned(int64_t bytes)
 {
     return (int64_t)hy_align((size_t)bytes);
 }
 
-/* Of so many rows and entries, each array on a line of the caches. */
-static int64_t panel_bytes(const hy_csr_file *file, int64_t rows, int64_t nnz)
+/* Returns the bytes of a part with aligned arrays. */
+static int64_t part_bytes(const hy_csr_file *file, int64_t rows, int64_t nnz)
 {
     return aligned((rows + 1) * 8) + aligned(nnz * 4) +
            nnz * (int64_t)hy_value_size(file->shape.type);
 }
 
-static hybrid_status make_room(const hy_a_parts *p, hy_a_part *panel, int64_t bytes)
+static hybrid_status make_room(const hy_a_parts *p, hy_a_part *part, int64_t bytes)
 {
-    return hy_array_reuse(p->file->ctx, &panel->block, bytes, "a panel of rows of A");
+    return hy_array_reuse(p->file->ctx, &part->block, bytes, "a panel of rows of A");
 }
 
-/* Rows from `begin` on that a panel is expected to hold, as all rows are on average. */
+/* Returns the number of rows from `begin` on that probably fill a part, from the mean row
+   length of the file. */
 static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
 {
     const hybrid_csr *shape = &p->file->shape;
@@ -34,114 +34,111 @@ static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
     return hy_max(1, hy_min(rows, shape->rows - begin));
 }
 
-/* Of these rows the first that fit, one at least. */
+/* Returns how many of the `rows` rows fit into a part: at least 1. Row i has the entries
+   [offset[i], offset[i + 1]). */
 static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t rows)
 {
-    while (rows > 1 && panel_bytes(p->file, rows, offset[rows]) > p->bytes)
+    while (rows > 1 && part_bytes(p->file, rows, offset[rows]) > p->bytes)
         rows = hy_max(1, rows - rows / 8 - 1);
     return rows;
 }
 
-/* Reads the offsets of the rows from `begin` on, as many as the panel holds. *first is
-   the offset of row `begin`, and is subtracted from all. */
-static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part *panel,
+/* Reads the offsets of the rows from `begin` on that fit into a part. *first is the
+   file's offset of row `begin`; it is subtracted from all offsets. */
+static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part *part,
                                   int64_t *first)
 {
     int64_t rows = expected_rows(p, begin);
 
-    HY_TRY(make_room(p, panel, hy_max(p->bytes, aligned((rows + 1) * 8))));
-    int64_t *offset = panel->block.array;
+    HY_TRY(make_room(p, part, hy_max(p->bytes, aligned((rows + 1) * 8))));
+    int64_t *offset = part->block.array;
     HY_TRY(hy_csr_file_offsets(p->file, begin, rows, first, offset));
     rows                = rows_that_fit(p, offset, rows);
     const int64_t nnz   = offset[rows];
-    const int64_t bytes = panel_bytes(p->file, rows, nnz);
-    if (bytes > panel->block.bytes) { /* one row, and larger than panels are */
-        HY_TRY(make_room(p, panel, bytes));
-        offset    = panel->block.array;
+    const int64_t bytes = part_bytes(p->file, rows, nnz);
+    if (bytes > part->block.bytes) { /* a single row that is larger than a part */
+        HY_TRY(make_room(p, part, bytes));
+        offset    = part->block.array;
         offset[0] = 0;
         offset[1] = nnz;
     }
-    panel->A             = p->file->shape;
-    panel->A.rows        = rows;
-    panel->A.nnz         = nnz;
-    panel->A.row_ptr     = offset;
-    panel->A.offset_type = HYBRID_I64;
-    panel->begin         = begin;
+    part->A             = p->file->shape;
+    part->A.rows        = rows;
+    part->A.nnz         = nnz;
+    part->A.row_ptr     = offset;
+    part->A.offset_type = HYBRID_I64;
+    part->begin         = begin;
     return HYBRID_OK;
 }
 
-static hybrid_status read_panel(const hy_a_parts *p, int64_t begin, hy_a_part *panel)
+static hybrid_status read_part(const hy_a_parts *p, int64_t begin, hy_a_part *part)
 {
-    hybrid_csr *A = &panel->A;
+    hybrid_csr *A = &part->A;
     int64_t first;
 
-    HY_TRY(read_offsets(p, begin, panel, &first));
+    HY_TRY(read_offsets(p, begin, part, &first));
     A->col = (char *)A->row_ptr + aligned((A->rows + 1) * 8);
     A->val = (char *)A->col + aligned(A->nnz * 4);
     HY_TRY(hy_csr_file_cols(p->file, first, A->nnz, A->col));
     return hy_csr_file_vals(p->file, first, A->nnz, A->val);
 }
 
-/* ---- the thread ---------------------------------------------------------------------
- */
+/* ---- the thread ------------------------------------------------------------------ */
 
-static void *read_ahead(void *arg)
+static void *run_reader(void *arg)
 {
     hy_a_parts *p = arg;
 
     hy_message_aside(&p->aside);
-    p->status = read_panel(p, p->end, p->coming);
+    p->status = read_part(p, p->end, p->reading);
     hy_message_aside(NULL);
     pthread_mutex_lock(&p->lock);
-    p->is_read = 1;
-    pthread_cond_signal(&p->end_of_it);
+    p->is_done = 1;
+    pthread_cond_signal(&p->done);
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
-/* The panel after those that were begun. Where there is no thread to be had it is read
- * now.
- */
+/* Begins to read the next part. Without a thread the caller reads it now. */
 static void read_next(hy_a_parts *p)
 {
-    p->coming  = p->coming == p->panels ? p->panels + 1 : p->panels;
-    p->status  = HYBRID_OK;
-    p->is_read = 0;
-    p->reads   = pthread_create(&p->thread, NULL, read_ahead, p) == 0;
-    if (!p->reads)
-        read_ahead(p);
+    p->reading    = p->reading == p->parts ? p->parts + 1 : p->parts;
+    p->status     = HYBRID_OK;
+    p->is_done    = 0;
+    p->is_running = pthread_create(&p->thread, NULL, run_reader, p) == 0;
+    if (!p->is_running)
+        run_reader(p);
 }
 
-/* Meanwhile the caller is told how far the call is. */
+/* Waits for the thread, and reports the progress of the call meanwhile. */
 static void await(hy_a_parts *p)
 {
     pthread_mutex_lock(&p->lock);
-    while (p->reads && !p->is_read)
-        hy_progress_wait(&p->file->ctx->progress, &p->end_of_it, &p->lock);
+    while (p->is_running && !p->is_done)
+        hy_progress_wait(&p->file->ctx->progress, &p->done, &p->lock);
     pthread_mutex_unlock(&p->lock);
-    if (p->reads)
+    if (p->is_running)
         pthread_join(p->thread, NULL);
-    p->reads = 0;
+    p->is_running = 0;
 }
 
-/* ---- one after the other ------------------------------------------------------------
- */
+/* ---- parts in order -------------------------------------------------------------- */
 
 void hy_a_parts_open(const hy_csr_file *file, int64_t bytes, hy_a_parts *out)
 {
     *out = (hy_a_parts){.file = file, .bytes = bytes};
     hy_message_init(&out->aside);
     pthread_mutex_init(&out->lock, NULL);
-    hy_progress_cond_init(&out->end_of_it);
+    hy_progress_cond_init(&out->done);
 }
 
 void hy_a_parts_close(hy_a_parts *p)
 {
     await(p);
     for (int i = 0; i < 2; i++)
-        hy_array_free_reused(p->file->ctx, &p->panels[i].block);
+        hy_array_free_reused(p->file->ctx, &p->parts[i].block);
     hy_message_destroy(&p->aside);
-    pthread_cond_destroy(&p->end_of_it);
+    pthread_cond_destroy(&p->done);
     pthread_mutex_destroy(&p->lock);
 }
 
@@ -151,17 +148,17 @@ hybrid_status hy_a_parts_next(hy_a_parts *p, const hy_a_part **out)
     const int64_t rows = p->file->shape.rows;
 
     *out = NULL;
-    if (!p->coming && rows > 0)
+    if (!p->reading && rows > 0)
         read_next(p);
-    if (!p->coming || p->end == rows)
+    if (!p->reading || p->end == rows)
         return HYBRID_OK;
     await(p);
     if (p->status != HYBRID_OK)
         return hy_fail(ctx, p->status, "%s", p->aside.text);
-    const hy_a_part *come = p->coming;
-    p->end += come->A.rows;
+    const hy_a_part *ready = p->reading;
+    p->end += ready->A.rows;
     if (p->end < rows)
         read_next(p);
-    *out = come;
-    return hy_csr_check_rows(ctx, &come->A, p->file->name, come->begin, NULL);
+    *out = ready;
+    return hy_csr_check_rows(ctx, &ready->A, p->file->name, ready->begin, NULL);
 }

@@ -1,7 +1,7 @@
-/* engine/files/a_part.h - panels of rows of an A that is in a file.
+/* engine/files/a_part.h - reads parts (ranges of rows) of an A that is in a file.
 
-   Two of them are in memory: one is multiplied, while a thread reads the next. That thread
-   computes nothing and asks no worker, so that it is in nobody's way. */
+   Two parts are in memory: one is multiplied while a thread reads the next. The thread
+   does not use the worker pool, so it takes no time from the multiplication. */
 #ifndef HY_A_PART_H
 #define HY_A_PART_H
 
@@ -9,7 +9,7 @@
 
 #include "partition/move/csr_file.h"
 
-/* Rows [begin, begin + A.rows) in one block of memory. */
+/* Rows [begin, begin + A.rows) of A, in one block of memory. */
 typedef struct hy_a_part {
     hybrid_csr A;
     int64_t begin;
@@ -18,25 +18,28 @@ typedef struct hy_a_part {
 
 typedef struct hy_a_parts {
     const hy_csr_file *file; /* borrowed */
-    int64_t bytes;           /* of a panel, unless one row takes more */
-    hy_a_part panels[2];
-    hy_a_part *coming; /* which of them the thread reads */
-    int64_t end;        /* rows before it have been handed out */
+    int64_t bytes;           /* bytes of a part; one row may take more */
+    hy_a_part parts[2];
+    hy_a_part *reading; /* part that the thread reads; NULL before the first */
+    int64_t end;        /* rows handed out so far */
     pthread_t thread;
-    int reads;            /* there is such a thread */
-    int is_read;          /* and it has come to its end; with the lock */
+    int is_running; /* 1 while the reading thread is not joined */
+    int is_done;    /* 1 when the thread is done; guarded by `lock` */
     pthread_mutex_t lock;
-    pthread_cond_t end_of_it;
-    hybrid_status status; /* that it came to, */
-    hy_message aside;     /* and its sentence: planning clears the context's */
+    pthread_cond_t done;
+    hybrid_status status; /* status of the last read */
+    /* Error sentence of reading. The thread must not use the context's message,
+       because planning clears that. */
+    hy_message aside;
 } hy_a_parts;
 
-/* Nothing is read yet. */
+/* Opens the file's rows for reading. Nothing is read yet. */
 void hy_a_parts_open(const hy_csr_file *file, int64_t bytes, hy_a_parts *out);
-void hy_a_parts_close(hy_a_parts *panels);
+void hy_a_parts_close(hy_a_parts *parts);
 
-/* The panel that follows, with one row at least; NULL: there is none. All its rules are
-   verified. It is there until the next call. */
-hybrid_status hy_a_parts_next(hy_a_parts *panels, const hy_a_part **out);
+/* Waits for the next part, which has at least one row, and begins to read the one after
+   it. *out is NULL after the last row. The part is checked completely and is valid until
+   the next call. */
+hybrid_status hy_a_parts_next(hy_a_parts *parts, const hy_a_part **out);
 
 #endif /* HY_A_PART_H */

@@ -1,7 +1,7 @@
-/* engine/files/b_rows.c - rows of a B that is in a file, and rows of A that touch them.
+/* engine/files/b_rows.c - the rows of a B in a file that a range of rows of A touches.
 
-   Rows that are near each other in the file are read together, with what lies between
-   them: a call for each short row would take longer than to read what is not wanted. */
+   Rows that are close to each other in the file are read together with the gap between
+   them. One call for each short row would take longer than reading the unwanted bytes. */
 #include "engine/files/b_rows.h"
 
 #include <stdio.h>
@@ -13,26 +13,26 @@
 #include "base/memory/shortage.h"
 
 enum {
-    NEAR_ROWS     = 512,  /* between two rows, whose offsets are read together; */
-    WINDOW        = 4096, /* most offsets that are read at once */
-    NEAR_ENTRIES  = 512,  /* the same of entries */
+    NEAR_ROWS     = 512,  /* largest distance of rows read together */
+    WINDOW        = 4096, /* maximum offsets per read */
+    NEAR_ENTRIES  = 512,  /* largest gap within a read, in entries */
     PIECE_BYTES   = 32 << 10,
-    ROWS_GRAIN    = 2048, /* that a worker takes at a time */
+    ROWS_GRAIN    = 2048, /* rows per task */
     OFFSETS_GRAIN = 1 << 16,
     COLUMNS_GRAIN = 1 << 16,
-    ROW_BYTES     = 4 + 8 + 8 /* of what is known of a row of B */
+    ROW_BYTES     = 4 + 8 + 8 /* bytes of index data per row of B */
 };
 
-/* ---- which rows ---------------------------------------------------------------------
- */
+/* ---- where rows of B lie --------------------------------------------------------- */
 
 typedef struct gathering {
     const hy_b_rows *rows;
-    int64_t *at;    /* where in the file entries of each row begin */
-    int64_t *count; /* how many; later where they begin in B, whose offsets these are */
+    int64_t *at;    /* offset of each row's entries in the file */
+    int64_t *count; /* entries of each row; after the prefix sum, the offsets of B */
 } gathering;
 
-/* The listed rows from i on that are near enough to be read together, up to `end`. */
+/* Returns the end of the listed rows from i on that are close enough to read their
+   offsets at once. */
 static int64_t window_end(const int32_t *listed, int64_t i, int64_t end)
 {
     int64_t next = i + 1;
@@ -65,16 +65,15 @@ static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* ---- their entries ------------------------------------------------------------------
- */
+/* ---- entries of B ---------------------------------------------------------------- */
 
-/* Listed rows [begin, end) of which one read brings the entries. */
+/* Listed rows [begin, end), whose entries one read brings. */
 typedef struct run {
     int64_t begin, end;
-    int64_t first, count; /* entries of the file */
+    int64_t first, count; /* entries of the file, gaps included */
 } run;
 
-/* Rows that follow each other without a gap, or as many as a piece holds with gaps. */
+/* Returns the next run: rows without gaps, or rows with gaps that fit into a piece. */
 static run run_from(const gathering *g, int64_t i, int64_t end)
 {
     enum { MOST = PIECE_BYTES / 8 };
@@ -101,7 +100,7 @@ static hybrid_status read_cols(const hy_csr_file *file, int64_t begin, int64_t c
     return hy_csr_file_cols(file, begin, count, out);
 }
 
-/* An array of the run's rows, to where B has it. */
+/* Reads an array of the run's rows and stores the rows at their places in B. */
 static hybrid_status read_run(const gathering *g, const run *r, read_fn read, size_t size,
                               char *array)
 {
@@ -149,19 +148,18 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
     B->nnz = nnz;
     B->col = rows->entries.array;
     B->val = nnz > 0 ? (char *)rows->entries.array + values : NULL;
-    if (nnz == 0) /* there may be no array */
+    if (nnz == 0) /* an empty B may have no arrays */
         return HYBRID_OK;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, read_rows, g));
     return hy_csr_check_rows(ctx, B, rows->file->name, 0, rows->touched.rows);
 }
 
-/* ---- rows of A ----------------------------------------------------------------------
- */
+/* ---- rows of A ------------------------------------------------------------------- */
 
 typedef struct renumbering {
     const hy_b_rows *rows;
     const hybrid_csr *A;
-    int64_t begin, first; /* row of A that is the first of the part, and its offset */
+    int64_t begin, first; /* first row of the part in A, and its offset */
 } renumbering;
 
 static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)
@@ -185,7 +183,8 @@ static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Rows [begin, end), in arrays of their own but for the values. */
+/* Makes rows [begin, end) of A with new column numbers. Offsets and columns are copies;
+   values remain the caller's. */
 static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                             int64_t end)
 {
@@ -210,12 +209,11 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
     return hy_pool_for(ctx->pool, HY_PACK, 0, part->nnz, COLUMNS_GRAIN, renumber, &n);
 }
 
-/* ---- as many as fit -----------------------------------------------------------------
- */
+/* ---- rows of A whose rows of B fit ----------------------------------------------- */
 
-/* Which rows of B rows [begin, end) of A touch, and where these lie. */
-static hybrid_status look(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
-                          int64_t end, gathering *g)
+/* Finds the rows of B that rows [begin, end) of A touch, and their place in the file. */
+static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
+                                 int64_t end, gathering *g)
 {
     hy_context *ctx = rows->file->ctx;
     hybrid_csr *B   = &rows->B;
@@ -235,7 +233,8 @@ static hybrid_status look(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
     return hy_prefix_sum(ctx, g->count, count);
 }
 
-/* Rows of A from `begin` on of which so much is expected. */
+/* Returns the end of a range of rows from `begin` on that is worth trying: at most
+   `rows->rows` rows, with few enough entries that their rows of B may fit. */
 static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t begin)
 {
     const int64_t most = hy_max(rows->bytes / ROW_BYTES / 2, 1);
@@ -267,12 +266,12 @@ static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
 
-/* Look at fewer and fewer rows, until what they touch fits. */
-static hybrid_status look_for_few(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
-                                  int64_t *end, gathering *g)
+/* Tries fewer and fewer rows of A until the rows of B that they touch fit. */
+static hybrid_status find_rows_that_fit(hy_b_rows *rows, const hybrid_csr *A,
+                                        int64_t begin, int64_t *end, gathering *g)
 {
     for (*end = expected_end(rows, A, begin);;) {
-        HY_TRY(look(rows, A, begin, *end, g));
+        HY_TRY(find_b_rows(rows, A, begin, *end, g));
         const int64_t count = *end - begin;
         const int64_t bytes =
             rows->B.rows * ROW_BYTES + g->count[rows->B.rows] * entry_bytes(rows);
@@ -304,7 +303,7 @@ hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A, int64_t first
 {
     gathering g;
 
-    HY_TRY(look_for_few(rows, A, begin, end, &g));
+    HY_TRY(find_rows_that_fit(rows, A, begin, end, &g));
     const int64_t nnz = g.count[rows->B.rows];
     if (*end == begin + 1)
         HY_TRY(check_room(rows, first + begin, nnz));

@@ -1,7 +1,7 @@
-/* engine/files/b_rows.h - rows of a B that is in a file: those that some rows of A touch,
-   and these rows of A with their columns numbered anew.
+/* engine/files/b_rows.h - the rows of a B in a file that a range of rows of A touches,
+   and these rows of A with columns renumbered to match.
 
-   Columns of A keep their order, so products of a row of C are added as they are with all
+   Columns of A keep their order, so each sum of C is added in the same order as with all
    of B. */
 #ifndef HY_B_ROWS_H
 #define HY_B_ROWS_H
@@ -11,20 +11,23 @@
 
 typedef struct hy_b_rows {
     const hy_csr_file *file; /* borrowed */
-    int64_t bytes;           /* that they may take, unless one row of A touches more */
-    int64_t rows;            /* of A, that the last ones were expected to suffice for */
-    hybrid_csr A, B;         /* of A the values are the caller's */
-    hy_reused places, entries, of_a; /* their arrays */
-    hy_touched touched;      /* rows of the file's B that B has */
+    int64_t bytes;           /* memory for rows of B; a single row of A may need more */
+    int64_t rows;            /* rows of A to try next, from the size of the last range */
+    hybrid_csr A, B;         /* rows of A and of B; A's values are the caller's */
+    hy_reused places, entries, of_a; /* memory of the arrays of A and B */
+    hy_touched touched;              /* rows of the file that B holds */
 } hy_b_rows;
 
 void hy_b_rows_open(const hy_csr_file *file, int64_t bytes, hy_b_rows *out);
 void hy_b_rows_close(hy_b_rows *rows);
 
-/* For rows of A, all of whose rules are verified, from `begin` on, so many that their rows of
-   B fit: *end is the row after them. Sentences call row i of A first + i. NO_MEMORY if those
-   of one row are too many; rules of B are verified where it is read. In parallel. What is
-   there from the last call goes. */
+/* Takes as many rows of A from `begin` on as possible such that the rows of B that they
+   touch fit. *end is the row after them. Results are in rows->A and rows->B until the
+   next call.
+
+   A must be checked. Rows of B are checked when they are read. Sentences call row i of A
+   `first + i`. Returns NO_MEMORY if the rows of B for one row of A do not fit. Runs in
+   parallel. */
 hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end);
 

@@ -1,4 +1,4 @@
-/* engine/files/file.c - operands in files: opened, or read as a whole. */
+/* engine/files/file.c - opens a file as an operand, or reads a sparse matrix from it. */
 #include "engine/files/file.h"
 
 static hybrid_status begin(hybrid_engine *engine, const char *path, const void *out)
@@ -55,7 +55,7 @@ hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int 
 {
     if (!file || file->engine != engine)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s is NULL, or a file that was opened with another engine", name);
+                       "%s is NULL, or was opened with another engine", name);
     if (file->matrix.sparse != sparse)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "%s is a %s matrix, no %s one",
                        name, sparse ? "dense" : "sparse", sparse ? "sparse" : "dense");

@@ -10,8 +10,8 @@ struct hybrid_file {
     hy_raw_matrix matrix;
 };
 
-/* It was opened with this engine, and holds a sparse matrix, or a dense one; else
-   BAD_ARGUMENT and a sentence that says `name`. */
+/* Checks that the file was opened with this engine and holds a sparse (sparse = 1) or
+   dense matrix. Otherwise returns BAD_ARGUMENT with a sentence that names `name`. */
 hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int sparse,
                             const char *name);
 

@@ -5,19 +5,18 @@
 #include "base/data/min_max.h"
 #include "engine/api/check.h"
 
-/* ---- sizes --------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------- */
 
 enum {
-    PANEL_PART = 8,        /* of the host memory that is left, of which there are two; */
-    ROWS_PART  = 8,        /* rows of B; */
-    WHOLE_PART = 4,        /* an operand that is read as a whole, at most; */
-    PANELS     = 8,        /* so many panels at least, so that reading overlaps, */
-    LEAST      = 64 << 20, /* unless they would be smaller than that */
-    UNKNOWN    = 1 << 30   /* left, if nobody knows */
+    PANEL_PART = 8,        /* 1/8 of free host memory for a part of A; two are held */
+    ROWS_PART  = 8,        /* 1/8 for rows of B */
+    WHOLE_PART = 4,        /* at most 1/4 for an operand that is read completely */
+    PANELS     = 8,        /* at least 8 parts, so that reading overlaps computing, */
+    LEAST      = 64 << 20, /* unless parts became smaller than 64 MiB */
+    UNKNOWN    = 1 << 30   /* bytes assumed free if there is no cap */
 };
 
-/* A part of what is left, or what a test says. */
+/* Returns 1/part of free host memory, or the size that a test has set. */
 static int64_t part_left(const hybrid_engine *engine, int part)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;
@@ -43,8 +42,7 @@ int64_t hy_files_whole(const hy_files *call)
     return part_left(call->engine, WHOLE_PART);
 }
 
-/* ---- operands -----------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------- */
 
 hybrid_status hy_operand_check(const hy_files *call, const hybrid_operand *operand,
                                const char *name)
@@ -54,7 +52,8 @@ hybrid_status hy_operand_check(const hy_files *call, const hybrid_operand *opera
     if (count == 1)
         return HYBRID_OK;
     return hy_fail(&call->engine->ctx, HYBRID_BAD_ARGUMENT,
-                   "%s: one of csr, dense and file is to be given, not %d", name, count);
+                   "%s: exactly one of csr, dense and file must be set, not %d", name,
+                   count);
 }
 
 hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand,
@@ -65,8 +64,8 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
     *out = (hy_sparse){.csr = NULL};
     HY_TRY(hy_operand_check(call, operand, name));
     if (operand->dense)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is a dense matrix, no sparse one",
-                       name);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s is a dense matrix and must be sparse", name);
     out->csr = operand->csr;
     if (!operand->file)
         return hy_check_csr(ctx, operand->csr, name);
@@ -112,8 +111,7 @@ int64_t hy_sparse_bytes(const hy_sparse *sparse)
     return hy_csr_bytes(A->rows, A->nnz, A->type);
 }
 
-/* ---- a call -------------------------------------------------------------------------
- */
+/* ---- a call ---------------------------------------------------------------------- */
 
 hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                              const hybrid_plan_options *options)
@@ -126,15 +124,14 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
     HY_TRY(hy_read_plan_options(&engine->ctx, options, &call->options));
     if (call->options.x_space != HYBRID_SPACE_HOST ||
         call->options.result_space != HYBRID_SPACE_HOST)
-        return hy_fail(&engine->ctx, HYBRID_UNSUPPORTED,
-                       "plan options: of operands in files nothing is left in the memory "
-                       "of a device");
-    call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* there is no plan to ask */
-    if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
         return hy_fail(
-            &engine->ctx, HYBRID_BAD_ARGUMENT,
-            "plan options: HYBRID_RESIDENT and HYBRID_REUSE are for plans that "
-            "run again");
+            &engine->ctx, HYBRID_UNSUPPORTED,
+            "plan options: results of operands in files cannot stay in device memory");
+    call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* no plan is handed out */
+    if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: HYBRID_RESIDENT and HYBRID_REUSE need a plan: a "
+                       "one-shot call runs once");
     return HYBRID_OK;
 }
 

@@ -9,28 +9,28 @@
 
 enum {
     FIRST_DRAWS = 16,
-    MORE        = 4, /* factor between two samples */
+    MORE        = 4, /* ratio of successive sample sizes */
     MOST_DRAWS  = 256,
-    ENTRIES     = 512,     /* entries that are read of a row of A, at most */
-    PRODUCTS    = 1 << 18, /* products that are counted of a row, at most */
-    PIECE       = 4096,    /* columns of B that are read at once */
-    TABLE_PART  = 32,      /* the table takes at most this part of free memory */
+    ENTRIES     = 512,     /* maximum entries that are read of a row of A */
+    PRODUCTS    = 1 << 18, /* maximum scalar products that are counted of a row */
+    PIECE       = 4096,    /* columns of B per read */
+    TABLE_PART  = 32,      /* the table takes at most 1/32 of free memory */
     LEAST_TABLE = 1 << 8
 };
 
-#define ALIKE 0.03 /* standard error, in parts of the mean, that ends sampling */
-#define ERRORS 3   /* standard errors between the mean and what is improbable */
+#define ALIKE 0.03 /* relative standard error that ends sampling */
+#define ERRORS 3   /* distance of improbable values from the mean, in standard errors */
 
-/* Set of columns of C. */
+/* Hash set of the columns of a row of C. */
 typedef struct column_table {
-    int32_t *places; /* columns, or -1 */
-    uint32_t most;   /* places that there are, a power of two; half are filled at most */
-    uint32_t mask;   /* places in use for the present row, less 1 */
-    int64_t count;   /* different columns */
+    int32_t *places; /* columns; -1 marks a free place */
+    uint32_t most;   /* places allocated, a power of two; at most half are filled */
+    uint32_t mask;   /* places in use for the current row, minus 1 */
+    int64_t count;   /* distinct columns */
 } column_table;
 
-/* Sizes of a row of C. entries: extrapolated; counted: different columns that were found.
- */
+/* Sizes of a row of C. `counted` is the number of distinct columns found; `entries`
+   extrapolates it to the whole row. */
 typedef struct row_size {
     double entries_of_a, products, entries, counted;
 } row_size;
@@ -38,8 +38,8 @@ typedef struct row_size {
 typedef struct sample {
     const hy_sparse *A, *B;
     column_table table;
-    row_size last;    /* of row `last_row` */
-    int64_t last_row; /* -1: none */
+    row_size last;    /* sizes of row `last_row` */
+    int64_t last_row; /* -1: no row yet */
 } sample;
 
 /* ---- operands in memory or in files ----------------------------------------------- */
@@ -126,14 +126,14 @@ static hybrid_status insert_row(sample *s, int64_t first, int64_t count)
 
 /* ---- a row ------------------------------------------------------------------------- */
 
-/* Rows of B that a row of A names, all or some. */
+/* Rows of B that a row of A touches, or a sample of them. */
 typedef struct rows_of_b {
     int64_t first[ENTRIES], count[ENTRIES];
     int64_t products;
     int n;
 } rows_of_b;
 
-/* Reads `n` columns at even distances of the `count` that begin at `first`. */
+/* Reads `n` columns at equal distances from the `count` columns that begin at `first`. */
 static hybrid_status read_some(const hy_sparse *A, int64_t first, int64_t count, int n,
                                int32_t *cols)
 {
@@ -161,7 +161,7 @@ static hybrid_status find_rows_of_b(const sample *s, int64_t first, int64_t coun
     return HYBRID_OK;
 }
 
-/* Counts a row of C, as far as the table reaches. */
+/* Measures a row of C. Scalar products that exceed the table are extrapolated. */
 static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
 {
     int64_t first, count, left;
@@ -205,7 +205,8 @@ static double standard_error(const mean *m, int n)
     return sqrt(fmax(variance, 0) / n);
 }
 
-/* Draws `draws` entries of A. *error is that of the entries of C, in parts of them. */
+/* Draws `draws` entries of A and estimates C from their rows. *error is the standard
+   error of out->entries, in entries. */
 static hybrid_status draw(sample *s, int draws, hy_result_size *out, double *error)
 {
     const int64_t nnz = s->A->csr->nnz;
@@ -245,7 +246,7 @@ static hybrid_status draw_enough(sample *s, double limit, hy_result_size *out)
     return HYBRID_OK;
 }
 
-/* Places of the table: enough for PRODUCTS, unless memory is short. */
+/* Returns the places of the table: enough for PRODUCTS, or fewer if memory is short. */
 static uint32_t places_for(const hybrid_engine *engine)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;

@@ -1,4 +1,4 @@
-/* engine/files/spgemm_files.c - C = AB, operands in memory or in files. */
+/* engine/files/spgemm_files.c - C = A*B with operands in memory or in files. */
 #include <math.h>
 
 #include "base/data/csr.h"
@@ -12,23 +12,22 @@
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_each.h"
 
-/* Rows of C go to one of the two sinks. */
+/* One call. Rows of C go to `csr` or to `each`. */
 typedef struct product {
     hy_files call;
     hy_sparse A, B;
-    hy_b_rows b_rows; /* of a B in a file */
+    hy_b_rows b_rows; /* rows of B, if B is in a file */
     hy_csr_sink csr;
     hy_each_sink each;
     hy_sink *sink;
-    int64_t *nnz;        /* of C, so far */
-    hy_result_size size; /* of C, estimated; 0 where it surely fits */
+    int64_t *nnz;        /* entries of C so far; points into the sink */
+    hy_result_size size; /* estimated size of C; 0 if C fits in any case */
 } product;
 
 static const char remedy[] =
     ", or take its rows one after another (hybrid_spgemm_files_each)";
 
-/* ---- products of panels -------------------------------------------------------------
- */
+/* ---- products of parts ----------------------------------------------------------- */
 
 static void begin_part(product *p, const hybrid_plan *plan, int64_t first, int64_t rows)
 {
@@ -40,7 +39,7 @@ static void begin_part(product *p, const hybrid_plan *plan, int64_t first, int64
         hy_each_sink_part(&p->each, first, first + rows);
 }
 
-/* Rows of C from `first` on. */
+/* Computes A*B, where row 0 of A is row `first` of the operand. */
 static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr *B,
                               int64_t first)
 {
@@ -59,7 +58,7 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
     return status;
 }
 
-/* Rows of A that are in memory, from row `first` of the operand on. */
+/* Multiplies rows of A that are in memory. Row 0 of A is row `first` of the operand. */
 static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t first)
 {
     int64_t begin = 0, next;
@@ -74,19 +73,19 @@ static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t firs
     return HYBRID_OK;
 }
 
-static hybrid_status multiply_panels(product *p)
+static hybrid_status multiply_parts(product *p)
 {
-    hy_a_parts panels;
-    const hy_a_part *panel;
+    hy_a_parts parts;
+    const hy_a_part *part;
     hybrid_status status;
 
-    hy_a_parts_open(p->A.file, hy_files_panel(&p->call, p->A.file), &panels);
+    hy_a_parts_open(p->A.file, hy_files_panel(&p->call, p->A.file), &parts);
     do {
-        status = hy_a_parts_next(&panels, &panel);
-        if (status == HYBRID_OK && panel)
-            status = multiply_rows(p, &panel->A, panel->begin);
-    } while (status == HYBRID_OK && panel);
-    hy_a_parts_close(&panels);
+        status = hy_a_parts_next(&parts, &part);
+        if (status == HYBRID_OK && part)
+            status = multiply_rows(p, &part->A, part->begin);
+    } while (status == HYBRID_OK && part);
+    hy_a_parts_close(&parts);
     return status;
 }
 
@@ -96,7 +95,7 @@ static hybrid_status multiply_all(product *p)
 
     if (p->B.file)
         hy_b_rows_open(p->B.file, hy_files_rows(&p->call), &p->b_rows);
-    status = p->A.file ? multiply_panels(p) : multiply_rows(p, p->A.csr, 0);
+    status = p->A.file ? multiply_parts(p) : multiply_rows(p, p->A.csr, 0);
     if (p->B.file)
         hy_b_rows_close(&p->b_rows);
     if (status != HYBRID_OK)
@@ -104,8 +103,7 @@ static hybrid_status multiply_all(product *p)
     return status;
 }
 
-/* ---- the call -----------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------- */
 
 static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_operand *A,
                            const hybrid_operand *B, const hybrid_plan_options *options)
@@ -120,8 +118,8 @@ static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_opera
     return HYBRID_OK;
 }
 
-/* What fits is read; one matrix once. */
-static hybrid_status settle(product *p)
+/* Reads operands that fit completely, and reads a file given as both A and B once. */
+static hybrid_status read_what_fits(product *p)
 {
     const int same = p->A.file && p->A.file == p->B.file;
 
@@ -134,8 +132,7 @@ static hybrid_status settle(product *p)
     return p->B.csr == p->A.csr ? HYBRID_OK : hy_sparse_check(&p->call, &p->B, "B");
 }
 
-/* ---- whether C fits ------------------------------------------------------------------
- */
+/* ---- whether C fits -------------------------------------------------------------- */
 
 static int64_t bytes_of_c(const product *p, double entries)
 {
@@ -145,8 +142,8 @@ static int64_t bytes_of_c(const product *p, double entries)
                            (int64_t)(entries < most ? entries : most));
 }
 
-/* Refuses a C that hardly fits, before anything is computed. A C that fits even without a
-   zero is not looked at. */
+/* Refuses a C that almost certainly does not fit, before anything is computed. No
+   estimate is made if C would fit even as a full matrix. */
 static hybrid_status check_size(product *p)
 {
     hy_context *ctx    = &p->call.engine->ctx;
@@ -164,7 +161,8 @@ static hybrid_status check_size(product *p)
                           remedy);
 }
 
-/* Entries of C that host memory has room for: address space is free. */
+/* Returns the bound for which address space is reserved: the entries that fit into all of
+   host memory, or all entries of C if those are fewer. */
 static int64_t most_entries(const product *p)
 {
     const hybrid_csr *A = p->A.csr, *B = p->B.csr;
@@ -201,7 +199,7 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
     HY_TRY(begin(&p, engine, A, B, options));
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY_ELSE_DONE(settle(&p));
+    HY_TRY_ELSE_DONE(read_what_fits(&p));
     HY_TRY_ELSE_DONE(check_size(&p));
     const hy_csr_shape shape = {.rows      = p.A.csr->rows,
                                 .cols      = p.B.csr->cols,
@@ -233,7 +231,7 @@ static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
     HY_TRY(begin(&p, engine, A, B, options));
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
-    HY_TRY_ELSE_DONE(settle(&p));
+    HY_TRY_ELSE_DONE(read_what_fits(&p));
     hy_each_sink_open(&engine->ctx, p.A.csr, p.B.csr, fn, user, &p.each);
     p.sink = &p.each.sink;
     p.nnz  = &p.each.nnz;

@@ -1,4 +1,4 @@
-/* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y, operands in memory or in files. */
+/* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y with operands in files. */
 #include "base/data/csr.h"
 #include "engine/files/a_part.h"
 #include "engine/api/check.h"
@@ -9,14 +9,14 @@
 typedef struct update {
     hy_files call;
     hy_sparse A;
-    hy_source X;      /* as it is read, */
-    hy_source given;  /* and where it came from */
-    hy_x_block whole; /* all of an X in a file, if it was read */
+    hy_source X;      /* X as the products read it */
+    hy_source given;  /* X as the caller gave it */
+    hy_x_block whole; /* X if it was read from a file completely */
     double alpha, beta;
     const hybrid_dense *Y;
 } update;
 
-/* Rows of Y from `first` on. */
+/* Computes the rows of Y from `first` on. Row 0 of A is row `first` of the operand. */
 static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
 {
     hybrid_engine *engine       = u->call.engine;
@@ -40,9 +40,9 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
     return status;
 }
 
-/* An X in a file is read for each panel of A: better once, if it takes a small part of
-   memory. */
-static hybrid_status settle_x(update *u)
+/* Reads an X in a file completely if it takes a small share of memory. Otherwise every
+   part of A reads X again. */
+static hybrid_status read_x_if_small(update *u)
 {
     const hybrid_dense *X = u->given.dense;
     const int64_t bytes   = X->rows * X->cols * (int64_t)hy_value_size(X->type);
@@ -57,25 +57,24 @@ static hybrid_status settle_x(update *u)
     return HYBRID_OK;
 }
 
-static hybrid_status update_panels(update *u)
+static hybrid_status update_parts(update *u)
 {
-    hy_a_parts panels;
-    const hy_a_part *panel;
+    hy_a_parts parts;
+    const hy_a_part *part;
     hybrid_status status;
 
-    HY_TRY(settle_x(u));
-    hy_a_parts_open(u->A.file, hy_files_panel(&u->call, u->A.file), &panels);
+    HY_TRY(read_x_if_small(u));
+    hy_a_parts_open(u->A.file, hy_files_panel(&u->call, u->A.file), &parts);
     do {
-        status = hy_a_parts_next(&panels, &panel);
-        if (status == HYBRID_OK && panel)
-            status = update_rows(u, &panel->A, panel->begin);
-    } while (status == HYBRID_OK && panel);
-    hy_a_parts_close(&panels);
+        status = hy_a_parts_next(&parts, &part);
+        if (status == HYBRID_OK && part)
+            status = update_rows(u, &part->A, part->begin);
+    } while (status == HYBRID_OK && part);
+    hy_a_parts_close(&parts);
     return status;
 }
 
-/* ---- the call -----------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------- */
 
 static hybrid_status find_x(update *u, const hybrid_operand *X)
 {
@@ -83,7 +82,8 @@ static hybrid_status find_x(update *u, const hybrid_operand *X)
 
     HY_TRY(hy_operand_check(&u->call, X, "X"));
     if (X->csr)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "X is a sparse matrix, no dense one");
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "X is a sparse matrix and must be dense");
     if (X->file) {
         HY_TRY(hy_file_check(u->call.engine, X->file, 0, "X"));
         u->given = hy_source_file(&X->file->matrix.dense);
@@ -110,7 +110,7 @@ static hybrid_status multiply(update *u)
 {
     HY_TRY(hy_sparse_settle(&u->call, &u->A));
     HY_TRY(hy_sparse_check(&u->call, &u->A, "A"));
-    return u->A.file ? update_panels(u) : update_rows(u, u->A.csr, 0);
+    return u->A.file ? update_parts(u) : update_rows(u, u->A.csr, 0);
 }
 
 static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_operand *A,

@@ -1,4 +1,4 @@
-/* engine/files/x_block.c - panels of columns of an X that is not in memory. */
+/* engine/files/x_block.c - reads column blocks of an X that is not in memory. */
 #include "engine/files/x_block.h"
 
 #include "base/threads/clock.h"
@@ -7,13 +7,13 @@
 #include "base/threads/pool.h"
 
 enum {
-    PIECE_BYTES = 1 << 20, /* that a worker takes at a time, unless one row is longer; */
-    COLUMN_ROWS = 1 << 16, /* of an X in columns so many rows at least; */
-    PART_BYTES  = 4 << 20  /* of these it reads so many before it asks whether to end */
+    PIECE_BYTES = 1 << 20, /* bytes per task; one row may take more */
+    COLUMN_ROWS = 1 << 16, /* minimum rows per task of a column-major X */
+    PART_BYTES  = 4 << 20  /* bytes that a task reads between two checks of progress */
 };
 
-/* The other half is for what computing needs: rows of an X in columns are as many bytes.
- */
+/* Returns the columns of a block. A block takes half of free host memory; the other half
+   is for computing, which may need as much to copy a column-major X to rows. */
 static int64_t width_for(const hy_source *source)
 {
     const hy_meter *meter = &source->ctx->memory.meter;
@@ -35,12 +35,12 @@ hybrid_status hy_x_block_open(const hy_source *source, hy_x_block *out)
                     "a panel of X", &out->X.data);
 }
 
-void hy_x_block_close(hy_x_block *panel)
+void hy_x_block_close(hy_x_block *block)
 {
-    hy_array_free(panel->source->ctx, panel->X.data);
+    hy_array_free(block->source->ctx, block->X.data);
 }
 
-/* Rows [begin, end) of a panel. */
+/* Reads rows [begin, end) of a block. */
 static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_x_block *p   = arg;
@@ -61,38 +61,38 @@ static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-hybrid_status hy_x_block_next(hy_x_block *panel, hybrid_report *report)
+hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *report)
 {
-    hybrid_dense *X     = &panel->X;
+    hybrid_dense *X     = &block->X;
     const int64_t size  = (int64_t)hy_value_size(X->type);
     const int64_t start = hy_now_ns();
 
-    panel->begin        = panel->end;
-    panel->end          = hy_min(panel->begin + panel->width, panel->source->cols);
-    X->cols             = panel->end - panel->begin;
+    block->begin        = block->end;
+    block->end          = hy_min(block->begin + block->width, block->source->cols);
+    X->cols             = block->end - block->begin;
     X->ld               = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
     const int64_t piece = 1 + PIECE_BYTES / (X->cols * size);
     const int64_t grain =
         X->order == HYBRID_ROW_MAJOR ? piece : hy_max(piece, COLUMN_ROWS);
     HY_TRY(
-        hy_pool_for(panel->source->ctx->pool, HY_PACK, 0, X->rows, grain, load, panel));
+        hy_pool_for(block->source->ctx->pool, HY_PACK, 0, X->rows, grain, load, block));
     report->prepare_s += (double)(hy_now_ns() - start) * 1e-9;
     report->host_bytes += X->rows * X->cols * size;
     return HYBRID_OK;
 }
 
-hybrid_dense hy_x_block_of_y(const hy_x_block *panel, const hybrid_dense *Y)
+hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y)
 {
     hybrid_dense part = *Y;
 
-    part.cols = panel->X.cols;
-    part.data = hy_dense_at(Y, panel->begin * (Y->order == HYBRID_ROW_MAJOR ? 1 : Y->ld));
+    part.cols = block->X.cols;
+    part.data = hy_dense_at(Y, block->begin * (Y->order == HYBRID_ROW_MAJOR ? 1 : Y->ld));
     return part;
 }
 
-hy_image hy_x_block_image(const hy_x_block *panel)
+hy_image hy_x_block_image(const hy_x_block *block)
 {
-    const hybrid_dense *X = &panel->X;
+    const hybrid_dense *X = &block->X;
     hy_image image        = {.form   = HY_FORM_NONE,
                              .type   = X->type,
                              .rows   = X->rows,

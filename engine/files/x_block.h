@@ -1,5 +1,5 @@
-/* engine/files/x_block.h - panels of columns of an X that is not in memory, for the host,
-   which computes in place. One of them is in memory at a time. */
+/* engine/files/x_block.h - reads column blocks of an X that is not in memory, for the
+   host, which computes in place. One block is in memory at a time. */
 #ifndef HY_X_BLOCK_H
 #define HY_X_BLOCK_H
 
@@ -8,21 +8,22 @@
 
 typedef struct hy_x_block {
     const hy_source *source; /* borrowed */
-    hybrid_dense X;          /* columns [begin, end) of the source's, in its order */
+    hybrid_dense X;          /* columns [begin, end) of X, in the order of the source */
     int64_t begin, end;
-    int64_t width; /* most columns */
+    int64_t width; /* maximum columns of a block */
 } hy_x_block;
 
-/* Room for panels as wide as half of the host memory that is left, of one column at least.
-   On failure too to be closed. */
+/* Allocates a block as wide as half of free host memory allows: at least one column.
+   hy_x_block_close() must be called even if this fails. */
 hybrid_status hy_x_block_open(const hy_source *source, hy_x_block *out);
-void hy_x_block_close(hy_x_block *panel);
+void hy_x_block_close(hy_x_block *block);
 
-/* Load the columns that follow, there are some. What it took goes to the report. */
-hybrid_status hy_x_block_next(hy_x_block *panel, hybrid_report *report);
+/* Reads the next columns. At least one must remain. Adds time and bytes to the report. */
+hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *report);
 
-/* The same columns of Y, and one block of so many, for chunks of them. */
-hybrid_dense hy_x_block_of_y(const hy_x_block *panel, const hybrid_dense *Y);
-hy_image hy_x_block_image(const hy_x_block *panel);
+/* hy_x_block_of_y() returns the same columns of Y. hy_x_block_image() returns an image
+   with one column block of that width, for cutting chunks. */
+hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y);
+hy_image hy_x_block_image(const hy_x_block *block);
 
 #endif /* HY_X_BLOCK_H */

@@ -35,8 +35,7 @@ static int is_on_device(const option *o)
     return o->schedule != &hy_schedule_in_place;
 }
 
-/* ---- what is known of one -----------------------------------------------------------
- */
+/* ---- what is known of one ------------------------------------------------------ */
 
 static const char *refused(const hy_product *product, const hy_schedule *schedule)
 {
@@ -91,8 +90,7 @@ static hybrid_status cut(choice *c, option *o)
     return HYBRID_OK;
 }
 
-/* ---- the best of all ----------------------------------------------------------------
- */
+/* ---- the best of all ----------------------------------------------------------- */
 
 /* Of the device's; NULL if there is none. */
 static option *find_best_of_device(choice *c)
@@ -198,7 +196,7 @@ static hybrid_status cut_named(choice *c, const hy_schedule *schedule, option **
     if (isfinite((*best)->seconds))
         return HYBRID_OK;
     return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED, "%s: %s", schedule->name,
-                   why ? why : "no layout of it holds all rows");
+                   why ? why : "no layout within the budget holds every row");
 }
 
 hybrid_status hy_cut_layout(const hy_product *product, const hybrid_csr *A,

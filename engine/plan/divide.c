@@ -37,8 +37,7 @@ typedef struct division {
     double seconds; /* of those that take part so far */
 } division;
 
-/* ---- each for itself ---------------------------------------------------------------
- */
+/* ---- each for itself ----------------------------------------------------------- */
 
 /* The best candidate of the device that has a layout: *found says whether there is one.
  */
@@ -96,8 +95,7 @@ static hybrid_status plan_others(division *d)
     return HYBRID_OK;
 }
 
-/* ---- how much ---------------------------------------------------------------------
- */
+/* ---- how much ------------------------------------------------------------------ */
 
 static hy_estimate part_of(const division *d, int i, double part)
 {
@@ -163,8 +161,7 @@ static double seconds(const division *d)
     return hy_seconds_together(each, rates, count, &host);
 }
 
-/* ---- who --------------------------------------------------------------------------
- */
+/* ---- who ----------------------------------------------------------------------- */
 
 /* The fastest that does not take part yet; -1: all do. */
 static int find_fastest(const division *d)
@@ -204,8 +201,7 @@ static void choose(division *d)
     }
 }
 
-/* ---- which rows ---------------------------------------------------------------------
- */
+/* ---- which rows ---------------------------------------------------------------- */
 
 /* Products and rows of those before `row`. */
 static double work_before(const hy_profile *profile, int64_t row)
@@ -287,8 +283,7 @@ hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *po
     return status;
 }
 
-/* ---- rows of others -----------------------------------------------------------------
- */
+/* ---- rows of others ------------------------------------------------------------ */
 
 /* It has all of B or X, or its packs carry what they need. Of an A that stays, and where
    bits depend on the chunk that a row is in, rows are computed where they are. */

@@ -74,7 +74,7 @@ static void ask_pinned(hybrid_plan *plan)
 /* Who may compute it. If a test names a schedule, those whose it is. */
 static hybrid_status rank(hybrid_plan *plan)
 {
-    static const char *const why_not = "the host computes in place, and nobody else";
+    static const char *const why_not = "only the host computes in place";
     hy_candidates *candidates        = &plan->candidates;
     hybrid_engine *engine            = plan->product.engine;
     const hy_schedule *named         = hy_settings_of(engine)->schedule;

@@ -39,9 +39,9 @@ static double predict(const hy_product *product, const hy_candidate *c)
 static const char *find_place(const hy_product *product, const hy_variant *variant)
 {
     if (product->a_there && !variant->csr)
-        return "its packs order values of A, which are in the memory of the device";
+        return "its packs reorder values of A, which are in device memory";
     if (product->second_there && variant->form == HY_FORM_NONE)
-        return "its packs bring values of B, which is in the memory of the device";
+        return "its packs contain values of B, which is in device memory";
     return NULL;
 }
 

@@ -35,8 +35,7 @@ static int has_kinds(const hy_product *product)
     return product->variant->form == HY_FORM_ROWS;
 }
 
-/* ---- prediction ---------------------------------------------------------------------
- */
+/* ---- prediction ---------------------------------------------------------------- */
 
 /* Of runs in which the host takes so much of the work, what each portion finds. */
 static void foresee(const hy_portion *portions, int count, hy_run_kind kind, double share,
@@ -85,8 +84,7 @@ static double predict(const hy_product *product, const hy_portion *portions, int
     return device_s - hy_portions_s(portions, count, found);
 }
 
-/* ---- whether --------------------------------------------------------------------------
- */
+/* ---- whether ------------------------------------------------------------------- */
 
 /* One of the portions has an image with that axis. */
 static int any_has(const hy_portion *portions, int count, hy_axis axis)
@@ -163,8 +161,7 @@ static void set_why_not(hy_split *split, const char *why_not)
         split->of[kind].why_not = why_not;
 }
 
-/* ---- the host -----------------------------------------------------------------------
- */
+/* ---- the host ------------------------------------------------------------------ */
 
 static size_t bytes_of(const hy_sharing *s, const hy_features *f)
 {
@@ -293,8 +290,7 @@ void hy_split_close(hy_split *split)
     split->host = NULL;
 }
 
-/* ---- a run --------------------------------------------------------------------------
- */
+/* ---- a run --------------------------------------------------------------------- */
 
 /* X is copied from where it is: it lies in memory as it does there. */
 static int lies_alike(const hy_problem *problem)

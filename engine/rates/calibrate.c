@@ -1,8 +1,9 @@
-/* engine/rates/calibrate.c - measure this machine: speeds, and rows against merge.
+/* engine/rates/calibrate.c - measures the speeds of this machine, and compares rows with
+   merge.
 
-   The two SpMM variants of the device that multiply CSR are timed on generated products,
-   in core: one chunk, the device's own clock. The faster of the two is the oracle that
-   rules are held against. */
+   The device's two SpMM variants for CSR are timed on generated products that fit one
+   chunk, with the device's own clock. The rules that choose between them are compared
+   with the faster of the two. */
 #include "engine/rates/calibrate.h"
 
 #include <stdio.h>
@@ -17,8 +18,8 @@
 #include "engine/api/struct_size.h"
 #include "engine/rates/threshold.h"
 
-#define PAPER_THRESHOLD 9.35 /* Yang, Buluc and Owens: entries a row, on a K40c */
-#define CLOCK_S 1e-9         /* nothing is shorter */
+#define PAPER_THRESHOLD 9.35 /* Yang, Buluc and Owens: entries per row, on a K40c */
+#define CLOCK_S 1e-9         /* shortest time that counts */
 
 enum { RUNS_MOST = 16, TIMINGS_MOST = 256 };
 
@@ -28,13 +29,13 @@ typedef struct calibration {
     hybrid_calibrate_fn fn;
     void *user;
     int64_t begin_ns;
-    const hy_variant *rows, *merge; /* of the device; NULL if it has not both */
+    const hy_variant *rows, *merge; /* variants of the device; NULL if it lacks one */
     int64_t timings;
-    hy_trial by_mean[TIMINGS_MOST];  /* x: entries a row */
-    hy_trial built_in[TIMINGS_MOST]; /* x: merge over rows, by the model as built in, */
-    hy_trial here[TIMINGS_MOST];     /* and with the speeds found */
-    char path[HY_RATES_PATH];        /* of the file */
-    hy_rates_file file;              /* the device that computes comes first */
+    hy_trial by_mean[TIMINGS_MOST];  /* x: entries per row */
+    hy_trial built_in[TIMINGS_MOST]; /* x: predicted merge_s / rows_s, built-in speeds */
+    hy_trial here[TIMINGS_MOST];     /* x: predicted merge_s / rows_s, measured speeds */
+    char path[HY_RATES_PATH];        /* path of the rates file */
+    hy_rates_file file;              /* of[0] is the device that computes */
 } calibration;
 
 static void tell(const calibration *c, const char *step, const hybrid_timing *timing)
@@ -59,12 +60,11 @@ static hybrid_status measure(calibration *c, hy_backend *backend)
     tell(c, d->device, NULL);
     if (backend->ops->measure)
         HY_TRY(backend->ops->measure(backend, &d->speeds));
-    backend->measured = d->speeds; /* models predict with what was found */
+    backend->measured = d->speeds; /* so that later predictions use the new speeds */
     return HYBRID_OK;
 }
 
-/* ---- rows against merge --------------------------------------------------------------
- */
+/* ---- rows against merge ---------------------------------------------------------- */
 
 static const hy_variant *find_variant(const hybrid_engine *engine, const char *last)
 {
@@ -82,10 +82,10 @@ static double positive(double seconds)
     return seconds > CLOCK_S ? seconds : CLOCK_S;
 }
 
-/* What was found of a variant at a product, in seconds. */
+/* Seconds of one variant for one product. */
 typedef struct variant_times {
     double measured;
-    double built_in, here; /* by the cost model: with the speeds of before, and of here */
+    double built_in, here; /* predictions with built-in and measured speeds */
 } variant_times;
 
 static void predict(const hybrid_plan *plan, const hy_variant *variant,
@@ -100,7 +100,7 @@ static void predict(const hybrid_plan *plan, const hy_variant *variant,
     out->here     = positive(variant->cost(f, &plan->product.rates).multiply_s);
 }
 
-/* A product in one chunk by this variant; the first run is not counted. */
+/* Times a product in one chunk with this variant. The first run is not counted. */
 static hybrid_status time_variant(const calibration *c, const hy_variant *variant,
                                   const hybrid_csr *A, const hybrid_dense *X,
                                   hybrid_dense *Y, variant_times *out)
@@ -191,7 +191,7 @@ static hybrid_status compare(calibration *c)
     return HYBRID_OK;
 }
 
-/* What the timings say, into the first device of the file. */
+/* Writes what the timings say into the first device of the file. */
 static void judge(calibration *c)
 {
     hy_rates_of_device *d = &c->file.of[0];
@@ -206,17 +206,16 @@ static void judge(calibration *c)
     d->fitted              = hy_rule_at(c->by_mean, n, d->threshold);
     d->model               = hy_rule_at(c->built_in, n, 1);
     d->scaled              = hy_rule_at(c->here, n, cut);
-    d->speeds.merge_factor = 1 / cut; /* merge where ratio < cut: factor * ratio < 1 */
+    d->speeds.merge_factor = 1 / cut; /* ratio < cut: factor * ratio < 1 */
 }
 
-/* ---- the whole ------------------------------------------------------------------------
- */
+/* ---- all steps ------------------------------------------------------------------- */
 
 static hybrid_status calibrate(calibration *c, const char *path)
 {
     hybrid_engine *engine = c->engine;
 
-    /* before it takes time */
+    /* Checks the path before measuring takes time. */
     HY_TRY(hy_rates_target(path, hy_engine_backend(engine), c->path));
     if (engine->device) {
         HY_TRY(measure(c, engine->device));
@@ -229,7 +228,7 @@ static hybrid_status calibrate(calibration *c, const char *path)
     judge(c);
     HY_TRY(hy_rates_write(&engine->ctx, c->path, &c->file));
     memcpy(engine->rates_path, c->path, sizeof c->path);
-    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* merge_factor too */
+    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* with merge_factor */
     return HYBRID_OK;
 }
 
@@ -265,7 +264,7 @@ static void report(const calibration *c, hybrid_calibration *out)
     out->scaled       = d->scaled;
 }
 
-/* Devices of one model have the same speeds. */
+/* Gives devices of the same model the speeds of the first one. */
 static void share_speeds(hybrid_engine *engine)
 {
     const hy_backend *first = engine->device;
@@ -298,7 +297,7 @@ hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
     c->user                    = user;
     c->begin_ns                = hy_now_ns();
     engine->trace              = NULL;
-    engine->device_count       = devices > 0; /* plans are the first one's alone */
+    engine->device_count       = devices > 0; /* plans are for the first device only */
     const hybrid_status status = calibrate(c, path);
     engine->device_count       = devices;
     engine->trace              = traces;
@@ -312,12 +311,13 @@ hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
             engine->device->measured = device;
     }
     hy_array_free(ctx, c);
-    hybrid_engine_trim(engine); /* what was measured with is not kept */
+    hybrid_engine_trim(engine); /* frees what the measurement has pooled */
     return status;
 }
 
-/* Row lengths from 2 to 64, even and uneven; what was timed when time is up is a mixture
-   too. At 128 columns each takes a GPU some 0.1 ms or more. */
+/* Matrices with row lengths from 2 to 64, even and uneven. The order is mixed, so that
+   the products timed before the time limit cover all kinds. With 128 columns each takes a
+   GPU about 0.1 ms or more. */
 static const char *const problems[] = {"er:262144,8",
                                        "stencil7:60",
                                        "powerlaw:250000,6,50000",

@@ -1,18 +1,18 @@
-/* engine/rates/calibrate.h - measure this machine. */
+/* engine/rates/calibrate.h - measures the speeds of this machine. */
 #ifndef HY_CALIBRATE_H
 #define HY_CALIBRATE_H
 
 #include "engine/api/engine.h"
 
-/* Products on which rules are compared: each problem with each number of columns. */
+/* Products on which rules are compared: every problem with every number of columns. */
 typedef struct hy_calibrate_set {
     const char *const *problems; /* as hybrid_generate() takes them; ends with NULL */
     const int64_t *columns;      /* ends with 0 */
-    int runs;                    /* of which the median counts */
-    double limit_s;              /* no problem is begun after so many seconds in all */
+    int runs;                    /* runs per product; their median counts */
+    double limit_s;              /* seconds from the start in which problems may begin */
 } hy_calibrate_set;
 
-/* hybrid_engine_calibrate() with another set: tests bring small ones. */
+/* Does what hybrid_engine_calibrate() does, with the products of `set`. */
 hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
                            const hy_calibrate_set *set, hybrid_calibrate_fn fn,
                            void *user, hybrid_calibration *out);

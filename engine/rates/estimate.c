@@ -1,7 +1,7 @@
 /* engine/rates/estimate.c - estimates of a device and of the host.
 
    The constants are fitted, in logarithms, to runs of every second matrix of a collection
-   of 43, on an H200 with 16 cores; docs/performance.md has the errors for the others. */
+   of 43, on an H200 with 16 cores. docs/performance.md has the errors for the others. */
 #include "engine/rates/estimate.h"
 
 #include <math.h>
@@ -11,37 +11,40 @@
 #include "engine/rates/traffic.h"
 #include "partition/pattern/chunks.h"
 
-/* In rows of so many bytes, which the device copies by itself, it carries half of that:
-   of 55 GB/s each way rows of 128 bytes have some 35, rows of 256 46, whole blocks 50
-   (docs/lab/pinned-panels.md). */
+/* Row length, in bytes, at which the bus reaches half of its rate when the device copies
+   separate rows. Measured: 55 GB/s each way in whole blocks, 46 with rows of 256 bytes,
+   35 with rows of 128 (docs/lab/pinned-panels.md). */
 static const double HALF_ROW = 86;
 
-/* Fixed costs of a device, in launches of a kernel (5 us where they were fitted): of a
-   run; if workers load X and store Y; if they pack rows of A; and of each chunk. */
+/* Fixed costs of an SpMM on a device, in kernel launches (5 us where they were fitted).
+   Per run: CALL, WORKERS if workers load X and store Y, PACKING if they pack rows of A.
+   Per chunk: CHUNK, WORKERS_CHUNK if workers load and store. */
 static const double CALL = 4.8, WORKERS = 13, PACKING = 19.4;
 static const double CHUNK = 2.4, WORKERS_CHUNK = 4;
 
-/* And of each chunk of a ring of rows, which waits for rows whose places others free. */
+/* Additional cost per chunk of a ring of rows, whose chunks wait for free places. */
 static const double RING_CHUNK = 5.6;
 
-/* The same of SpGEMM, whose chunks wait for the size of their result. */
+/* Fixed costs of an SpGEMM on a device, per run and per chunk, in kernel launches. Chunks
+   wait for the size of their result. */
 static const double SPARSE_CALL = 62, SPARSE_CHUNK = 7;
 
-/* Fixed costs of the host: of a call, in seconds; and starts of parallel loops (20 us
-   each where they were fitted) of SpMM, and of SpGEMM. */
+/* Fixed costs of the host per call: seconds, and parallel loops (20 us each where they
+   were fitted) of SpMM and of SpGEMM. */
 static const double HOST_S = 3e-6, HOST_LOOPS = 0.5, HOST_SPARSE_LOOPS = 5.4;
 
-/* Bytes of host memory moved for a byte of a pack, and of a result that workers store:
-   each is read and written. */
+/* Bytes of host memory moved per byte of a pack, and per byte of a result that workers
+   store. Each is read and written. */
 static const double PACK_PASSES = 2, STORE_PASSES = 2;
 
-/* Of the bytes of C: what comes down, columns coded as differences; and what passes host
-   memory, as part of C is copied to where it belongs by the device. */
+/* Bytes copied down, and bytes moved in host memory, per byte of C. Columns are
+   delta-coded, and the device copies a part of C to its final place. */
 static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
 
-/* The same of Y that workers store in parts of rows, which have at least so many bytes,
-   while they fill the ring from parts of rows of X (docs/lab/pinned-panels.md): where
-   parts are whole lines of the caches, and where they cannot be. */
+/* Bytes of host memory moved per byte of Y, if X comes in column blocks and workers load
+   and store parts of rows (docs/lab/pinned-panels.md). `row` is the smallest length of a
+   part in bytes. `lines` applies if parts are whole cache lines, `else_` if they cannot
+   be. */
 static const struct {
     double row, lines, else_;
 } part_passes[] = {{2 * HY_LINE, 3.7, 5.7},
@@ -49,12 +52,12 @@ static const struct {
                    {0.5 * HY_LINE, 15.2, 15.2},
                    {0, 30, 30}};
 
-/* Bytes of host memory that the host moves for a byte of A, X and Y, if rows of A that
-   are near each other find the rows of X in its caches. */
+/* Bytes of host memory moved per byte of A, X and Y, if neighbouring rows of A find rows
+   of X in the caches. */
 static const double NEAR_PASSES = 1.31;
 
-/* Seconds of one core until the first bytes of a row of B are there: the host's SpGEMM
-   waits for that at each entry of A. */
+/* Seconds that a core waits for the first bytes of a row of B. The host's SpGEMM waits
+   once per entry of A. */
 static const double ROW_OF_B_S = 36e-9;
 
 double hy_estimate_least_s(const hy_rates *site)
@@ -86,7 +89,7 @@ hy_circumstances hy_circumstances_planned(const hy_planning *p)
 
 /* ---- a device ---------------------------------------------------------------------- */
 
-/* Of a chunk's pack the part that this run makes. */
+/* Returns the share, 0 to 1, of a chunk's pack that is made in this run. */
 static double made_of(const hy_product *product, const hy_layout *layout,
                       const hy_chunk *chunk, const hy_circumstances *found)
 {
@@ -97,8 +100,8 @@ static double made_of(const hy_product *product, const hy_layout *layout,
     return chunk->col_begin > 0 ? 0 : 1 - found->packed;
 }
 
-/* Costs of all chunks, each `times` times: kernels, and packs that are made in this run.
- */
+/* Adds the kernels of all chunks, and the packs made in this run. Every chunk counts
+   `times` times. */
 static void add_chunks(const hy_product *product, const hy_layout *layout, double times,
                        const hy_circumstances *found, hy_estimate *e)
 {
@@ -114,7 +117,7 @@ static void add_chunks(const hy_product *product, const hy_layout *layout, doubl
     e->memory_bytes = PACK_PASSES * e->up_bytes;
 }
 
-/* What the first chunk needs of B or X. */
+/* Returns the share of B or X that the first chunk needs. */
 static double first_part(const hy_product *product, const hy_layout *layout)
 {
     const hy_image *image = &layout->image;
@@ -126,8 +129,8 @@ static double first_part(const hy_product *product, const hy_layout *layout)
     return fmin(needs, 1) * cols;
 }
 
-/* B or X: what the first chunk needs of it comes before all else, unless it came while
-   the product was planned. */
+/* Adds the copy of B or X. The first chunk waits for its share. Bytes that were
+   prefetched during planning do not count. */
 static void add_image(const hy_product *product, const hy_layout *layout,
                       const hy_circumstances *found, hy_estimate *e)
 {
@@ -139,7 +142,8 @@ static void add_image(const hy_product *product, const hy_layout *layout,
     e->up_bytes += left - e->first_bytes;
 }
 
-/* In parts of rows where X comes in column blocks. */
+/* Returns the bytes of host memory moved per stored byte of Y. With column blocks workers
+   store parts of rows. */
 static double store_passes(const hy_product *product, const hy_image *image)
 {
     const double size  = (double)hy_value_size(product->profile.type);
@@ -155,10 +159,10 @@ static double store_passes(const hy_product *product, const hy_image *image)
     return in_lines ? part_passes[i].lines : part_passes[i].else_;
 }
 
-/* Of panels that the device copies by itself. As the first one waits for its part of X
-   while nothing goes down, so does nothing come while the last one's part of Y goes. */
-static void add_rows_of_panels(const hy_product *product, const hy_layout *layout,
-                               hy_estimate *e)
+/* Adds the costs of column blocks that the device copies itself. Nothing goes down while
+   the first block of X comes, and nothing comes while the last part of Y goes down. */
+static void add_block_rows(const hy_product *product, const hy_layout *layout,
+                           hy_estimate *e)
 {
     const hy_image *image = &layout->image;
     const double row =
@@ -184,7 +188,7 @@ static void add_dense_result(const hy_product *product, const hy_layout *layout,
     e->chunk_s +=
         launch_s * (CHUNK + (layout->image.axis == HY_AXIS_ROWS ? RING_CHUNK : 0));
     if (found->pinned) {
-        add_rows_of_panels(product, layout, e);
+        add_block_rows(product, layout, e);
         return;
     }
     e->stored_bytes = store_passes(product, &layout->image) * e->down_bytes;
@@ -205,7 +209,7 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
     e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }
 
-/* What is in proportion to rows, whoever computes the others. */
+/* Scales what is proportional to rows. */
 static void scale_work(hy_estimate *e, double share)
 {
     e->down_bytes *= share;
@@ -215,8 +219,9 @@ static void scale_work(hy_estimate *e, double share)
     e->stored_bytes *= share;
 }
 
-/* The host begins with what would come last, which spares the bus what no other rows need
-   of X. In panels that is nothing: these are the same rows as those of other panels. */
+/* Leaves out the share of the work that the host takes from the end. The rows of X that
+   only those rows need are not copied. With column blocks X is copied completely, because
+   the rows of every block are the same. */
 static hy_estimate part_of(hy_estimate e, double share)
 {
     if (e.last_bytes > 0)
@@ -243,7 +248,7 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
     return e;
 }
 
-/* Of the layout's chunks, each so many times. */
+/* Returns the estimate of the layout's chunks, each counted `times` times. */
 static hy_estimate estimate_of(const hy_product *product, const hy_layout *layout,
                                int64_t times, const hy_circumstances *found)
 {
@@ -307,8 +312,8 @@ hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
 
 /* ---- the host ---------------------------------------------------------------------- */
 
-/* To start a parallel loop costs no more than it saves: a small product is computed by
-   fewer workers. */
+/* Returns the seconds to start `loops` parallel loops. The cost is limited to what
+   parallel work saves, because a small product uses fewer workers. */
 static double starting_s(double loops, double core_s, const hy_rates *host)
 {
     return fmin(loops * host->launch_s, core_s * (1 - 1 / fmax(host->width, 1)));
@@ -342,7 +347,7 @@ hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host)
                          .chunks = 1};
 }
 
-/* All cores compute, those too that are left to the device's threads otherwise. */
+/* All cores compute, including those otherwise reserved for the device's threads. */
 double hy_estimated_host_s(const hy_product *product, const hy_variant *variant)
 {
     const hybrid_engine *engine = product->engine;
@@ -354,7 +359,7 @@ double hy_estimated_host_s(const hy_product *product, const hy_variant *variant)
     return hy_seconds(&e, &host, &host);
 }
 
-/* ---- either ------------------------------------------------------------------------ */
+/* ---- device or host -------------------------------------------------------------- */
 
 double hy_estimated_s(const hy_product *product, const hy_layout *layout,
                       const hy_circumstances *found)

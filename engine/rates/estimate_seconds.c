@@ -1,20 +1,21 @@
-/* engine/rates/estimate_seconds.c - the time that an estimate takes: the formula. Its
-   constants are fitted as those of estimate.c are. */
+/* engine/rates/estimate_seconds.c - the formula for the time of an estimate.
+
+   The constants are fitted like those of estimate.c. */
 #include <math.h>
 
 #include "base/data/min_max.h"
 #include "engine/rates/estimate.h"
 
-/* Resources that are busy at once hold each other up: the time is between the longest and
-   the sum, the norm of this order. */
+/* Order of the norm that combines resources that are busy at once. They slow each other
+   down, so the time lies between the longest and the sum. */
 static const double NORM = 4;
 
-/* What the bus carries both ways at once, of the sum of what it carries each way alone.
- */
+/* Rate of the bus with copies both ways at once, relative to the sum of the two rates. */
 static const double BOTH_WAYS = 0.885;
 
-/* Bytes that host memory gives to buses and takes from them, while workers' copies read
-   and write one: 134 and 80 GB/s where they were fitted. One bus is far from that. */
+/* Bytes that host memory exchanges with all buses in the time in which workers' copies
+   read and write one byte: 134 and 80 GB/s where they were fitted. A single bus stays far
+   below that. */
 static const double COPIED = 1.7;
 
 static double norm(const double *of, int count)
@@ -33,7 +34,8 @@ static double over(double amount, double rate)
     return rate > 0 ? amount / rate : 0;
 }
 
-/* Both ways of the bus are used at once until the last bytes are left. */
+/* Returns the busy seconds of the bus. Both directions are in use until only the last
+   bytes are left. */
 static double bus_s(const hy_estimate *e, const hy_rates *site)
 {
     const double before = e->down_bytes - e->last_bytes;
@@ -53,8 +55,8 @@ double hy_workers_seconds(const hy_estimate *e, const hy_rates *host)
     return norm(prepare, 2) + over(e->stored_bytes, host->mem_Bps);
 }
 
-/* The first chunk, and what it waits for, pays all stages; of the others the longest is
-   what counts. */
+/* The first chunk passes all stages one after the other. For the other chunks the stages
+   overlap, and the norm of the busy times counts. */
 double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
 {
     const double chunks = (double)hy_max(e->chunks, 1);

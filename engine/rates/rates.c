@@ -1,4 +1,4 @@
-/* engine/rates/rates.c - built-in and measured speeds, and where the user's file is. */
+/* engine/rates/rates.c - built-in and measured speeds, and the user's file. */
 #include "engine/rates/rates.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "pipeline/site/tenant.h"
 
-/* What a backend has none of, it does not get. */
+/* Replaces a rate that the backend has (> 0). */
 static void replace(double *rate, double measured)
 {
     if (*rate > 0 && measured > 0)
@@ -33,7 +33,8 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out)
 
 /* ---- the user's file ------------------------------------------------------------ */
 
-/* What is no letter, digit, point or hyphen becomes one _. */
+/* Makes a file name: every run of characters other than letters, digits, points and
+   hyphens becomes one underscore. */
 static void make_name(char *out, size_t room, const char *device)
 {
     static const char plain[] =
@@ -48,12 +49,12 @@ static void make_name(char *out, size_t room, const char *device)
     out[n] = '\0';
 }
 
-/* In HY_RATES_PATH bytes: one for each device on which engines compute. 0: there is no
-   such folder. */
+/* Writes the path of the user's file for this device, in HY_RATES_PATH bytes. Returns 0
+   if there is no cache folder or the path is too long. */
 static int find_users(const hy_backend *backend, char *out)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    const int own = cache && cache[0] == '/'; /* others are to be ignored */
+    const int own = cache && cache[0] == '/'; /* a relative path must be ignored */
     char name[HY_DEVICE_TEXT];
 
     if (!own && !(home && home[0] == '/'))
@@ -82,7 +83,7 @@ static hybrid_status copy_path(hy_context *ctx, const char *path, char *out)
 
     if (length >= HY_RATES_PATH)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "a path of %zu bytes is too long for a file of rates", length);
+                       "a path of %zu bytes is too long for a rates file", length);
     memcpy(out, path, length + 1);
     return HYBRID_OK;
 }
@@ -107,15 +108,15 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
     const int on_device = take(device, &file);
     if (by_name && !on_host && !on_device)
         return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "'%s' was measured on %s, and this engine computes on %s: "
-                       "calibrate here",
+                       "'%s' was measured on %s, but this engine computes on %s: run "
+                       "'hybrid_spmm calibrate' on this machine",
                        path, file.of[0].device, computes->ops->describe(computes));
     return HYBRID_OK;
 }
 
 /* ---- saving --------------------------------------------------------------------- */
 
-/* The folders on the way to `path`, those that are missing. */
+/* Makes the folders of `path` that are missing. */
 static hybrid_status make_folders(hy_context *ctx, char *path)
 {
     for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
@@ -123,8 +124,7 @@ static hybrid_status make_folders(hy_context *ctx, char *path)
         const int failed = mkdir(path, 0700) != 0 && errno != EEXIST;
         const int error  = errno;
         struct stat st;
-        if (failed &&
-            stat(path, &st) != 0) /* a folder may exist where none may be made */
+        if (failed && stat(path, &st) != 0) /* a read-only parent may have the folder */
             return hy_fail(ctx, HYBRID_IO_FAILED, "cannot make the folder '%s': %s", path,
                            strerror(error));
         *end = '/';
@@ -140,7 +140,7 @@ hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char 
         return copy_path(ctx, path, out);
     if (!find_users(backend, out))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "there is no cache folder, neither by XDG_CACHE_HOME nor by HOME: "
-                       "name a file for the rates");
+                       "there is no cache folder: set XDG_CACHE_HOME or HOME, or name a "
+                       "file for the rates");
     return make_folders(ctx, out);
 }

@@ -1,4 +1,4 @@
-/* engine/rates/rates_file.c - the file of measured speeds: reading and writing it. */
+/* engine/rates/rates_file.c - reads and writes the file of measured speeds. */
 #include <locale.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ enum { QUOTED = 40 };
 
 typedef struct number_key {
     const char *name;
-    size_t at; /* in hy_rates_of_device */
+    size_t at; /* offset in hy_rates_of_device */
     double least, most;
     const char *meaning;
 } number_key;
@@ -67,13 +67,14 @@ typedef struct reader {
     int64_t line;
     hy_numbers *numbers;
     hy_rates_file *file;
-    int formatted;           /* the format was read */
-    unsigned seen;           /* keys of the last device: bit KEYS is the date */
-    const char *key, *value; /* of the line, up to */
+    int formatted; /* 1 once the format was read */
+    unsigned seen; /* keys seen: bit i for keys[i], bit KEYS for the date */
+    /* key and value of the current line, with their lengths in bytes. */
+    const char *key, *value;
     int key_length, value_length;
 } reader;
 
-/* A sentence that ends in what to do. */
+/* Fails with a sentence that ends with the remedy. */
 HY_PRINTF(2, 3) static hybrid_status wrong(const reader *r, const char *format, ...)
 {
     char text[256];
@@ -87,7 +88,7 @@ HY_PRINTF(2, 3) static hybrid_status wrong(const reader *r, const char *format, 
                    (long long)r->line, text);
 }
 
-/* What of a text of this length is quoted. */
+/* Returns how many of `length` bytes an error sentence quotes. */
 static int quoted(int length)
 {
     return length < QUOTED ? length : QUOTED;
@@ -114,7 +115,7 @@ static hybrid_status read_format(reader *r)
     double format;
 
     if (!is_key(r, "format"))
-        return wrong(r, "a file of rates begins with 'format = %d'", HY_RATES_FORMAT);
+        return wrong(r, "a rates file begins with 'format = %d'", HY_RATES_FORMAT);
     HY_TRY(read_number(r, 1, 1e9, &format));
     r->formatted = 1;
     return format == HY_RATES_FORMAT
@@ -128,7 +129,7 @@ static hybrid_status read_device(reader *r)
     hy_rates_file *file = r->file;
 
     if (r->value_length == 0 || r->value_length >= HY_DEVICE_TEXT)
-        return wrong(r, "a device's name has 1 to %d bytes", HY_DEVICE_TEXT - 1);
+        return wrong(r, "the name of a device has 1 to %d bytes", HY_DEVICE_TEXT - 1);
     if (file->count == HY_RATES_DEVICES)
         return wrong(r, "there are more than %d devices", HY_RATES_DEVICES);
     hy_rates_of_device *d = &file->of[file->count];
@@ -136,7 +137,7 @@ static hybrid_status read_device(reader *r)
     memcpy(d->device, r->value, (size_t)r->value_length);
     for (int i = 0; i < file->count; i++)
         if (strcmp(file->of[i].device, d->device) == 0)
-            return wrong(r, "this device was there before");
+            return wrong(r, "this device appears twice");
     file->count++;
     r->seen = 0;
     return HYBRID_OK;
@@ -145,12 +146,12 @@ static hybrid_status read_device(reader *r)
 static hybrid_status first_time(reader *r, int key)
 {
     if (r->seen >> key & 1)
-        return wrong(r, "'%.*s' was there before", quoted(r->key_length), r->key);
+        return wrong(r, "'%.*s' appears twice", quoted(r->key_length), r->key);
     r->seen |= 1u << key;
     return HYBRID_OK;
 }
 
-/* "2026-11-21" */
+/* Reads a date such as "2026-11-21". */
 static hybrid_status read_date(reader *r, char *out)
 {
     static const char shape[] = "dddd-dd-dd";
@@ -204,7 +205,7 @@ static hybrid_status read_line(reader *r, const char *begin, const char *end)
     enum { LINE_BYTES = 4096 };
 
     if (end - begin > LINE_BYTES || memchr(begin, '\0', (size_t)(end - begin)))
-        return wrong(r, "this is no line of text");
+        return wrong(r, "this is not a line of text");
     const int length = trimmed(&begin, end);
     if (length == 0 || *begin == '#')
         return HYBRID_OK;
@@ -229,7 +230,7 @@ static hybrid_status read_lines(reader *r, const char *text, size_t bytes)
         HY_TRY(read_line(r, text, end));
         text = end + 1;
     }
-    r->line += bytes == 0; /* a file has a first line */
+    r->line += bytes == 0; /* even an empty file has a first line */
     if (r->file->count == 0)
         return wrong(r, "the file ends before it names a device");
     for (int i = 0; i < r->file->count; i++)
@@ -258,14 +259,13 @@ hybrid_status hy_rates_read(hy_context *ctx, const char *path, hy_rates_file *ou
     const hybrid_status status =
         input.last && input.bytes < HY_HEAD_BYTES
             ? hy_rates_parse(ctx, path, input.text, input.bytes, out)
-            : hy_fail(ctx, HYBRID_BAD_FILE, "%s: a file of rates has less than %d bytes",
+            : hy_fail(ctx, HYBRID_BAD_FILE, "%s: a rates file has less than %d bytes",
                       path, HY_HEAD_BYTES);
     hy_input_close(ctx, &input);
     return status;
 }
 
-/* ---- writing ------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------- */
 
 typedef struct printer {
     char text[HY_RATES_DEVICES * 4096];
@@ -326,7 +326,7 @@ hybrid_status hy_rates_write(hy_context *ctx, const char *path, const hy_rates_f
     HY_TRY_ELSE_DONE(hy_array(ctx, 1, sizeof(printer), "a file of rates", &array));
     printer *p              = array;
     p->length               = 0;
-    const locale_t previous = uselocale(c); /* numbers have a point, never a comma */
+    const locale_t previous = uselocale(c); /* decimal point, never a comma */
     put_file(p, file);
     uselocale(previous);
     status = hy_output_open(ctx, path, &output);

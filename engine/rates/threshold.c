@@ -1,5 +1,4 @@
-/* engine/rates/threshold.c - rules that choose between two variants, against an oracle.
- */
+/* engine/rates/threshold.c - rates rules that choose between two variants. */
 #include "engine/rates/threshold.h"
 
 #include <math.h>
@@ -7,7 +6,7 @@
 hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold)
 {
     int64_t right = 0;
-    double lost   = 0; /* logarithms */
+    double lost   = 0; /* sum of logarithms */
 
     for (int64_t i = 0; i < n; i++) {
         const hy_trial *t  = &trials[i];
@@ -19,7 +18,7 @@ hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold)
     return (hybrid_rule){(double)right / (double)n, exp(lost / (double)n)};
 }
 
-/* Half way to the next larger x, or beyond the largest. */
+/* Returns the geometric mean of x and the next larger x, or 2 * x. */
 static double above(const hy_trial *trials, int64_t n, double x)
 {
     double next = INFINITY;
@@ -41,7 +40,7 @@ static double least_x(const hy_trial *trials, int64_t n)
 
 double hy_fit_threshold(const hy_trial *trials, int64_t n, double usual)
 {
-    const double equal = 1 + 1e-12; /* sums that differ in rounding alone */
+    const double equal = 1 + 1e-12; /* tolerance for rounding of sums */
     double best        = usual;
     double lost        = hy_rule_at(trials, n, usual).slowdown;
 

@@ -1,22 +1,23 @@
-/* engine/rates/threshold.h - rules that choose between two variants, against an oracle.
-   */
+/* engine/rates/threshold.h - rates rules that choose between two variants. */
 #ifndef HY_THRESHOLD_H
 #define HY_THRESHOLD_H
 
 #include "hybrid_spmm.h"
 
-/* One product. A rule takes merge where x is below a threshold. */
+/* Timings of one product. A rule takes merge if x is below a threshold. */
 typedef struct hy_trial {
     double x;
-    double rows_s, merge_s; /* measured, above 0 */
+    double rows_s, merge_s; /* measured seconds, above 0 */
 } hy_trial;
 
-/* The rule with this threshold on n > 0 trials. */
+/* Returns how well a threshold chooses on n > 0 trials: the share of right choices, and
+   the geometric mean of the taken time over the shorter time. */
 hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold);
 
-/* The threshold that loses least time: `usual` unless another is better, and of equally
-   good ones that next to it. Between two neighbouring x it is their geometric mean, and
-   beyond the outermost at a factor of 2. All x and `usual` are above 0. */
+/* Returns the threshold that loses least time. `usual` wins unless another is better; of
+   equally good ones the nearest to `usual` wins. Candidates are the geometric means of
+   neighbouring x, half the smallest and twice the largest x. All x and `usual` must be
+   above 0. */
 double hy_fit_threshold(const hy_trial *trials, int64_t n, double usual);
 
 #endif /* HY_THRESHOLD_H */

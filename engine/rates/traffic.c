@@ -1,6 +1,4 @@
-/* engine/rates/traffic.c - bytes that a plan will move, and those of the way it did not
- * take.
- */
+/* engine/rates/traffic.c - bytes that a plan and its alternative will copy. */
 #include "engine/rates/traffic.h"
 
 #include <math.h>
@@ -13,8 +11,8 @@
 #include "partition/pattern/touched.h"
 
 enum {
-    SAMPLES    = 4,      /* chunks of which the touched rows are counted */
-    ROWS_GRAIN = 1 << 14 /* rows of B that one worker takes at a time */
+    SAMPLES    = 4,      /* chunks whose touched rows are counted */
+    ROWS_GRAIN = 1 << 14 /* rows of B per task */
 };
 
 static int64_t pack_bytes(const hy_product *product, const hy_chunk *chunk,
@@ -24,7 +22,7 @@ static int64_t pack_bytes(const hy_product *product, const hy_chunk *chunk,
     return (int64_t)hy_sent_bytes(&cost);
 }
 
-/* The chunk's rows of A, alone. */
+/* Returns the bytes of the chunk's rows of A, without gathered rows. */
 static int64_t own_bytes(const hy_product *product, const hy_chunk *chunk)
 {
     hy_features f = chunk->features;
@@ -38,25 +36,25 @@ int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid
     return B && product->backend->ops->rebase && hy_pack_csr_same(product->variant, A, B);
 }
 
-/* With B or X on the device: its image, and the rows of A, unless they are rows of it:
-   with each panel, but for those that stay. */
+/* Returns the bytes up with B or X on the device: its image, and the rows of A unless
+   they are rows of B. Rows of A are sent once if cached, else with every column block. */
 static int64_t resident_up(const hy_product *product, const hy_layout *layout,
                            const hybrid_csr *A, const hybrid_csr *B)
 {
-    const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
-    const int64_t panels = hy_image_col_blocks(&layout->image);
-    int64_t sum          = (int64_t)layout->resident_bytes;
+    const int64_t ranges     = hy_chunk_ranges(layout->chunks, layout->count);
+    const int64_t col_blocks = hy_image_col_blocks(&layout->image);
+    int64_t sum              = (int64_t)layout->resident_bytes;
 
     if (product->a_there || hy_traffic_same(product, A, B))
         return sum;
     for (int64_t i = 0; i < ranges; i++)
         sum += own_bytes(product, &layout->chunks[i]) *
-               (layout->chunks[i].kept ? 1 : panels);
+               (layout->chunks[i].kept ? 1 : col_blocks);
     return sum;
 }
 
-/* Packs that stay: sent in the first run, and whenever A has changed. */
-static int64_t kept_up(const hy_product *product, const hy_layout *layout)
+/* Returns the bytes of the cached packs. They are sent once, and after A has changed. */
+static int64_t cached_up(const hy_product *product, const hy_layout *layout)
 {
     const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
     int64_t sum          = 0;
@@ -66,7 +64,7 @@ static int64_t kept_up(const hy_product *product, const hy_layout *layout)
     return sum;
 }
 
-/* Packs as they were cut, with what they carry. */
+/* Returns the bytes of all packs, gathered rows included. */
 static int64_t packed_up(const hy_product *product, const hy_layout *layout)
 {
     int64_t sum = 0;
@@ -76,11 +74,11 @@ static int64_t packed_up(const hy_product *product, const hy_layout *layout)
     return sum;
 }
 
-/* Entries of some rows of B. */
+/* Sum of the entries of some rows of B. */
 typedef struct entries {
     const hybrid_csr *B;
     const int32_t *rows;
-    int64_t sum; /* atomic */
+    int64_t sum; /* entries summed so far; atomic */
 } entries;
 
 static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end)
@@ -95,7 +93,7 @@ static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Rows of B or X that a chunk would bring. */
+/* Counts the rows of B or X that a chunk would gather. */
 static hybrid_status touch(const hy_product *product, const hy_chunk *chunk,
                            const hybrid_csr *A, const hybrid_csr *B, hy_touch *out)
 {
@@ -119,7 +117,7 @@ typedef struct sampling {
     const hybrid_csr *A, *B;
     int64_t count;
     hy_chunk chunks[SAMPLES];
-    hy_touch touched[SAMPLES]; /* that each would bring */
+    hy_touch touched[SAMPLES]; /* rows that each chunk would gather */
 } sampling;
 
 static hybrid_status touch_samples(void *arg, int part, int64_t begin, int64_t end)
@@ -139,7 +137,7 @@ static hybrid_status count_samples(sampling *s)
     return hy_pool_for(pool, HY_PLAN, 0, s->count, 1, touch_samples, s);
 }
 
-/* Bytes of the rows that a sample brings. */
+/* Returns the bytes of the gathered rows of sample k. */
 static int64_t brought(const sampling *s, int64_t k)
 {
     hy_features f = s->chunks[k].features;
@@ -154,8 +152,8 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up)
 {
-    const int64_t panels = hy_image_col_blocks(&layout->image);
-    const int64_t count  = layout->count / panels;
+    const int64_t col_blocks = hy_image_col_blocks(&layout->image);
+    const int64_t count      = layout->count / col_blocks;
     sampling s  = {.product = product, .A = A, .B = B, .count = hy_min(count, SAMPLES)};
     int64_t nnz = 0, bytes = 0;
 
@@ -170,13 +168,13 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
     for (int64_t i = 0; i < count; i++)
         *up += own_bytes(product, &layout->chunks[i]);
     if (nnz > 0)
-        *up += (int64_t)((double)bytes * (double)panels *
+        *up += (int64_t)((double)bytes * (double)col_blocks *
                          (double)product->profile.features.nnz / (double)nnz);
     return HYBRID_OK;
 }
 
-/* Rows of a chunk that fills its slot, if of 16 rows as many share a row of B or X as are
-   known to. */
+/* Returns the rows of a gathered chunk that fills its slot. On average 16 * tile_fill of
+   16 neighbouring rows of A share a row of B or X. */
 static int64_t rows_of_slot(const hy_product *product, const hy_layout *asked)
 {
     hy_features all     = product->profile.features;
@@ -224,9 +222,9 @@ int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout)
 {
     if (hy_image_is_gathered(&layout->image))
         return packed_up(product, layout);
-    const int64_t kept =
-        product->options.flags & HYBRID_RESIDENT ? kept_up(product, layout) : 0;
-    return resident_up(product, layout, NULL, NULL) - kept;
+    const int64_t cached =
+        product->options.flags & HYBRID_RESIDENT ? cached_up(product, layout) : 0;
+    return resident_up(product, layout, NULL, NULL) - cached;
 }
 
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
@@ -247,7 +245,7 @@ double hy_traffic_there(const hy_product *product, const hy_layout *layout,
     if (!site->cache.lasts)
         return 0;
     const int64_t left = hy_traffic_first(product, layout, site);
-    return left == 0 ? 1 : 1 - (double)left / (double)kept_up(product, layout);
+    return left == 0 ? 1 : 1 - (double)left / (double)cached_up(product, layout);
 }
 
 static int64_t result_down(const hy_product *product, const hy_layout *layout)
@@ -262,16 +260,18 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
     return (f->rows + layout->count) * 8 + (int64_t)hy_expected_entries(f) * (4 + size);
 }
 
-/* If X stayed or came once: by what was looked at, or as if it fitted. */
+/* Returns the bytes up if X were not gathered. They are the minimum of a ring of rows and
+   of column blocks, as far as planning considered these, else as if X fitted the
+   device. */
 static int64_t whole_up(const hy_product *product, const hy_layout *layout,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
-    const int64_t window = layout->ways_up.window, panels = layout->ways_up.panels;
+    const int64_t row_ring = layout->ways_up.window, col_blocks = layout->ways_up.panels;
 
-    if (window >= 0 && panels >= 0)
-        return window < panels ? window : panels;
-    if (window >= 0 || panels >= 0)
-        return window >= 0 ? window : panels;
+    if (row_ring >= 0 && col_blocks >= 0)
+        return row_ring < col_blocks ? row_ring : col_blocks;
+    if (row_ring >= 0 || col_blocks >= 0)
+        return row_ring >= 0 ? row_ring : col_blocks;
     return resident_up(product, layout, A, B);
 }
 
@@ -288,9 +288,9 @@ hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout
             out->other_up = whole_up(product, layout, A, B);
         return HYBRID_OK;
     }
-    const int64_t kept =
-        product->options.flags & HYBRID_RESIDENT ? kept_up(product, layout) : 0;
-    out->up       = resident_up(product, layout, A, B) - kept;
+    const int64_t cached =
+        product->options.flags & HYBRID_RESIDENT ? cached_up(product, layout) : 0;
+    out->up       = resident_up(product, layout, A, B) - cached;
     out->other_up = layout->ways_up.gathered;
     if (layout->ways_up.gathered >= 0)
         return HYBRID_OK;

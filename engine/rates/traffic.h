@@ -1,5 +1,4 @@
-/* engine/rates/traffic.h - bytes that a plan will move, and those of the way it did not
-   take. */
+/* engine/rates/traffic.h - bytes that a plan and its alternative will copy. */
 #ifndef HY_TRAFFIC_H
 #define HY_TRAFFIC_H
 
@@ -7,46 +6,46 @@
 #include "pipeline/site/site.h"
 
 typedef struct hy_traffic {
-    int64_t up, down; /* to the device and back, at most or about; 0 when in place */
-    int64_t other_up; /* if B or X were gathered instead of resident, or resident (X that
-                         does not fit: in a window or in panels) instead of gathered; -1:
-                         there is no other way */
+    int64_t up, down; /* approximate bytes to and from the device; 0 in place */
+    int64_t other_up; /* bytes up of the alternative: gathered instead of resident B or X,
+                         or resident instead of gathered (a ring of rows or column blocks
+                         for an X that does not fit); -1: no alternative */
 } hy_traffic;
 
-/* SpMM: bytes up in that layout; without those of an A that is there from the first run.
- */
+/* Returns the bytes up of an SpMM in this layout, without cached packs. */
 int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
 
-/* More up in the next run on the site, which packs what stays of A and is not there yet.
- */
+/* Returns the additional bytes up of the next run on the site for packs that are to be
+   cached and are not yet. */
 int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
                          const hy_site *site);
 
-/* Of the packs of A that stay, the part that is there for the next run: from 0 to 1. */
+/* Returns the share, 0 to 1, of the cached packs that are on the device already. */
 double hy_traffic_there(const hy_product *product, const hy_layout *layout,
                         const hy_site *site);
 
-/* Bytes up if each chunk brought the rows of X that it touches: counted for a few chunks
-   of the layout, which has X on the device, and scaled by entries of A. */
+/* Estimates the bytes up if each chunk gathered the rows of B or X that it touches. The
+   layout has B or X on the device. Rows are counted for a few chunks and scaled by
+   entries of A. */
 hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up);
 
-/* Rows of B or X that all chunks bring together, and entries of B. */
+/* Rows of B or X that all chunks gather together, and entries of these rows of B. */
 typedef struct hy_touch {
     int64_t rows, nnz;
 } hy_touch;
 
-/* The same, before there are chunks of the gathered layout that is asked for: counted for
-   a few ranges of rows as long as one of them may be, and scaled by entries of A. */
+/* Estimates the gathered rows before the gathered layout `asked` is cut. Rows are counted
+   for a few ranges of rows of the length of a chunk, and scaled by entries of A. */
 hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
                                 hy_touch *out);
 
-/* Whether rows of A are rows of the B that the device holds. */
+/* Returns 1 if rows of A are rows of the B that the device holds. */
 int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Predict for these operands (B NULL: SpMM). What chunks would gather is counted for a
-   few of them, and scaled by entries of A. */
+/* Predicts the traffic of these operands (B NULL: SpMM). Gathered rows are counted for a
+   few chunks and scaled by entries of A. */
 hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout,
                               const hybrid_csr *A, const hybrid_csr *B, hy_traffic *out);
 

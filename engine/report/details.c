@@ -1,4 +1,5 @@
-/* engine/report/details.c - a plan with all its numbers: hybrid_plan_details(). */
+/* engine/report/details.c - describes a plan with all its numbers:
+   hybrid_plan_details(). */
 #include <math.h>
 
 #include "engine/rates/estimate.h"
@@ -58,7 +59,7 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
     }
 }
 
-/* The estimate of a run, and for how long each resource would be busy by itself. */
+/* Writes the estimate of a run, and how long each resource would be busy. */
 static void put_estimate(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product    = &portion->product;
@@ -80,7 +81,7 @@ static void put_estimate(hy_words *w, const hy_portion *portion)
         1e3 * (e.memory_bytes + e.stored_bytes) / host.mem_Bps);
 }
 
-static int64_t panels_of(const hy_portion *portion)
+static int64_t col_blocks_of(const hy_portion *portion)
 {
     return hy_image_col_blocks(&portion->layout.image);
 }
@@ -88,13 +89,13 @@ static int64_t panels_of(const hy_portion *portion)
 static void put_resident(hy_words *w, const hybrid_plan *plan, const hy_portion *portion)
 {
     const hy_pack_cache *cache = &portion->site->cache;
-    const int64_t kept         = cache->count * panels_of(portion);
+    const int64_t cached       = cache->count * col_blocks_of(portion);
 
     if (!(plan->product.options.flags & HYBRID_RESIDENT) ||
         !hy_product_on_device(&plan->product))
         return;
     hy_words_put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
-                 (long long)kept, (long long)portion->layout.count);
+                 (long long)cached, (long long)portion->layout.count);
     hy_words_bytes(w, (double)cache->block.bytes);
     hy_words_put(w, "%s\n",
                  plan->split.host && !hy_resident_all(portion->site)
@@ -102,7 +103,6 @@ static void put_resident(hy_words *w, const hybrid_plan *plan, const hy_portion 
                      : "");
 }
 
-/* From call to return, and of the last run as measured. */
 static void put_total(hy_words *w, const hybrid_plan *plan)
 {
     const hybrid_report *r = &plan->history.report;
@@ -117,7 +117,8 @@ static void put_total(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* What is predicted of the way taken and of the other, and the last run beside it. */
+/* Writes the predicted bytes of the plan's schedule and of the alternative (resident or
+   gathered), and the measured bytes of the last run. */
 static void put_transfers(hy_words *w, const hybrid_plan *plan)
 {
     const hybrid_report *r = &plan->history.report;
@@ -158,13 +159,13 @@ static void put_forecast(hy_words *w, const hy_forecast *f)
                      f->sharing.share < 0 ? " expected" : "", f->sharing.variant->name);
 }
 
-/* Reasons are static strings. */
+/* Compares reasons by address, because they are static strings. */
 static int is_same(const hy_forecast *a, const hy_forecast *b)
 {
     return a->why_not == b->why_not && fabs(a->share - b->share) == 0;
 }
 
-/* What the host is expected to take from the device. */
+/* Writes the share of the work that the host is expected to take from the devices. */
 static void put_split(hy_words *w, const hybrid_plan *plan)
 {
     const hy_split *split     = &plan->split;
@@ -175,7 +176,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
                      1e3 * plan->spared_s);
-    if (!split->host && !pinned->why_not) /* there is no device, or it is spared */
+    if (!split->host && !pinned->why_not) /* only the host computes */
         return;
     hy_words_put(w, "split     ");
     if (split->host && hy_split_all_stays(plan->portions, plan->count)) {
@@ -196,7 +197,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* What of B or X stays there, passes through, or comes with chunks. */
+/* Says whether B or X is resident on the device, passes through it, or is gathered. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product = &portion->product;
@@ -219,8 +220,8 @@ static void put_layout(hy_words *w, const hy_portion *portion)
                  layout->image.axis == HY_AXIS_ROWS ? "passes through" : "stays on");
     hy_words_bytes(w, (double)layout->shared_bytes);
     if (layout->image.axis == HY_AXIS_COLS)
-        hy_words_put(w, " in %lld panels of %lld columns", (long long)panels_of(portion),
-                     (long long)layout->image.block);
+        hy_words_put(w, " in %lld panels of %lld columns",
+                     (long long)col_blocks_of(portion), (long long)layout->image.block);
     if (layout->image.axis == HY_AXIS_ROWS) {
         hy_words_put(w, ", ");
         hy_words_count(w, layout->image.places);
@@ -232,7 +233,7 @@ static void put_layout(hy_words *w, const hy_portion *portion)
     hy_words_put(w, "\n");
 }
 
-/* Of several devices each has a paragraph. */
+/* Writes the rows of one device. A plan with a single device has no such line. */
 static void put_rows(hy_words *w, const hybrid_plan *plan, const hy_portion *portion)
 {
     if (plan->count == 1)

@@ -1,4 +1,4 @@
-/* engine/report/events.c - events of runs, kept to be written: hybrid_trace. */
+/* engine/report/events.c - collects the events of runs in memory: hybrid_trace. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "engine/api/engine.h"
 #include "engine/report/trace_json.h"
 
-enum { FIRST_ROOM = 256 }; /* events */
+enum { FIRST_ROOM = 256 };
 
 struct hybrid_trace {
     hybrid_engine *engine;
@@ -37,21 +37,22 @@ void hybrid_trace_destroy(hybrid_trace *trace)
     hy_array_free(ctx, trace);
 }
 
-/* A run that goes well keeps no sentence, so what happens here is said when the trace is
-   written. */
+/* Makes room for one more event; returns 0 if there is no memory. The error sentence is
+   dropped, because a successful run must leave none. hybrid_trace_write_json() reports
+   the lost events. */
 static int make_room(hybrid_trace *trace)
 {
     hy_context *ctx   = &trace->engine->ctx;
     const size_t room = trace->room > 0 ? 2 * trace->room : FIRST_ROOM;
-    hy_message unheard;
+    hy_message dropped;
     void *more;
 
     if (trace->count < trace->room)
         return 1;
-    hy_message_hush(&unheard);
+    hy_message_hush(&dropped);
     const hybrid_status status =
         hy_array(ctx, (int64_t)room, sizeof *trace->events, "the trace", &more);
-    hy_message_heed(&unheard);
+    hy_message_heed(&dropped);
     if (status != HYBRID_OK)
         return 0;
     if (trace->count > 0)

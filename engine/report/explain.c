@@ -1,4 +1,4 @@
-/* engine/report/explain.c - a plan in plain words: hybrid_plan_explain(). */
+/* engine/report/explain.c - describes a plan in plain words: hybrid_plan_explain(). */
 #include "base/memory/results.h"
 #include "base/memory/shortage.h"
 #include "engine/plan/plan.h"
@@ -78,7 +78,8 @@ static void put_result(hy_words *w, const hybrid_plan *plan)
 
 /* ---- memory ----------------------------------------------------------------------- */
 
-/* C is the engine's; an X and a Y are the caller's. */
+/* Writes how much host memory is left for C. SpMM needs no such line, because the caller
+   allocates X and Y. */
 static void put_memory(hy_words *w, const hybrid_plan *plan)
 {
     const hy_context *ctx = &plan->product.engine->ctx;
@@ -101,7 +102,7 @@ static void put_memory(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* ---- who computes ------------------------------------------------------------------ */
+/* ---- backend, variant, copies ---------------------------------------------------- */
 
 static const char *summary_of(const hybrid_plan *plan)
 {
@@ -199,8 +200,7 @@ static void put_time(hy_words *w, const hybrid_plan *plan)
                "measures those of this one\n");
 }
 
-/* ---- the alternatives ---------------------------------------------------------------
- */
+/* ---- the alternatives ------------------------------------------------------------ */
 
 static void put_others(hy_words *w, const hybrid_plan *plan)
 {

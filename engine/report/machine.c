@@ -1,4 +1,5 @@
-/* engine/report/machine.c - what an engine has to work with: hybrid_engine_machine(). */
+/* engine/report/machine.c - describes an engine's backends and limits:
+   hybrid_engine_machine(). */
 #include <unistd.h>
 
 #include "base/memory/cgroup.h"
@@ -17,7 +18,7 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
     const hy_context *ctx      = &engine->ctx;
     const hy_meter *meter      = &ctx->memory.meter;
     const hy_backend *computes = engine->device ? engine->device : engine->host;
-    const int64_t kept         = hy_results_kept_bytes(ctx->results);
+    const int64_t pooled       = hy_results_kept_bytes(ctx->results);
     const hybrid_machine found = {
         .struct_size     = sizeof found,
         .processors      = (int)hy_max(1, sysconf(_SC_NPROCESSORS_ONLN)),
@@ -25,7 +26,7 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
         .memory_bytes    = hy_machine_memory(),
         .group_bytes     = hy_cgroup_memory(""),
         .host_bytes      = meter->cap,
-        .host_bytes_used = hy_max(0, hy_meter_used(meter) - kept),
+        .host_bytes_used = hy_max(0, hy_meter_used(meter) - pooled),
         .rates_path      = computes->measured.date[0] ? engine->rates_path : "",
         .rates_date      = computes->measured.date,
         .with_cuda       = HYBRID_WITH_CUDA,

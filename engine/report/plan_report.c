@@ -1,5 +1,4 @@
-/* engine/report/plan_report.c - what a plan tells of a run: chunks, and bytes predicted.
- */
+/* engine/report/plan_report.c - predicts the report of a run: chunks and bytes. */
 #include "base/data/csr.h"
 #include "engine/plan/plan.h"
 #include "engine/run/resident.h"
@@ -15,7 +14,7 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
     return sum;
 }
 
-/* Of one portion, to what the report has of others. */
+/* Adds the numbers of one portion to `report`. */
 static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_report *report)
 {
     const hy_pack_cache *cache = &p->site->cache;
@@ -33,7 +32,8 @@ static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_repor
     report->predicted_h2d_bytes += hy_traffic_first(&p->product, &p->layout, p->site);
 }
 
-/* Bytes of a number: as asked for, or by the number of entries. */
+/* Returns the bytes of one offset or column index of C. AUTO takes the narrowest type
+   that holds `entries`; DEFAULT takes `otherwise`. */
 static int64_t index_bytes(hybrid_index asked, hybrid_index otherwise, int64_t entries)
 {
     const hybrid_index by_count = entries <= INT32_MAX ? HYBRID_I32 : HYBRID_I64;
@@ -51,7 +51,7 @@ int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type,
                       (int64_t)hy_value_size(type));
 }
 
-/* Host memory for a result of so many entries. */
+/* Returns the bytes of a result with `entries` entries (SpMM: elements) on the host. */
 static int64_t result_bytes(const hy_product *product, int64_t entries)
 {
     const hybrid_type type = product->profile.features.type;
@@ -63,7 +63,7 @@ static int64_t result_bytes(const hy_product *product, int64_t entries)
     return hy_result_bytes(&product->options, type, product->rows, entries);
 }
 
-/* Elements of Y, or the estimated entries of C. */
+/* Returns the elements of Y, or the estimated entries of C. */
 static int64_t result_entries(const hy_product *product)
 {
     const hy_features *f = &product->profile.features;

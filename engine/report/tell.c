@@ -1,4 +1,4 @@
-/* engine/report/tell.c - what plans and engines tell: reports, candidates, variants. */
+/* engine/report/tell.c - returns reports, candidates and variants. */
 #include "engine/plan/plan.h"
 #include "engine/api/struct_size.h"
 

@@ -1,4 +1,4 @@
-/* engine/report/texts.c - numbers of the public header in words. */
+/* engine/report/texts.c - names of the public header's constants as text. */
 #include "hybrid_spmm.h"
 
 int hybrid_version(void)

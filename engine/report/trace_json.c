@@ -1,10 +1,10 @@
-/* engine/report/trace_json.c - a trace as Chrome Trace Event JSON:
+/* engine/report/trace_json.c - writes a trace as Chrome Trace Event JSON:
    hybrid_trace_write_json().
 
-   Each lane is a thread of the timeline. Arrows follow a chunk from stage to stage, and
-   counters show memory when a chunk is over. Events of the library never overlap in a
-   lane; of events that a caller adds, one that overlaps another goes to a second thread
-   of the lane. */
+   Each lane is a thread of the timeline. Arrows follow a chunk from stage to stage.
+   Counters show the memory in use when a chunk is finished. Events of the library never
+   overlap within a lane. An event that a caller adds may overlap; it is then drawn in a
+   second thread of its lane. */
 #include "engine/report/trace_json.h"
 
 #include <locale.h>
@@ -17,14 +17,14 @@
 #include "engine/api/engine.h"
 #include "io/text/io.h"
 
-/* One line of the timeline. */
+/* A thread of the timeline, drawn as one row of bars. */
 typedef struct thread {
     const char *lane;
-    int number;     /* of the threads of the lane: 0, 1, ... */
-    int64_t end_ns; /* of its last bar */
+    int number;     /* index among the threads of the lane, from 0 */
+    int64_t end_ns; /* end of the last bar of this thread */
 } thread;
 
-/* Place of an event in the sorted trace, kept while places are sorted by chunk. */
+/* An event of a chunk. Places are sorted by chunk, events by time. */
 typedef struct place {
     int64_t pass, chunk;
     size_t event;
@@ -33,14 +33,14 @@ typedef struct place {
 typedef struct writer {
     hy_context *ctx;
     hy_output *output;
-    hybrid_status status; /* the first error */
+    hybrid_status status; /* first error of writing */
     const char *comma;
-    const hybrid_event *events; /* by begin */
+    const hybrid_event *events; /* events of the trace, sorted by begin_ns */
     size_t count;
-    int64_t zero_ns; /* the first event begins */
+    int64_t zero_ns; /* begin of the first event, the origin of the time axis */
     thread *threads;
     int thread_count;
-    int *tids; /* of event i */
+    int *tids; /* number of each event's thread, from 1 */
     place *places;
 } writer;
 
@@ -52,7 +52,7 @@ static void put_bytes(writer *w, const char *text, size_t bytes)
         w->status = hy_output_write(w->ctx, w->output, text, bytes);
 }
 
-/* Strings have a function of their own. */
+/* Writes formatted text of fewer than 256 bytes. Longer strings go to put_string(). */
 HY_PRINTF(2, 3) static void put(writer *w, const char *format, ...)
 {
     char text[256];
@@ -64,7 +64,7 @@ HY_PRINTF(2, 3) static void put(writer *w, const char *format, ...)
     put_bytes(w, text, n > 0 ? (size_t)n : 0);
 }
 
-/* Bytes of UTF-8 pass as they are. */
+/* Writes a JSON string. UTF-8 bytes are copied unchanged. */
 static void put_string(writer *w, const char *text)
 {
     put(w, "\"");
@@ -88,8 +88,7 @@ static void put_real(writer *w, const char *key, double value)
         put(w, ",\"%s\":null", key);
 }
 
-/* ---- what the run used ----------------------------------------------------------------
- */
+/* ---- what the run used ----------------------------------------------------------- */
 
 static void put_use(writer *w, const hybrid_report *r)
 {
@@ -122,8 +121,7 @@ static void put_report(writer *w, const hybrid_report *r)
     put_real(w, "speedup_over_reference", r->speedup_over_reference);
 }
 
-/* ---- lanes to threads -----------------------------------------------------------------
- */
+/* ---- lanes to threads ------------------------------------------------------------ */
 
 static int find_thread(writer *w, const hybrid_event *event)
 {
@@ -143,8 +141,8 @@ static int find_thread(writer *w, const hybrid_event *event)
     return w->thread_count;
 }
 
-/* Reading above, then the workers and the calling thread, the device's lanes, and writing
-   below. */
+/* Returns the sort key of a lane's thread. From top to bottom: reading, the calling
+   thread, workers, lanes of the device, writing. */
 static int lane_order(const char *lane)
 {
     static const char *const order[] = {"main", "reader", "caller", "cpu",   "load",
@@ -157,10 +155,9 @@ static int lane_order(const char *lane)
     return 1000 * ORDERS;
 }
 
-/* ---- events ---------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------- */
 
-/* Microseconds since the first event: exact to the nanosecond. */
+/* Writes a time in microseconds, exact to the nanosecond. */
 static void put_time(writer *w, const char *key, int64_t ns)
 {
     put(w, ",\"%s\":%lld.%03d", key, (long long)(ns / 1000), (int)(ns % 1000));
@@ -192,7 +189,7 @@ static void put_bar(writer *w, const hybrid_event *e, int tid)
     put(w, ",\"bytes\":%lld,\"flops\":%lld}}", (long long)e->bytes, (long long)e->flops);
 }
 
-/* Step i of n of the arrow that follows a chunk, tied to the bar in which it begins. */
+/* Writes step i of the n steps of a chunk's arrow, tied to the bar of event p. */
 static void put_arrow(writer *w, const place *p, size_t i, size_t n)
 {
     const hybrid_event *e = &w->events[p->event];
@@ -225,8 +222,7 @@ static void put_thread(writer *w, const thread *t, int tid)
     put(w, ",\"args\":{\"sort_index\":%d}}", lane_order(t->lane));
 }
 
-/* ---- chunks ---------------------------------------------------------------------------
- */
+/* ---- chunks ---------------------------------------------------------------------- */
 
 static int by_chunk(const void *a, const void *b)
 {
@@ -239,7 +235,7 @@ static int by_chunk(const void *a, const void *b)
     return (x->event > y->event) - (x->event < y->event);
 }
 
-/* The n places of one chunk: an arrow along the first event of each stage. */
+/* Writes an arrow through the first event of each stage of a chunk with n events. */
 static void put_chunk(writer *w, const place *places, size_t n)
 {
     const hybrid_event *last = &w->events[places[0].event];
@@ -275,10 +271,9 @@ static void put_chunks(writer *w)
     }
 }
 
-/* ---- all of it ------------------------------------------------------------------------
- */
+/* ---- file ------------------------------------------------------------------------ */
 
-/* By begin, and the longer first. */
+/* Sorts by begin; of two events with the same begin the longer comes first. */
 static int by_time(const void *a, const void *b)
 {
     const hybrid_event *x = a, *y = b;
@@ -291,7 +286,7 @@ static int by_time(const void *a, const void *b)
 static void put_trace(writer *w, const hybrid_report *report)
 {
     put(w, "{\"displayTimeUnit\":\"ms\",\"otherData\":{");
-    if (report->struct_size > 0) /* else no run has finished */
+    if (report->struct_size > 0) /* 0 while no run has finished */
         put_report(w, report);
     put(w, "},\"traceEvents\":[");
     for (size_t i = 0; i < w->count; i++) {
@@ -315,7 +310,7 @@ static hybrid_status write_file(writer *w, const hybrid_report *report, const ch
         return hy_fail(w->ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
     hybrid_status status = hy_output_open(w->ctx, path, &output);
     if (status == HYBRID_OK) {
-        const locale_t previous = uselocale(c); /* numbers have a point, never a comma */
+        const locale_t previous = uselocale(c); /* decimal point, never a comma */
         w->output               = &output;
         put_trace(w, report);
         uselocale(previous);

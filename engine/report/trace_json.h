@@ -1,4 +1,4 @@
-/* engine/report/trace_json.h - a trace as Chrome Trace Event JSON. */
+/* engine/report/trace_json.h - writes a trace as Chrome Trace Event JSON. */
 #ifndef HY_TRACE_JSON_H
 #define HY_TRACE_JSON_H
 

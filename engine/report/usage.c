@@ -11,8 +11,9 @@ hy_beginning hy_usage_begin(const hybrid_engine *engine)
     return (hy_beginning){hy_now_ns(), hy_pool_busy_ns(engine->ctx.pool)};
 }
 
-/* `used` in seconds, at a rate that is built in unless it was measured. Dividing by a
-   rate that is no less gives no more than 1. */
+/* Returns the use of a resource that served `used` units in `seconds`. `measured` (0:
+   unknown) replaces the built-in `rate`. If the run was faster than that, the rate is the
+   observed one, so that the utilisation never exceeds 1. */
 static hybrid_use use_of(double used, double seconds, double rate, double measured)
 {
     const double shown = used / seconds;
@@ -40,7 +41,8 @@ static void use_host(const hybrid_engine *engine, double busy_s, int workers,
     r->rates_measured           = measured->mem_Bps > 0;
 }
 
-/* All of them together, as built in, and as measured, unless one was not. */
+/* Sums the rates of all devices. *measured is the sum of the measured rates, or 0 if
+   several devices compute and one has no measurement. */
 static hy_rates sum_up(const hy_backend *const *devices, int count, hy_measured *measured)
 {
     hy_rates sum = {0}, one;
@@ -77,7 +79,9 @@ static void use_devices(const hy_backend *const *devices, int count, hybrid_repo
     r->rates_measured &= m.h2d_Bps > 0 && m.d2h_Bps > 0 && m.mem_Bps > 0;
 }
 
-/* Of a run on so many devices: all but host memory have times in which they were busy. */
+/* Returns the resource that was busy longest, as a share of the run's time on `count`
+   devices. Host memory has no stages with busy times; it counts as the bound instead of
+   the cores if its utilisation exceeds half of theirs. */
 static hybrid_resource bound_of(const hybrid_report *r, int on_device, int count)
 {
     const double run_s                  = count * r->total_s;

@@ -4,24 +4,24 @@
 
 #include "engine/api/engine.h"
 
-/* When a run began, and how long workers had been busy by then. */
+/* State at the start of a run: time and busy time of all workers, in nanoseconds. */
 typedef struct hy_beginning {
     int64_t ns, busy_ns;
 } hy_beginning;
 
 hy_beginning hy_usage_begin(const hybrid_engine *engine);
 
-/* What the product takes that moves its operands and its result once, as they are. */
+/* Bytes of the reference time: operands and result cross the bus once, as they are. */
 typedef struct hy_reference {
-    int64_t up, down; /* bytes */
+    int64_t up, down;
 } hy_reference;
 
-/* Busy seconds of all stages of a run that is over, for each second that it took. */
+/* Returns the busy seconds of all stages per second of the run: 1 without any overlap. */
 double hy_usage_overlap(const hybrid_report *r);
 
-/* The run on these backends is over, and its bytes and stages are in the report: its time,
-   what it used of the memory, the cores and, if it was computed on devices, of these
-   together, and the reference. */
+/* Completes the report of a run that has ended on `backends`: time, use of each resource,
+   bound and reference time. The report must hold the run's bytes and stage times. Rates
+   of several devices are summed. */
 void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends,
                   int count, const hy_beginning *begin, const hy_reference *reference,
                   hybrid_report *report);

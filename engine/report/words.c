@@ -1,5 +1,4 @@
-/* engine/report/words.c - text that goes to a buffer of the caller, as snprintf() writes
- * it. */
+/* engine/report/words.c - builds text in a buffer of the caller, as snprintf() does. */
 #include "engine/report/words.h"
 
 #include <stdarg.h>

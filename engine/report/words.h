@@ -1,5 +1,4 @@
-/* engine/report/words.h - text that goes to a buffer of the caller, as snprintf() writes
-   it. */
+/* engine/report/words.h - builds text in a buffer of the caller, as snprintf() does. */
 #ifndef HY_WORDS_H
 #define HY_WORDS_H
 
@@ -7,21 +6,22 @@
 
 typedef struct hy_words {
     char *text;
-    size_t capacity, length; /* bytes of the buffer; of the whole text, which may be more */
+    /* Bytes of the buffer, and bytes of the whole text, which may be more. */
+    size_t capacity, length;
 } hy_words;
 
-/* text NULL: only the length is wanted. */
+/* With text NULL only the length is computed. */
 hy_words hy_words_begin(char *text, size_t capacity);
 
 HY_PRINTF(2, 3) void hy_words_put(hy_words *w, const char *format, ...);
 
-/* 12345678 as "12 345 678". */
+/* Writes 12345678 as "12 345 678". */
 void hy_words_count(hy_words *w, int64_t n);
 
-/* "11.8 GiB" */
+/* Writes a size as "11.8 GiB". */
 void hy_words_bytes(hy_words *w, double bytes);
 
-/* Seconds in a column of 12 letters. */
+/* Writes seconds or milliseconds, right-aligned in 12 characters. */
 void hy_words_time(hy_words *w, double s);
 
 #endif /* HY_WORDS_H */

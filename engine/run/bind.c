@@ -1,11 +1,12 @@
-/* engine/run/bind.c - the chunks of a run: X and Y tell where its panels begin, and
-   whether those for pinned operands are taken. */
+/* engine/run/bind.c - fits a plan's chunks to X and Y of a run: where column blocks
+   begin, and whether pinned operands use them. */
 #include "engine/run/bind.h"
 
 #include "base/data/csr.h"
 #include "engine/plan/column_blocks.h"
 
-/* Rows that begin within lines go down at half of the speed. */
+/* Returns 1 if rows of Y begin at cache lines. Other rows are copied at half the
+   speed. */
 static int in_lines(const hy_product *product, const hybrid_dense *Y)
 {
     const int64_t size = (int64_t)hy_value_size(Y->type);
@@ -14,7 +15,7 @@ static int in_lines(const hy_product *product, const hybrid_dense *Y)
            (Y->ld * size % HY_X_LINE == 0 && (uintptr_t)Y->data % HY_X_LINE == 0);
 }
 
-/* So that its blocks begin where lines of Y do. */
+/* Returns the image with blocks that begin where cache lines of Y do. */
 static hy_image moved(const hy_product *product, const hy_image *image,
                       const hy_problem *problem)
 {
@@ -25,7 +26,7 @@ static hy_image moved(const hy_product *product, const hy_image *image,
     return m;
 }
 
-/* Of a run. */
+/* Returns the image for a run. */
 static hy_image image_for(const hy_product *product, const hy_layout *layout, int direct,
                           const hy_problem *problem)
 {
@@ -36,7 +37,7 @@ static hy_image image_for(const hy_product *product, const hy_layout *layout, in
     if (direct && problem->X->order == HYBRID_ROW_MAJOR && in_lines(product, problem->Y))
         return moved(product, pinned, problem);
     if (direct && problem->X->order != HYBRID_ROW_MAJOR && product->transposed_room > 0)
-        return *pinned; /* columns begin where they do */
+        return *pinned; /* every column begins where a block does */
     return hy_product_image(product);
 }
 
@@ -67,7 +68,7 @@ hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
     moved_to.image          = bound.image;
     moved_to.resident_bytes = hy_image_bytes(&bound.image);
     bound.list              = hy_chunks_in(&bound.list, &bound.image);
-    if (bound.up > 0) /* predicted at all */
+    if (bound.up > 0) /* the plan has predicted its bytes */
         bound.up = hy_traffic_dense_up(product, &moved_to);
     return bound;
 }

@@ -1,4 +1,5 @@
-/* engine/run/match.c - whether operands of a run are those that the plan was made for. */
+/* engine/run/match.c - checks that operands of a run are those that the plan was made
+   for. */
 #include "engine/run/match.h"
 
 hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid_csr *A,
@@ -7,23 +8,25 @@ hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid
     hy_context *ctx = &product->engine->ctx;
 
     if (product->op != op)
-        return hy_fail(ctx, HYBRID_BAD_STATE, "the plan is for the other product");
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "the plan is for the other kind of product");
     if (A->type != product->profile.type)
-        return hy_fail(ctx, HYBRID_BAD_STATE, "A holds f%d, planned for f%d",
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "A holds f%d values, but the plan was made for f%d",
                        A->type == HYBRID_F64 ? 64 : 32,
                        product->profile.type == HYBRID_F64 ? 64 : 32);
     if (A->rows != product->rows || A->cols != product->cols ||
         A->nnz != product->profile.features.nnz)
-        return hy_fail(
-            ctx, HYBRID_BAD_STATE,
-            "A is %lld x %lld with %lld entries, planned for %lld x %lld with %lld",
-            (long long)A->rows, (long long)A->cols, (long long)A->nnz,
-            (long long)product->rows, (long long)product->cols,
-            (long long)product->profile.features.nnz);
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "A is %lld x %lld with %lld entries, but the plan was made for "
+                       "%lld x %lld with %lld",
+                       (long long)A->rows, (long long)A->cols, (long long)A->nnz,
+                       (long long)product->rows, (long long)product->cols,
+                       (long long)product->profile.features.nnz);
     if (b_rows != product->cols || b_cols != product->b_cols || b_nnz != product->b_nnz)
         return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "the second operand is %lld x %lld with %lld entries, planned for "
-                       "%lld x %lld with %lld",
+                       "the second operand is %lld x %lld with %lld entries, but the "
+                       "plan was made for %lld x %lld with %lld",
                        (long long)b_rows, (long long)b_cols, (long long)b_nnz,
                        (long long)product->cols, (long long)product->b_cols,
                        (long long)product->b_nnz);
@@ -32,7 +35,7 @@ hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid
 
 static const char *words_of(int there)
 {
-    return there ? "the memory of a device" : "host memory";
+    return there ? "device memory" : "host memory";
 }
 
 static hybrid_status check_place(const hy_product *product, const char *name, int there,
@@ -40,12 +43,13 @@ static hybrid_status check_place(const hy_product *product, const char *name, in
 {
     if (!there == !planned)
         return HYBRID_OK;
-    return hy_fail(&product->engine->ctx, HYBRID_BAD_STATE, "%s is in %s, planned for %s",
-                   name, words_of(there), words_of(planned));
+    return hy_fail(&product->engine->ctx, HYBRID_BAD_STATE,
+                   "%s is in %s, but the plan was made for %s", name, words_of(there),
+                   words_of(planned));
 }
 
-/* Operands, B or X the second of them, and Y, unless NULL, are where the plan expects
-   them. */
+/* Checks that A, the second operand (B or X) and Y, unless it is NULL, are in the memory
+   that the plan expects. */
 hybrid_status hy_match_places(const hy_product *product, hybrid_space a,
                               hybrid_space second, const hybrid_dense *Y)
 {
@@ -61,14 +65,13 @@ hybrid_status hy_match_places(const hy_product *product, hybrid_space a,
     const hy_backend *device = product->engine->spaces.device;
     if (!device || device == product->there)
         return HYBRID_OK;
-    return hy_fail(
-        &product->engine->ctx, HYBRID_BAD_STATE,
-        "operands are in the memory of the engine's device %d, planned for its "
-        "device %d",
-        device->index, product->there ? product->there->index : -1);
+    return hy_fail(&product->engine->ctx, HYBRID_BAD_STATE,
+                   "operands are in the memory of the engine's device %d, but the plan "
+                   "was made for its device %d",
+                   device->index, product->there ? product->there->index : -1);
 }
 
-/* Of a plan with HYBRID_REUSE. */
+/* For plans with HYBRID_REUSE. */
 hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B)
 {

@@ -1,5 +1,5 @@
-/* engine/run/multiply.c - one run of a plan: bind its chunks to the operands, let the
-   pipeline compute them, report. */
+/* engine/run/multiply.c - one run of a plan: binds chunks to operands, lets the pipeline
+   compute them, and reports. */
 #include "engine/run/multiply.h"
 
 #include "base/threads/clock.h"
@@ -41,8 +41,9 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
     reset_peaks(plan);
 }
 
-/* Operands as they are, the second in so many bytes, but for what was there of A, and
-   what is in the memory of the device anyway. */
+/* Returns the reference: operands and result are moved once, the second operand with
+   `second_bytes`. Cached rows of A (`there_bytes`) and operands on the device are not
+   moved. */
 static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
                                  int64_t second_bytes, int64_t nnz_out)
 {
@@ -78,7 +79,7 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
     engine->report = *r;
 }
 
-/* Who is told of the events of the pass that begins. */
+/* Returns the receiver of the events of the next pass. */
 static hy_listener listener_of(hybrid_engine *engine)
 {
     hy_rates host;
@@ -90,7 +91,8 @@ static hy_listener listener_of(hybrid_engine *engine)
                          .worker_Bps = host.mem_Bps / host.width};
 }
 
-/* For how long B has been on its way to the device: since the call began, or not yet. */
+/* Returns the seconds since B began to be sent to the device; 0 if it was not
+   prefetched. */
 static double ahead_s(const hy_portion *portion, const hy_beginning *start)
 {
     const hy_loader *loader = portion->site->loader;
@@ -100,8 +102,8 @@ static double ahead_s(const hy_portion *portion, const hy_beginning *start)
 
 /* ---- C = AB ------------------------------------------------------------------------ */
 
-/* Bind the operands and compute C to the sink. `places_known`: each of its rows has its
-   place there before it is computed. */
+/* Binds the operands and computes C into the sink. `places_known` is 1 if the position of
+   every row in C is known. */
 static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B, const hy_beginning *start,
                                 int places_known, hy_sink *sink, hy_history *history)
@@ -151,7 +153,7 @@ static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* C is left in the memory of the device. */
+/* Computes a C that stays in device memory. */
 static hybrid_status run_to_device(const hybrid_plan *plan, const hybrid_csr *A,
                                    const hybrid_csr *B, const hy_beginning *start,
                                    const hy_csr_shape *shape, hy_history *history,
@@ -196,7 +198,8 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* The device is alone: where rows start is not of use to who takes them in order. */
+/* The host takes no part: rows go to the caller in order, so known offsets are of no
+   use. */
 hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
                              hy_history *history, hy_sink *sink, const int64_t *nnz)
@@ -206,7 +209,7 @@ hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
 
-/* To all rows of Y, or those that the reduced A has. */
+/* Computes all rows of Y, or those that the reduced A has. */
 static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
                                 const hy_problem *problem, hy_history *history)
 {
@@ -225,8 +228,8 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
     return hy_run_product(sites, problem, &sink.sink, &listener, &history->report);
 }
 
-/* By the host, of an X that is not in memory: panels of its columns are loaded one after
-   the other, and multiplied each in a run of its own. */
+/* Lets the host compute with an X that is not in memory: column blocks of X are loaded
+   one after the other, and each is multiplied in a run of its own. */
 static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
                                 const hy_problem *all, hy_history *history)
 {
@@ -237,7 +240,7 @@ static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
     hy_x_block panel;
     hybrid_status status = hy_x_block_open(&all->source, &panel);
 
-    host.of[0] = sites->of[0]; /* alone */
+    host.of[0] = sites->of[0]; /* the host alone */
     host.count = 1;
 
     while (status == HYBRID_OK && panel.end < all->X->cols) {
@@ -267,7 +270,7 @@ static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
                : run_panels(plan, sites, problem, history);
 }
 
-/* The portions' chunks for these X and Y, and who takes part. */
+/* Finds the chunks of all portions for these X and Y, and the sites that take part. */
 static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
                        const hy_beginning *start, hy_history *history, hy_sites *sites)
 {

@@ -1,4 +1,4 @@
-/* engine/run/pattern.c - what a plan remembers of the patterns that it was made for. */
+/* engine/run/pattern.c - what a plan keeps of the patterns that it was made for. */
 #include "engine/run/pattern.h"
 
 #include <string.h>
@@ -46,8 +46,8 @@ hybrid_status hy_pattern_check(hy_context *ctx, const hy_pattern *pattern, uint6
     if (a == pattern->a && b == pattern->b)
         return HYBRID_OK;
     return hy_fail(ctx, HYBRID_BAD_STATE,
-                   "%s has as many entries as planned for, but in other places: only "
-                   "values may change between runs of a plan",
+                   "the pattern of %s differs from the plan's: only values may change "
+                   "between runs of a plan",
                    a != pattern->a ? "A" : "B");
 }
 

@@ -1,13 +1,13 @@
-/* engine/run/prefetch.c - B of a one-shot product goes to the device while the plan is
- * made.
- */
+/* engine/run/prefetch.c - sends B of a one-shot product to the device while the plan is
+   made. */
 #include "engine/run/prefetch.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "partition/move/sources.h"
 
-/* Whether to try, and the room that B takes, as layout.c has it. */
+/* Returns 1 if prefetching is worth it; *room is the size of B on the device, as in
+   layout.c. */
 static int is_worth_it(const hybrid_engine *engine, const hy_image *image, size_t *room)
 {
     hy_rates rates;
@@ -33,9 +33,9 @@ static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t roo
 }
 
 enum {
-    FIRST_PART = 16, /* the first of so many parts of A is taken for the first chunk, the
-                        last one of B for its end */
-    FIRST_ROWS = 16  /* of the first part, that are looked at */
+    FIRST_PART = 16, /* the first 1 / FIRST_PART of the rows of A stands for the first
+                        chunk, and the last of B's rows for its end */
+    FIRST_ROWS = 16  /* number of rows that are inspected */
 };
 
 int64_t hy_prefetch_needs(const hybrid_csr *A)
@@ -45,14 +45,15 @@ int64_t hy_prefetch_needs(const hybrid_csr *A)
 
     for (int64_t i = 0; i < A->rows && i < step * FIRST_ROWS; i += step) {
         const int64_t end = hy_offset(A, i + 1);
-        if (end > hy_offset(A, i) && end > 0 && end <= A->nnz) /* A is not checked yet */
+        /* A has not been checked yet */
+        if (end > hy_offset(A, i) && end > 0 && end <= A->nnz)
             last = hy_max(last, hy_cols(A)[end - 1]);
     }
     return last + 1;
 }
 
-/* Whether rows of the first chunk name rows of B to the end: then it has nothing to begin
-   with before all of B is there. */
+/* Returns 1 if rows of the first chunk touch the last rows of B, so that no chunk can
+   begin before all of B has arrived. */
 static int needs_all(const hybrid_csr *A)
 {
     return hy_prefetch_needs(A) > A->cols - A->cols / FIRST_PART;
@@ -74,7 +75,7 @@ hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
         hy_loader_begin(*out, &source, &image, needs_all(A));
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
-    hy_message_clear(&ctx->message); /* the plan may find a way with less */
+    hy_message_clear(&ctx->message); /* the plan may find a layout that needs less */
     return HYBRID_OK;
 }
 
@@ -83,7 +84,8 @@ static hybrid_status count(void *early, const uint32_t **products)
     return hy_loader_count(early, products);
 }
 
-/* Whether B is A, and so large that the device has counted before workers could have. */
+/* Returns 1 if B is A and so large that the device counts scalar products sooner than
+   workers. */
 static int has_counts(const hybrid_engine *engine, const hybrid_csr *A,
                       const hybrid_csr *B)
 {

@@ -1,9 +1,10 @@
-/* engine/run/prefetch.h - B of a one-shot product goes to the device while the plan is made.
+/* engine/run/prefetch.h - sends B of a one-shot product to the device while the plan is
+   made.
 
-   A plan that is made to run once at once knows its operands' values too. So B is on its
-   way before anybody has looked at a pattern, in the place and by the lanes that the
-   plan's pipeline then takes over, if it turns out to want B there. X is not: how the
-   device holds it depends on the variant, which is ranked by what planning finds. */
+   A one-shot call has the values of its operands when it plans. B is therefore sent
+   before any pattern is inspected, by the lanes and to the memory that the plan's site
+   takes over if the plan wants B on the device. X is not prefetched: its layout on the
+   device depends on the variant, which planning chooses. */
 #ifndef HY_PREFETCH_H
 #define HY_PREFETCH_H
 
@@ -11,23 +12,24 @@
 #include "partition/pattern/inspect.h"
 #include "pipeline/load/load.h"
 
-/* Begins, if B has hy_settings.prefetch_bytes, if there is a device, and if B fits it beside
-   slots. *out is NULL if not, or if other plans hold the room. */
+/* Begins if there is a device, B has at least hy_settings.prefetch_bytes, and B fits
+   beside the slots. Otherwise, or if other plans hold the memory, *out is NULL. */
 hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out);
 
-/* Who counts the products of A's rows for the plan: the device, if A is B, has
-   hy_settings.counted_bytes, and nothing else can begin before all of it is there; `count` is
-   NULL if not, as without `early`. */
+/* Returns a function that lets the device count the scalar products of A's rows, if A is
+   B, has at least hy_settings.counted_bytes, and no chunk can begin before all of B has
+   arrived. Otherwise, or if `early` is NULL, the result's `count` is NULL. */
 hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *early,
                             const hybrid_csr *A, const hybrid_csr *B);
 
-/* Stop, and give memory and lanes back: nobody wants it. What went wrong meanwhile is
-   told. *loader may be NULL, and is then. */
+/* Stops the loader and gives its memory and lanes back, because the plan does not want B
+   on the device. Returns the error of the loader, if any. Sets *loader, which may be
+   NULL, to NULL. */
 hybrid_status hy_prefetch_end(hy_loader **loader);
 
-/* Rows of B or X, from the first on, that the first chunk of A names, as some of its rows
-   tell. */
+/* Returns the number of leading rows of B or X that the first chunk of A touches, judged
+   from some of its rows. */
 int64_t hy_prefetch_needs(const hybrid_csr *A);
 
 #endif /* HY_PREFETCH_H */

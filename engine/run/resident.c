@@ -1,4 +1,4 @@
-/* engine/run/resident.c - HYBRID_RESIDENT: what of A is on a site. */
+/* engine/run/resident.c - HYBRID_RESIDENT: which rows of A are cached on a site. */
 #include "engine/run/resident.h"
 
 #include "base/data/csr.h"
@@ -15,15 +15,15 @@ int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
         const hy_features *f = &layout->chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    if (cache->count == cache->ranges && product->profile.begin == 0) /* and once what is
-                                                                         left out of A */
+    /* includes what the reduced A has left out */
+    if (cache->count == cache->ranges && product->profile.begin == 0)
         sum += 8 * (product->rows - product->profile.rows);
     return sum;
 }
 
-/* Chunks that the host may take are there once the device has had them. In panels it
-   takes what is there, and may again: not all are told of until a run was the device's
-   alone. */
+/* A chunk that the host may take is cached once the device has computed it. With column
+   blocks the host may take cached chunks again, so not all count until the device has
+   computed a run alone. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t panels, int shared)
 {
     const hy_pack_cache *cache = &site->cache;

@@ -1,20 +1,22 @@
-/* engine/run/resident.h - HYBRID_RESIDENT: what of A is on a site from earlier runs. */
+/* engine/run/resident.h - HYBRID_RESIDENT: which rows of A earlier runs have cached on a
+   site. */
 #ifndef HY_RESIDENT_H
 #define HY_RESIDENT_H
 
 #include "engine/plan/layout.h"
 #include "pipeline/site/site.h"
 
-/* Bytes that the rows which stay there take in A's CSR arrays; 0 while none is there. Rows
-   that the host computed so far count as well. */
+/* Returns the bytes of the cached rows in A's CSR arrays; 0 while no row is cached. Rows
+   that the host has computed so far count as cached. */
 int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
                           const hy_site *site);
 
-/* Chunks of a run in so many panels whose rows of A are there. `shared`: the host may take
-   part in runs. */
+/* Returns the number of chunks of a run with `panels` column blocks whose rows of A are
+   cached. `shared` is 1 if the host may take part in runs. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t panels, int shared);
 
-/* Whether all are there, since a run that succeeded: then nobody reads A. */
+/* Returns 1 if all rows are cached after a successful run, so that A is not read
+   again. */
 int hy_resident_all(const hy_site *site);
 
 #endif /* HY_RESIDENT_H */

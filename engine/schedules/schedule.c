@@ -1,4 +1,4 @@
-/* engine/schedules/schedule.c - what schedules have in common. */
+/* engine/schedules/schedule.c - functions that schedules share. */
 #include "engine/schedules/schedule.h"
 
 #include "base/data/csr.h"
@@ -6,17 +6,17 @@
 #include "engine/plan/grain.h"
 
 enum {
-    DEPTH        = 4, /* chunks in flight; */
-    DEPTH_SMALL  = 6, /* where so many of CHUNKS fit the caches, too */
+    DEPTH = 4, /* chunks in flight */
+    DEPTH_SMALL =
+        6, /* chunks in flight if small chunks, CHUNKS of them, fit the caches */
     CHUNKS       = 16,
     CACHED_BYTES = 48 << 20,
-    LEAST_ROWS   = 4 * HY_RING_PIECES /* of a ring */
+    LEAST_ROWS   = 4 * HY_RING_PIECES /* fewest rows of a ring */
 };
 
-/* ---- sizes --------------------------------------------------------------------------
- */
+/* ---- sizes --------------------------------------------------------------------- */
 
-/* Where nothing is copied, chunks have nothing to overlap with. */
+/* Where nothing is copied, chunks have no copies to overlap with. */
 int hy_slots_fewer(const hy_product *product)
 {
     if (product->options.depth == 0 && hy_product_is_there(product))
@@ -24,8 +24,9 @@ int hy_slots_fewer(const hy_product *product)
     return product->options.depth > 0 ? product->options.depth : DEPTH;
 }
 
-/* Of SpMM workers pack a chunk and store its rows of Y: while one waits for the device
-   others are to be at hand, but what is in flight shall stay in the last-level cache. */
+/* Workers pack the chunks of an SpMM and store its rows of Y. More slots keep chunks
+   ready while one waits for the device, but the slots in flight must stay in the
+   last-level cache. */
 int hy_slots(const hy_product *product)
 {
     const hy_features *f = &product->profile.features;
@@ -39,19 +40,19 @@ int hy_slots(const hy_product *product)
     return hy_slots_fewer(product);
 }
 
-/* ---- rings --------------------------------------------------------------------------
- */
+/* ---- rings --------------------------------------------------------------------- */
 
 const char *hy_refuse_ring(const hy_product *product)
 {
     if (product->second_there)
-        return "B or X is in the memory of the device, all of it";
+        return "all of B or X is in device memory already";
     if (product->op == HY_SPGEMM)
-        return "a sparse B has no ring: its rows and columns are of no one size";
+        return "a sparse B has no ring: its rows and columns have different sizes";
     if (!product->variant->rings)
-        return "packs of this variant name rows of X, and a ring has places";
+        return "packs of this variant contain row numbers of X, but a ring needs "
+               "positions";
     if (product->options.split == HYBRID_SPLIT_SHARE)
-        return "a ring is filled in order, and a host with a share takes rows from the "
+        return "a ring is filled in order, but a host with a share takes rows from the "
                "end";
     return NULL;
 }
@@ -83,8 +84,7 @@ hybrid_status hy_schedule_look(const hy_planning *p)
                : hy_extents_find(&p->product->engine->ctx, p->A, most, p->extents);
 }
 
-/* ---- estimates ----------------------------------------------------------------------
- */
+/* ---- estimates ----------------------------------------------------------------- */
 
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout)
 {
@@ -102,8 +102,7 @@ double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout)
     return hy_estimate_seconds(p->product, &e);
 }
 
-/* ---- layouts ------------------------------------------------------------------------
- */
+/* ---- layouts ------------------------------------------------------------------- */
 
 hybrid_status hy_schedule_first(const hy_planning *p, const hy_layout *asked, int count,
                                 hy_layout *out)

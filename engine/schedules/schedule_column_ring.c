@@ -1,8 +1,9 @@
-/* engine/schedules/schedule_column_ring.c - X passes through the device in panels of
-   columns, two of which are there at once.
+/* engine/schedules/schedule_column_ring.c - X passes through the device in column blocks,
+   two of which are there at once.
 
-   It is for an X that does not fit. What fits of A stays, the rest is sent with each
-   panel, and X once: instead of each row of X with each chunk that touches it. */
+   This schedule serves an X that does not fit. The packs of A that fit are cached and the
+   others are sent with each block. X is sent once, where gathering would send each row of
+   X with every chunk that touches it. */
 #include <math.h>
 
 #include "engine/plan/grain.h"
@@ -15,7 +16,7 @@ static hy_layout asked_for(const hy_planning *p, hy_image panels)
         .image = panels, .depth = hy_slots(p->product), .share = HY_RESIDENT_SHARE};
 }
 
-/* Tests name it, and how many panels. */
+/* Returns 1 if a test asks for this schedule with a number of column blocks. */
 static int is_named(const hybrid_engine *engine)
 {
     const hy_settings *settings = hy_settings_of(engine);
@@ -42,8 +43,8 @@ static hy_estimate promise(const hy_planning *p)
     return hy_schedule_even(p, &asked);
 }
 
-/* With as much of A as fits beside them. 0 slots: there are none, they do not fit, or
-   some row does not. */
+/* Tries a layout with as many packs of A as fit beside the blocks. The layout has 0 slots
+   if there are no blocks, or if they or some row do not fit. */
 static hybrid_status try(const hy_planning *p, hy_image panels, hy_layout *out)
 {
     *out = asked_for(p, panels);
@@ -59,7 +60,8 @@ static hybrid_status try(const hy_planning *p, hy_image panels, hy_layout *out)
     return HYBRID_OK;
 }
 
-/* Of panels that leave more and more to A, until all of it stays, the best. */
+/* Makes blocks narrower to leave more room for A, until all of A is cached, and takes the
+   fastest layout. */
 static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
 {
     int all        = 0;

@@ -1,7 +1,7 @@
 /* engine/schedules/schedule_gather.c - chunks bring the rows of B or X that they touch.
 
-   How many these are nobody knows before A was looked at: some ranges of its rows, as
-   long as a chunk may be, tell, and are scaled by entries of A. */
+   The number of these rows is estimated: some ranges of rows of A, as long as a chunk may
+   be, are inspected, and the result is scaled by the entries of A. */
 #include "engine/schedules/schedule.h"
 #include "engine/rates/traffic.h"
 
@@ -13,7 +13,7 @@ static hy_layout asked_for(const hy_product *product, int slots)
     return asked;
 }
 
-/* If chunks bring so many rows, with so many entries of B. */
+/* Returns the estimate of a run whose chunks bring `touch`. */
 static hy_estimate bring(const hy_planning *p, hy_touch touch)
 {
     const hy_layout asked = asked_for(p->product, hy_slots_fewer(p->product));
@@ -26,8 +26,8 @@ static hy_estimate bring(const hy_planning *p, hy_touch touch)
     return hy_schedule_even(&with, &asked);
 }
 
-/* Of a B or X that fits chunks together bring all: what nobody touches the reduced A
-   leaves out (reduce.h). Of another they bring what a look at A will tell. */
+/* If B or X fits the device, the chunks together bring all of it, since the reduced A
+   leaves out what no row touches (reduce.h). Otherwise only a look at A can tell. */
 static hy_estimate promise(const hy_planning *p)
 {
     const hy_product *product = p->product;
@@ -47,7 +47,7 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
     return HYBRID_OK;
 }
 
-/* Fewer slots where the longest row needs room: with one nothing overlaps. */
+/* Uses fewer slots if the longest row needs the room; with one slot nothing overlaps. */
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
     const int slots         = hy_slots_fewer(p->product);
@@ -60,9 +60,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
 static const char *refuse(const hy_product *product)
 {
-    return product->a_there || product->second_there
-               ? "workers do not read what is in the memory of a device"
-               : NULL;
+    return product->a_there || product->second_there ? "workers cannot read device memory"
+                                                     : NULL;
 }
 
 const hy_schedule hy_schedule_gather = {

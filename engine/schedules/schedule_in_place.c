@@ -1,18 +1,20 @@
-/* engine/schedules/schedule_in_place.c - the host computes, and reads operands where they
-   are.
+/* engine/schedules/schedule_in_place.c - the host computes, and reads operands in place.
 
-   In place of a device it is had if nobody said who computes (product->host_s is finite),
-   and if B or X does not fit there: one that fits was weighed before (weigh.h). Where A
-   is banded the host finds rows of X in its caches; with X and Y in columns it takes
-   twice as long, and an X that passes through a device in a ring of rows is left to that.
- */
+   An engine with a device uses this schedule if the caller leaves the choice open
+   (product->host_s is finite) and B or X does not fit the device; where it fits, weigh.h
+   has decided before. If A is banded, the host finds rows of X in its caches. With X and
+   Y in columns the host takes twice as long, and an X that can pass through the device in
+   a ring of rows is left to the device. */
 #include <math.h>
 
 #include "base/data/csr.h"
 #include "base/threads/topology.h"
 #include "engine/schedules/schedule.h"
 
-enum { NEAR = 4 /* of the last-level cache: rows near each other may take one part */ };
+enum {
+    NEAR = 4 /* the part of the last-level cache in which rows near each other may stay
+                is 1 / NEAR */
+};
 
 /* The estimate by which the host's variant was ranked is a time. */
 static hy_estimate far(const hy_product *product)
@@ -44,7 +46,8 @@ static hy_estimate promise(const hy_planning *p)
                : other;
 }
 
-/* Columns between the first and the last of a block of rows of A, on average. */
+/* Returns the mean number of columns between the first and the last of a block of rows of
+   A. */
 static double mean_span(const hy_extents *extents)
 {
     double sum = 0;

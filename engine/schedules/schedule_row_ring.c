@@ -1,41 +1,37 @@
-/* engine/schedules/schedule_row_ring.c - X passes through the device, a ring of its rows
-   at a time.
+/* engine/schedules/schedule_row_ring.c - X passes through the device in a ring of its
+   rows.
 
-   Rows of a banded A (stencils, finite elements, whatever was put in order to have a
-   small bandwidth) name rows of X near their own. Chunks that gather what they touch send
-   a row of X with each chunk whose band it lies in: bandwidth and length of a chunk are
-   much the same under a small budget, so that X goes up several times, and what is
-   slower, workers copy it as often. But the chunks come in order, and so do the rows that
-   they need:
+   Rows of a banded A (stencils, finite elements, matrices ordered for a small bandwidth)
+   touch rows of X near their own. Gathering would send a row of X with every chunk whose
+   band contains the row, several times under a small budget, and workers would copy it as
+   often. A ring sends each row of X once, in order, as the chunks need it:
 
-       rows of X   0 ........ first ............ needs ................. rows
-                      free      |  chunk k       |   those to come
-                                |<- the ring: row r at place r mod w --->|
+       rows of X   0 ........ x_begin .......... x_end ................. rows
+                       free      |  chunk k       |   later chunks
+                                 |<- the ring: row r at position r mod w ->|
 
-   The loader sends each row once, to place r mod w, when no chunk is left that needs row
-   r - w. Chunk k enters the lanes when row needs - 1 is on its way; when it is finished
-   the rows before the first one that any later chunk touches are free. Packs of A name
-   places instead of rows, which takes a subtraction or two of an entry, and a kernel
-   cannot tell the places from an X of w rows. So X and A go up once each: nothing that
-   does not keep A sends less, unless A leaves rows of X out.
+   The loader sends row r to position r mod w when no chunk is left that needs row r - w.
+   Chunk k enters the lanes when row x_end - 1 has been sent. When it has finished, rows
+   before the first row that any later chunk touches are free. Packs of A contain
+   positions instead of row numbers, so kernels see an X of w rows. X and A are sent once
+   each.
 
-   It works if all that a chunk touches fits with the piece of X that comes with it
-   (hy_ring_most()): then the oldest chunk never waits for a row that waits for a place.
-   It works well if the next chunks' rows fit as well, which are packed meanwhile. The
-   ring takes its part of the budget, more if it must. An entry far from the others makes
-   all chunks from the first to the last that is so long need all rows between: then
-   nothing is freed, and chunks gather. */
+   The ring works if all rows that a chunk touches fit together with the piece of X that
+   is being sent (hy_ring_most()); the oldest chunk then never waits for a row that waits
+   for a free position. It is fast if the rows of the next chunks fit as well. An entry
+   far from the band makes all chunks in between need all rows in between; nothing is
+   freed then, and chunks gather. */
 #include "engine/plan/grain.h"
 #include "engine/schedules/schedule.h"
 
 static const struct {
-    hy_allowance part; /* of the budget */
-    int all;           /* chunks in flight find a place there, not one alone */
+    hy_allowance part; /* part of the budget */
+    int all; /* 1: rows of all chunks in flight must fit, not only those of one */
 } tries[] = {{HY_ALLOW, 1}, {HY_ALLOW_MORE, 1}, {HY_ALLOW_MOST, 0}};
 
 enum { TRIES = sizeof tries / sizeof *tries };
 
-/* Slots take one part in `share` of what the ring leaves. */
+/* Returns a layout whose slots take one part in `share` of what the ring leaves. */
 static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t rows)
 {
     const hy_image whole = hy_product_image(p->product);
@@ -44,7 +40,7 @@ static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t r
         .image = hy_image_row_ring(&whole, rows), .depth = slots, .share = share};
 }
 
-/* A ring of all rows is none. */
+/* A ring that holds all rows is not a ring. */
 static hy_estimate promise(const hy_planning *p)
 {
     int64_t rows = 0;
@@ -64,8 +60,8 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
     return HYBRID_OK;
 }
 
-/* Whether it holds all that a chunk and `ahead` more after it touch, whichever chunk it
-   is. */
+/* Returns 1 if the ring holds the rows of every chunk together with those of the `ahead`
+   chunks after it. */
 static int holds(const hy_layout *layout, int64_t rows, int64_t ahead)
 {
     const int64_t ring = layout->image.places;
@@ -78,7 +74,8 @@ static int holds(const hy_layout *layout, int64_t rows, int64_t ahead)
     return 1;
 }
 
-/* In a part of the budget, the try of that number. 0 slots: not so. */
+/* Makes try number `which`, each with another part of the budget. The layout has 0 slots
+   if the try fails. */
 static hybrid_status try(const hy_planning *p, int slots, int share, int which,
                          hy_layout *out)
 {
@@ -108,8 +105,7 @@ static hybrid_status try_all(const hy_planning *p, int share, hy_layout *out)
     return HYBRID_OK;
 }
 
-/* Small slots and a part of A that stays, unless large slots and none of it are better.
- */
+/* Compares small slots with some packs of A cached against large slots with none. */
 static hybrid_status cut_resident(const hy_planning *p, hy_layout *out)
 {
     hy_layout large;
@@ -143,7 +139,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
 static const char *refuse(const hy_product *product)
 {
-    return product->a_there ? "columns of A name rows of X, and a ring has places"
+    return product->a_there ? "columns of A on the device are row numbers of X, but a "
+                              "ring needs positions"
                             : hy_refuse_ring(product);
 }
 

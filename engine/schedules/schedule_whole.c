@@ -1,8 +1,7 @@
-/* engine/schedules/schedule_whole.c - all of B or X is on the device, and chunks follow
-   it.
+/* engine/schedules/schedule_whole.c - all of B or X is on the device.
 
-   With HYBRID_RESIDENT it may take more of the budget, slots have a fourth of what it
-   leaves, and A the rest. */
+   With HYBRID_RESIDENT B or X may take more of the budget, slots take a fourth of the
+   rest, and cached packs of A what remains. */
 #include "engine/plan/column_blocks.h"
 #include "engine/schedules/schedule.h"
 
@@ -15,7 +14,7 @@ static hy_estimate promise(const hy_planning *p)
                                        : (hy_estimate){.chunks = 0};
 }
 
-/* With pinned X and Y it may come in panels after all. */
+/* Runs with pinned X and Y may use column blocks instead. */
 static void complete(const hy_product *product, hy_layout *layout)
 {
     if (product->options.split != HYBRID_SPLIT_AUTO &&

@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_backend.cu - one CUDA device: its memory, events and clock. */
+/* gpu/backend/cuda_backend.cu - a CUDA device as a backend: memory, marks and clock. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 struct hy_mark {
     cuda_backend *owner;
     cudaEvent_t timed, untimed;
-    cudaEvent_t event; /* the one that was set last */
+    cudaEvent_t event;
 };
 
 static void range_begin(const char *name)
@@ -37,7 +37,7 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
-    HY_TRY(hy_cuda_works(b, "work on the device")); /* kept blocks would not tell */
+    HY_TRY(hy_cuda_works(b, "work on the device")); /* pooled blocks would not tell */
     return hy_blocks_alloc(&b->blocks, self, space, bytes, what, out);
 }
 
@@ -113,9 +113,8 @@ static hybrid_status lane_wait(hy_lane *self, hy_mark *mark)
     return HYBRID_OK;
 }
 
-/* Looks instead of sleeping until the device interrupts: waking by interrupt was seen to
-   take 2 ms. First without a pause, where there are cores enough for that, then with
-   pauses that grow with the time waited. */
+/* Polls, because waking by interrupt was seen to take 2 ms. It spins at first if the pool
+   has enough workers, then pauses for times that grow with the time waited. */
 static hybrid_status host_wait(hy_mark *mark)
 {
     cuda_backend *b = mark->owner;
@@ -150,8 +149,8 @@ static hybrid_status mark_reached(hy_mark *mark, int *out)
 
 /* ---- time ---- */
 
-/* Take the device's time and the host's at the same moment: of a few tries the one
-   that the host saw pass in the shortest time. */
+/* Takes the device's time and the host's time at the same moment. Makes four tries and
+   keeps the one that took the host least time. */
 static hybrid_status set_epoch(cuda_backend *b)
 {
     hy_context *ctx = b->base.ctx;
@@ -201,8 +200,8 @@ static __global__ void nothing()
 {
 }
 
-/* CUDA does not outlive fork(): in a child of the process that started it calls fail, or
-   wait for threads that are not there. 0: not started yet. */
+/* Process that started CUDA; 0 if none has. CUDA does not survive fork(): in a child
+   process its calls fail, or wait for threads that do not exist. */
 static std::atomic<pid_t> starter;
 
 static hybrid_status check_process(hy_context *ctx)
@@ -212,8 +211,8 @@ static hybrid_status check_process(hy_context *ctx)
     if (starter.compare_exchange_strong(first, self) || first == self)
         return HYBRID_OK;
     return hy_fail(ctx, HYBRID_NO_DEVICE,
-                   "process %ld started CUDA and this one, %ld, is a fork of it, which "
-                   "CUDA does not serve",
+                   "process %ld started CUDA; this process, %ld, is a fork of it, where "
+                   "CUDA cannot be used",
                    long(first), long(self));
 }
 
@@ -232,7 +231,7 @@ static hybrid_status find_device(hy_context *ctx, int device)
     return HYBRID_OK;
 }
 
-/* Name, width, speeds, and whether this build has code for the device. */
+/* Finds name, width and speeds, and checks that this build has code for the device. */
 static hybrid_status learn_device(cuda_backend *b)
 {
     hy_context *ctx  = b->base.ctx;
@@ -252,9 +251,9 @@ static hybrid_status learn_device(cuda_backend *b)
     }
 
     b->width = p.multiProcessorCount;
-    /* code that the driver made from PTX knows no more than that did */
+    /* code compiled from PTX has only the features of its PTX version */
     b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
-    /* two bits a clock and wire, of which copies reach 86 % on Hopper */
+    /* two bits for each clock and wire; copies reach 86 % of that on Hopper */
     b->mem_Bps = 0.86 * 2e3 * mem_kHz * (p.memoryBusWidth / 8.0);
     b->flops   = 2e3 * core_kHz * 128.0 * b->width;
     snprintf(b->words, sizeof b->words, "%.80s, %d SMs, %.1f GiB", p.name, b->width,
@@ -262,13 +261,14 @@ static hybrid_status learn_device(cuda_backend *b)
     return HYBRID_OK;
 }
 
-/* device_bytes 0: one of so many equal parts of nine tenths of what is free. */
+/* Sets up the device. With device_bytes 0 the cap is an equal part of nine tenths of the
+   free memory; `parts` backends share it. */
 static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
 {
     hy_context *ctx = b->base.ctx;
     size_t bytes = 0, all = 0;
     HY_TRY(hy_cuda_enter(b));
-    /* first, as a device that failed refuses it */
+    /* first, because a failed device refuses it */
     HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
     HY_CUDA(ctx, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
     nvtxNameCudaStreamA(b->clock, "clock");
@@ -304,7 +304,7 @@ static void close(hy_backend *self)
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops;
 
-/* While the caller reads his files: 5 ms of a first product. */
+/* Runs while the caller reads input; loading would take 5 ms of a first product. */
 static void *load_kernels(void *arg)
 {
     cuda_backend *b = static_cast<cuda_backend *>(arg);

@@ -1,4 +1,5 @@
-/* gpu/backend/cuda_backend.cuh - what the CUDA backend is made of. */
+/* gpu/backend/cuda_backend.cuh - declarations that the files of the CUDA backend
+   share. */
 #ifndef HY_CUDA_BACKEND_CUH
 #define HY_CUDA_BACKEND_CUH
 
@@ -6,7 +7,7 @@
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_memory.cuh"
 
-/* Of hy_backend_ops. */
+/* Functions of hy_backend_ops. */
 hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out); /* cuda_measure.cu */
 hybrid_status hy_cuda_pin(hy_backend *self, void *ptr, size_t bytes);
 void hy_cuda_unpin(hy_backend *self, void *ptr);
@@ -25,8 +26,8 @@ hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A,
                            uint64_t *out);                          /* cuda_hash.cu */
 hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s); /* cuda_survey.cu */
 enum {
-    HY_CUDA_SURVEYORS    = 264, /* blocks, a record of each, */
-    HY_CUDA_DRAWS        = 128, /* and those that draw rows of C */
+    HY_CUDA_SURVEYORS    = 264, /* maximum blocks that count; each writes a record */
+    HY_CUDA_DRAWS        = 128, /* blocks that draw rows of C */
     HY_CUDA_SURVEY_BYTES = 256 + (HY_CUDA_SURVEYORS + HY_CUDA_DRAWS) * 72
 };
 

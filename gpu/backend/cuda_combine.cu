@@ -1,20 +1,20 @@
-/* gpu/backend/cuda_combine.cu - dense operands and results of the caller, in whichever
-   order they lie in the device's memory.
+/* gpu/backend/cuda_combine.cu - combines and copies the caller's dense matrices in device
+   memory, in any order.
 
-   A block has a tile of 32 x 32 elements, which passes through shared memory: it is read
-   along the direction in which neighbours follow each other in `from`, and written along
-   that of `to`. A single column needs no tile. */
+   A block moves a tile of 32 x 32 elements through shared memory. It reads along the
+   direction in which elements of `from` are contiguous and writes along that of `to`. A
+   single column needs no tile. */
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
 constexpr int TILE = 32;
-constexpr int ROWS = 8; /* threads a column of a tile */
+constexpr int ROWS = 8; /* threads for a column of a tile */
 
 template <typename T>
 static __device__ void combine_one(const hy_combining &c, int64_t at, T from)
 {
     T *to      = static_cast<T *>(c.to);
-    double sum = c.beta != 0 ? -0.0 : 0.0; /* -0 leaves every number as it is */
+    double sum = c.beta != 0 ? -0.0 : 0.0; /* adding to -0 changes no number */
     if (c.alpha != 0)
         sum = c.alpha * double(from);
     if (c.beta != 0)

@@ -1,15 +1,15 @@
-/* gpu/backend/cuda_count.cu - scalar products of rows, for the plan of a product whose
-   operands are on the device already.
+/* gpu/backend/cuda_count.cu - counts the scalar products of rows, for planning a product
+   with operands on the device.
 
-   Eight lanes share a row, whose length planning bounds. What they find is written to the
-   host's memory by whole lines: a row at a time it would cross the bus in words. */
+   Eight lanes share a row; planning limits the length of rows. The counts of a block are
+   written to host memory together: single words would be inefficient on the bus. */
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_scan.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
-constexpr int LANES = 8, ROWS = HY_CUDA_THREADS /* of a block */;
+constexpr int LANES = 8, ROWS = HY_CUDA_THREADS /* rows of a block */;
 
-/* Of the entries [begin, end) that are this lane's. */
+/* Returns this lane's part of the products of entries [begin, end). */
 static __device__ uint32_t sum_lengths(int64_t begin, int64_t end, const int32_t *a_col,
                                        const int64_t *b_row_ptr)
 {

@@ -1,6 +1,4 @@
-/* gpu/backend/cuda_device.cuh - the state of the CUDA backend, for the modules that make
- * it up.
- */
+/* gpu/backend/cuda_device.cuh - the state of the CUDA backend, which its files share. */
 #ifndef HY_CUDA_DEVICE_CUH
 #define HY_CUDA_DEVICE_CUH
 
@@ -14,8 +12,8 @@ struct hy_cuda_block {
     void *ptr;
     size_t bytes;
     hy_space space;
-    bool kept;    /* freed, and here for reuse */
-    int64_t call; /* that made it (hy_context.call) */
+    bool pooled;  /* true if the block is free for reuse */
+    int64_t call; /* call that made the block (hy_context.call) */
     hy_cuda_block *next;
 };
 
@@ -29,21 +27,22 @@ using hy_get_attributes = CUresult (*)(unsigned, CUpointer_attribute *, void **,
 
 struct cuda_backend {
     hy_backend base;
-    int device, width, sm; /* its number, multiprocessors, compute capability */
-    char words[128];       /* what describe() says */
+    int device, width, sm; /* number; multiprocessors; compute capability, 90 = 9.0 */
+    char words[128];       /* result of describe() */
     double mem_Bps, flops;
     hy_block_list blocks;
     hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
-    cudaStream_t clock;           /* carries `epoch` and nothing else */
-    cudaEvent_t followed;         /* in the caller's stream, when a call began */
-    bool follows;                 /* and that was set: the stream was at work */
-    cudaMemPool_t pool;           /* of results; NULL: the device has no pools */
-    pthread_mutex_t lock;         /* of what follows */
-    cudaEvent_t epoch;            /* device times are counted from it */
+    cudaStream_t clock;           /* carries `epoch` and short work of the backend */
+    cudaEvent_t followed;         /* event in the caller's stream when a call began */
+    bool follows;                 /* true if `followed` was set, because the stream had
+                                     work */
+    cudaMemPool_t pool;           /* memory of results; NULL if the device has no pools */
+    pthread_mutex_t lock;         /* protects the members below */
+    cudaEvent_t epoch;            /* device times are counted from this event */
     int64_t epoch_ns;
-    pthread_t loader;   /* loads kernels that a first product may need, */
-    bool loads;         /* and nobody has waited for it yet */
-    cudaError_t loaded; /* what it ended with */
+    pthread_t loader;   /* thread that loads kernels for the first product */
+    bool loads;         /* true until the loader has been joined */
+    cudaError_t loaded; /* status of loading */
 };
 
 inline cuda_backend *hy_cuda_mine(hy_backend *self)
@@ -56,7 +55,7 @@ inline const cuda_backend *hy_cuda_mine(const hy_backend *self)
     return reinterpret_cast<const cuda_backend *>(self);
 }
 
-/* Until kernels are loaded. Any thread. */
+/* Waits until kernels are loaded and returns the status. Any thread. */
 inline cudaError_t hy_cuda_await_loads(cuda_backend *b)
 {
     pthread_mutex_lock(&b->lock);
@@ -67,12 +66,12 @@ inline cudaError_t hy_cuda_await_loads(cuda_backend *b)
     return b->loaded;
 }
 
-/* Make the backend's device current in this thread, which has no error of CUDA's pending
-   then: an earlier one is not of this engine's doing. */
+/* Makes the backend's device current in this thread. Clears a pending CUDA error, which
+   cannot come from this engine. */
 hybrid_status hy_cuda_enter(const cuda_backend *b);
 
-/* DEVICE_FAILED and a sentence that names the call, if the device does not work any more:
-   before memory is given out, and after memory was refused. */
+/* Returns DEVICE_FAILED, with a message that names `call`, if the device does not work
+   any more. Called before memory is given out and after memory was refused. */
 hybrid_status hy_cuda_works(const cuda_backend *b, const char *call);
 
 #endif /* HY_CUDA_DEVICE_CUH */

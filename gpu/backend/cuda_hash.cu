@@ -1,11 +1,11 @@
-/* gpu/backend/cuda_hash.cu - the hash of a pattern in the device's memory:
-   base/data/csr_hash.c, with a thread to each lane of a block. */
+/* gpu/backend/cuda_hash.cu - hashes a pattern in device memory as base/data/csr_hash.c
+   does, with a thread for each lane of a block of words. */
 #include "base/data/hash_words.h"
 #include "gpu/backend/cuda_backend.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
-/* Of the eight threads of a block of words; `seed` says which block it is. All threads of
-   the warp come here. */
+/* Adds the hash of a block of words, which eight threads hold, to the sum. `seed`
+   identifies the block. All threads of the warp call it. */
 static __device__ void add_block(uint64_t lane, uint64_t seed, bool inside,
                                  unsigned long long *sum)
 {
@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     add_block(lane, 2 * uint64_t(begin), begin < count, sum);
 }
 
-/* Columns of either width give the same hash. */
+/* Columns of 32 and 64 bits give the same hash. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_columns(const T *col, int64_t count, unsigned long long *sum)

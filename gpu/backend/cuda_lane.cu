@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_lane.cu - lanes of the CUDA backend: streams. */
+/* gpu/backend/cuda_lane.cu - lanes of the CUDA backend, which are streams. */
 #include "gpu/backend/cuda_lane.cuh"
 
 #include <nvtx3/nvToolsExt.h>
@@ -8,22 +8,22 @@
 
 struct cuda_lane {
     hy_lane base;
-    cudaStream_t stream, side; /* side: NULL until the first hy_fork() */
+    cudaStream_t stream, side; /* side: NULL before the first hy_fork() */
     cudaEvent_t forked, joined;
-    bool borrowed; /* the stream is the caller's */
+    bool borrowed; /* true if the stream is the caller's */
 };
 
 hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call)
 {
     if (error == cudaSuccess)
         return HYBRID_OK;
-    (void)cudaGetLastError(); /* so that the next call does not report it again */
+    (void)cudaGetLastError(); /* so that the next call does not report the error again */
     return hy_fail(ctx, HYBRID_DEVICE_FAILED, "%s failed: %s", call,
                    cudaGetErrorString(error));
 }
 
-/* Other users of CUDA in this thread may have changed the device since, and left an error
-   that would be taken for one of the next launch. */
+/* Other users of CUDA in this thread may have changed the device, or left an error that
+   the next launch would report. */
 hybrid_status hy_cuda_enter(const cuda_backend *b)
 {
     (void)cudaGetLastError();
@@ -31,7 +31,8 @@ hybrid_status hy_cuda_enter(const cuda_backend *b)
     return HYBRID_OK;
 }
 
-/* A kernel that faulted takes the process's context with it: then every call fails. */
+/* After a fault in a kernel the CUDA context of the process is lost, and every call
+   fails. */
 hybrid_status hy_cuda_works(const cuda_backend *b, const char *call)
 {
     const cudaError_t error = cudaStreamQuery(b->clock);
@@ -39,7 +40,7 @@ hybrid_status hy_cuda_works(const cuda_backend *b, const char *call)
                                       : hy_cuda_check(b->base.ctx, error, call);
 }
 
-/* ---- lanes, as variants see them ---- */
+/* ---- lanes as variants see them ---- */
 
 hybrid_status hy_lane_enter(hy_lane *self)
 {
@@ -51,7 +52,7 @@ cudaStream_t hy_stream(const hy_lane *self)
     return reinterpret_cast<const cuda_lane *>(self)->stream;
 }
 
-/* What had no room for its code when the engine was made may have it now. */
+/* Tries again to load kernels. They may have lacked memory when the engine was made. */
 static cudaError_t load_again(cuda_backend *b)
 {
     pthread_mutex_lock(&b->lock);
@@ -78,7 +79,7 @@ int hy_width(const hy_lane *self)
     return hy_cuda_mine(self->backend)->width;
 }
 
-/* The side stream with its events, made when a variant first asks for it. */
+/* Makes the side stream and its events when a variant first asks for them. */
 static hybrid_status open_side(cuda_lane *l)
 {
     hy_context *ctx = l->base.backend->ctx;
@@ -122,16 +123,16 @@ hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
 {
     hy_context *ctx = self->ctx;
     void *room      = nullptr;
-    int least = 0, most = 0; /* the most urgent is the lesser number */
+    int lowest = 0, highest = 0; /* the most urgent priority is the smallest number */
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    HY_CUDA(ctx, cudaDeviceGetStreamPriorityRange(&least, &most));
+    HY_CUDA(ctx, cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));
     cuda_lane *l = static_cast<cuda_lane *>(room);
     *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr, false};
     const hybrid_status status =
         hy_cuda_check(ctx,
                       cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking,
-                                                   urgent ? most : least),
+                                                   urgent ? highest : lowest),
                       "cudaStreamCreateWithPriority");
     if (status != HYBRID_OK) {
         hy_array_free(ctx, l);

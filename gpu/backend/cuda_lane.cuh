@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_lane.cuh - what the CUDA variants know of the CUDA backend. */
+/* gpu/backend/cuda_lane.cuh - the part of the CUDA backend that variants use. */
 #ifndef HY_CUDA_LANE_CUH
 #define HY_CUDA_LANE_CUH
 
@@ -6,65 +6,65 @@
 
 #include "base/contract/backend.h"
 
-/* HYBRID_OK, or DEVICE_FAILED and a sentence that names the call. */
+/* Returns HYBRID_OK, or DEVICE_FAILED with a message that names `call`. */
 hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call);
 
-/* Return unless the CUDA call succeeded. */
+/* Returns from the calling function unless the CUDA call succeeded. */
 #define HY_CUDA(ctx, call) HY_TRY(hy_cuda_check((ctx), (call), #call))
 
-/* Make the lane's device current in this thread; call it before the first launch. */
+/* Makes the lane's device current in this thread. Call it before the first launch. */
 hybrid_status hy_lane_enter(hy_lane *lane);
 cudaStream_t hy_stream(const hy_lane *lane);
-int hy_width(const hy_lane *lane); /* multiprocessors */
+int hy_width(const hy_lane *lane); /* multiprocessors of the device */
 
-/* What is launched into *side from now on runs beside the lane's own stream, after all
-   that is in it already; hy_join() makes the lane wait for it. One side, one fork at a
-   time. */
+/* hy_fork() sets *side to a second stream. Work launched into it runs beside the lane's
+   own stream, after all earlier work of the lane. hy_join() makes the lane wait for it. A
+   lane has one side stream and one fork at a time. */
 hybrid_status hy_fork(hy_lane *lane, cudaStream_t *side);
 hybrid_status hy_join(hy_lane *lane);
 
-/* After a launch: whether it was accepted. `what` names the kernel. */
+/* Returns the status of the launch just made. `what` names the kernel. */
 hybrid_status hy_launched(hy_lane *lane, const char *what);
 
-/* Enqueue *to = *from, `to` a word of pinned memory. A kernel does it: a copy would wait
-   behind the large one that the engine for that direction is busy with. */
+/* Enqueues *to = *from; `to` is a word of pinned memory. A kernel does this, because a
+   copy would wait behind the large copy that occupies the engine of that direction. */
 hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 
-/* Enqueue hy_backend_ops.rebase. */
+/* Enqueues hy_backend_ops.rebase. */
 hybrid_status hy_rebase(hy_lane *lane, const hy_rebasing *r);
 
-/* Enqueue hy_backend_ops.combine. */
+/* Enqueues hy_backend_ops.combine. */
 hybrid_status hy_cuda_combine(hy_lane *lane, const hy_combining *c);
 
-/* Load the kernels of spgemm.cuda.hash and of small numbers, for the device of the
-   calling thread. Those of the former may be launched only after that. */
+/* Load kernels for the device of the calling thread: those of spgemm.cuda.hash, which may
+   be launched only afterwards, and those of cuda_words.cu. */
 cudaError_t hy_hash_load(int device);
 void hy_words_load();
 
-/* Wait until they are loaded; what went wrong. */
+/* Waits until they are loaded and returns the status. */
 hybrid_status hy_lane_loaded(hy_lane *lane);
 
-/* A kernel is loaded when it is first used; the call that does so takes 0.3 ms. What goes
-   wrong comes again when it is launched. */
+/* Loads a kernel in advance. Otherwise its first launch loads it, which takes 0.3 ms. The
+   launch reports errors of loading. */
 template <typename K> void hy_load(K *kernel)
 {
     cudaFuncAttributes attributes;
     (void)cudaFuncGetAttributes(&attributes, kernel);
 }
 
-/* Enqueue hy_backend_ops.turn. */
-hybrid_status hy_cuda_transpose(hy_lane *lane, const hy_transposition *turning);
+/* Enqueues hy_backend_ops.turn. */
+hybrid_status hy_cuda_transpose(hy_lane *lane, const hy_transposition *t);
 
-/* Enqueue hy_backend_ops.products. */
+/* Enqueues hy_backend_ops.products. */
 hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                                 const int32_t *a_col, const int64_t *b_row_ptr,
                                 uint32_t *products);
 
-/* Enqueue hy_backend_ops.pack_deltas. */
+/* Enqueues hy_backend_ops.pack_deltas. */
 hybrid_status hy_pack_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,
                              int64_t most, void *packed, int64_t *units);
 
-/* Of hy_backend_ops. */
+/* Functions of hy_backend_ops. */
 hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
                                 hy_lane **out);
 hybrid_status hy_cuda_borrow(hy_backend *self, void *stream, hy_lane **out);
@@ -73,7 +73,7 @@ void hy_cuda_lane_drain(hy_lane *self);
 hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
 hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows);
 
-/* Blocks for n items, `per` of them each, at least 1 and at most `limit`. */
+/* Returns the number of blocks for n items with `per` items each, from 1 to `limit`. */
 inline unsigned hy_blocks(int64_t n, int64_t per, int64_t limit = INT32_MAX)
 {
     const int64_t blocks = (n + per - 1) / per;

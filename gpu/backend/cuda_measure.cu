@@ -1,22 +1,23 @@
-/* gpu/backend/cuda_measure.cu - speeds of a CUDA device, measured: copies, memory,
- * launches. */
+/* gpu/backend/cuda_measure.cu - measures the speeds of a CUDA device: copies, memory and
+   launches. */
 #include "base/data/median.h"
 #include "gpu/backend/cuda_backend.cuh"
 
 namespace
 {
 
-constexpr size_t COPY_BYTES = size_t(64) << 20;  /* up, and as many down */
-constexpr size_t MEM_BYTES  = size_t(256) << 20; /* far more than an L2 */
+constexpr size_t COPY_BYTES = size_t(64) << 20;  /* bytes copied in each direction */
+constexpr size_t MEM_BYTES  = size_t(256) << 20; /* bytes copied on the device; far more
+                                                    than an L2 cache */
 constexpr int MEM_COPIES = 4, LAUNCHES = 256, TRIES = 9;
 
-/* What is timed is enqueued on `main`; `other` is for the second of two directions. */
+/* Timed work is enqueued on `main`; the second of two directions on `other`. */
 struct measuring {
     hy_context *ctx;
     hy_lane *main, *other;
     cudaEvent_t begin, end, joined;
-    hy_buffer up, down;      /* pinned, COPY_BYTES */
-    hy_buffer first, second; /* of the device, MEM_BYTES */
+    hy_buffer up, down;      /* pinned, COPY_BYTES each */
+    hy_buffer first, second; /* device memory, MEM_BYTES each */
 };
 
 typedef hybrid_status (*work_fn)(const measuring *m);
@@ -44,7 +45,8 @@ hybrid_status copy_down(const measuring *m)
     return copy_down_in(m, hy_stream(m->main));
 }
 
-/* `begin` was recorded just before; whoever is last ends the time. */
+/* Copies in both directions. `begin` was recorded just before; the later copy ends the
+   time. */
 hybrid_status copy_both(const measuring *m)
 {
     const cudaStream_t other = hy_stream(m->other);
@@ -71,7 +73,7 @@ hybrid_status launch_many(const measuring *m)
     return hy_launched(m->main, "an empty kernel");
 }
 
-/* Median, after one that is not counted. */
+/* Sets *seconds to the median of TRIES runs after one run that is not counted. */
 hybrid_status time_work(const measuring *m, work_fn work, double *seconds)
 {
     double each[TRIES];
@@ -101,13 +103,13 @@ hybrid_status open_measuring(hy_backend *self, measuring *m)
     HY_TRY(ops->alloc(self, HY_PINNED, COPY_BYTES, "arrays of measurements", &m->down));
     HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, "arrays of measurements", &m->first));
     HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, "arrays of measurements", &m->second));
-    /* what is copied shall have been written: fresh pages may share one of zeros */
+    /* write the source, because fresh pages may share one page of zeros */
     HY_CUDA(m->ctx, cudaMemsetAsync(m->first.ptr, 1, MEM_BYTES, hy_stream(m->main)));
     HY_CUDA(m->ctx, cudaMemsetAsync(m->second.ptr, 2, MEM_BYTES, hy_stream(m->main)));
     return HYBRID_OK;
 }
 
-/* After an error there may be copies under way. */
+/* Copies may still run after an error. */
 void wait_for(hy_lane *lane)
 {
     if (lane)
@@ -129,7 +131,7 @@ void close_measuring(hy_backend *self, measuring *m)
     hy_cuda_lane_close(m->main);
     hy_cuda_lane_close(m->other);
     (void)cudaGetLastError();
-    self->ops->trim(self, 0); /* what was measured with is not kept */
+    self->ops->trim(self, 0); /* the buffers of the measurement are not pooled */
 }
 
 hybrid_status measure(const measuring *m, hy_measured *out)

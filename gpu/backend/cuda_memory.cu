@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_memory.cu - blocks of device and pinned memory, kept when freed. */
+/* gpu/backend/cuda_memory.cu - blocks of device and pinned memory, pooled when freed. */
 #include "gpu/backend/cuda_memory.cuh"
 
 #include <stdio.h>
@@ -12,9 +12,9 @@
 
 /* ---- pinned memory ----
 
-   cudaHostAlloc makes 2 GB of pages a second, which is most of a first product's time.
-   Mapped as huge pages, touched by all workers and registered as a whole, memory of the
-   same use is there ten times as soon. */
+   cudaHostAlloc makes 2 GB of pages a second, which would be most of the time of a first
+   product. Memory that is mapped as huge pages, touched by all workers and registered at
+   once is ready ten times sooner. */
 
 static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -53,8 +53,8 @@ static hy_meter *meter_of(hy_backend *owner, hy_space space)
     return space == HY_DEVICE ? &owner->device : &owner->pinned;
 }
 
-/* Give back the block that *link points to. Its memory may already be lost with the
-   device, so errors say nothing new. */
+/* Frees the block that *link points to. Errors are ignored, because the memory may
+   already be lost with the device. */
 static void drop(hy_backend *owner, hy_cuda_block **link)
 {
     hy_cuda_block *gone = *link;
@@ -68,28 +68,28 @@ static void drop(hy_backend *owner, hy_cuda_block **link)
     hy_array_free(owner->ctx, gone);
 }
 
-static void drop_kept(hy_block_list *list, hy_backend *owner, hy_space space,
-                      int64_t since)
+static void drop_pooled(hy_block_list *list, hy_backend *owner, hy_space space,
+                        int64_t since)
 {
     for (hy_cuda_block **link = &list->first; *link;)
-        if ((*link)->kept && (*link)->space == space && (*link)->call >= since)
+        if ((*link)->pooled && (*link)->space == space && (*link)->call >= since)
             drop(owner, link);
         else
             link = &(*link)->next;
 }
 
-/* The smallest kept block that holds `bytes` and is not more than twice as large. */
-static hy_cuda_block *find_kept(const hy_block_list *list, hy_space space, size_t bytes)
+/* Returns the smallest pooled block with at least `bytes` and at most twice as many. */
+static hy_cuda_block *find_pooled(const hy_block_list *list, hy_space space, size_t bytes)
 {
     hy_cuda_block *best = nullptr;
     for (hy_cuda_block *at = list->first; at; at = at->next)
-        if (at->kept && at->space == space && at->bytes >= bytes &&
+        if (at->pooled && at->space == space && at->bytes >= bytes &&
             at->bytes - bytes <= bytes && (!best || at->bytes < best->bytes))
             best = at;
     return best;
 }
 
-/* Memory of the space, counted on its meter; NULL if there is none. */
+/* Allocates memory and counts it on its meter. Returns NULL if there is none. */
 static void *take(hy_backend *owner, hy_space space, size_t bytes)
 {
     void *ptr = nullptr;
@@ -141,7 +141,7 @@ static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space 
     HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_cuda_block), "a block's record", &record));
     void *ptr = take(owner, space, bytes);
     if (!ptr) {
-        drop_kept(list, owner, space, 0);
+        drop_pooled(list, owner, space, 0);
         ptr = take(owner, space, bytes);
     }
     if (!ptr) {
@@ -179,12 +179,12 @@ hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space s
 
     pthread_mutex_lock(&list->lock);
     hybrid_status status = HYBRID_OK;
-    hy_cuda_block *found = find_kept(list, space, bytes);
+    hy_cuda_block *found = find_pooled(list, space, bytes);
     if (!found)
         status = new_block(list, owner, space, bytes, what, &found);
     if (status == HYBRID_OK) {
-        found->kept = false;
-        *out        = hy_buffer{found->ptr, bytes, space};
+        found->pooled = false;
+        *out          = hy_buffer{found->ptr, bytes, space};
     }
     pthread_mutex_unlock(&list->lock);
     return status;
@@ -195,7 +195,7 @@ void hy_blocks_free(hy_block_list *list, hy_buffer *buffer)
     pthread_mutex_lock(&list->lock);
     for (hy_cuda_block *at = list->first; at && buffer->ptr; at = at->next)
         if (at->ptr == buffer->ptr)
-            at->kept = true;
+            at->pooled = true;
     pthread_mutex_unlock(&list->lock);
     *buffer = hy_buffer{};
 }
@@ -203,7 +203,7 @@ void hy_blocks_free(hy_block_list *list, hy_buffer *buffer)
 void hy_blocks_trim(hy_block_list *list, hy_backend *owner, int64_t since)
 {
     pthread_mutex_lock(&list->lock);
-    drop_kept(list, owner, HY_DEVICE, since);
-    drop_kept(list, owner, HY_PINNED, since);
+    drop_pooled(list, owner, HY_DEVICE, since);
+    drop_pooled(list, owner, HY_PINNED, since);
     pthread_mutex_unlock(&list->lock);
 }

@@ -1,15 +1,15 @@
-/* gpu/backend/cuda_memory.cuh - blocks of device and pinned memory, kept when freed.
+/* gpu/backend/cuda_memory.cuh - blocks of device and pinned memory, pooled when freed.
 
-   Pinning pages runs at 2 GB/s, so a freed block waits for the next alloc of about its
-   size. It stays counted on its meter until trim, or until somebody needs the room.
-   The device of the list is current in the calling thread. */
+   Pages are pinned at only 2 GB/s, so a freed block is pooled for a later allocation of
+   similar size. It stays counted on its meter until a trim, or until an allocation needs
+   the room. The device of the list must be current in the calling thread. */
 #ifndef HY_CUDA_MEMORY_CUH
 #define HY_CUDA_MEMORY_CUH
 
 #include "gpu/backend/cuda_device.cuh"
 
 void hy_blocks_open(hy_block_list *list);
-void hy_blocks_close(hy_block_list *list, hy_backend *owner); /* frees them all */
+void hy_blocks_close(hy_block_list *list, hy_backend *owner);
 hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space space,
                               size_t bytes, const char *what, hy_buffer *out);
 void hy_blocks_free(hy_block_list *list, hy_buffer *buffer);

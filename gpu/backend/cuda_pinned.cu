@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_pinned.cu - memory of others that copies go from and to directly. */
+/* gpu/backend/cuda_pinned.cu - pins the caller's memory and finds pinned memory. */
 #include "gpu/backend/cuda_backend.cuh"
 
 hybrid_status hy_cuda_pin(hy_backend *self, void *ptr, size_t bytes)
@@ -19,7 +19,7 @@ void hy_cuda_unpin(hy_backend *self, void *ptr)
     (void)cudaGetLastError();
 }
 
-/* The runtime does not tell how long a pinned range is, and the library is not linked
+/* The runtime does not report the length of a pinned range, and the library is not linked
    with the driver. */
 hy_get_attributes hy_cuda_find_attributes()
 {

@@ -1,10 +1,10 @@
-/* gpu/backend/cuda_scan.cuh - sums over the threads before, of a warp and of a block. */
+/* gpu/backend/cuda_scan.cuh - prefix sums over the threads of a warp and of a block. */
 #ifndef HY_CUDA_SCAN_CUH
 #define HY_CUDA_SCAN_CUH
 
-constexpr unsigned HY_ALL = 0xffffffffu; /* lanes of a warp */
+constexpr unsigned HY_ALL = 0xffffffffu; /* all lanes of a warp */
 
-/* Sum of `mine` over the lanes below; *sum over all. */
+/* Returns the sum of `mine` over the lower lanes and sets *sum to that over all lanes. */
 __device__ inline int warp_scan(int mine, int *sum)
 {
     const int lane = threadIdx.x % 32;
@@ -18,15 +18,16 @@ __device__ inline int warp_scan(int mine, int *sum)
     return upto - mine;
 }
 
-/* The same over the threads of a block; all of them must call it. */
+/* Returns the sum of `mine` over the lower threads of a block and sets *sum to that over
+   all threads. All threads must call it. */
 template <int THREADS> __device__ int block_scan(int mine, int *sum)
 {
     constexpr int WARPS = THREADS / 32;
-    /* aligned: the compiler reads it by vectors, and with it what lies beside it */
+    /* aligned, because the compiler reads it in vectors that extend beyond its end */
     __shared__ alignas(16) int part[WARPS];
     int in_warp, total = 0, before = 0;
     const int rank = warp_scan(mine, &in_warp);
-    __syncthreads(); /* the last scan has been read */
+    __syncthreads(); /* the previous scan has been read */
     if (threadIdx.x % 32 == 0)
         part[threadIdx.x / 32] = in_warp;
     __syncthreads();

@@ -1,9 +1,9 @@
-/* gpu/backend/cuda_search.cuh - who owns item t? Binary search in offsets. */
+/* gpu/backend/cuda_search.cuh - binary search in offsets and keys. */
 #ifndef HY_CUDA_SEARCH_CUH
 #define HY_CUDA_SEARCH_CUH
 
-/* The i of [begin, end) with offset[i] <= t < offset[i+1], given that there is one.
-   Owners of nothing are passed over. */
+/* Returns the i of [begin, end) with offset[i] <= t < offset[i+1], which must exist.
+   Empty ranges are passed over. */
 __device__ inline int hy_owner(const int *offset, int begin, int end, int t)
 {
     while (end - begin > 1) {
@@ -16,7 +16,7 @@ __device__ inline int hy_owner(const int *offset, int begin, int end, int t)
     return begin;
 }
 
-/* The first i of [0, n] from which on key[i] >= wanted. */
+/* Returns the first i with key[i] >= wanted, or n. */
 template <typename K> __device__ int hy_lower_bound(const K *key, int n, K wanted)
 {
     int begin = 0;

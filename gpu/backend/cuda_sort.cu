@@ -1,5 +1,5 @@
-/* gpu/backend/cuda_sort.cu - scans and sorts. The only file that includes Thrust and CUB.
- */
+/* gpu/backend/cuda_sort.cu - scans and sorts. The only file that includes Thrust and
+   CUB. */
 #include "gpu/backend/cuda_sort.cuh"
 
 #include "gpu/backend/cuda_sum.cuh"
@@ -11,9 +11,10 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-/* ---- one device-wide primitive after another ---- */
+/* ---- device-wide primitives ---- */
 
-/* Call `primitive` with no scratch, which asks for its size, then for good. */
+/* Calls `primitive` twice: without scratch, to learn the bytes it needs, and then with
+   scratch. */
 template <typename F>
 static hybrid_status with_scratch(hy_lane *lane, hy_scratch scratch, const char *name,
                                   F primitive)
@@ -22,12 +23,13 @@ static hybrid_status with_scratch(hy_lane *lane, hy_scratch scratch, const char 
     size_t need     = 0;
     HY_TRY(hy_cuda_check(ctx, primitive(nullptr, need), name));
     if (need > scratch.bytes)
-        return hy_fail(ctx, HYBRID_DEVICE_FAILED, "%s wants %zu bytes of scratch of %zu",
-                       name, need, scratch.bytes);
+        return hy_fail(ctx, HYBRID_DEVICE_FAILED,
+                       "%s needs %zu bytes of scratch, but has %zu", name, need,
+                       scratch.bytes);
     return hy_cuda_check(ctx, primitive(scratch.ptr, need), name);
 }
 
-/* The primitive's input: element i of what is scanned. */
+/* Returns an iterator with element(i) as its element i. */
 template <typename F> static auto each(F element)
 {
     return thrust::make_transform_iterator(thrust::counting_iterator<int>(0), element);
@@ -107,13 +109,13 @@ hybrid_status hy_sort_pairs(hy_lane *lane, hy_scratch scratch, K *key[2], T *val
     return HYBRID_OK;
 }
 
-/* ---- rows of one block ---- */
+/* ---- rows of a block ---- */
 
-/* Product t and those after it, walked by one thread. Expanded ones are like the row of
-   B that a single 1 in A selects. */
+/* A thread's walk over product t and the following ones. Expanded products are walked as
+   the row of B that a single 1 in A would select. */
 template <typename T> struct product_walk {
     const hy_esc<T> &e;
-    int k, next;   /* nonzero of A, and where the following one's products start */
+    int k, next;   /* k: entry of A; next: first product of the following entry */
     int64_t shift; /* product t is entry t + shift of B */
     T a;
 
@@ -139,7 +141,7 @@ template <typename T> struct product_walk {
         if (t >= next) {
             do
                 k++;
-            while (t >= e.start[k + 1]); /* empty rows of B */
+            while (t >= e.start[k + 1]); /* skip empty rows of B */
             enter();
         }
         *col = e.b_col[t + shift];
@@ -147,7 +149,8 @@ template <typename T> struct product_walk {
     }
 };
 
-/* Lowest and highest column of the row's products: rows of B are in order. */
+/* Finds the lowest and highest column of the row's products. Columns ascend in rows of
+   B. */
 template <typename T>
 __device__ void column_range(const hy_esc<T> &e, int row, int *low, int *high)
 {
@@ -174,10 +177,10 @@ __device__ void column_range(const hy_esc<T> &e, int row, int *low, int *high)
     }
 }
 
-/* Expand a row into registers, thread i the products from i*ITEMS on; sort them by as
-   many bits of their columns as differ in this row; give the sum of equal columns to
-   the thread that has the first of them. The sort is stable, so that sums follow the
-   order of A's row. */
+/* Computes a row in registers. Thread i expands the products from i*ITEMS on. The block
+   sorts them by the bits in which their columns differ. The thread with the first product
+   of a column sums up all of that column. The sort is stable, so sums follow the order of
+   A's row. */
 template <typename T, int THREADS, int ITEMS>
 __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
 {
@@ -185,7 +188,8 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     using scanner = cub::BlockScan<int, THREADS>;
     __shared__ union {
         typename sorter::TempStorage sort;
-        T lead[THREADS * ITEMS]; /* j-th of each thread, `leads` many */
+        T lead[THREADS * ITEMS]; /* [j * THREADS + i]: value j of thread i before its
+                                    first new key */
     } big;
     __shared__ typename scanner::TempStorage small;
     __shared__ unsigned last[THREADS];       /* last key of each thread */
@@ -196,7 +200,7 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     for (int i = blockIdx.x; i < list.count; i += gridDim.x) {
         const int row = list.rows[i], begin = e.row_start[row];
         const int p = e.row_start[row + 1] - begin;
-        /* of my products, how many there are: other ones only pad the block */
+        /* products of this thread; other items are padding */
         const int mine = min(max(p - int(threadIdx.x) * ITEMS, 0), ITEMS);
         unsigned key[ITEMS];
         T val[ITEMS];
@@ -224,12 +228,12 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
             for (int j = 0; j < ITEMS; j++)
                 key[j] = ~0u, val[j] = 0;
         }
-        sorter(big.sort).Sort(key, val, 0, bits); /* padding is last before and after */
+        sorter(big.sort).Sort(key, val, 0, bits); /* padding sorts last */
         last[threadIdx.x] = key[ITEMS - 1];
         __syncthreads();
 
         unsigned previous = threadIdx.x > 0 ? last[threadIdx.x - 1] : ~0u;
-        unsigned heads    = 0; /* bit j: key j is the first of its kind */
+        unsigned heads    = 0; /* bit j: key j differs from the one before */
         int lead          = 0;
 #pragma unroll
         for (int j = 0; j < ITEMS; j++) {
@@ -246,7 +250,7 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
         __syncthreads();
 
         const int first = begin + rank;
-        int at          = first - 1; /* where the sum in hand belongs */
+        int at          = first - 1; /* position of the current sum */
         T sum           = 0;
 #pragma unroll
         for (int j = 0; j < ITEMS; j++) {
@@ -259,7 +263,7 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
                 sum += val[j];
             }
         }
-        if (at >= first) { /* the last one may go on in the threads that follow */
+        if (at >= first) { /* the last sum may continue in the following threads */
             for (int n = threadIdx.x + 1; n < THREADS; n++) {
                 for (int j = 0; j < leads[n]; j++)
                     sum += big.lead[j * THREADS + n];
@@ -271,7 +275,8 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     }
 }
 
-/* Rows of this bin have more than `above` products each, so there are few. */
+/* Launches a bin. Its rows have more than `above` products each, which bounds their
+   number. */
 template <typename T, int THREADS, int ITEMS>
 static hybrid_status launch_bin(hy_lane *lane, const hy_esc<T> &e, int bin, int above)
 {
@@ -298,7 +303,7 @@ hybrid_status hy_sort_block_rows(hy_lane *lane, const hy_esc<T> &e, int64_t prod
     return HYBRID_OK;
 }
 
-/* ---- the types that exist ---- */
+/* ---- instances ---- */
 
 #define HY_KEY(K)                                                                        \
     template hybrid_status hy_rank_keys(hy_lane *, hy_scratch, const K *, int, K, int *);

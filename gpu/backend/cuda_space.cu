@@ -1,10 +1,9 @@
-/* gpu/backend/cuda_space.cu - operands and results of the caller in the device's memory.
- */
+/* gpu/backend/cuda_space.cu - the caller's operands and results in device memory. */
 #include "gpu/backend/cuda_backend.cuh"
 #include "base/memory/shortage.h"
 
-/* By the driver, which does not have to make the device current first. 0: it does not
- * say. */
+/* Asks the driver, which does not need the device to be current. Returns 0 if it gives no
+   answer. */
 static int ask_driver(const cuda_backend *b, const void *ptr, hy_held *held)
 {
     CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -26,7 +25,8 @@ static int ask_driver(const cuda_backend *b, const void *ptr, hy_held *held)
     return 1;
 }
 
-/* What is no memory of CUDA's is an error to some versions: the host's. */
+/* Some versions of CUDA report an error for memory that is not CUDA's: it is host
+   memory. */
 hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
 {
     hy_held held = HY_HELD_NOT;
@@ -52,14 +52,15 @@ hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t
     return HYBRID_OK;
 }
 
-/* An event, and not the stream itself: another thread may enqueue more, without end. */
+/* Records an event. Waiting for the stream itself could take forever, because another
+   thread may keep enqueueing work. */
 hybrid_status hy_cuda_follow(hy_backend *self, void *stream)
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
     b->follows = cudaStreamQuery(static_cast<cudaStream_t>(stream)) != cudaSuccess;
     (void)cudaGetLastError();
-    if (!b->follows) /* the stream has nothing to do */
+    if (!b->follows) /* the stream is idle */
         return HYBRID_OK;
     HY_CUDA(self->ctx, cudaEventRecord(hy_cuda_mine(self)->followed,
                                        static_cast<cudaStream_t>(stream)));
@@ -82,16 +83,17 @@ hybrid_status hy_cuda_reached(hy_backend *self, int *out)
 
 /* ---- results ----
 
-   They come from a pool of their own, which keeps some memory of results that were freed:
-   to allocate three arrays takes the driver longer than a small product. */
+   Results come from a pool of their own, which retains some memory of freed results:
+   allocating three arrays takes the driver longer than a small product. */
 
-constexpr uint64_t POOL_KEEPS = uint64_t(2) << 30; /* bytes */
+constexpr uint64_t POOL_BYTES = uint64_t(2) << 30; /* bytes of freed results that the pool
+                                                      retains */
 
 hybrid_status hy_cuda_pool_open(cuda_backend *b)
 {
     hy_context *ctx        = b->base.ctx;
     cudaMemPoolProps props = {};
-    uint64_t keeps         = POOL_KEEPS;
+    uint64_t retained      = POOL_BYTES;
     int supported          = 0;
     HY_CUDA(ctx, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported,
                                         b->device));
@@ -102,7 +104,7 @@ hybrid_status hy_cuda_pool_open(cuda_backend *b)
     props.location.id   = b->device;
     HY_CUDA(ctx, cudaMemPoolCreate(&b->pool, &props));
     HY_CUDA(ctx,
-            cudaMemPoolSetAttribute(b->pool, cudaMemPoolAttrReleaseThreshold, &keeps));
+            cudaMemPoolSetAttribute(b->pool, cudaMemPoolAttrReleaseThreshold, &retained));
     return HYBRID_OK;
 }
 
@@ -112,7 +114,7 @@ void hy_cuda_pool_trim(const cuda_backend *b)
         (void)cudaMemPoolTrimTo(b->pool, 0);
 }
 
-/* Any stream may use the memory when this returns. */
+/* Allocates memory that any stream may use as soon as this returns. */
 static cudaError_t allocate(const cuda_backend *b, size_t bytes, void **out)
 {
     if (!b->pool)
@@ -139,8 +141,8 @@ hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, const char *what, voi
     return hy_short(self->ctx, HYBRID_NO_DEVICE_MEMORY, &s);
 }
 
-/* Work of any stream may still use the memory: it is waited for, as cudaFree() does. What
-   became of the device does not matter. */
+/* Work of any stream may still use the memory, so it is waited for, as cudaFree() does.
+   Errors of the device are ignored. */
 void hy_cuda_drop(hy_backend *self, void *ptr)
 {
     const cuda_backend *b = hy_cuda_mine(self);

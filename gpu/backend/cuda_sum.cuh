@@ -1,9 +1,9 @@
-/* gpu/backend/cuda_sum.cuh - how the sum of an entry of C begins. */
+/* gpu/backend/cuda_sum.cuh - the first addition to an entry of C. */
 #ifndef HY_CUDA_SUM_CUH
 #define HY_CUDA_SUM_CUH
 
-/* Returns +0 + product: the sum of the first product of an entry. Sums that begin so are
-   never -0. The intrinsic keeps the compiler from fusing the addition with the
+/* Returns +0 + product, the sum after the first product of an entry. A sum that begins so
+   is never -0. The intrinsic keeps the compiler from fusing the addition with the
    multiplication, which would not round the product. */
 static __device__ inline float hy_sum_begun(float product)
 {

@@ -1,12 +1,11 @@
-/* gpu/backend/cuda_survey.cu - what planning asks of operands in device memory, counted
-   there.
+/* gpu/backend/cuda_survey.cu - surveys operands in device memory for planning.
 
-   Blocks count rows of A, and other blocks draw rows of C. Each leaves one record, and
-   the block that ends last adds the records up in their order. The drawn rows estimate
-   nnz(C) / products: a row is drawn with a probability in proportion to its entries in A,
-   so that its products and its entries of C are weighted by one over those. A block puts
-   the columns of a drawn row into a hash set in shared memory; of a long row only the
-   columns whose hash begins with zeros. */
+   Some blocks count rows of A, others draw rows of C. Each block writes one record, and
+   the block that ends last adds up the records in order. The drawn rows estimate nnz(C) /
+   products. A row is drawn with a probability proportional to its entries in A, so its
+   products and its entries of C are weighted by the inverse of that number. A block
+   inserts the columns of a drawn row into a hash set in shared memory; for a long row,
+   only columns with a hash that begins with zeros. */
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_backend.cuh"
 #include "gpu/backend/cuda_scan.cuh"
@@ -16,17 +15,17 @@ namespace
 {
 
 constexpr int THREADS = int(HY_CUDA_THREADS), WARPS = THREADS / 32;
-constexpr int ROW_LANES = 8, LONG_ROW = 1024; /* of A: longer ones take a whole block */
-constexpr int ROWS             = THREADS / ROW_LANES; /* of a block at a time */
-constexpr int PLACES           = 4096;                /* of a hash set, */
-constexpr int MOST_PLACED      = PLACES / 2; /* and columns that are put into it */
-constexpr int64_t MOST_WALKED  = 1 << 15,
-                  MOST_ENTRIES = 2048; /* products of a row that is
-                                          drawn, and entries of A */
+constexpr int ROW_LANES = 8, LONG_ROW = 1024;        /* longer rows take a whole block */
+constexpr int ROWS            = THREADS / ROW_LANES; /* rows of a block at a time */
+constexpr int PLACES          = 4096;                /* places of a hash set */
+constexpr int MAX_PLACED      = PLACES / 2; /* maximum columns put into a hash set */
+constexpr int64_t MAX_WALKED  = 1 << 15,
+                  MAX_ENTRIES = 2048; /* limits on products and on entries of A of a
+                                          drawn row that is counted */
 
 struct indices {
     const void *at;
-    bool wide; /* 64 bits */
+    bool wide; /* true: 64 bits */
 
     __device__ int64_t operator[](int64_t i) const
     {
@@ -37,15 +36,15 @@ struct indices {
 
 struct operands {
     indices a_row, a_col, b_row, b_col;
-    int64_t rows, inner, cols, nnz; /* A: rows x inner; B: inner x cols, */
-    int64_t b_nnz;                  /* -1: it is A, or there is none */
-    int64_t inner_nnz;              /* entries of B, or of A if that is B */
+    int64_t rows, inner, cols, nnz; /* A: rows x inner, nnz entries; B: inner x cols */
+    int64_t b_nnz;                  /* entries of B; -1 if B is A or absent */
+    int64_t inner_nnz;              /* entries of B, or of A if B is A */
     unsigned *arrived;              /* blocks that have ended; 0 between surveys */
-    hy_survey *record, *out;        /* of each block, and of all */
+    hy_survey *record, *out;        /* record of each block; the sum of all */
     int records;
 };
 
-__device__ int64_t most_of(int64_t a, int64_t b)
+__device__ int64_t max_of(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -54,16 +53,16 @@ __device__ void add(hy_survey *sum, const hy_survey &s)
 {
     sum->wrong |= s.wrong;
     sum->falls += s.falls;
-    sum->longest = most_of(sum->longest, s.longest);
+    sum->longest = max_of(sum->longest, s.longest);
     sum->squares += s.squares;
     sum->products += s.products;
-    sum->products_max = most_of(sum->products_max, s.products_max);
+    sum->products_max = max_of(sum->products_max, s.products_max);
     sum->bound += s.bound;
     sum->drawn_products += s.drawn_products;
     sum->drawn_entries += s.drawn_entries;
 }
 
-/* The record of the lane whose number differs by the bit `apart`. */
+/* Returns the record of the lane with a number that differs in the bit `apart`. */
 __device__ hy_survey warp_read(const hy_survey &s, int apart)
 {
     return {__shfl_xor_sync(HY_ALL, s.wrong, apart),
@@ -77,13 +76,13 @@ __device__ hy_survey warp_read(const hy_survey &s, int apart)
             __shfl_xor_sync(HY_ALL, s.drawn_entries, apart)};
 }
 
-/* The sum over the threads of a block, always in the same order; in thread 0. */
+/* Returns, in thread 0, the sum over the threads of a block, always in the same order. */
 __device__ hy_survey block_add(hy_survey s)
 {
     __shared__ hy_survey of[WARPS];
     for (int apart = 16; apart > 0; apart /= 2)
         add(&s, warp_read(s, apart));
-    __syncthreads(); /* the last sum has been read */
+    __syncthreads(); /* the previous sum has been read */
     if (threadIdx.x % 32 == 0)
         of[threadIdx.x / 32] = s;
     __syncthreads();
@@ -92,7 +91,6 @@ __device__ hy_survey block_add(hy_survey s)
     return s;
 }
 
-/* The block's record. */
 __device__ void leave_record(const operands &o, const hy_survey &mine, int64_t at)
 {
     const hy_survey s = block_add(mine);
@@ -100,7 +98,8 @@ __device__ void leave_record(const operands &o, const hy_survey &mine, int64_t a
         o.record[at] = s;
 }
 
-/* By all blocks of the last kernel: the one that ends last adds up all records. */
+/* Called by all blocks of the last kernel. The block that ends last adds up all
+   records. */
 __device__ void finish(const operands &o)
 {
     __shared__ bool last;
@@ -126,7 +125,7 @@ __device__ void finish(const operands &o)
 
 /* ---- rows of A ---- */
 
-/* Threads of the grid share the indices 0 to count - 1. */
+/* Calls f for the indices 0 to count - 1, shared among the threads of the grid. */
 template <typename F> __device__ void grid_for(int64_t count, const F &f)
 {
     const int64_t stride = int64_t(gridDim.x) * THREADS;
@@ -134,8 +133,8 @@ template <typename F> __device__ void grid_for(int64_t count, const F &f)
         f(i);
 }
 
-/* Columns that are out of range, and those that do not exceed the one before them: where
-   a row begins, that is no fall. */
+/* Counts columns out of range, and columns that do not exceed the previous one. The first
+   column of a row may be smaller, so it is subtracted again. */
 __device__ void check_columns(indices row, indices col, int64_t rows, int64_t count,
                               int64_t cols, hy_survey *s)
 {
@@ -150,7 +149,7 @@ __device__ void check_columns(indices row, indices col, int64_t rows, int64_t co
     });
 }
 
-/* All that is checked but the offsets of A between the first and the last. */
+/* Makes all checks except that of the offsets of A between the first and the last. */
 __device__ hy_survey begin_survey(const operands &o)
 {
     hy_survey s = {};
@@ -168,7 +167,7 @@ __device__ hy_survey begin_survey(const operands &o)
 
 __device__ void note_length(int64_t length, hy_survey *s)
 {
-    s->longest = most_of(s->longest, length);
+    s->longest = max_of(s->longest, length);
     s->squares += double(length) * double(length);
 }
 
@@ -184,7 +183,7 @@ __global__ void __launch_bounds__(THREADS) survey_lengths(operands o)
     finish(o);
 }
 
-/* Products of the entries begin, begin + step, ... before `end`. */
+/* Returns the products of entries begin, begin + step, ... before `end`. */
 __device__ int64_t products_of(const operands &o, int64_t begin, int64_t end, int step,
                                hy_survey *s)
 {
@@ -203,11 +202,11 @@ __device__ void note_products(const operands &o, int64_t products, hy_survey *s)
 {
     s->wrong |= products < 0;
     s->products += products;
-    s->products_max = most_of(s->products_max, products);
+    s->products_max = max_of(s->products_max, products);
     s->bound += products < o.cols ? products : o.cols;
 }
 
-/* Entries of a row, or 0 if its offsets are wrong. */
+/* Returns the entries of a row, or 0 if its offsets are wrong. */
 __device__ int64_t length_of(const operands &o, int64_t row, hy_survey *s)
 {
     const int64_t begin = o.a_row[row], end = o.a_row[row + 1];
@@ -218,7 +217,8 @@ __device__ int64_t length_of(const operands &o, int64_t row, hy_survey *s)
     return end - begin;
 }
 
-/* All threads of the block, one row after the other. */
+/* Counts the products of long rows with all threads of the block, one row after
+   another. */
 __device__ void block_long_rows(const operands &o, const int64_t *row, int count,
                                 hy_survey *s)
 {
@@ -228,7 +228,7 @@ __device__ void block_long_rows(const operands &o, const int64_t *row, int count
         int64_t sum = products_of(o, begin + threadIdx.x, end, THREADS, s);
         for (int d = 16; d > 0; d /= 2)
             sum += __shfl_xor_sync(HY_ALL, sum, d);
-        __syncthreads(); /* the row before is summed up */
+        __syncthreads(); /* the previous row has been summed */
         if (threadIdx.x % 32 == 0)
             part[threadIdx.x / 32] = sum;
         __syncthreads();
@@ -241,7 +241,6 @@ __device__ void block_long_rows(const operands &o, const int64_t *row, int count
     }
 }
 
-/* Lengths of rows of A, and their products. */
 __global__ void __launch_bounds__(THREADS) survey_products(operands o)
 {
     __shared__ int64_t long_row[ROWS];
@@ -278,7 +277,7 @@ __global__ void __launch_bounds__(THREADS) survey_products(operands o)
 
 /* ---- rows of C ---- */
 
-/* The row of A that has entry k: the last that begins no later. */
+/* Returns the row of A that contains entry k. */
 __device__ int64_t row_of(const operands &o, int64_t k)
 {
     int64_t low = 0, high = o.rows - 1;
@@ -292,22 +291,22 @@ __device__ int64_t row_of(const operands &o, int64_t k)
     return low;
 }
 
-/* Whether the column was not in the set. */
+/* Returns true if the column was not yet in the set. */
 __device__ bool insert(int32_t *set, int32_t col)
 {
     unsigned at = (unsigned(col) * 0x85ebca6bu >> 7) % PLACES;
     for (int seen = 0; seen < PLACES; seen++, at = (at + 1) % PLACES) {
-        const int32_t there = atomicCAS(&set[at], -1, col);
-        if (there == -1)
+        const int32_t found = atomicCAS(&set[at], -1, col);
+        if (found == -1)
             return true;
-        if (there == col)
+        if (found == col)
             return false;
     }
     return false;
 }
 
-/* Columns of the row of C that this thread was the first to insert: some lanes take an
-   entry of A, and share its row of B. */
+/* Returns the number of columns of the row of C that this thread inserted first.
+   ROW_LANES lanes share an entry of A and its row of B. */
 __device__ int insert_row(const operands &o, int64_t begin, int64_t end, unsigned most,
                           int32_t *set)
 {
@@ -350,10 +349,10 @@ __global__ void __launch_bounds__(THREADS) survey_drawn(operands o)
     const int64_t products = right ? block_products(o, begin, end) : 0;
     const int64_t bound    = products < o.cols ? products : o.cols;
     const bool walks =
-        products > 0 && products <= MOST_WALKED && end - begin <= MOST_ENTRIES;
+        products > 0 && products <= MAX_WALKED && end - begin <= MAX_ENTRIES;
     hy_survey s = {};
     int thin    = 0;
-    while (bound >> thin > MOST_PLACED)
+    while (bound >> thin > MAX_PLACED)
         thin++;
     if (walks) {
         for (int i = int(threadIdx.x); i < PLACES; i += THREADS)
@@ -386,7 +385,7 @@ indices columns_of(const hybrid_csr *A)
     return {A->col, A->col_type == HYBRID_I64};
 }
 
-/* The word of blocks that have ended comes first. */
+/* The counter of blocks that have ended precedes the records. */
 constexpr size_t RECORDS_AT = 256;
 
 operands operands_of(const hy_surveying *s, int records)

@@ -1,18 +1,17 @@
-/* gpu/backend/cuda_transpose.cu - columns as rows, and rows as columns, in the device's
-   memory.
+/* gpu/backend/cuda_transpose.cu - transposes dense matrices in device memory.
 
-   A block turns a tile of 32 x 32 elements through shared memory, so that both what it
-   reads and what it writes are whole sectors; lines of a tile are a word longer than it,
-   so that a column of it is in 32 banks. Tiles of one row of tiles follow each other in
-   blocks: the parts of a line of `to` are written at about the same time. */
+   A block transposes a tile of 32 x 32 elements in shared memory, so that it reads and
+   writes whole sectors. Lines of the tile are one word longer than needed, so that a
+   column of it is spread over 32 banks. Consecutive blocks take the tiles of one row of
+   tiles, so that the parts of a line of `to` are written at about the same time. */
 #include "gpu/backend/cuda_lane.cuh"
 
 constexpr int TILE = 32;
-constexpr int ROWS = 8; /* threads a column of a tile */
+constexpr int ROWS = 8; /* threads for a column of a tile */
 
 template <typename T>
 static __global__ void __launch_bounds__(TILE *ROWS)
-    turn(T *to, const T *from, hy_transposition t, int64_t across)
+    transpose_tiles(T *to, const T *from, hy_transposition t, int64_t across)
 {
     __shared__ T tile[TILE][TILE + 1];
     const int64_t i0 = int64_t(blockIdx.x) / across * TILE; /* line of `to` */
@@ -34,8 +33,9 @@ template <typename T> static void launch(hy_lane *self, const hy_transposition *
 {
     const int64_t across = (t->filled + TILE - 1) / TILE;
     const int64_t down   = (t->lines + TILE - 1) / TILE;
-    turn<<<hy_blocks(across * down, 1), dim3(TILE, ROWS), 0, hy_stream(self)>>>(
-        static_cast<T *>(t->to), static_cast<const T *>(t->from), *t, across);
+    transpose_tiles<<<hy_blocks(across * down, 1), dim3(TILE, ROWS), 0,
+                      hy_stream(self)>>>(static_cast<T *>(t->to),
+                                         static_cast<const T *>(t->from), *t, across);
 }
 
 hybrid_status hy_cuda_transpose(hy_lane *self, const hy_transposition *t)

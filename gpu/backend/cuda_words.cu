@@ -1,4 +1,5 @@
-/* gpu/backend/cuda_words.cu - small numbers that a copy would be the wrong way for. */
+/* gpu/backend/cuda_words.cu - kernels that write a few words, where copies would be
+   slow. */
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
 

@@ -1,45 +1,47 @@
-/* gpu/papers/hrpb_mma.cuh - two bricks, 16 x 8 of A, times 8 x 8 of X on tensor cores.
+/* gpu/papers/hrpb_mma.cuh - multiplies two bricks (16 x 8 of A) by 8 x 8 of X on tensor
+   cores.
 
-   Lane l of the warp holds of each brick elements (l / 4, l % 4) and (l / 4 + 8, l % 4)
-   of A, of its rows of X element (l % 4, l / 4), and of the product elements (l / 4 + 8
-   h, 2 (l % 4) + e) as number 2 h + e: m16n8k8 of the PTX ISA, matrix fragments.
+   Lane l of the warp holds, of each brick, elements (l / 4, l % 4) and (l / 4 + 8, l % 4)
+   of A; of the brick's rows of X, element (l % 4, l / 4); and of the product, elements (l
+   / 4 + 8 h, 2 (l % 4) + e) as number 2 h + e. These are the matrix fragments of m16n8k8
+   in the PTX ISA.
 
-   f32 is no operand of tensor cores. TF32 has 11 of its 24 bits: each number is the sum
-   of a high and a low part, and the four products of parts are added, small ones first.
-   Without low * low, a sum of one product would miss the bound of f32 by 2^-22. Tensor
-   cores round towards zero when they add: two bricks are added up for themselves, and
-   their sum to that of the row in f32. Tiles take turns, so that a warp need not wait for
-   one product to begin the next.
+   Tensor cores do not multiply f32. TF32 has 11 of its 24 bits, so each number is split
+   into the sum of a high and a low part, and the four products of parts are added, small
+   ones first. Without low * low, a sum of one product would miss the error bound of f32
+   by 2^-22. Tensor cores round towards zero when they add. The product of two bricks is
+   therefore summed from 0 and added to the row's sum in f32. Several tiles are
+   interleaved, so that a warp need not wait for one product before it begins the next.
 
-   With HYBRID_ALLOW_TF32 the high parts alone are multiplied, one product instead of
-   four. What rounding towards zero then adds is far below what the low parts would have
-   been, so products are added to the row's sum by the tensor cores themselves. */
+   With HYBRID_ALLOW_TF32 only the high parts are multiplied, one product instead of four.
+   The tensor cores then add to the row's sum directly: rounding towards zero costs far
+   less than the omitted low parts. */
 #ifndef HY_HRPB_MMA_CUH
 #define HY_HRPB_MMA_CUH
 
 #include <stdint.h>
 
-/* v = high + low, high rounded to TF32. Of low, the tensor cores read the leading bits;
-   what they ignore is less than 2^-23 of v. */
+/* Splits v into high + low, with high rounded to TF32. Tensor cores read only the leading
+   bits of low; the ignored bits are less than 2^-23 of v. */
 __device__ inline void split(float v, uint32_t *high, uint32_t *low)
 {
     *high = (__float_as_uint(v) + 0x1000u) & 0xffffe000u;
     *low  = __float_as_uint(v - __uint_as_float(*high));
 }
 
-/* v rounded to TF32; NaN stays NaN, which adding to its bits would not see to. */
+/* Returns v rounded to TF32. NaN stays NaN, unlike with an addition to the bits. */
 __device__ inline uint32_t rounded(float v)
 {
     uint32_t bits = 0;
 #if __CUDA_ARCH__ >= 800
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
 #else
-    __trap(); /* such devices are refused */
+    __trap(); /* refuse() excludes such devices */
 #endif
     return bits;
 }
 
-/* d = a * b + c; b: one number for each brick. */
+/* Computes d = a * b + c. b has one number for each brick. */
 __device__ inline void mma(float *d, const uint32_t *a, const uint32_t *b, const float *c)
 {
 #if __CUDA_ARCH__ >= 800
@@ -53,7 +55,7 @@ __device__ inline void mma(float *d, const uint32_t *a, const uint32_t *b, const
 #endif
 }
 
-/* sum += a * b. */
+/* Computes sum += a * b. */
 __device__ inline void mma(double *sum, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900
@@ -75,49 +77,49 @@ __device__ inline void mma(double *sum, const double *a, const double *b)
 #endif
 }
 
-/* What a lane holds of two bricks and of their rows of X, TILES times 8 columns. */
+/* A lane's elements of two bricks and of their rows of X, in TILES tiles of 8 columns. */
 template <typename T, int TILES> struct brick_pair {
-    T a[4]; /* rows l / 4 and l / 4 + 8 of the first, then of the second */
+    T a[4]; /* rows l / 4 and l / 4 + 8 of the first brick, then of the second */
     T x[TILES][2];
-    unsigned any; /* 0: both bricks are empty */
+    unsigned any; /* 0 if both bricks are empty */
 };
 
-/* sum += a * x with all of f32's bits, TURN tiles at a time. */
+/* Computes sum += a * x in full f32 precision, AT_ONCE tiles at a time. */
 template <int TILES>
 __device__ void add_split(const brick_pair<float, TILES> &p, float (*sum)[4])
 {
-    constexpr int TURN  = TILES < 2 ? TILES : 2;
-    const float zero[4] = {};
+    constexpr int AT_ONCE = TILES < 2 ? TILES : 2;
+    const float zero[4]   = {};
     uint32_t a_high[4], a_low[4];
 #pragma unroll
     for (int i = 0; i < 4; i++)
         split(p.a[i], &a_high[i], &a_low[i]);
 #pragma unroll
-    for (int first = 0; first < TILES; first += TURN) {
-        uint32_t high[TURN][2], low[TURN][2];
-        float part[TURN][4];
+    for (int first = 0; first < TILES; first += AT_ONCE) {
+        uint32_t high[AT_ONCE][2], low[AT_ONCE][2];
+        float part[AT_ONCE][4];
 #pragma unroll
-        for (int i = 0; i < 2 * TURN && first + i / 2 < TILES; i++)
+        for (int i = 0; i < 2 * AT_ONCE && first + i / 2 < TILES; i++)
             split(p.x[first + i / 2][i % 2], &high[i / 2][i % 2], &low[i / 2][i % 2]);
 #pragma unroll
-        for (int t = 0; t < TURN && first + t < TILES; t++)
+        for (int t = 0; t < AT_ONCE && first + t < TILES; t++)
             mma(part[t], a_low, low[t], zero);
 #pragma unroll
-        for (int t = 0; t < TURN && first + t < TILES; t++)
+        for (int t = 0; t < AT_ONCE && first + t < TILES; t++)
             mma(part[t], a_low, high[t], part[t]);
 #pragma unroll
-        for (int t = 0; t < TURN && first + t < TILES; t++)
+        for (int t = 0; t < AT_ONCE && first + t < TILES; t++)
             mma(part[t], a_high, low[t], part[t]);
 #pragma unroll
-        for (int t = 0; t < TURN && first + t < TILES; t++)
+        for (int t = 0; t < AT_ONCE && first + t < TILES; t++)
             mma(part[t], a_high, high[t], part[t]);
 #pragma unroll
-        for (int i = 0; i < 4 * TURN && first + i / 4 < TILES; i++)
+        for (int i = 0; i < 4 * AT_ONCE && first + i / 4 < TILES; i++)
             sum[first + i / 4][i % 4] += part[i / 4][i % 4];
     }
 }
 
-/* sum += a * x with the bits of TF32. */
+/* Computes sum += a * x in TF32 precision. */
 template <int TILES>
 __device__ void add_rounded(const brick_pair<float, TILES> &p, float (*sum)[4])
 {

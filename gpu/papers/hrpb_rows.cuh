@@ -1,6 +1,6 @@
-/* gpu/papers/hrpb_rows.cuh - blocks of a panel as a warp reads them, and row by row.
+/* gpu/papers/hrpb_rows.cuh - reads blocks of a panel by warp, and computes single rows.
 
-   A lane holds one word of a block and gets the others by shuffles. */
+   A lane holds one word of a block and gets the other words by shuffles. */
 #ifndef HY_HRPB_ROWS_CUH
 #define HY_HRPB_ROWS_CUH
 
@@ -11,27 +11,26 @@ namespace hrpb
 
 constexpr int WARP        = 32;
 constexpr int BLOCK_WORDS = sizeof(hy_hrpb_block) / 4;
-constexpr int BITS        = HY_HRPB_COLS;    /* words of a block where its bits */
-constexpr int FIRST       = BLOCK_WORDS - 1; /* and the place of its values are */
+constexpr int BITS        = HY_HRPB_COLS;    /* word of a block where its bits begin */
+constexpr int FIRST       = BLOCK_WORDS - 1; /* word with the position of its values */
 
 static_assert(BLOCK_WORDS == 25 && BLOCK_WORDS <= WARP, "a word a lane");
 
-/* What the kernels read and write. */
 template <typename T> struct operands {
-    int64_t rows, n; /* n columns of X */
+    int64_t rows, n; /* n: columns of X */
     const hy_hrpb_unit *unit;
     int64_t units;
-    const int32_t *block; /* as words */
+    const int32_t *block; /* blocks as words */
     const T *val;
-    int zero; /* where val has a zero */
+    int zero; /* position of a zero in val */
     const T *x;
-    int64_t ld;       /* of X, */
-    uint32_t x_bytes; /* and in bytes */
+    int64_t ld;       /* elements from row to row of X */
+    uint32_t x_bytes; /* bytes from row to row of X */
     T *y;             /* rows x n, row-major */
-    T *partials;      /* of 16 x n each */
+    T *partials;      /* 16 x n for each partial */
 };
 
-/* Where the rows of a unit go: n elements apart. */
+/* The destination of a unit's rows, which are n elements apart. */
 template <typename T> struct output {
     T *to;
     int rows;
@@ -56,12 +55,12 @@ template <typename T> __device__ int load_words(const operands<T> &o, int64_t bl
     return lane < BLOCK_WORDS ? o.block[block * BLOCK_WORDS + lane] : 0;
 }
 
-/* Neighbours in a row, loaded and stored at once. */
+/* Neighbouring values of a row that are loaded and stored at once. */
 template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
     T x[VEC];
 };
 
-/* A lane's share of a row: COLS columns from j on, a warp apart. */
+/* A lane's share of a row: COLS columns from j on, 32 apart. */
 template <typename T, int COLS> struct row_part {
     T value[COLS];
 
@@ -88,7 +87,7 @@ template <typename T, int COLS> struct row_part {
     }
 };
 
-/* sum += the row's entries in a block of bricks. */
+/* Adds the row's entries in a block of bricks to sum. */
 template <typename T, int COLS>
 __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j,
                               int64_t end, row_part<T, COLS> *sum)
@@ -110,8 +109,8 @@ __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j
     }
 }
 
-/* A unit of bricks, row by row, in the columns before `end`: where A or X has numbers
-   that do not bear to be multiplied by the zeros of a brick, or to be split. */
+/* Computes a unit row by row in the columns before `end`. This is for values of A or X
+   that must not be multiplied by the zeros of a brick, or split: infinities and NaN. */
 template <typename T, int COLS>
 __device__ void add_brick_rows(const operands<T> &o, const hy_hrpb_unit &u, int64_t j,
                                int64_t end)

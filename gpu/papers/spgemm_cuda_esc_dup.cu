@@ -1,28 +1,30 @@
-/* gpu/papers/spgemm_cuda_esc_dup.cu - C = A*B as hySpMM has it: the CPU duplicates rows
-   of B.
+/* gpu/papers/spgemm_cuda_esc_dup.cu - C = A*B as in hySpMM: the CPU duplicates rows of B.
 
-   prepare()   CPU: for each nonzero of A how many products it has, and its row of B,
-               one behind the other (partition/format/pack_dup.c)
-   multiply()  C'[t] = a[owner(t)] * dup_B[t], in place; rows into bins; long rows expand
-   finish()    sorts by column within rows, adds equal ones, closes the gaps
+   prepare()   CPU: for each entry of A the number of its products, and a copy of its row
+               of B behind the previous one (partition/format/pack_dup.c)
+   multiply()  C'[t] = a[owner(t)] * dup_B[t], in place; puts rows into bins;
+               expands long rows
+   finish()    sorts by column within rows, adds equal columns, closes the gaps
 
-   The GPU reads nothing through an index: B is neither on the device nor gathered. What
-   that costs is the bus: 4 + s bytes a product, s bytes a value, where spgemm.cuda.esc
-   sends as much for each entry of A. Sort and compress are esc's (esc_sort.cuh).
+   The GPU reads nothing through an index; B is neither on the device nor gathered. The
+   price is bus traffic: 4 + s bytes for each product, where s is the bytes of a value.
+   spgemm.cuda.esc sends as much for each entry of A. Sort and compress are those of esc
+   (esc_sort.cuh).
 
    Blocks. The paper (Wu 2015, Eq. 5) cuts A and B into nb blocks, np of them in flight,
    such that for each block
 
        (nnz_A + nnz_B) / nb + nnz(C'_block) <= 0.9 M / np
 
-   with M the device memory in entries and nnz(C'_block) a bound on the products; here it
-   is their exact number. nnz_B counts rows of B that take part. Our chunks fit slots of
-   M / np: let e = 4 + s be the bytes of an entry and n, p the nonzeros and products of a
-   chunk. Its pack is at least e (n + p), its scratch (hy_pack_dup_work) is at least
-   11/9 e (n + p), so that a chunk that fits its slot has n + p <= 0.45 M / np. Each
-   nonzero of A brings a row of B, so nnz_B is at most the sum of p, and the first term is
-   at most the mean of n + p over the chunks: no more than 0.45 M / np. So is the second.
-   tests/unit/partition/test_esc_dup.c asserts it.
+   where M is the device memory in entries, nnz_B counts the rows of B that take part, and
+   nnz(C'_block) is a bound on the products (here their exact number). Chunks here fit
+   slots of M / np. Let e = 4 + s be the bytes of an entry, and n and p the entries of A
+   and the products of a chunk. Its pack is at least e (n + p) and its scratch
+   (hy_pack_dup_work) at least 11/9 e (n + p), so a chunk that fits its slot has n + p <=
+   0.45 M / np. Each entry of A brings a row of B, so nnz_B is at most the sum of p. The
+   first term is therefore at most the mean of n + p over the chunks, which is at most
+   0.45 M / np. The second term is at most that as well.
+   tests/unit/partition/test_esc_dup.c asserts the inequality.
 
    Source: X. Wu, Optimizing Sparse Matrix-Matrix Multiplication on a Heterogeneous
    CPU-GPU Platform, 2015. */
@@ -31,8 +33,8 @@
 
 /* ---- multiply ---- */
 
-/* Equal shares of products, whatever the rows of B: a block finds the nonzeros of its
-   first and last product, a thread searches between them. */
+/* Blocks take equal shares of products, whatever the rows of B. A block finds the entries
+   of its first and last product, and a thread searches between them. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dup_multiply(const int *start, int nnz, int products, const T *a, T *val)

@@ -1,17 +1,20 @@
-/* gpu/papers/spmm_cuda_hrpb.cu - SpMM on tensor cores, a warp to a panel of 16 rows of A.
+/* gpu/papers/spmm_cuda_hrpb.cu - SpMM on tensor cores with a warp for each row panel of
+   16 rows.
 
-   The CPU has moved the columns of each panel together (partition/format/pack_hrpb.c), so
-   that a row of X is read once for 16 rows of A, and cut them into bricks, the operands
-   of tensor cores. A warp computes 16 rows of 8 to 64 columns of Y: of each block of 16
-   columns of A a lane finds its elements by counting the bits below its own in the
-   patterns, and its elements of X are neighbours in a row, since the columns of X may go
-   to the 8-column tiles in any order: column g 8 VEC + l VEC + v belongs to tile g VEC +
-   v as its column l. No element of X is of use to two warps of a panel, so X goes
-   straight to registers. Warps that share a panel are neighbours in a thread block.
+   The CPU has compacted the columns of each panel (partition/format/pack_hrpb.c), so that
+   a row of X is read once for 16 rows of A, and cut them into bricks, the operands of
+   tensor cores. A warp computes 16 rows of 8 to 64 columns of Y. In each block of 16
+   columns of A, a lane finds its elements by counting the bits below its own in the
+   patterns.
 
-   Heavy panels are cut into parts, whose results are added in order by a second kernel.
-   A zero in a brick times an infinity in X is no number, though the row has no entry
-   there: a warp that ends with such results computes its rows again without bricks. */
+   The columns of X may go to the 8-column tiles in any order. Column g 8 VEC + l VEC + v
+   is column l of tile g VEC + v, so that a lane's elements of X are neighbours in a row.
+   No two warps of a panel need the same element of X, so X is loaded to registers
+   directly. Warps that share a panel are neighbours in a thread block.
+
+   Heavy panels are cut into parts; a second kernel adds their results in order. A zero in
+   a brick times an infinity in X gives NaN although the row has no entry there. A warp
+   with such results computes its rows again without bricks. */
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
@@ -20,10 +23,11 @@
 
 using namespace hrpb;
 
-constexpr int WARPS = HY_HRPB_THREADS / WARP, MOST_ROUNDS = 65535;
+constexpr int WARPS = HY_HRPB_THREADS / WARP, MAX_ROUNDS = 65535;
 
-/* Of bricks b and b + 1, whose values start at `at`: returns where they end. Elements
-   that are not there are read as well, so that no register is written but by a load. */
+/* Loads the elements of bricks b and b + 1, with values that begin at `at`, and returns
+   the end of the values. Missing elements load a zero from memory, so that every register
+   is written by a load. */
 template <typename T, int TILES>
 __device__ int load_a(const operands<T> &o, int word, int b, int at,
                       brick_pair<T, TILES> *p)
@@ -41,11 +45,11 @@ __device__ int load_a(const operands<T> &o, int word, int b, int at,
     return at;
 }
 
-/* The lane's columns of X: VEC of each row, then VEC of the next 8 VEC, and so on, but no
-   more than `last` bytes further. Beyond the end of a row its last columns stand for
-   those that are not there; nothing is stored of their sums. */
+/* The lane's columns of X: VEC of each 8 VEC columns, up to `last` bytes from the first.
+   Columns beyond the end of a row are replaced by the last ones, and their sums are not
+   stored. */
 struct column_range {
-    const char *first; /* in row 0 */
+    const char *first; /* address in row 0 */
     unsigned last;
 };
 
@@ -80,9 +84,9 @@ __device__ void load_x(const operands<T> &o, int word, int b, const column_range
     }
 }
 
-/* sum[tile] = the unit's rows times columns j0, ... of X. While two bricks are multiplied
-   the next two are on their way; each load has one place, so that its registers need not
-   be copied. */
+/* Adds the unit's rows times the columns of X from j0 on to sum[tile]. While two bricks
+   are multiplied, the next two are loaded. Each load has its own registers, which need
+   not be copied. */
 template <typename T, int VEC, int TILES, bool TF32>
 __device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
                            T (*sum)[4])
@@ -108,7 +112,7 @@ __device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t 
         add_product<TF32>(second, sum);
 }
 
-/* Whether all sums of the warp are numbers. */
+/* Returns true if all sums of the warp are finite. */
 template <typename T, int TILES> __device__ bool all_finite(const T (*sum)[4])
 {
     T zero = 0;
@@ -138,7 +142,8 @@ __device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t
     }
 }
 
-/* Blocks that a multiprocessor should hold; `bytes` of a number for each tile. */
+/* Returns the blocks that a multiprocessor should hold. `bytes` is the size of a value
+   times the number of tiles. */
 constexpr int resident(size_t bytes)
 {
     if (bytes > 8 * sizeof(float))
@@ -146,8 +151,8 @@ constexpr int resident(size_t bytes)
     return bytes > 4 * sizeof(float) ? HY_HRPB_RESIDENT : HY_HRPB_RESIDENT + 1;
 }
 
-/* Block (x, y): WARPS / across units; `across` warps side by side on 8 TILES columns
-   each, in rounds y, y + gridDim.y, ... */
+/* Block (x, y) computes WARPS / across units. `across` warps side by side take 8 TILES
+   columns each, in rounds y, y + gridDim.y, ... */
 template <typename T, int VEC, int TILES, bool TF32>
 __global__ void __launch_bounds__(HY_HRPB_THREADS, resident(TILES * sizeof(T)))
     panel_kernel(const operands<T> o, int across)
@@ -169,7 +174,8 @@ __global__ void __launch_bounds__(HY_HRPB_THREADS, resident(TILES * sizeof(T)))
     }
 }
 
-/* Y = the sum of a panel's partials, in order; a block (x, y) to a panel. */
+/* Sums a panel's partials in order and stores them to Y. Blocks (x, y) with the same x
+   share a panel. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     combine_kernel(const operands<T> o, const hy_hrpb_split *splits)
@@ -190,9 +196,10 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- launches ---- */
 
-/* 8-column tiles of a warp: warps share them evenly, so that one column more than fits a
-   warp costs no whole warp of tiles. 3 of f32 are rounded up to 4 and 7 to 8, which load
-   vectors; the 5 of f64 stay in one warp, although that has registers for 4. */
+/* Returns the number of 8-column tiles of a warp. Warps share the tiles evenly, so that
+   one column more than a warp can hold does not cost a whole warp of tiles. For f32, 3 is
+   rounded up to 4 and 7 to 8, which load vectors. For f64, 5 tiles stay in one warp,
+   although its registers suffice for 4 only. */
 static int tiles_for(hybrid_type type, int64_t n)
 {
     const int most      = type == HYBRID_F64 ? HY_HRPB_TILES_F64 : HY_HRPB_TILES_F32;
@@ -202,7 +209,6 @@ static int tiles_for(hybrid_type type, int64_t n)
     return type == HYBRID_F32 && tiles % 4 == 3 ? tiles + 1 : tiles;
 }
 
-/* Warps that the columns of a panel take. */
 static int64_t warps_across(hybrid_type type, int64_t n)
 {
     const int columns = 8 * tiles_for(type, n);
@@ -221,13 +227,14 @@ static void launch(hy_lane *lane, const operands<T> &o)
     const int64_t warps  = (o.n + 8 * TILES - 1) / (8 * TILES);
     const int64_t rounds = (warps + WARPS - 1) / WARPS;
     const int across     = int((warps + rounds - 1) / rounds);
-    const int threads    = WARP * across * (WARPS / across); /* 3 across: 3 warps */
+    const int threads    = WARP * across * (WARPS / across); /* no idle warp: 3 for 3
+                                                                across */
     const dim3 grid(hy_blocks(o.units, WARPS / across),
-                    hy_blocks(warps, across, MOST_ROUNDS));
+                    hy_blocks(warps, across, MAX_ROUNDS));
     panel_kernel<T, VEC, TILES, TF32><<<grid, threads, 0, hy_stream(lane)>>>(o, across);
 }
 
-/* Whether rows of X and Y can be read and written `vec` values at a time. */
+/* Returns true if rows of X and Y can be read and written `vec` values at a time. */
 template <typename T> static bool fits(const operands<T> &o, int vec)
 {
     const uintptr_t ends =
@@ -301,7 +308,7 @@ static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
     if (a.head.splits == 0)
         return HYBRID_OK;
     const dim3 grid(unsigned(a.head.splits),
-                    hy_blocks(HY_HRPB_ROWS * o.n, HY_CUDA_THREADS, MOST_ROUNDS));
+                    hy_blocks(HY_HRPB_ROWS * o.n, HY_CUDA_THREADS, MAX_ROUNDS));
     combine_kernel<T><<<grid, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, a.split);
     return hy_launched(lane, "adding the parts of panels");
 }
@@ -317,8 +324,8 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return nullptr;
 }
 
-/* Warps are bound by their instructions, for a block of 16 columns of A as many to find
-   its elements as to multiply three tiles; memory comes second. */
+/* Warps are bound by instructions: finding the elements of a block of 16 columns of A
+   takes as many as multiplying three tiles. Memory comes second. */
 static double multiply_s(const hy_features *f, const hy_rates *r)
 {
     const bool is_f64    = f->type == HYBRID_F64;

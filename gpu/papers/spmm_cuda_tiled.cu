@@ -1,12 +1,13 @@
-/* gpu/papers/spmm_cuda_tiled.cu - SpMM with X and Y in columns, rows of X staged in
+/* gpu/papers/spmm_cuda_tiled.cu - SpMM with column-major X and Y and rows of X staged in
    tiles.
 
        y[i, j] = sum over the entries (i, c) of a[i, c] x[c, j],   R columns j at a time
 
-   Tiled SpMM (sections 2.5 and 3). A block has a panel of 256 portions, which are rows of
-   A or segments of long ones, one a thread, and R columns of X. The rows of X that the
-   panel touches come in tiles of up to 768 rows to shared memory, and each entry finds
-   its row there by a 16-bit index; while a tile is used the next one is on its way.
+   This is Tiled SpMM (sections 2.5 and 3). A block has a panel of 256 portions, one for
+   each thread, and R columns of X. A portion is a row of A or a segment of a long row.
+   The rows of X that the panel touches are copied to shared memory in tiles of up to 768
+   rows, and each entry finds its row by a 16-bit index. While a tile is used, the next
+   one is copied.
 
        tile, R = 8, f32:     group 0: columns j0 .. j0+3       group 1: j0+4 .. j0+7
            row map[0]        x x x x                            x x x x
@@ -14,29 +15,34 @@
            ...               consecutive lanes store consecutive words: no bank conflict
 
        slice of a warp, counts 3 1 2 ... :  step 0: a0 b0 c0 ...  step 1: a1 c1 ...
-                                            step 2: a2 ...        nothing is filled up
+                                            step 2: a2 ...        without padding
 
-   Floor, once each: X and Y, (k + m) n s bytes, s those of a value. Beside it move
-   through the L2, for each R columns, A: nnz (s + 2) bytes (B_T + B_IS of Eq. 3, Z = 1),
-   and for each column the staged rows: nnz s Gamma / rho, where rho is the entries of a
-   panel that use a staged row, and Gamma up to 32 / s when rows are staged alone, since
-   memory moves sectors of 32 bytes. Without tiles rho is 1. Shared memory gives n s bytes
-   for each entry, about seven times faster than device memory.
+   Lower bound on device-memory traffic: X and Y once, (k + m) n s bytes, where s is the
+   bytes of a value. In addition, the L2 moves:
+
+       for each R columns, A: nnz (s + 2) bytes (B_T + B_IS of Eq. 3 with Z = 1);
+       for each column, the staged rows: nnz s Gamma / rho bytes.
+
+   rho is the number of entries of a panel that use a staged row, 1 without tiles. Gamma
+   is up to 32 / s if rows are staged alone, because memory moves sectors of 32 bytes.
+
+   Shared memory delivers n s bytes for each entry, about seven times faster than device
+   memory.
 
    Blocks of one group of columns are neighbours, so that these R columns of X stay in the
-   L2 while panels go over them; A of a chunk stays there too.
+   L2 while all panels use them. A of a chunk stays there too.
 
-   Who computes what (section 4.1, Eq. 5): with U, blocks per multiprocessor, below 0.65,
-   rows are cut into segments of U mu entries; else with sigma / mu above 1 into segments
-   of mu; else only very long ones. Partial sums of a row are added by a second kernel in
-   a fixed order. */
+   Cutting rows (section 4.1, Eq. 5): with U, the blocks per multiprocessor, below 0.65,
+   rows are cut into segments of U mu entries; otherwise, with sigma / mu above 1, into
+   segments of mu; otherwise only very long rows are cut. A second kernel adds the partial
+   sums of a row in a fixed order. */
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/papers/tiled_stage.cuh"
 
 using namespace tiled;
 
-constexpr int STAGES = 2, MOST_ROUNDS = 65535; /* tiles of a block; grid.y */
+constexpr int STAGES = 2, MAX_ROUNDS = 65535; /* tiles of a block; maximum gridDim.y */
 
 template <typename T, int R>
 __device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end,
@@ -53,7 +59,8 @@ __device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end
             to[(j + r) * ld] = sum[r];
 }
 
-/* Block (x, y): panel x, columns [begin, end) in groups y, y + gridDim.y, ... of R. */
+/* Block (x, y) computes panel x in columns [begin, end), groups y, y + gridDim.y, ... of
+   R columns. */
 template <typename T, int R>
 __global__ void __launch_bounds__(THREADS)
     tiled_kernel(const operands<T> o, int64_t begin, int64_t end)
@@ -73,19 +80,19 @@ __global__ void __launch_bounds__(THREADS)
             if (s + 1 < last)
                 stage_tile<T, R>(o, o.a.stage[s + 1], j, end,
                                  &tiles[(s + 1 - first) % STAGES]);
-            __pipeline_commit(); /* perhaps of nothing */
+            __pipeline_commit(); /* may be empty */
             const steps mine = steps_of(o, s);
             __pipeline_wait_prior(STAGES - 1);
-            __syncthreads(); /* the tile has arrived, whoever sent for it */
+            __syncthreads(); /* all threads' copies of the tile have arrived */
             add_stage<T, R>(o, mine, tiles[(s - first) % STAGES], sum);
-            __syncthreads(); /* and may be overwritten */
+            __syncthreads(); /* the tile may be overwritten */
         }
         store_sums<T, R>(o, out, j, end, sum);
     }
 }
 
-/* Y = the sum of a row's partials: block (x, y), a warp to each row in parts, columns y,
-   y + gridDim.y, ... */
+/* Sums a row's partials and stores them to Y. Block (x, y) has a warp for each row in
+   parts and takes columns y, y + gridDim.y, ... */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     combine_kernel(const operands<T> o, int64_t n)
@@ -115,21 +122,21 @@ static constexpr int columns_at_once(size_t size)
     return size == 8 ? HY_TILED_R_F64 : HY_TILED_R_F32;
 }
 
-/* Columns [begin, end), R at a time. */
 template <typename T, int R>
 static hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin,
                             int64_t end)
 {
     constexpr size_t room = STAGES * sizeof(tile<T, R>);
     static_assert(room <= 48 << 10, "more has to be asked for");
-    const dim3 grid(unsigned(o.a.head.panels), hy_blocks(end - begin, R, MOST_ROUNDS));
+    const dim3 grid(unsigned(o.a.head.panels), hy_blocks(end - begin, R, MAX_ROUNDS));
     if (begin >= end)
         return HYBRID_OK;
     tiled_kernel<T, R><<<grid, THREADS, room, hy_stream(lane)>>>(o, begin, end);
     return hy_launched(lane, "spmm.cuda.tiled");
 }
 
-/* Whole groups of columns, then the rest with the least R that holds them. */
+/* Computes whole groups of R columns, then the rest with the smallest R that holds
+   them. */
 template <typename T>
 static hybrid_status launch_all(hy_lane *lane, const operands<T> &o, int64_t n)
 {
@@ -157,7 +164,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     if (o.a.head.splits == 0)
         return HYBRID_OK;
     const dim3 grid(hy_blocks(o.a.head.splits, HY_CUDA_THREADS / WARP),
-                    hy_blocks(n, 1, MOST_ROUNDS));
+                    hy_blocks(n, 1, MAX_ROUNDS));
     combine_kernel<T><<<grid, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, n);
     return hy_launched(lane, "adding the parts of rows");
 }
@@ -169,9 +176,9 @@ static int64_t ceil_of(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* The paper's decision chart (Fig. 6). A row of e entries in segments of g or less has
-   less than 2 e / g of them; the number of partials counts both ways to cut, so that it
-   does not fall where the chart changes its mind. */
+/* Follows the decision chart of the paper (Fig. 6). A row of e entries in segments of at
+   most g has less than 2 e / g segments. The bound on partials covers both ways to cut,
+   so that it does not fall where the chart changes its choice. */
 static hy_tiled_rules rules_for(const hy_features *f)
 {
     const int64_t groups = ceil_of(f->out_cols, columns_at_once(hy_value_size(f->type)));
@@ -180,7 +187,7 @@ static hy_tiled_rules rules_for(const hy_features *f)
     const int64_t even = f->row_cv > 1 ? mean : longest;
     const int64_t wave =
         ceil_of(int64_t(THREADS) * HY_TILED_SMS, max(groups, int64_t(1)));
-    const int64_t spread = max(ceil_of(f->nnz, wave), least); /* U mu */
+    const int64_t spread = max(ceil_of(f->nnz, wave), least); /* U mu of Eq. 5 */
     const bool idle      = double(f->rows) < HY_TILED_IDLE * double(wave);
     const int64_t most   = min(2 * f->nnz / least, 2 * wave);
     return {idle ? min(even, spread) : even, 2 * f->nnz / even + most};
@@ -192,15 +199,15 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return nullptr;
 }
 
-/* Reuse of a staged row: that of 16 rows stands for that of a panel, which is no less. */
+/* Returns the reuse of a staged row in 16 rows, a lower bound on that in a panel. */
 static double reuse_of(const hy_features *f)
 {
     const double reuse = f->tile_fill * 16.0;
     return reuse > 1 ? reuse : 1;
 }
 
-/* Bytes through the L2, bytes from shared memory, bytes of Y; kernels overlap the first
-   two, so the slower one counts. */
+/* Counts bytes through the L2, bytes from shared memory and bytes of Y. The first two
+   overlap, so the slower one counts. */
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_tiled_rules rules = rules_for(f);
@@ -209,8 +216,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const double nnz           = double(f->nnz);
     const double passes = double(ceil_of(f->out_cols, columns_at_once(size_t(size))));
     const double reuse  = reuse_of(f);
-    const double gamma  = 1 + (32 / size - 1) / reuse; /* rows that share no columns
-                                                           have them apart, too */
+    /* Rows that share no columns have scattered columns, too. */
+    const double gamma   = 1 + (32 / size - 1) / reuse;
     const double through = nnz * (size + 2) * passes + nnz * n * size * gamma / reuse;
     const double shared  = nnz * n * size / HY_TILED_SHARED_RATE;
     const double cached  = through / HY_TILED_L2_RATE;

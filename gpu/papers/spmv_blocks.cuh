@@ -1,9 +1,10 @@
-/* gpu/papers/spmv_blocks.cuh - y += a block of r x c times x, in the registers of one
+/* gpu/papers/spmv_blocks.cuh - adds a block of r x c times x to y, in the registers of a
    lane.
 
-   An element that is no entry is the number -0.0 (partition/format/pack.h), and is passed
-   over whatever x is; that costs a comparison and a choice for each element, of which a
-   multiprocessor has time for some twenty while memory delivers it. */
+   An element that is no entry of A is stored as -0.0 (partition/format/pack.h) and
+   skipped whatever x is. This takes a comparison and a selection for each element. A
+   multiprocessor has time for about twenty instructions while memory delivers an
+   element. */
 #ifndef HY_SPMV_BLOCKS_CUH
 #define HY_SPMV_BLOCKS_CUH
 
@@ -15,18 +16,18 @@
 namespace blocks
 {
 
-/* VEC neighbours, loaded at once. */
+/* VEC neighbouring values that are loaded at once. */
 template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
     T x[VEC];
 };
 
-/* Elements of x that a block of COLS columns loads at once, if it may: up to 16 bytes. */
+/* Elements of x that a block of COLS columns loads at once if aligned: up to 16 bytes. */
 template <typename T, int COLS>
 constexpr int VECTOR = COLS % 4 == 0 && sizeof(T) == 4 ? 4
                        : COLS % 2 == 0                 ? 2
                                                        : 1;
 
-/* What an element of a block is multiplied by: 0 if it is no entry. */
+/* Returns the factor of an element of a block: x, or 0 if the element is no entry. */
 __device__ inline float factor(float a, float x)
 {
     return __float_as_uint(a) == 0x80000000u ? 0.0f : x;
@@ -37,7 +38,7 @@ __device__ inline double factor(double a, double x)
     return __double_as_longlong(a) == INT64_MIN ? 0.0 : x;
 }
 
-/* x[0] to x[COLS - 1]; as vectors where the block begins at a multiple of their size. */
+/* Loads x[0] to x[COLS - 1], as vectors if the address is aligned. */
 template <typename T, int COLS> __device__ void load_x(const T *x, T (&out)[COLS])
 {
     constexpr int VEC = VECTOR<T, COLS>;
@@ -56,7 +57,7 @@ template <typename T, int COLS> __device__ void load_x(const T *x, T (&out)[COLS
         out[j] = x[j];
 }
 
-/* sum += the block whose element e is at val[e * stride], times x[0] to x[COLS - 1]. */
+/* Adds to sum the block with element e at val[e * stride], times x[0] to x[COLS - 1]. */
 template <typename T, int ROWS, int COLS>
 __device__ void add_block(const T *val, int stride, const T *x, T (&sum)[ROWS])
 {
@@ -72,8 +73,8 @@ __device__ void add_block(const T *val, int stride, const T *x, T (&sum)[ROWS])
             sum[i] += a[i * COLS + j] * factor(a[i * COLS + j], xs[j]);
 }
 
-/* The sums of 2^log_lanes neighbouring lanes, in the same order on every run. All lanes
-   of a warp take part. */
+/* Adds up the sums of 2^log_lanes neighbouring lanes, in the same order on every run. All
+   lanes of a warp must call it. */
 template <typename T, int ROWS> __device__ void add_lanes(int log_lanes, T (&sum)[ROWS])
 {
     for (int apart = 1 << log_lanes >> 1; apart > 0; apart >>= 1)
@@ -82,8 +83,8 @@ template <typename T, int ROWS> __device__ void add_lanes(int log_lanes, T (&sum
             sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], apart);
 }
 
-/* The rows of block row `block_row` that are the chunk's; lane `way` of `ways` stores
-   its share. */
+/* Stores the rows of block row `block_row` that belong to the chunk. Lane `way` of `ways`
+   stores its share. */
 template <typename T, int ROWS>
 __device__ void store_rows(T *y, int64_t rows, int64_t block_row, int before, int way,
                            int ways, const T (&sum)[ROWS])
@@ -97,7 +98,7 @@ __device__ void store_rows(T *y, int64_t rows, int64_t block_row, int before, in
     }
 }
 
-/* Call launch.template run<r, c>() for the shape. */
+/* Calls launch.template run<r, c>() for the shape. */
 template <int ROWS, typename F> void with_cols(int cols, const F &launch)
 {
     switch (cols) {
@@ -142,7 +143,7 @@ template <typename F> void with_shape(hy_block_shape shape, const F &launch)
     }
 }
 
-/* What both variants refuse. */
+/* Returns the reason why neither block variant can compute the product, or NULL. */
 inline const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
@@ -151,8 +152,8 @@ inline const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_block_refuse(f);
 }
 
-/* Bytes that a product moves, `padding` of the blocks holding nothing: the blocks, x as
-   blocks read it, y. */
+/* Returns the bytes that a product moves: blocks, with `padding` as a fraction of them; x
+   as the blocks read it; y. */
 inline double bytes_moved(const hy_features *f, double padding)
 {
     const double size = double(hy_value_size(f->type));
@@ -160,7 +161,8 @@ inline double bytes_moved(const hy_features *f, double padding)
            hy_block_count(f) * f->block_cols * size + double(f->rows) * size;
 }
 
-/* What both variants cost, but for the pack's room and the time on the device. */
+/* Returns the cost that both variants share, without the bytes of the pack and the time
+   on the device. */
 inline hy_cost cost_of(const hy_features *f, double padding)
 {
     const double x = double(f->gather_rows) * double(hy_value_size(f->type));

@@ -1,12 +1,11 @@
-/* gpu/papers/spmv_cuda_bellpack.cu - SpMV on the GPU, a lane to each row of blocks.
+/* gpu/papers/spmv_cuda_bellpack.cu - SpMV on the GPU with a lane for each row of blocks.
 
-       y(r I .. r I + r - 1) = sum over blocks b of block row I:  A_b x(j_b .. j_b + c -
-   1)
+       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of I
 
-   Blocked ELLPACK (Choi, Singh and Vuduc 2010, section 5). Blocks of r x c are stored
-   dense; rows of blocks are sorted by length within panels and cut into slices of R
-   lanes, padded to their longest. At each step all lanes of a slice read one block, word
-   by word, and neighbouring lanes read neighbouring words:
+   The format is blocked ELLPACK (Choi, Singh and Vuduc 2010, section 5). Blocks of r x c
+   are stored dense. Rows of blocks are sorted by length within panels and cut into slices
+   of R lanes, padded to their longest row. At each step all lanes of a slice read one
+   block, word by word, and neighbouring lanes read neighbouring words:
 
                        lane  0   1   2  ..  R-1
        step 0, word 0        A0  B0  C0 ..  Z0      columns  jA jB jC .. jZ
@@ -14,10 +13,10 @@
                ...
        step 1, word 0        ...                    (partition/format/pack_bellpack.c)
 
-   There is nothing to add up between lanes but where 2^log_ways of them share a long
-   row, by shuffles in the same order on every run; the order of rows is undone as y is
-   written, each row once. Floor in bytes, for N blocks of k = r c elements, a share p of
-   padding, and values of s bytes:
+   Lanes are summed only if 2^log_ways of them share a long row, by shuffles in the same
+   order on every run. Each row of y is written once, in its original position. Lower
+   bound in bytes, for N blocks of k = r c elements, a fraction p of padding, and values
+   of s bytes:
 
        N (1 + p) (4 + s k) + 4 rows / r + 24 slices + s rows + s cols */
 #include "gpu/papers/spmv_blocks.cuh"
@@ -26,7 +25,7 @@ namespace
 {
 
 template <typename T> struct operands {
-    int64_t rows; /* of y */
+    int64_t rows; /* rows of y */
     int64_t slices;
     const hy_bellpack_slice *slice;
     const int32_t *order, *col;
@@ -40,7 +39,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
 {
     const int64_t thread = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
     const int64_t k      = thread >> o.log_lanes;
-    if (k >= o.slices) /* all lanes of a warp, which are of one slice */
+    if (k >= o.slices) /* for whole warps: a warp has lanes of one slice */
         return;
     const hy_bellpack_slice s = o.slice[k];
     const int lane            = int(thread & ((1 << o.log_lanes) - 1));
@@ -55,7 +54,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
         const int32_t j = next;
         col += s.lanes;
         if (step + 1 < steps)
-            next = *col; /* so that x need not wait for it */
+            next = *col; /* so that loading x need not wait for it */
         blocks::add_block<T, ROWS, COLS>(val, s.lanes, o.x + j, sum);
         val += int64_t(s.lanes) * (ROWS * COLS);
     }
@@ -94,7 +93,8 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 
 const hy_bellpack_rules rules = {HY_BELLPACK_WAVE, HY_BELLPACK_LEAST};
 
-/* The longest row, in blocks of which 32 lanes take one each at a time. */
+/* The time is at least that of the longest row; 32 lanes take one of its blocks each at a
+   time. */
 hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double moved   = blocks::bytes_moved(f, HY_BELLPACK_PADDING);

@@ -1,5 +1,5 @@
-/* gpu/papers/tiled_stage.cuh - one stage of a panel: its tile of X on the way to shared
-   memory, and its entries added up from there. */
+/* gpu/papers/tiled_stage.cuh - one stage of a panel: copies its tile of X to shared
+   memory and adds up its entries. */
 #ifndef HY_TILED_STAGE_CUH
 #define HY_TILED_STAGE_CUH
 
@@ -19,14 +19,14 @@ template <typename T> struct operands {
     hy_tiled_view a;
     hy_cols_view x;
     int64_t rows;
-    T *y;        /* in columns of `rows` */
-    T *partials; /* in columns of a.head.partials */
+    T *y;        /* column-major, `rows` elements for each column */
+    T *partials; /* column-major, a.head.partials elements for each column */
 };
 
-/* Values of a row of X that are neighbours in a tile, loaded at once. */
+/* Number of neighbouring values of a row of X that are loaded from a tile at once. */
 template <typename T, int R> struct vector_of {
-    static constexpr int MOST = 16 / sizeof(T);
-    static constexpr int SIZE = R < MOST ? R : MOST;
+    static constexpr int MAX  = 16 / sizeof(T);
+    static constexpr int SIZE = R < MAX ? R : MAX;
 };
 
 template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
@@ -39,8 +39,8 @@ template <typename T, int R> struct tile {
     pack_of<T, VEC> row[GROUPS][HY_TILED_COLS];
 };
 
-/* Send a row's values in columns j + column, VEC apart, on their way to element e of the
-   tile; columns from `end` on are copies of the last. */
+/* Starts copying a row's values in columns j + column, VEC apart, to element e of the
+   tile. Columns from `end` on are copies of the last. */
 template <typename T, int R>
 __device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end, int e,
                           tile<T, R> *to)
@@ -55,30 +55,30 @@ __device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end,
     }
 }
 
-/* Send the stage's rows of X, columns [j, j + R), on their way. Neighbouring lanes have
-   the columns of a row, and the map is read for several rows before the first is sent. */
+/* Starts copying columns [j, j + R) of the stage's rows of X. Neighbouring lanes have
+   columns of one row. The map is read for several rows before the first is copied. */
 template <typename T, int R>
 __device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_t j,
                            int64_t end, tile<T, R> *to)
 {
-    constexpr int VEC = tile<T, R>::VEC, AHEAD = HY_TILED_AHEAD;
+    constexpr int VEC = tile<T, R>::VEC, IN_FLIGHT = HY_TILED_IN_FLIGHT;
     const int32_t *map = o.a.map + s.first;
     const int total    = s.columns * VEC;
-    for (int first = threadIdx.x; first < total; first += AHEAD * THREADS) {
-        int row[AHEAD];
+    for (int first = threadIdx.x; first < total; first += IN_FLIGHT * THREADS) {
+        int row[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const int e = first + u * THREADS;
             row[u]      = e < total ? map[e / VEC] : 0;
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             if (first + u * THREADS < total)
                 stage_row<T, R>(o, row[u], j, end, first + u * THREADS, to);
     }
 }
 
-/* sum += a * row `index` of the tile. */
+/* Adds a * row `index` of the tile to sum. */
 template <typename T, int R>
 __device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
 {
@@ -92,8 +92,8 @@ __device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
     }
 }
 
-/* Least of the warp's numbers. */
-__device__ inline int warp_least(int value)
+/* Returns the minimum over the warp. */
+__device__ inline int warp_min(int value)
 {
 #pragma unroll
     for (int apart = WARP / 2; apart > 0; apart /= 2)
@@ -101,46 +101,46 @@ __device__ inline int warp_least(int value)
     return value;
 }
 
-/* Steps [0, full) of a slice, at which every lane has an entry; `at` is the lane's first.
- */
+/* Adds steps [0, full) of a slice, in which every lane has an entry. `at` is the lane's
+   first. */
 template <typename T, int R>
 __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                int full, T *sum)
 {
-    constexpr int AHEAD   = HY_TILED_AHEAD;
-    const uint16_t *index = o.a.index + at;
-    const T *val          = static_cast<const T *>(o.a.val) + at;
-    int t                 = 0;
-    for (; t + AHEAD <= full; t += AHEAD) {
-        int i[AHEAD];
-        T a[AHEAD];
+    constexpr int IN_FLIGHT = HY_TILED_IN_FLIGHT;
+    const uint16_t *index   = o.a.index + at;
+    const T *val            = static_cast<const T *>(o.a.val) + at;
+    int t                   = 0;
+    for (; t + IN_FLIGHT <= full; t += IN_FLIGHT) {
+        int i[IN_FLIGHT];
+        T a[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             i[u] = index[(t + u) * WARP];
             a[u] = val[(t + u) * WARP];
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             add_entry<T, R>(x, i[u], a[u], sum);
     }
     for (; t < full; t++)
         add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
 }
 
-/* Steps [t, ...) of a slice, the first of them at `at`: a lane's place is the number of
-   lanes before it that have an entry. */
+/* Adds the steps of a slice from t on; step t begins at `at`. The position of a lane's
+   entry is the number of lower lanes that have an entry. */
 template <typename T, int R>
 __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                  int t, int count, T *sum)
 {
-    constexpr int AHEAD  = HY_TILED_AHEAD;
-    const unsigned below = (1u << (threadIdx.x % WARP)) - 1;
-    const T *val         = static_cast<const T *>(o.a.val);
+    constexpr int IN_FLIGHT = HY_TILED_IN_FLIGHT;
+    const unsigned below    = (1u << (threadIdx.x % WARP)) - 1;
+    const T *val            = static_cast<const T *>(o.a.val);
     while (__any_sync(0xffffffffu, t < count)) {
-        int i[AHEAD];
-        T a[AHEAD];
+        int i[IN_FLIGHT];
+        T a[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const unsigned has = __ballot_sync(0xffffffffu, t + u < count);
             const int64_t k    = at + __popc(has & below);
             at += __popc(has);
@@ -148,23 +148,23 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
             a[u] = t + u < count ? val[k] : T(0);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             if (t + u < count)
                 add_entry<T, R>(x, i[u], a[u], sum);
-        t += AHEAD;
+        t += IN_FLIGHT;
     }
 }
 
 /* The thread's part of a stage. */
 struct steps {
-    int count, full; /* its entries; steps at which all lanes of the warp have one */
-    int64_t at;      /* where the warp's entries begin */
+    int count, full; /* entries of the thread; steps in which all lanes have one */
+    int64_t at;      /* first entry of the warp */
 };
 
 template <typename T> __device__ steps steps_of(const operands<T> &o, int64_t s)
 {
     const int count = o.a.count[s * THREADS + threadIdx.x];
-    return {count, warp_least(count), o.a.stage[s].entry[threadIdx.x / WARP]};
+    return {count, warp_min(count), o.a.stage[s].entry[threadIdx.x / WARP]};
 }
 
 template <typename T, int R>

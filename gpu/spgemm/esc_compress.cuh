@@ -1,11 +1,11 @@
-/* gpu/spgemm/esc_compress.cuh - sorted and summed rows into CSR without gaps. */
+/* gpu/spgemm/esc_compress.cuh - moves sorted and summed rows to CSR without gaps. */
 #ifndef HY_ESC_COMPRESS_CUH
 #define HY_ESC_COMPRESS_CUH
 
 #include "gpu/backend/cuda_sum.cuh"
 #include "gpu/spgemm/esc_work.cuh"
 
-/* Entries of each long row, from the ranks of its first and last key. */
+/* Counts the entries of each long row from the ranks of its first and last key. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_count_long(hy_esc<T> e, hy_esc_long<T, K> l)
@@ -18,10 +18,10 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     const int end   = hy_lower_bound(l.key[0], e.products, K(own + (K(1) << l.col_bits)));
     const int first = begin > 0 ? l.rank[begin - 1] : 0;
     l.first[id]     = first;
-    e.count[e.order[id]] = l.rank[end - 1] - first; /* a long row has products */
+    e.count[e.order[id]] = l.rank[end - 1] - first;
 }
 
-/* Sum equal keys in order, the first one's thread for all of them. */
+/* Sums equal keys in order. The thread of the first one adds up all of them. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_long(hy_esc<T> e, hy_esc_long<T, K> l, const int64_t *row_ptr, int32_t *col,
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     val[at] = sum;
 }
 
-/* Move the other rows from row_start to row_ptr, 2^shift lanes a row. */
+/* Moves the other rows from row_start to row_ptr, with 2^shift lanes for a row. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_short(hy_esc<T> e, int shift, const int64_t *row_ptr, int32_t *col, T *val)

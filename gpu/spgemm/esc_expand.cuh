@@ -1,4 +1,4 @@
-/* gpu/spgemm/esc_expand.cuh - rows into bins; long rows into products. */
+/* gpu/spgemm/esc_expand.cuh - puts rows into bins and expands long rows into products. */
 #ifndef HY_ESC_EXPAND_CUH
 #define HY_ESC_EXPAND_CUH
 
@@ -9,7 +9,8 @@ template <typename T> __device__ int products_before(const hy_esc<T> &e, int row
     return e.expanded ? e.expanded[row] : e.start[e.a_row[row]];
 }
 
-/* row_start, and the number of rows in each bin. One thread a row, and one more. */
+/* Sets row_start and counts the rows of each bin. There is one thread for each row, and
+   one more. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_count_bins(hy_esc<T> e)
 {
@@ -34,8 +35,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_count_bins(hy_esc<T> e)
         atomicAdd(&e.bin_rows[threadIdx.x], bins[threadIdx.x]);
 }
 
-/* order and long_id. A block takes its places in each bin with one addition; which
-   places those are does not matter to the result. */
+/* Sets order and long_id. A block reserves its places in each bin with one addition. The
+   order of rows within a bin does not affect the result. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_fill_bins(hy_esc<T> e)
 {
@@ -64,13 +65,14 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_fill_bins(hy_esc<T> e)
         e.long_id[row] = bin == 0 ? place[0] + at : -1;
 }
 
-/* Keys and values of a tile of products; those of rows that are not long get the key
-   that sorts behind all others. Equal shares of products, whatever the rows. */
+/* Writes keys and values of a tile of products. Products of rows that are not long get
+   the key that sorts last. Tiles are equal shares of products, whatever the rows. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_expand_long(hy_esc<T> e, hy_esc_long<T, K> l)
 {
-    __shared__ int rows[2], nonzeros[2]; /* first and last of the tile */
+    __shared__ int rows[2], nonzeros[2]; /* first and last row, and entry of A, of the
+                                            tile */
     const int begin = blockIdx.x * HY_ESC_TILE;
     const int end   = min(begin + HY_ESC_TILE, e.products);
 

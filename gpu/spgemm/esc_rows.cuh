@@ -1,7 +1,7 @@
-/* gpu/spgemm/esc_rows.cuh - short rows: expanded, ordered and summed by one warp.
+/* gpu/spgemm/esc_rows.cuh - short rows: one warp expands, orders and sums them.
 
-   Every product is compared with every other one of its row, 32 comparisons at a
-   time: up to 64 products this is cheaper than sorting, and it needs no memory. */
+   Every product is compared with every other product of its row, 32 comparisons at a
+   time. Up to 64 products this is cheaper than sorting, and it needs no memory. */
 #ifndef HY_ESC_ROWS_CUH
 #define HY_ESC_ROWS_CUH
 
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_warp_rows(hy_esc<T> e, in
         int k_begin, k_end;
         int32_t col[ITEMS];
         T val[ITEMS], sum[ITEMS];
-        int at[ITEMS];    /* smaller columns in the row, each counted once */
-        bool head[ITEMS]; /* no earlier product has this column */
+        int at[ITEMS];    /* number of distinct smaller columns in the row */
+        bool head[ITEMS]; /* true if no earlier product has this column */
         unsigned heads[ITEMS];
 
         hy_esc_nonzeros(e, row, &k_begin, &k_end);

@@ -1,5 +1,5 @@
-/* gpu/spgemm/esc_sort.cu - products of known rows become rows of C: sort by column within
-   rows, add equal ones, close the gaps. */
+/* gpu/spgemm/esc_sort.cu - turns products of known rows into rows of C: sorts by column
+   within rows, adds equal columns, closes the gaps. */
 #include "gpu/spgemm/esc_sort.cuh"
 
 #include "base/data/csr.h"
@@ -28,12 +28,12 @@ enum part {
 };
 
 struct scratch {
-    int64_t ids;            /* long rows, at most; 0 = there are none */
-    int col_bits, key_bits; /* of the keys of long rows */
-    size_t at[PARTS + 1];   /* where each array starts; the last is the size */
+    int64_t ids;            /* maximum number of long rows; 0 = none */
+    int col_bits, key_bits; /* bits of a column, and of a key of long rows */
+    size_t at[PARTS + 1];   /* start of each array; the last element is the size */
 };
 
-/* Bits of the numbers 0 .. n, at least one. */
+/* Returns the bits of the numbers 0 to n, at least one. */
 static int bits_of(int64_t n)
 {
     int bits = 1;
@@ -42,17 +42,19 @@ static int bits_of(int64_t n)
     return bits;
 }
 
-/* Grows with rows, nnz and products, as the chunker demands. */
+/* Returns the layout. It grows with rows, nnz and products, as cutting chunks
+   requires. */
 static scratch scratch_of(const hy_features *f)
 {
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
     const size_t products = size_t(f->products), value = hy_value_size(f->type);
 
-    scratch s      = {};
-    s.ids          = f->products_max > HY_ESC_LONG ? f->products / (HY_ESC_LONG + 1) : 0;
-    s.col_bits     = bits_of(f->out_cols - 1);
-    s.key_bits     = s.col_bits + bits_of(s.ids); /* ids < s.ids: all ones is no key */
-    const size_t l = s.ids > 0 ? products : 0;    /* length of what only long rows need */
+    scratch s  = {};
+    s.ids      = f->products_max > HY_ESC_LONG ? f->products / (HY_ESC_LONG + 1) : 0;
+    s.col_bits = bits_of(f->out_cols - 1);
+    /* Ids are below s.ids, so no key has all bits set. */
+    s.key_bits       = s.col_bits + bits_of(s.ids);
+    const size_t l   = s.ids > 0 ? products : 0; /* arrays for long rows only */
     const size_t key = s.ids > 0 && s.key_bits > 32 ? 8 : 4;
 
     size_t bytes[PARTS] = {};
@@ -75,7 +77,6 @@ static scratch scratch_of(const hy_features *f)
     return s;
 }
 
-/* Where everything of a job is. */
 template <typename T> struct places {
     hy_esc<T> e;
     scratch s;
@@ -185,7 +186,6 @@ static hybrid_status sort_long(hy_lane *lane, const places<T> &p, hy_esc_long<T,
     return hy_launched(lane, "esc_count_long");
 }
 
-/* Rows that one warp sorts. */
 template <typename T>
 static hybrid_status warp_rows(hy_lane *lane, const hy_esc<T> &e, int64_t products_max)
 {
@@ -205,11 +205,10 @@ static hybrid_status warp_rows(hy_lane *lane, const hy_esc<T> &e, int64_t produc
     return HYBRID_OK;
 }
 
-/* Close the gaps between short rows. */
 template <typename T>
 static hybrid_status store_short(hy_lane *lane, const hy_esc<T> &e, const hy_rows *out)
 {
-    int shift = 2; /* 4 to 32 lanes a row, a few entries for each */
+    int shift = 2; /* 4 to 32 lanes for a row, with a few entries each */
     while (shift < 5 && int64_t(e.rows) << (shift + 1) < e.products)
         shift++;
     esc_store_short<<<hy_blocks(e.rows, HY_CUDA_THREADS >> shift), HY_CUDA_THREADS, 0,
@@ -256,7 +255,7 @@ hybrid_status hy_esc_finish(hy_lane *lane, const hy_job *job, const hy_esc<T> &e
                : finish_as<T, uint32_t>(lane, job, e);
 }
 
-/* ---- what it takes ---- */
+/* ---- cost ---- */
 
 const char *hy_esc_refuse(const hy_features *f, const hy_rates *r)
 {
@@ -289,7 +288,7 @@ hy_cost hy_esc_cost(const hy_features *f, const hy_rates *r)
     return c;
 }
 
-/* ---- the types that exist ---- */
+/* ---- instances ---- */
 
 #define HY_VALUE(T)                                                                      \
     template hy_esc<T> hy_esc_of(const hy_job *, hy_scratch *);                          \

@@ -1,14 +1,14 @@
-/* gpu/spgemm/esc_work.cuh - what the kernels of spgemm.cuda.esc and esc_dup work on.
+/* gpu/spgemm/esc_work.cuh - the data of the kernels of spgemm.cuda.esc and esc_dup.
 
-   Products of a chunk are numbered 0 .. products-1 in the order of A's nonzeros, in
-   32 bits. Product t belongs to nonzero k with start[k] <= t < start[k+1], and to
-   row r with row_start[r] <= t < row_start[r+1]. A kernel makes the products it needs
-   from A and B, or reads them where they have been made before (`expanded`).
+   Products of a chunk have 32-bit numbers from 0 in the order of A's entries. Product t
+   belongs to entry k with start[k] <= t < start[k+1], and to row r with row_start[r] <= t
+   < row_start[r+1]. A kernel computes the products it needs from A and B, or reads them
+   if they were expanded before (`expanded`).
 
-   Rows are put in bins by their products. Bin 0 holds the long rows, whose products
-   are sorted together as (id, column), id = place in the bin. A row of any other bin
-   is expanded, sorted and summed by one warp or block, which leaves it at
-   row_start[r]; where the long rows have been before, if there are any. */
+   Rows are put into bins by their number of products. Bin 0 holds the long rows. Their
+   products are sorted together as (id, column), where id is the place in the bin. A row
+   of any other bin is expanded, sorted and summed by one warp or block and stored at
+   row_start[r]. With long rows, that memory held their unsorted products before. */
 #ifndef HY_ESC_WORK_CUH
 #define HY_ESC_WORK_CUH
 
@@ -19,36 +19,37 @@
 
 template <typename T> struct hy_esc {
     int rows, nnz, products;
-    const int64_t *a_row; /* A, a chunk of it */
+    const int64_t *a_row; /* the chunk of A */
     const int32_t *a_col;
     const T *a_val;
-    const int64_t *b_row; /* B, or the rows of it that A touches */
+    const int64_t *b_row; /* B, or the rows of B that A touches */
     const int32_t *b_col;
     const T *b_val;
-    const int *expanded; /* rows+1, products before each row: then product t is (b_col[t],
-                            b_val[t]), and A, b_row and start are not read; or NULL */
-    int *start;          /* nnz+1 */
-    int *row_start;      /* rows+1 */
-    int *count;          /* rows: entries of C */
-    int *order;          /* rows, grouped by bin; empty ones left out */
-    int *bin_rows;       /* HY_ESC_BINS: rows in each bin */
-    int *bin_used;       /* HY_ESC_BINS: how many of them are in order already */
-    int *long_id;        /* rows: place in bin 0, or -1; NULL if no row is long */
-    int32_t *col;        /* products: compressed rows at row_start */
+    const int *expanded; /* rows + 1 elements: products before each row. Product t is then
+                            (b_col[t], b_val[t]), and A, b_row and start are not read.
+                            Otherwise NULL */
+    int *start;          /* nnz + 1 elements */
+    int *row_start;      /* rows + 1 elements */
+    int *count;          /* one for each row: entries of C */
+    int *order;          /* non-empty rows, grouped by bin */
+    int *bin_rows;       /* HY_ESC_BINS elements: rows in each bin */
+    int *bin_used;       /* HY_ESC_BINS elements: rows of the bin placed in `order` */
+    int *long_id;        /* one for each row: place in bin 0, or -1; NULL: no long rows */
+    int32_t *col;        /* one for each product: compressed rows at row_start */
     T *val;
 };
 
 template <typename T, typename K> struct hy_esc_long {
-    K *key[2];    /* products: id << col_bits | column; [0] holds, [1] is free */
-    T *val[2];    /* products */
-    int *rank;    /* products: distinct keys up to and including this one */
-    int *first;   /* ids: rank before the first key of the row */
-    int col_bits; /* of a column */
-    int key_bits; /* of a key */
-    K none;       /* key of the products of other rows; above all others */
+    K *key[2];    /* one for each product: id << col_bits | column; [1] is free */
+    T *val[2];    /* one for each product */
+    int *rank;    /* one for each product: distinct keys up to and including this one */
+    int *first;   /* one for each id: rank before the first key of the row */
+    int col_bits; /* bits of a column */
+    int key_bits; /* bits of a key */
+    K none;       /* key of the products of other rows; greater than all others */
 };
 
-/* Product t, which belongs to a nonzero of [begin, end). */
+/* Computes product t, which belongs to an entry of A in [begin, end). */
 template <typename T>
 __device__ void hy_esc_product(const hy_esc<T> &e, int begin, int end, int t,
                                int32_t *col, T *val)
@@ -64,7 +65,7 @@ __device__ void hy_esc_product(const hy_esc<T> &e, int begin, int end, int t,
     *val = a * e.b_val[b];
 }
 
-/* Nonzeros of a row, where products are made from them. */
+/* Finds the entries of A of a row; none if products were expanded before. */
 template <typename T>
 __device__ void hy_esc_nonzeros(const hy_esc<T> &e, int row, int *begin, int *end)
 {
@@ -72,7 +73,6 @@ __device__ void hy_esc_nonzeros(const hy_esc<T> &e, int row, int *begin, int *en
     *end   = e.expanded ? 0 : int(e.a_row[row + 1]);
 }
 
-/* Rows of one bin. */
 struct hy_esc_list {
     const int *rows;
     int count;
@@ -86,7 +86,7 @@ template <typename T> __device__ hy_esc_list hy_esc_rows(const hy_esc<T> &e, int
     return {e.order + at, e.bin_rows[bin]};
 }
 
-/* The bin of a row with p > 0 products. */
+/* Returns the bin of a row with p > 0 products. */
 __device__ inline int hy_esc_bin(int p)
 {
     int bin = 1;

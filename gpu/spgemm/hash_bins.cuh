@@ -1,10 +1,11 @@
-/* gpu/spgemm/hash_bins.cuh - rows of B that A selects; rows of C into bins. */
+/* gpu/spgemm/hash_bins.cuh - finds the rows of B that A selects, and puts rows of C into
+   bins. */
 #ifndef HY_HASH_BINS_CUH
 #define HY_HASH_BINS_CUH
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* One thread a nonzero of A, so that rows of any length are equal work. */
+/* One thread for each entry of A, so that rows of any length are equal work. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_spans(hy_hash<T> h)
 {
@@ -19,7 +20,6 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_spans(hy_hash<T> h)
                                     : make_int2(INT32_MAX, 0);
 }
 
-/* What is learned of a row while its nonzeros are walked. */
 struct hash_sum {
     int products, low, high, longest;
 };
@@ -29,7 +29,7 @@ template <typename T> __device__ int length_of(const hy_hash<T> &h, int row)
     return int(h.a_row[row + 1] - h.a_row[row]);
 }
 
-/* Add every step-th nonzero of a row. */
+/* Adds every step-th entry of a row to its statistics. */
 template <typename T>
 __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_sum *out)
 {
@@ -54,33 +54,35 @@ __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_s
     atomicMax(&out->longest, sum.longest);
 }
 
-/* The bin of a row with products; HY_HASH_BINS: none, cut it into windows. */
+/* Returns the bin of a row with products, or HY_HASH_BINS if it must be cut into
+   windows. */
 template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum &row)
 {
-    constexpr int most_short[] = HY_HASH_SORT_PRODUCTS;
+    constexpr int max_short[] = HY_HASH_SORT_PRODUCTS;
 #define HY_HASH_MOST(threads, bytes, products) products,
-    constexpr int most_tree[] = {HY_HASH_TREE_BINS(HY_HASH_MOST)};
+    constexpr int max_tree[] = {HY_HASH_TREE_BINS(HY_HASH_MOST)};
 #undef HY_HASH_MOST
     for (int bin = 0; bin < HY_HASH_SORTS; bin++)
-        if (row.products <= most_short[bin])
+        if (row.products <= max_short[bin])
             return bin;
 
-    /* the tree's top, and for each entry column and value; below a top also nodes, for
-       each entry half of one */
+    /* bytes of the top of the tree, and of column and value for each entry; with a level
+       below the top, also half a node for each entry */
     const unsigned range = unsigned(row.high) - unsigned(row.low);
     const int levels     = hy_hash_levels(range, row.products);
     const float entries  = min(float(row.products) * h.share, float(range) + 1);
     const float bytes    = 8 * float((range >> (5 * levels)) + 1) +
                         float(sizeof(T) + (levels > 1 ? 8 : 4)) * entries;
     for (int tree = 0; tree < HY_HASH_TREES; tree++)
-        if (row.products <= most_tree[tree] && bytes <= float(h.room[tree]))
+        if (row.products <= max_tree[tree] && bytes <= float(h.room[tree]))
             return HY_HASH_SORTS + tree;
     return HY_HASH_BINS;
 }
 
-/* HY_HASH_BLOCK_ROWS rows a block, first a few lanes for each, but all for those with
-   many nonzeros, then a thread for each. A block takes its places in each bin with one
-   addition; which places those are does not matter to the result. */
+/* A block handles HY_HASH_BLOCK_ROWS rows. First a few lanes walk each row, and all
+   threads walk rows with many entries; then one thread finishes each row. A block
+   reserves its places in each bin with one addition. The order of rows within a bin does
+   not affect the result. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_bins(hy_hash<T> h)
 {

@@ -1,14 +1,14 @@
 /* gpu/spgemm/hash_dense.cuh - long rows: windows of columns, dense in shared memory.
 
-   A window has a value for each of its columns and a bit for those that exist. Any block
-   may do any window of a row: where the window starts in a row of B is searched for.
-   Blocks add with atomics, in any order. */
+   A window has a value for each of its columns and a bit for each column that exists. Any
+   block may compute any window of a row: the begin of the window in each row of B is
+   found by search. Blocks add with atomics, in any order. */
 #ifndef HY_HASH_DENSE_CUH
 #define HY_HASH_DENSE_CUH
 
 #include "gpu/spgemm/hash_walk.cuh"
 
-/* The first entry of [begin, end) of B from which on columns are >= wanted. */
+/* Returns the first entry of [begin, end) of B with a column >= wanted. */
 __device__ inline int64_t first_from(const int32_t *col, int64_t begin, int64_t end,
                                      int64_t wanted)
 {
@@ -22,15 +22,16 @@ __device__ inline int64_t first_from(const int32_t *col, int64_t begin, int64_t 
     return begin;
 }
 
-/* What a window has of the rows of B that some nonzeros of A select. */
+/* The pieces of rows of B that lie in a window, for some entries of A. */
 struct hash_pieces {
     int before[HY_HASH_TILE]; /* slices before those of the piece */
     int skip[HY_HASH_TILE];   /* entries of the row of B before the piece */
     int length[HY_HASH_TILE];
 };
 
-/* The pieces of `count` nonzeros from `first` on: one thread searches for where a piece
-   begins, its neighbour for where it ends. Returns how many slices they have. */
+/* Finds the pieces of `count` entries of A from `first` on and returns the number of
+   their slices. One thread searches for the beginning of a piece, its neighbour for the
+   end. */
 template <typename T>
 __device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, int count,
                            int slice, hash_pieces *p)
@@ -44,7 +45,7 @@ __device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, i
                  s.begin);
     }
     const int next = __shfl_down_sync(HY_ALL, at, 1);
-    __syncthreads(); /* the pieces before these have been walked */
+    __syncthreads(); /* the previous pieces have been walked */
     if (!end) {
         p->skip[i]   = at;
         p->length[i] = next - at;
@@ -53,7 +54,6 @@ __device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, i
                                                 end ? nullptr : &p->before[i]);
 }
 
-/* All products of a window. */
 template <typename T>
 __device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces *p,
                            unsigned *bits, T *val)
@@ -85,8 +85,8 @@ __device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces 
     }
 }
 
-/* Entries of the window into the row's place, behind those of windows done before: the
-   order of a row's windows is mended when they are stored. */
+/* Stores the entries of the window in the row's place, behind the windows finished
+   earlier. The windows of a row are put in order later (hash_store.cuh). */
 template <typename T>
 __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *bits,
                             int *before, const T *val)
@@ -120,7 +120,6 @@ __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *b
     }
 }
 
-/* A window at a time. */
 template <typename T>
 __global__ void __launch_bounds__(HY_HASH_DENSE_THREADS, 1) hash_windows(hy_hash<T> h)
 {

@@ -1,5 +1,5 @@
-/* gpu/spgemm/hash_scratch.cuh - how large the bins of spgemm.cuda.hash are, and where in
-   a chunk's scratch its arrays lie. */
+/* gpu/spgemm/hash_scratch.cuh - sizes of the bins of spgemm.cuda.hash, and the layout of
+   a chunk's scratch. */
 #ifndef HY_HASH_SCRATCH_CUH
 #define HY_HASH_SCRATCH_CUH
 
@@ -19,7 +19,7 @@ constexpr int SORT_PRODUCTS[] = HY_HASH_SORT_PRODUCTS;
 #undef HY_PRODUCTS
 static_assert(SORT_PRODUCTS[HY_HASH_SORTS - 1] == HY_HASH_SHORT, "bins follow");
 
-/* Rows of a bin have more products than this. */
+/* Returns the number of products that every row of the bin exceeds. */
 static int64_t above(int bin)
 {
     return bin == 0              ? 0
@@ -27,13 +27,14 @@ static int64_t above(int bin)
                                  : int64_t(HY_HASH_SHORT);
 }
 
-/* Rows in a bin, at most. */
+/* Returns an upper bound on the rows of a bin. */
 static int64_t rows_of(const hy_features *f, int bin)
 {
     return min(f->products / (above(bin) + 1), f->rows);
 }
 
-/* Columns of a window with so much shared memory: value, bit, 32nd of a rank. */
+/* Returns the columns of a window that fit in `shared` bytes: a value, a bit, and 1/32 of
+   a rank for each. */
 static int64_t window_width(size_t shared, size_t value)
 {
     return int64_t(shared * 4 / (4 * value + 1)) / 32 * 32;
@@ -59,10 +60,11 @@ enum part {
 };
 
 struct scratch {
-    size_t at[PARTS + 1]; /* where each array starts; the last is the size */
+    size_t at[PARTS + 1]; /* start of each array; the last element is the size */
 };
 
-/* Grows with rows, nnz and products, as the chunker demands. */
+/* Returns the layout. It grows with rows, nnz and products, as cutting chunks
+   requires. */
 static scratch scratch_of(const hy_features *f)
 {
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
@@ -97,7 +99,6 @@ static scratch scratch_of(const hy_features *f)
     return s;
 }
 
-/* Where everything of a job is, and what its bins get. */
 template <typename T> struct places {
     hy_hash<T> h;
     scratch s;
@@ -111,14 +112,15 @@ template <typename T> struct places {
     }
 };
 
-/* The guess of entries a row: rows alike have the ratio of all, others may not. */
+/* Returns the expected entries / products of a row, with room to spare (HY_HASH_SPARE).
+   If row lengths vary much, rows are assumed not to compress. */
 static float share_of(const hy_features *f)
 {
     const double ratio = f->row_cv < 1 ? f->out_ratio : 1;
     return ratio > HY_HASH_SPARE ? float(HY_HASH_SPARE / ratio) : 1.0f;
 }
 
-/* Bytes of shared memory that a block of the lane's device may have. */
+/* Sets *bytes to the shared memory that a block of the lane's device may have. */
 static hybrid_status shared_limit(hy_lane *lane, int *bytes)
 {
     hy_context *ctx = lane->backend->ctx;

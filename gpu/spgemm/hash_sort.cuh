@@ -1,7 +1,7 @@
-/* gpu/spgemm/hash_sort.cuh - short rows: expanded and sorted in registers by part of a
-   warp.
+/* gpu/spgemm/hash_sort.cuh - short rows: a part of a warp expands and sorts them in
+   registers.
 
-   A key is (column, number of the product), so that equal columns stay in the order of
+   A key is (column, number of the product). Equal columns therefore stay in the order of
    A's row, sums are the same on every run, and values need not move with the keys. */
 #ifndef HY_HASH_SORT_CUH
 #define HY_HASH_SORT_CUH
@@ -15,8 +15,9 @@ template <typename K> __device__ void order(K &a, K &b)
     a           = low;
 }
 
-/* Bitonic sort of LANES * ITEMS keys; before and after, lane l has those from l * ITEMS
-   on. Every pair is put in ascending order, as the first step of a merge mirrors. */
+/* Bitonic sort of LANES * ITEMS keys. Before and after, lane l holds the keys from l *
+   ITEMS on. The first step of each merge compares mirrored positions, so that every pair
+   is put in ascending order. */
 template <int LANES, int ITEMS, typename K>
 __device__ void lanes_sort(K (&key)[ITEMS], int lane)
 {
@@ -43,14 +44,15 @@ __device__ void lanes_sort(K (&key)[ITEMS], int lane)
         }
 }
 
-/* Products of a row into shared memory: their keys and values. LANES nonzeros at a time,
-   whose products are shared out evenly. Returns their number. */
+/* Writes keys and values of the products of a row to shared memory and returns their
+   number. LANES entries of A are expanded at a time, and their products shared out
+   evenly. */
 template <typename T, int LANES, int BITS, typename K>
 __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, K *key,
                             T *val)
 {
-    constexpr int AHEAD = 4;
-    int done            = 0;
+    constexpr int IN_FLIGHT = 4;
+    int done                = 0;
     for (int base = first; __any_sync(HY_ALL, base < last); base += LANES) {
         const int k = base + lane;
         hy_span s   = {0, 0};
@@ -68,11 +70,11 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
         const int total     = __shfl_sync(HY_ALL, upto, LANES - 1, LANES);
         const int64_t shift = s.begin - before; /* product t is entry t + shift of B */
 
-        for (int from = 0; __any_sync(HY_ALL, from < total); from += AHEAD * LANES) {
-            int32_t col[AHEAD];
-            T v[AHEAD];
+        for (int from = 0; __any_sync(HY_ALL, from < total); from += IN_FLIGHT * LANES) {
+            int32_t col[IN_FLIGHT];
+            T v[IN_FLIGHT];
 #pragma unroll
-            for (int u = 0; u < AHEAD; u++) {
+            for (int u = 0; u < IN_FLIGHT; u++) {
                 const int t = from + u * LANES + lane;
                 int owner   = 0;
                 for (int d = LANES / 2; d > 0; d /= 2)
@@ -84,7 +86,7 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
                     col[u] = h.b_col[b], v[u] = factor * h.b_val[b];
             }
 #pragma unroll
-            for (int u = 0; u < AHEAD; u++) {
+            for (int u = 0; u < IN_FLIGHT; u++) {
                 const int t = from + u * LANES + lane;
                 if (t < total) {
                     key[done + t] = K(col[u]) << BITS | K(done + t);
@@ -97,11 +99,11 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
     return done;
 }
 
-/* Rows of up to LANES * ITEMS products, LANES lanes each. */
+/* Computes the rows of a bin, with up to LANES * ITEMS products and LANES lanes each. */
 template <int LANES, int ITEMS, typename T, typename K>
 __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
 {
-    constexpr int MOST = LANES * ITEMS, PADDED = MOST + LANES; /* no bank conflicts */
+    constexpr int MOST = LANES * ITEMS, PADDED = MOST + LANES; /* avoids bank conflicts */
     constexpr int BITS      = 31 - __builtin_clz(MOST);
     constexpr int WARP_ROWS = 32 / LANES, ROWS = HY_CUDA_THREADS / LANES;
     const int team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
@@ -156,19 +158,20 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
     }
 }
 
-/* A multiprocessor of sm_75 has 1024 threads. */
+/* A multiprocessor of sm_75 holds only 1024 threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int SORT_RESIDENT = 1024 / HY_CUDA_THREADS;
 #else
 constexpr int SORT_RESIDENT = HY_HASH_SM_BLOCKS;
 #endif
 
-/* All bins: what a block does not find in one it may find in another. */
+/* Computes the rows of all sorted bins. A block without work in one bin may have some in
+   another. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS, SORT_RESIDENT)
     hash_sort_rows(hy_hash<T> h)
 {
-    constexpr int ITEMS = 8; /* a thread, at most */
+    constexpr int ITEMS = 8; /* maximum products of a thread */
     __shared__ K keys[HY_CUDA_THREADS * (ITEMS + 1)];
     __shared__ T vals[HY_CUDA_THREADS * ITEMS];
     int bin = 0;

@@ -1,10 +1,10 @@
-/* gpu/spgemm/hash_store.cuh - rows from where they were computed to CSR without gaps. */
+/* gpu/spgemm/hash_store.cuh - moves computed rows to CSR without gaps. */
 #ifndef HY_HASH_STORE_CUH
 #define HY_HASH_STORE_CUH
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* Every step-th entry of a piece. */
+/* Moves every step-th entry of a piece. */
 template <typename T>
 __device__ void store_piece(const hy_hash<T> &h, int from, int count, int first, int step,
                             int32_t *col, T *val)
@@ -16,27 +16,27 @@ __device__ void store_piece(const hy_hash<T> &h, int from, int count, int first,
     }
 }
 
-/* Entries of up to 32 rows by a warp, of which each lane knows one: `count` of them, from
-   place `from` on, go to `to` on. All of them make one list, which the
-   lanes share evenly however long the rows are. */
+/* A warp moves the entries of up to 32 rows. Each lane describes one row: `count` entries
+   from `from` to `to`. The entries form one list that the lanes share evenly, however
+   long the rows are. */
 template <typename T>
 __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t to,
                            int32_t *col, T *val)
 {
-    constexpr int AHEAD = 4;
-    const int lane      = threadIdx.x % 32;
+    constexpr int IN_FLIGHT = 4;
+    const int lane          = threadIdx.x % 32;
     int total;
     const int before = warp_scan(count, &total);
     from -= before;
     to -= before;
-    for (int base = 0; base < total; base += 32 * AHEAD) {
-        int32_t c[AHEAD];
-        T v[AHEAD];
-        int64_t target[AHEAD];
+    for (int base = 0; base < total; base += 32 * IN_FLIGHT) {
+        int32_t c[IN_FLIGHT];
+        T v[IN_FLIGHT];
+        int64_t target[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const int e = base + u * 32 + lane;
-            int row     = 0; /* the last one that begins at e or before */
+            int row     = 0; /* the last row that begins at e or before */
             for (int d = 16; d > 0; d /= 2)
                 if (__shfl_sync(HY_ALL, before, row + d) <= e)
                     row += d;
@@ -48,7 +48,7 @@ __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t
             }
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             if (base + u * 32 + lane < total) {
                 col[target[u]] = c[u];
                 val[target[u]] = v[u];
@@ -56,7 +56,8 @@ __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t
     }
 }
 
-/* Rows that are not in windows: `rows` of them a warp, the whole block for long ones. */
+/* Moves rows that are not in windows. A warp takes `rows` of them; the whole block takes
+   long rows. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_rows(hy_hash<T> h, int rows, const int64_t *row_ptr, int32_t *col, T *val)
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
                             col + row_ptr[row], val + row_ptr[row]);
 }
 
-/* A window at a time, behind the row's windows with lower columns. */
+/* Moves one window at a time, behind the windows of the row with lower columns. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_windows(hy_hash<T> h, const int64_t *row_ptr, int32_t *col, T *val)

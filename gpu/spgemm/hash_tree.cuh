@@ -1,17 +1,17 @@
-/* gpu/spgemm/hash_tree.cuh - middle rows: a tree of bitmaps says where each column
-   belongs.
+/* gpu/spgemm/hash_tree.cuh - rows of medium length: a tree of bitmaps gives the position
+   of each column in the row.
 
-   A node is a word whose bits are its children that exist, and `before`, the number of
-   the first of them. The top covers the row's range of columns, 32^levels columns a
-   node; a child of the last level is an entry of C. Numbering children needs no more
-   than a scan of bit counts, and numbers the entries in ascending order:
+   A node is a word with a bit for each child that exists, and `before`, the number of its
+   first child. The top level covers the row's range of columns, 32^levels columns for
+   each node. A child of the last level is an entry of C. Children are numbered by a scan
+   of bit counts, which numbers the entries in ascending order of columns:
 
        sweep 1: set bits of level 1, number; sweep 2: set bits of level 2, ...
        last sweep: add each product to the entry that its column leads to
 
-   Nodes grow from the front of the row's shared memory, entries take what is left.
-   Warps add one nonzero of A after another, so sums are the same on every run; blocks
-   add with atomics, in any order. */
+   Nodes fill the front of the row's shared memory, and entries the rest. Warps add one
+   entry of A after another, so sums are the same on every run. Blocks add with atomics,
+   in any order. */
 #ifndef HY_HASH_TREE_CUH
 #define HY_HASH_TREE_CUH
 
@@ -21,17 +21,17 @@ struct alignas(8) hash_node {
     unsigned bits, before;
 };
 
-/* LEVELS 0: so many that they are not worth code of their own. */
+/* LEVELS is 0 for trees with more than three levels, which have no specialised code. */
 template <int LEVELS> struct hash_tree {
     hash_node *node;
-    int low, room; /* first column; bytes */
-    int many;      /* levels, if LEVELS is 0 */
+    int low, room; /* low: first column; room: bytes */
+    int many;      /* levels if LEVELS is 0 */
 
     __device__ int levels() const
     {
         return LEVELS > 0 ? LEVELS : many;
     }
-    /* The node of this level that covers the column; levels() is the top's. */
+    /* Returns the node of the level that covers the column; levels() is the top level. */
     __device__ int find(unsigned at, int level) const
     {
         int n = int(at >> (5 * levels()));
@@ -44,8 +44,8 @@ template <int LEVELS> struct hash_tree {
     }
 };
 
-/* Number the children of nodes [begin, end) from `first` on; returns how many. A thread
-   takes neighbours. */
+/* Numbers the children of nodes [begin, end) from `first` on and returns their number. A
+   thread takes neighbouring nodes. */
 template <int THREADS>
 __device__ int number_children(hash_node *node, int begin, int end, int first)
 {
@@ -71,8 +71,8 @@ __device__ int number_children(hash_node *node, int begin, int end, int first)
     return total;
 }
 
-/* Build the tree of a row. Returns how many entries it has, or -1 if they do not fit;
- *nodes: how many nodes. */
+/* Builds the tree of a row. Returns the number of entries, or -1 if the row does not fit.
+   Sets *nodes to the number of nodes. */
 template <int THREADS, int LEVELS, typename T>
 __device__ int build_tree(const hy_hash<T> &h, int row, const hash_walk &w, int *before,
                           const hash_tree<LEVELS> &tree, int *nodes)
@@ -94,7 +94,7 @@ __device__ int build_tree(const hy_hash<T> &h, int row, const hash_walk &w, int 
             const unsigned at  = unsigned(col - tree.low);
             unsigned *bits     = &tree.node[tree.find(at, level)].bits;
             const unsigned own = 1u << (at >> (5 * (level - 1)) & 31);
-            if (!(*(volatile unsigned *)bits & own)) /* cheaper than to set it again */
+            if (!(*(volatile unsigned *)bits & own)) /* cheaper than setting it again */
                 atomicOr(bits, own);
         });
         team_sync<THREADS>();
@@ -108,7 +108,7 @@ __device__ int build_tree(const hy_hash<T> &h, int row, const hash_walk &w, int 
     return used <= tree.room ? total : -1;
 }
 
-/* Add the products of a row to its entries. */
+/* Adds the products of a row to its entries. */
 template <int THREADS, int LEVELS, typename T>
 __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
                              int *before, const hash_tree<LEVELS> &tree, T *val,
@@ -129,7 +129,7 @@ __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
     });
 }
 
-/* Compute a row in its memory; false if it does not fit. */
+/* Computes a row in its shared memory. Returns false if it does not fit. */
 template <int THREADS, int LEVELS, typename T>
 __device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
                          const hash_tree<LEVELS> &tree)
@@ -158,7 +158,6 @@ __device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
     return true;
 }
 
-/* Trees of 1, 2 and 3 levels have code of their own. */
 template <int THREADS, typename T>
 __device__ bool any_tree(const hy_hash<T> &h, int row, int *before, hash_node *node,
                          int room)
@@ -174,7 +173,7 @@ __device__ bool any_tree(const hy_hash<T> &h, int row, int *before, hash_node *n
     return tree_row<THREADS>(h, row, before, hash_tree<0>{node, range.x, room, levels});
 }
 
-/* One row at a time for a warp (THREADS is 32) or a block. */
+/* A warp (THREADS is 32) or a block computes one row at a time. */
 template <typename T, int THREADS>
 __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
                                   HY_HASH_SM_THREADS /
@@ -182,7 +181,8 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
     hash_tree_rows(hy_hash<T> h, int bin)
 {
     extern __shared__ hash_node hash_shared[];
-    __shared__ int next, before[THREADS]; /* slices; warps do without */
+    __shared__ int next, before[THREADS]; /* before: scratch of walk_row(), unused by
+                                             warps */
     const int teams = blockDim.x / THREADS, team = threadIdx.x / THREADS;
     const int lane   = threadIdx.x % THREADS;
     const int room   = h.room[bin - HY_HASH_SORTS];
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
     hash_node *node  = hash_shared + size_t(team) * room / sizeof(hash_node);
 
     for (int i = blockIdx.x * teams + team;; i += gridDim.x * teams) {
-        if (THREADS > 32) { /* rows of very different cost: whoever is free */
+        if (THREADS > 32) { /* rows vary in cost: a free block takes the next */
             __syncthreads();
             if (threadIdx.x == 0)
                 next = atomicAdd(&h.counts->taken[bin], 1);

@@ -1,37 +1,40 @@
-/* gpu/spgemm/hash_walk.cuh - the products of a row of C, by a warp or a block.
+/* gpu/spgemm/hash_walk.cuh - walks the products of a row of C with a warp or a block.
 
-   A group of lanes walks the row of B that a nonzero of A selects; a thread has
-   HY_HASH_AHEAD of them in flight. Where one row of B is much longer than the others, all
-   would wait for its group. There rows of B are cut into slices of one length, and a
-   group takes a slice: the slices are numbered in the order of the nonzeros, and whose
-   number n is follows from a search among the sums of slices before each nonzero. */
+   A group of lanes walks the row of B that an entry of A selects. A thread has
+   HY_HASH_IN_FLIGHT entries of A in flight. If one row of B is much longer than the
+   others, all groups would wait for its group. Rows of B are then cut into slices of
+   equal length, and each group takes slices. Slices are numbered in the order of the
+   entries of A. The entry of a slice is found by a search in the number of slices before
+   each entry. */
 #ifndef HY_HASH_WALK_CUH
 #define HY_HASH_WALK_CUH
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* Nonzeros of A, or slices, that a thread has in flight. */
-constexpr int HY_HASH_AHEAD = 4;
+/* Entries of A, or slices, that a thread has in flight. */
+constexpr int HY_HASH_IN_FLIGHT = 4;
 
 struct hash_walk {
-    int shift; /* 2^shift lanes are a group */
-    int slice; /* a slice has 2^slice entries of B; 0: rows of B are not cut */
+    int shift; /* a group has 2^shift lanes */
+    int slice; /* a slice has 2^slice entries of B; 0 if rows of B are not cut */
 };
 
-/* Lanes for a slice: half the mean row of B, so that most rows of B have few. A thread
-   gets so many steps as leave all threads work. */
+/* Returns a walk with slices. A group has half the mean length of the rows of B, so that
+   most of them have few slices. A slice takes as many steps as leave work for all
+   threads. */
 template <int THREADS> __device__ hash_walk slices_of(int products, int nonzeros)
 {
     int shift = 2, steps = 1;
     while (shift < 5 && int64_t(nonzeros) << (shift + 1) < products)
         shift++;
-    while (steps < 3 && products >> (steps + 1) >= THREADS * HY_HASH_AHEAD)
+    while (steps < 3 && products >> (steps + 1) >= THREADS * HY_HASH_IN_FLIGHT)
         steps++;
     return {shift, shift + steps};
 }
 
-/* Lanes for a row of B: a power of two from the mean length of those that are touched. A
-   block has the better balance when it walks the longer ones in some steps. */
+/* Returns a walk with a group sized by the mean length of the rows of B, rounded up to a
+   power of two. In a block, longer rows of B take several steps, which balances better.
+   Rows of B are cut if one is much longer than the others. */
 template <int THREADS>
 __device__ hash_walk walk_of(int products, int nonzeros, int longest)
 {
@@ -45,27 +48,27 @@ __device__ hash_walk walk_of(int products, int nonzeros, int longest)
     return even || !CUT ? hash_walk{shift, 0} : slices_of<THREADS>(products, nonzeros);
 }
 
-/* body(column or -1, product) for the entries of B in s[0], s[1], ..., each walked by
-   2^shift lanes of which this is number `part`, times a[0], a[1], ... The lanes of a warp
-   call it together. */
+/* Calls body(column or -1, product) for the entries of B in s[0], s[1], ..., times a[0],
+   a[1], ... 2^shift lanes walk each span; `part` is the number of this lane among them.
+   The lanes of a warp call it together. */
 template <bool VALUES, typename T, typename F>
-__device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_AHEAD],
-                           const T (&a)[HY_HASH_AHEAD], int part, int shift, F body)
+__device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_IN_FLIGHT],
+                           const T (&a)[HY_HASH_IN_FLIGHT], int part, int shift, F body)
 {
-    int64_t at[HY_HASH_AHEAD];
-    int left[HY_HASH_AHEAD];
+    int64_t at[HY_HASH_IN_FLIGHT];
+    int left[HY_HASH_IN_FLIGHT];
 #pragma unroll
-    for (int u = 0; u < HY_HASH_AHEAD; u++) {
+    for (int u = 0; u < HY_HASH_IN_FLIGHT; u++) {
         at[u]   = s[u].begin + part;
         left[u] = int(s[u].end - s[u].begin) - part;
     }
     bool more;
     do {
-        int32_t col[HY_HASH_AHEAD];
-        T val[HY_HASH_AHEAD];
+        int32_t col[HY_HASH_IN_FLIGHT];
+        T val[HY_HASH_IN_FLIGHT];
         more = false;
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++) {
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++) {
             col[u] = -1;
             val[u] = 0;
             if (left[u] > 0) {
@@ -78,13 +81,13 @@ __device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_AH
             more |= left[u] > 0;
         }
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++)
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++)
             body(col[u], val[u]);
     } while (__any_sync(HY_ALL, more));
 }
 
-/* val[at] += product in the lanes that are `real`; a group of a warp after the other, as
-   two may have the same entry. */
+/* Adds the product to val[at] in lanes with `real` set. Groups of a warp do so one after
+   another, because two groups may have the same entry. */
 template <typename T>
 __device__ void add_in_turn(T *val, int at, T product, bool real, int shift)
 {
@@ -96,8 +99,9 @@ __device__ void add_in_turn(T *val, int at, T product, bool real, int shift)
     }
 }
 
-/* Number the slices of spans, of which a thread of a team knows the length of one or
- *none: before is how many slices come before its own. Returns how many there are. */
+/* Numbers the slices of spans. Each thread of the team passes the length of its span, or
+   0, and gets in *before the number of slices before it. Returns the number of all
+   slices. */
 template <int THREADS> __device__ int number_slices(int length, int slice, int *before)
 {
     int sum;
@@ -109,47 +113,47 @@ template <int THREADS> __device__ int number_slices(int length, int slice, int *
     return sum;
 }
 
-/* at[u]: whose slice is wanted[u]: the last of `count` spans with no more before it. */
+/* Sets at[u] to the span of slice wanted[u]: the last of `count` spans with no more than
+   wanted[u] slices before it. */
 __device__ inline void find_slices(const int *before, int count,
-                                   const int (&wanted)[HY_HASH_AHEAD],
-                                   int (&at)[HY_HASH_AHEAD])
+                                   const int (&wanted)[HY_HASH_IN_FLIGHT],
+                                   int (&at)[HY_HASH_IN_FLIGHT])
 {
 #pragma unroll
-    for (int u = 0; u < HY_HASH_AHEAD; u++)
+    for (int u = 0; u < HY_HASH_IN_FLIGHT; u++)
         at[u] = 0;
     for (int d = count > 1 ? 1 << (31 - __clz(count - 1)) : 0; d > 0; d /= 2)
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++)
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++)
             if (before[at[u] + d] <= wanted[u])
                 at[u] += d;
 }
 
-/* Slice number n of a span. */
 __device__ inline hy_span slice_of(hy_span s, int n, int slice)
 {
     s.begin += int64_t(n) << slice;
     return {s.begin, min(s.end, s.begin + (1 << slice))};
 }
 
-/* The products of `count` nonzeros of A from `first` on, or of their `slices` slices;
-   span_of(i): entries of B for nonzero first + i. */
+/* Walks the products of `count` entries of A from `first` on, or of their `slices`
+   slices. span_of(i) returns the entries of B for entry first + i. */
 template <bool VALUES, int THREADS, typename T, typename S, typename F>
 __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
                           int count, int slices, const int *before, S span_of, F body)
 {
     const int rank = threadIdx.x % THREADS, teams = THREADS >> w.shift;
     const int units = w.slice ? slices : count;
-    for (int base = 0; base < units; base += HY_HASH_AHEAD * teams) {
-        hy_span s[HY_HASH_AHEAD];
-        T a[HY_HASH_AHEAD];
-        int unit[HY_HASH_AHEAD], at[HY_HASH_AHEAD];
+    for (int base = 0; base < units; base += HY_HASH_IN_FLIGHT * teams) {
+        hy_span s[HY_HASH_IN_FLIGHT];
+        T a[HY_HASH_IN_FLIGHT];
+        int unit[HY_HASH_IN_FLIGHT], at[HY_HASH_IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++)
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++)
             at[u] = unit[u] = base + u * teams + (rank >> w.shift);
         if (w.slice)
             find_slices(before, count, unit, at);
 #pragma unroll
-        for (int u = 0; u < HY_HASH_AHEAD; u++) {
+        for (int u = 0; u < HY_HASH_IN_FLIGHT; u++) {
             s[u] = {0, 0};
             a[u] = 0;
             if (unit[u] < units) {
@@ -164,8 +168,8 @@ __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
     }
 }
 
-/* The products of a row, by a team of THREADS; before[THREADS] is the team's. Within a
-   warp, lanes of one nonzero come before those of a later one. */
+/* Walks the products of a row with a team of THREADS threads; before[THREADS] is the
+   team's scratch. Within a warp, lanes of one entry of A precede those of a later one. */
 template <bool VALUES, int THREADS, typename T, typename F>
 __device__ void walk_row(const hy_hash<T> &h, int row, const hash_walk &w, int *before,
                          F body)

@@ -1,8 +1,9 @@
-/* gpu/spgemm/hash_work.cuh - what the kernels of spgemm.cuda.hash work on.
+/* gpu/spgemm/hash_work.cuh - the data of the kernels of spgemm.cuda.hash.
 
-   The first HY_HASH_SORTS bins hold short rows, the next HY_HASH_TREES those that fit a
-   tree in shared memory of rising size; what fits none is cut into windows of columns.
-   A row that turns out not to fit goes to the next bin, whose kernel comes later. */
+   The first HY_HASH_SORTS bins hold short rows. The next HY_HASH_TREES bins hold rows
+   that fit a tree in shared memory, of increasing size. Rows that fit none are cut into
+   windows of columns. A row that turns out not to fit goes to the next bin; the kernel of
+   that bin runs later. */
 #ifndef HY_HASH_WORK_CUH
 #define HY_HASH_WORK_CUH
 
@@ -12,34 +13,34 @@
 #include "gpu/backend/cuda_tuning.h"
 #include "partition/format/pack.h"
 
-/* Entries [begin, end) of B: the row that a nonzero of A selects. */
+/* Entries [begin, end) of B: the row of B that an entry of A selects. */
 struct alignas(16) hy_span {
     int64_t begin, end;
 };
 
-/* Columns [low, low + width) of a row. Its windows follow one another. */
+/* Columns [low, low + width) of a row. The windows of a row are consecutive. */
 struct hy_window {
     int row;
-    int index; /* of the row's windows */
+    int index; /* number among the row's windows */
     int low, width;
-    int at, count; /* its entries, counted from the row's place */
+    int at, count; /* first entry, counted from the row's place; number of entries */
 };
 
-/* What is counted on the device; zero before a chunk. */
+/* Counters on the device; zero before a chunk. */
 struct hy_hash_counts {
     int listed[HY_HASH_BINS];
     int taken[HY_HASH_BINS]; /* rows that blocks have begun */
-    int used;                /* entries of col, val given to rows */
+    int used;                /* entries of col and val given to rows */
     int windows, windows_taken;
 };
 
-/* What is multiplied. */
+/* The operands. */
 template <typename T> struct hy_factors {
     int rows, nnz;
-    const int64_t *a_row; /* A, a chunk of it */
+    const int64_t *a_row; /* the chunk of A */
     const int32_t *a_col;
     const T *a_val;
-    const int64_t *b_row; /* B, or the rows of it that A touches */
+    const int64_t *b_row; /* B, or the rows of B that A touches */
     const int32_t *b_col;
     const T *b_val;
 };
@@ -59,32 +60,34 @@ template <typename T> hy_factors<T> hy_factors_of(const hy_job *job)
 
 template <typename T> struct hy_hash : hy_factors<T> {
     int products;
-    hy_span *span;           /* nnz */
-    int2 *ends;              /* nnz: first and last column of the span; may be NULL */
-    int *row_products;       /* rows; negative once the row is in windows */
-    int2 *range;             /* rows: first and last column; only of rows in trees */
-    int *longest;            /* rows: entries of the longest row of B; as range */
-    int *place;              /* rows: where its entries start in col, val */
-    int *count;              /* rows: entries of C */
+    hy_span *span;           /* nnz elements */
+    int2 *ends;              /* nnz elements: first and last column of span; or NULL */
+    int *row_products;       /* one for each row; negative once the row is in windows */
+    int2 *range;             /* one for each row: first and last column; unset without
+                                `ends` */
+    int *longest;            /* one for each row: entries of its longest row of B; unset
+                                without `ends` */
+    int *place;              /* one for each row: start of its entries in col, val */
+    int *count;              /* one for each row: entries of C */
     int *list[HY_HASH_BINS]; /* rows of each bin */
     hy_hash_counts *counts;
     hy_window *window;
-    int32_t *col; /* out_bound: sorted rows, gaps between them */
+    int32_t *col; /* out_bound elements: sorted rows with gaps between them */
     T *val;
     int out_cols;
     float share;             /* expected entries of a row / its products */
-    int window_width;        /* widest window, a multiple of 32 */
-    int window_products;     /* of a window, at most, where that is worth it */
+    int window_width;        /* columns of the widest window, a multiple of 32 */
+    int window_products;     /* products of a window that cutting aims at */
     int room[HY_HASH_TREES]; /* bytes of shared memory for a row's tree */
 };
 
-/* Bits below bit i of a word. */
 __device__ inline unsigned hy_below(int i)
 {
     return (1u << i) - 1;
 }
 
-/* Levels of the tree over `range` + 1 columns: as few as keep its top small. */
+/* Returns the levels of the tree over `range` + 1 columns: the fewest that keep its top
+   small. */
 __device__ inline int hy_hash_levels(unsigned range, int products)
 {
     const unsigned most = max(unsigned(HY_HASH_TOP), unsigned(products));
@@ -94,8 +97,8 @@ __device__ inline int hy_hash_levels(unsigned range, int products)
     return levels;
 }
 
-/* Cut a row into windows. Wide rows must be; costly ones are as long as the pieces of
-   rows of B do not get too short. */
+/* Cuts a row into windows. A wide row needs several. A costly row is cut further, unless
+   the pieces of rows of B would become too short. */
 template <typename T> __device__ void hy_hash_cut(const hy_hash<T> &h, int row)
 {
     const int2 range    = h.range[row];
@@ -112,7 +115,7 @@ template <typename T> __device__ void hy_hash_cut(const hy_hash<T> &h, int row)
         h.window[first + i] = {row, i, range.x + i * width, width, 0, 0};
 }
 
-/* A row that does not fit the tree of this bin. */
+/* Passes a row that does not fit the tree of this bin on to the next bin. */
 template <typename T>
 __device__ void hy_hash_pass_on(const hy_hash<T> &h, int bin, int row)
 {
@@ -122,7 +125,7 @@ __device__ void hy_hash_pass_on(const hy_hash<T> &h, int bin, int row)
         hy_hash_cut(h, row);
 }
 
-/* The threads that work on one row: a warp or a whole block. */
+/* team_sync() and team_scan() work on the threads of one row: a warp or a whole block. */
 template <int THREADS> __device__ void team_sync()
 {
     if (THREADS == 32)

@@ -1,25 +1,25 @@
 /* gpu/spgemm/spgemm_cuda_dense.cu - C = A*B on the GPU for a C with few columns: dense
    sums.
 
-   multiply()  blocks take equal parts of A's nonzeros and add up their products, a row of
-               C after the other; what parts have of one row is added up in order
-   finish()    what exists of each row goes to CSR
+   multiply()  blocks take equal parts of A's entries and add up their products, one row
+               of C after another; the sums of several parts for a row are added in order
+   finish()    stores the existing sums of each row in CSR
 
-   A block's rows need not be whole: a row of A with half of all nonzeros is work for half
-   of the device. Each warp of a block has sums of its own in shared memory, so that no
-   two warps ever add to one place; in A times its transpose all products of a row meet
-   on the diagonal, and atomic additions there would stand in line. A warp whose groups of
-   lanes walk several rows of B adds in turns.
+   A part may begin and end within a row, so that a row with half of all entries of A
+   occupies half of the device. Each warp of a block has its own sums in shared memory, so
+   no two warps add to the same place. In A times its transpose all products of a row meet
+   on the diagonal, where atomic additions would be serialised. Groups of lanes of a warp
+   that walk different rows of B add in turn.
 
-   -0 stands for a sum to which nothing was added: it changes no other number, and sums
-   of numbers that are not -0 never are. Products are: 0 is added to each.
+   A sum of -0 means that no product was added. Adding to -0 changes no number, and sums
+   of numbers other than -0 are never -0. A product may be -0, so +0 is added to each.
 
-   Part p and row r share slot p + r: dense sums of what the part has of the row. Slots of
-   a row follow one another. Wider rows of C are made in windows of columns, for each of
-   which A is read again.
+   Part p and row r share slot p + r, which holds the dense sums of the part for the row.
+   The slots of a row are consecutive. Wider rows of C are computed in windows of columns;
+   A is read again for each window.
 
-   Scratch of a chunk: a value for each column of each slot, and no more than two slots a
-   row and one for every two products a column. */
+   Scratch of a chunk: a value for each column of each slot. There are at most two slots
+   for each row and one for every two products of a column. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "gpu/backend/cuda_search.cuh"
@@ -27,16 +27,16 @@
 #include "gpu/backend/cuda_sum.cuh"
 #include "gpu/spgemm/hash_walk.cuh"
 
-/* So that 32-bit numbers do not overflow at the end of the last block. */
-constexpr int64_t MOST = INT32_MAX - 65536, MOST_COLS = int64_t(1) << 30;
+/* Maximum counts: 32-bit numbers must not overflow at the end of the last block. */
+constexpr int64_t MAX_COUNT = INT32_MAX - 65536, MAX_COLS = int64_t(1) << 30;
 
 template <typename T> struct dense_work {
     hy_factors<T> f;
-    int cols, width; /* of C, and of a window */
-    int part;        /* nonzeros of a part */
+    int cols, width; /* columns of C and of a window */
+    int part;        /* entries of A in a part */
     int shift;       /* 2^shift lanes walk a row of B */
-    T *sum;          /* slots, cols values each */
-    int *count;      /* rows: entries of C */
+    T *sum;          /* `cols` values for each slot */
+    int *count;      /* one for each row: entries of C */
 };
 
 /* ---- sums ---- */
@@ -51,7 +51,7 @@ static __device__ inline bool is_absent(double x)
     return __double_as_longlong(x) == INT64_MIN;
 }
 
-/* The row that nonzero k belongs to; `row` does or comes before it. */
+/* Returns the row that contains entry k; `row` must not be after it. */
 template <typename T> static __device__ int row_of(const hy_factors<T> &f, int row, int k)
 {
     if (k < f.a_row[row + 1])
@@ -59,13 +59,14 @@ template <typename T> static __device__ int row_of(const hy_factors<T> &f, int r
     return row + hy_lower_bound(f.a_row + row + 1, f.rows - row - 1, int64_t(k) + 1);
 }
 
-/* Columns [low, low + width) of nonzeros [begin, end), which are of one row: to `out`. */
+/* Computes columns [low, low + width) of the sum over entries [begin, end) of one row of
+   A and stores them to `out`. */
 template <typename T, int WARPS>
 static __device__ void add_nonzeros(const dense_work<T> &d, int begin, int end, int low,
                                     int width, T *room, T *out)
 {
     constexpr int THREADS = 32 * WARPS;
-    const int groups      = 32 >> d.shift; /* of a warp */
+    const int groups      = 32 >> d.shift;
     const int warps       = min(WARPS, (end - begin + groups - 1) / groups);
     T *own                = room + int(threadIdx.x) / 32 * width;
 
@@ -93,7 +94,7 @@ static __device__ void add_nonzeros(const dense_work<T> &d, int begin, int end, 
     __syncthreads();
 }
 
-/* Block x: part x; windows y, y + gridDim.y, ... */
+/* Block (x, y) computes part x in windows y, y + gridDim.y, ... */
 template <typename T, int WARPS>
 static __global__ void __launch_bounds__(32 * WARPS) dense_parts(dense_work<T> d)
 {
@@ -115,7 +116,7 @@ static __global__ void __launch_bounds__(32 * WARPS) dense_parts(dense_work<T> d
 
 /* ---- rows ---- */
 
-/* The slots of a row: [first, last]; a row without nonzeros has none. */
+/* The slots of a row: [first, last]. A row of A without entries has none. */
 struct dense_slots {
     int64_t first, last;
 };
@@ -129,7 +130,8 @@ static __device__ dense_slots slots_of(const dense_work<T> &d, int row)
     return {int64_t(row) + begin / d.part, int64_t(row) + (end - 1) / d.part};
 }
 
-/* A warp adds up 32 columns of a row, into its first slot, and counts what exists. */
+/* A warp sums 32 columns of a row into the row's first slot and counts the existing
+   ones. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dense_join(dense_work<T> d, int tiles)
@@ -152,7 +154,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         atomicAdd(&d.count[row], __popc(exist));
 }
 
-/* A warp a row. */
+/* A warp stores a row. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dense_store(dense_work<T> d, const int64_t *row_ptr, int32_t *col, T *val)
@@ -177,9 +179,9 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     }
 }
 
-/* ---- where things are ---- */
+/* ---- layout ---- */
 
-/* Warps of a block, so many as have room for a row of C each. */
+/* Returns the warps of a block, limited by the shared memory for a row of C each. */
 static int warps_of(const hy_features *f)
 {
     int warps = HY_DENSE_WARPS;
@@ -194,9 +196,9 @@ static int width_of(const hy_features *f)
     return int(hy_min(f->out_cols, HY_DENSE_BYTES / int64_t(hy_value_size(f->type))));
 }
 
-/* Parts, at most: each has so many nonzeros, and but for as many as there are rows two
-   products for each column. */
-static int64_t parts_most(const hy_features *f)
+/* Returns the maximum number of parts. Each has at least HY_DENSE_PART entries; parts
+   beyond the number of rows need two products for each column. */
+static int64_t max_parts(const hy_features *f)
 {
     const int64_t cols = hy_max(f->out_cols, 1);
     return hy_min(f->nnz / HY_DENSE_PART, f->products / (2 * cols) + f->rows) + 1;
@@ -205,17 +207,17 @@ static int64_t parts_most(const hy_features *f)
 static int part_of(const hy_features *f, int width)
 {
     const int64_t wanted = int64_t(width) * HY_DENSE_SM_WARPS / warps_of(f);
-    const int64_t parts  = hy_min(parts_most(f), wanted);
+    const int64_t parts  = hy_min(max_parts(f), wanted);
     return int((f->nnz + parts - 1) / parts);
 }
 
 struct dense_scratch {
-    size_t count, temp, sum, bytes; /* where they start; all */
+    size_t count, temp, sum, bytes; /* start of each array; bytes: size of the scratch */
 };
 
 static dense_scratch scratch_of(const hy_features *f)
 {
-    const size_t slots = size_t(f->rows + parts_most(f));
+    const size_t slots = size_t(f->rows + max_parts(f));
     dense_scratch s    = {};
     s.temp             = hy_align(size_t(f->rows) * sizeof(int));
     s.sum              = s.temp + hy_scan_scratch(f->rows);
@@ -288,12 +290,12 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_j
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     const hy_features *f = &job->chunk->features;
-    if (f->nnz > MOST || f->rows > MOST)
+    if (f->nnz > MAX_COUNT || f->rows > MAX_COUNT)
         return hy_fail(lane->backend->ctx, HYBRID_UNSUPPORTED,
                        "chunk %lld has %lld rows and %lld entries: spgemm.cuda.dense "
                        "takes %lld of each at most",
                        (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
-                       (long long)MOST);
+                       (long long)MAX_COUNT);
     HY_TRY(hy_lane_enter(lane));
     return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
                                  : multiply_as<float>(lane, job);
@@ -327,14 +329,15 @@ static hybrid_status finish(hy_lane *lane, hy_job *job)
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
-    if (f->out_cols > MOST_COLS)
+    if (f->out_cols > MAX_COLS)
         return "the result has more than 2^30 columns";
-    return f->row_max > MOST ? "a row of A has 2^31 - 2^16 entries or more" : nullptr;
+    return f->row_max > MAX_COUNT ? "a row of A has 2^31 - 2^16 entries or more"
+                                  : nullptr;
 }
 
-/* Seconds in which all blocks make the slots, of which each costs as much as reading and
-   writing its columns, and its products: but no less than one block takes for as many
-   short rows as there may be in a part. */
+/* Returns the predicted seconds to compute all slots and products. A slot costs as much
+   as reading and writing its columns. The time is at least that of one block for the
+   greatest number of short rows that a part may have. */
 static double parts_s(const hy_features *f, int width, int part)
 {
     const double blocks  = double(width) * double(HY_DENSE_SM_BLOCKS);

@@ -1,29 +1,33 @@
 /* gpu/spgemm/spgemm_cuda_hash.cu - C = A*B on the GPU: each row on its own, in shared
    memory.
 
-   multiply()  puts rows in bins, computes them, each sorted, with gaps between rows
+   multiply()  puts rows in bins and computes them, each sorted, with gaps between rows
    finish()    closes the gaps
 
-   A hash that keeps the order needs no sort: where a column belongs in its row is its
-   rank in the bitmap of the row's columns. That bitmap is wide and nearly empty, so it
-   is kept as a tree of bitmaps, whose nodes exist where columns do. What fits:
+   The position of a column in its row is its rank in the bitmap of the row's columns, so
+   ranking replaces a hash table and needs no sort afterwards. The bitmap is wide and
+   sparse, and is stored as a tree of bitmaps with nodes only where columns exist. Rows
+   are computed by size:
+
      up to 256 products   part of a warp sorts them in registers     hash_sort.cuh
      a tree that fits     a warp or a block builds it, then adds     hash_tree.cuh
      the others           blocks share the row, by windows of
                           columns that are dense in shared memory    hash_dense.cuh
-   Nobody counts first. How much room a row takes is guessed from the ratio of products
-   to entries that the plan has estimated; a row that does not fit its bin's memory is
-   handed to the next bin, whose kernel follows. How a row's products are shared out to
-   threads is in hash_walk.cuh.
 
-   Rows that a warp or part of one does are the same on every run. Blocks add with
-   atomics: floating-point sums of longer rows may differ in the last bits.
+   No kernel counts entries first. The room of a row is guessed from the plan's estimate
+   of products / entries. A row that does not fit its bin's memory is passed to the next
+   bin, and the kernel of that bin runs later. hash_walk.cuh divides the products of a row
+   among threads.
 
-   Scratch of a chunk: (4 + s) bytes for each entry of the bound on C, s bytes a value,
-   and 16 or 24 bytes a nonzero of A.
+   Rows computed by a warp or a part of one are the same on every run. Blocks add with
+   atomics, so floating-point sums of longer rows may differ in the last bits.
 
-   After spECK (Parger et al. 2020: bins by a light analysis, dense windows, lanes a row
-   of B by its length) and OpSparse (Du et al. 2022: bins, shared memory to its limit). */
+   Scratch of a chunk: 4 + s bytes for each entry of the bound on C, where s is the bytes
+   of a value, and 16 or 24 bytes for each entry of A.
+
+   After spECK (Parger et al. 2020: bins by a light analysis, dense windows, lanes for a
+   row of B by its length) and OpSparse (Du et al. 2022: bins, shared memory to its
+   limit). */
 #include "gpu/spgemm/hash_bins.cuh"
 #include "gpu/spgemm/hash_dense.cuh"
 #include "gpu/spgemm/hash_scratch.cuh"
@@ -32,8 +36,8 @@
 #include "gpu/spgemm/hash_tree.cuh"
 #include "partition/format/pack.h"
 
-/* So that 32-bit numbers do not overflow at the end of the last block. */
-constexpr int64_t MOST = INT32_MAX - 65536;
+/* Maximum counts: 32-bit numbers must not overflow at the end of the last block. */
+constexpr int64_t MAX_COUNT = INT32_MAX - 65536;
 
 /* ---- multiply ---- */
 
@@ -69,7 +73,8 @@ static hybrid_status tree_rows(hy_lane *lane, const places<T> &p, int bin)
     return hy_launched(lane, "hash_tree_rows");
 }
 
-/* Bytes that the tree of any row takes at most: top, nodes below, entries. */
+/* Returns an upper bound on the bytes of the tree of any row: top, nodes below,
+   entries. */
 static int64_t tree_bytes(const hy_features *f)
 {
     const int64_t p = f->products_max, cols = f->out_cols;
@@ -80,12 +85,13 @@ static int64_t tree_bytes(const hy_features *f)
            min(p, cols) * int64_t(sizeof(int32_t) + hy_value_size(f->type));
 }
 
-/* From small to large: what does not fit goes on. */
+/* Launches the bins from small to large, because rows that do not fit are passed on. */
 template <typename T> static hybrid_status all_trees(hy_lane *lane, const places<T> &p)
 {
     const int64_t most = tree_bytes(p.f);
     int tree           = 0;
-    bool more          = p.f->products_max > HY_HASH_SHORT; /* may rows get here? */
+    /* True if rows may reach the bin. */
+    bool more = p.f->products_max > HY_HASH_SHORT;
 #define HY_LAUNCH(threads, bytes, products)                                              \
     if (more)                                                                            \
         HY_TRY((tree_rows<T, threads>(lane, p, HY_HASH_SORTS + tree)));                  \
@@ -108,7 +114,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_j
     HY_TRY(fill_bins(lane, p));
     if (p.f->products == 0)
         return HYBRID_OK;
-    /* trees want shared memory, sorting does not: they run side by side */
+    /* trees need shared memory and sorting does not, so they run side by side */
     cudaStream_t side;
     HY_TRY(hy_fork(lane, &side));
     HY_TRY(all_trees(lane, p));
@@ -122,12 +128,12 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     const hy_features *f = &job->chunk->features;
     hy_context *ctx      = lane->backend->ctx;
-    if (f->products > MOST || f->nnz > MOST || f->rows > MOST)
+    if (f->products > MAX_COUNT || f->nnz > MAX_COUNT || f->rows > MAX_COUNT)
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "chunk %lld has %lld rows, %lld entries and %lld products: "
                        "spgemm.cuda.hash takes %lld of each at most",
                        (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
-                       (long long)f->products, (long long)MOST);
+                       (long long)f->products, (long long)MAX_COUNT);
     HY_TRY(hy_lane_enter(lane));
     HY_TRY(hy_lane_loaded(lane));
     return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
@@ -146,7 +152,7 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
 
     if (p.f->products > 0) {
         const int64_t warps = int64_t(hy_width(lane)) * (HY_SM_THREADS / 32);
-        int rows            = 32; /* a warp, unless that leaves warps without work */
+        int rows            = 32; /* rows of a warp; fewer if warps would be idle */
         while (rows > 1 && p.f->rows < warps * rows)
             rows /= 2;
         hash_store_rows<<<hy_blocks(p.f->rows, rows * (HY_CUDA_THREADS / 32)),
@@ -171,11 +177,11 @@ static hybrid_status finish(hy_lane *lane, hy_job *job)
                                                    : finish_as<float>(lane, job);
 }
 
-/* ---- loaded before they are needed ---- */
+/* ---- loading kernels in advance ---- */
 
-/* A kernel that wants more shared memory than every device has must say so. The limit
-   belongs to the kernel, whoever launches it: it is set here alone, to all that the
-   device gives a block, and not to what one launch needs, which another engine's would
+/* Raises the shared-memory limit of a kernel. The limit belongs to the kernel, whichever
+   engine launches it. It is therefore set only here, to all that the device gives a
+   block, and not to the need of one launch, which a launch of another engine could
    exceed. */
 template <typename K> static cudaError_t allow_shared(K *kernel, int limit)
 {
@@ -218,10 +224,11 @@ cudaError_t hy_hash_load(int device)
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
-    return f->products_max > MOST ? "a row has 2^31 - 2^16 products or more" : nullptr;
+    return f->products_max > MAX_COUNT ? "a row has 2^31 - 2^16 products or more"
+                                       : nullptr;
 }
 
-/* Products a second of a multiprocessor. */
+/* Returns the predicted products a second of a multiprocessor. */
 static double sm_products(const hy_features *f)
 {
     const double b_row = double(f->products) / double(f->nnz > 0 ? f->nnz : 1);
@@ -233,8 +240,8 @@ static double sm_products(const hy_features *f)
     return rate * min(share, 1.0);
 }
 
-/* Trees of one size follow those of another, and at the end of each of them, and of the
-   windows, few rows are left and most of the device is idle. */
+/* Returns the seconds in which most of the device is idle. Trees of one size follow those
+   of another, and few rows are left at the end of each size and of the windows. */
 static double chain_s(const hy_features *f)
 {
     int bins = f->products_max > HY_HASH_SHORT;

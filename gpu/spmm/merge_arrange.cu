@@ -1,11 +1,12 @@
-/* gpu/spmm/merge_arrange.cu - the merge path of an A in device memory, cut by the device.
+/* gpu/spmm/merge_arrange.cu - cuts the merge path of an A in device memory, on the
+   device.
 
-   A thread makes a cut by binary search over the offsets, as
-   partition/format/pack_merge.c does on the host, and the cuts are the same. Rows that
-   are cut need no list: the tile in which an item lies follows from the number of the
-   item, since only rows of at most shape.longest entries move a cut, and these are never
-   cut. So each tile finds by itself whether it ends a row that began in an earlier tile,
-   and in which. */
+   A thread finds a cut by binary search over the offsets, as
+   partition/format/pack_merge.c does on the host, with the same result. No list of cut
+   rows is needed: the tile of an item follows from the item's number, because a cut moves
+   only for rows of at most shape.longest entries, which are never cut. Each tile
+   therefore finds by itself whether it ends a row that began in an earlier tile, and in
+   which one. */
 #include "gpu/backend/cuda_tuning.h"
 #include "gpu/spmm/merge_tile.cuh"
 
@@ -14,8 +15,8 @@ struct arranging {
     int64_t rows, nnz, tiles;
     hy_merge_shape shape;
     hy_merge_cut *cut;
-    hy_merge_piece *piece; /* nullptr: no row is cut */
-    hy_merge_join *join;   /* nullptr but for vectors */
+    hy_merge_piece *piece; /* nullptr if no row is cut */
+    hy_merge_join *join;   /* nullptr without shape.vector */
     int32_t *arrived;
     uint16_t *last;
 };
@@ -24,13 +25,13 @@ struct path_place {
     int64_t row, entry;
 };
 
-/* The item of the path at which the row begins. */
+/* Returns the item of the path at which the row begins. */
 static __device__ int64_t begin_item(const arranging &a, int64_t row)
 {
     return a.row_ptr[row] + row;
 }
 
-/* The first row of [low, high] that does not end before the item. */
+/* Returns the first row of [low, high] that does not end before the item. */
 static __device__ int64_t row_at(const arranging &a, int64_t low, int64_t high,
                                  int64_t item)
 {
@@ -44,7 +45,7 @@ static __device__ int64_t row_at(const arranging &a, int64_t low, int64_t high,
     return low;
 }
 
-/* Where the tile begins; `near` is a row that ends no later. */
+/* Returns where the tile begins. Row `near` must not end after it. */
 static __device__ path_place tile_start(const arranging &a, int64_t tile, int64_t near)
 {
     const int64_t item = tile * a.shape.items;
@@ -61,7 +62,7 @@ static __device__ int64_t length_of(path_place from, path_place to)
     return to.row - from.row + to.entry - from.entry;
 }
 
-/* The tiles that have a part of the row that the cut lies in. */
+/* Returns the tiles that have pieces of the row in which the cut lies. */
 static __device__ hy_merge_join join_at(const arranging &a, path_place cut)
 {
     if (cut.row >= a.rows || cut.entry <= a.row_ptr[cut.row])
@@ -92,7 +93,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS) cut_tiles(arranging a)
         a.arrived[t] = 0;
 }
 
-/* The last entry of each row, counted from the first of the tile that ends the row. */
+/* Stores the last entry of each row, counted from the first entry of the tile that ends
+   the row. */
 static __global__ void __launch_bounds__(HY_CUDA_THREADS) note_last(arranging a)
 {
     const int64_t row = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;

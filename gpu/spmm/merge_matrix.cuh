@@ -1,45 +1,49 @@
 /* gpu/spmm/merge_matrix.cuh - Y = A*X by merge path for X with several columns.
 
-   A group of lanes walks its share of a tile with X in flight across ends of rows, and
-   stores a sum wherever a row ends. What is left of the last row is carried: a share that
-   ends a row which began in earlier shares adds theirs to it, in order. Rows that are cut
-   by tiles, long ones only, are put together by a second kernel, in order too. */
+   A group of lanes walks a share of a tile. Loads of X are in flight across ends of rows.
+   A sum is stored wherever a row ends. The sum of the last row of a share, which may
+   continue, is carried: the share that ends the row adds the carries of earlier shares to
+   it, in order. A second kernel does the same for the rows that tiles cut, which are long
+   rows only. */
 #ifndef HY_MERGE_MATRIX_CUH
 #define HY_MERGE_MATRIX_CUH
 
 #include "gpu/spmm/merge_tile.cuh"
 
-/* How rows of Y are stored: whole, in vectors; in single values; or in single values
-   where a warp has walked the row, whose lanes then store neighbouring ones. */
-enum merge_store { IN_VECTORS, IN_VALUES, TURNED };
+/* How rows of Y are stored: in vectors, in single values, or in single values after a
+   warp has transposed a row's values so that neighbouring lanes store neighbouring
+   values. */
+enum merge_store { IN_VECTORS, IN_VALUES, TRANSPOSED };
 
-/* Store to a row of Y from `first` on what the lanes of a warp have, VEC values each, but
-   neighbouring values by neighbouring lanes. `turn` has room for it. */
+/* Stores the values of a warp, VEC for each lane, to a row of Y from column `first` on,
+   so that neighbouring lanes store neighbouring values. `scratch` is scratch for 32 * VEC
+   values. */
 template <typename T, int VEC>
-static __device__ void warp_store_transposed(int64_t n, T *y, int64_t first, T *turn,
+static __device__ void warp_store_transposed(int64_t n, T *y, int64_t first, T *scratch,
                                              const T (&sum)[VEC])
 {
     const int lane = int(threadIdx.x) % 32;
-    hy_store_vec(turn + lane * VEC, sum);
+    hy_store_vec(scratch + lane * VEC, sum);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < VEC; e++)
         if (first + e * 32 + lane < n)
-            y[first + e * 32 + lane] = turn[e * 32 + lane];
+            y[first + e * 32 + lane] = scratch[e * 32 + lane];
     __syncwarp();
 }
 
-/* Walk one share of a tile in columns j on; `column` is the first within the pass. */
+/* Walks one share of a tile in columns [j, j + VEC). `column` is the lane's first column
+   within the pass. */
 template <typename T, int VEC, merge_store STORE>
 static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
                             int share, int64_t j, int column)
 {
-    constexpr int AHEAD = hy_prefault<T, VEC, 1>;
-    /* Others have no registers for values of A beside those of X. */
+    constexpr int IN_FLIGHT = hy_rows_in_flight<T, VEC, 1>;
+    /* Other cases lack registers for values of A beside those of X. */
     constexpr bool HOLDS_A = STORE == IN_VECTORS && sizeof(T) == 4;
     const merge_split from = m.split[share], to = m.split[share + 1];
-    /* Every load is of a number that is there, also by lanes that have no column and for
-       entries after the last; nothing comes of those. */
+    /* Every load is from a valid address, even by lanes without a column and for entries
+       after the last; their values are not used. */
     const T *x_j     = o.x + min(j, (o.n - 1) / VEC * VEC);
     T *y             = o.y + (m.row + from.rows) * o.ld;
     int row          = from.rows;
@@ -47,7 +51,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
     T sum[VEC]       = {};
     T *carry         = m.carry + share * m.pass_columns;
     const auto flush = [&] {
-        if constexpr (STORE == TURNED)
+        if constexpr (STORE == TRANSPOSED)
             warp_store_transposed(o.n, y, j - column, carry, sum);
         else
             hy_store_y<STORE == IN_VECTORS>(o.n, y, j, sum);
@@ -58,17 +62,17 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
         end = ++row < to.rows ? m.end[row] : MERGE_NEVER;
     };
 
-    for (int k = from.entries; k < to.entries; k += AHEAD) {
-        hy_vec<T, VEC> x[AHEAD];
-        T a[AHEAD];
+    for (int k = from.entries; k < to.entries; k += IN_FLIGHT) {
+        hy_vec<T, VEC> x[IN_FLIGHT];
+        T a[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const int at = min(k + u, to.entries - 1);
             a[u]         = m.val[at];
             x[u]         = hy_load_x<T, VEC>(x_j, m.col[at], o.pitch);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             while (k + u == end)
                 flush();
             if (k + u < to.entries)
@@ -80,7 +84,8 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
     hy_store_vec(carry + column, sum);
 }
 
-/* What the shares before `share` carry of row `row` of the tile, from `column` on. */
+/* Adds the carries of shares before `share` for row `row` of the tile, from `column`
+   on. */
 template <typename T, int VEC>
 static __device__ void add_carried(const merge_tile<T> &m, int row, int share, int column,
                                    T (&sum)[VEC])
@@ -92,7 +97,8 @@ static __device__ void add_carried(const merge_tile<T> &m, int row, int share, i
                  *reinterpret_cast<const hy_vec<T, VEC> *>(carry + s * m.pass_columns));
 }
 
-/* All shares of a tile in one pass over the columns from `first` on. */
+/* Computes all shares of a tile for the columns of one pass, which begins at column
+   `first`. */
 template <typename T, int VEC, merge_store STORE>
 static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<T> &p,
                                  const merge_tile<T> &m, int64_t first)
@@ -123,7 +129,7 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
     __syncthreads();
 }
 
-/* Block (x, y): tile x; passes y, y + gridDim.y, ... over the columns. */
+/* Block (x, y) computes tile x in passes y, y + gridDim.y, ... over the columns. */
 template <typename T, int VEC, merge_store STORE>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS,
                                          HY_SPMM_RESIDENT / HY_CUDA_THREADS)
@@ -136,11 +142,11 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS,
     for (int64_t first = int64_t(blockIdx.y) * p.pass_columns; first < o.n;
          first += int64_t(gridDim.y) * p.pass_columns)
         pass_over<T, VEC, STORE>(o, p, m, first);
-    merge_wait_for_last(); /* for those that wait for this kernel */
+    merge_wait_for_last(); /* for kernels that wait for this one */
 }
 
-/* A warp adds to one row what the tiles before the one that ended it carry of it.
-   2^log_lanes lanes own columns, the others take tiles in turn. */
+/* A warp adds to one row the carries of the tiles before the one that ended it.
+   2^log_lanes lanes own columns; groups of lanes take tiles in turn. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     fix_kernel(hy_spmm_operands<T> o, const hy_merge_piece *piece, int64_t pieces,

@@ -7,41 +7,42 @@
 #include "gpu/spmm/spmm_lanes.cuh"
 #include "partition/format/merge.h"
 
-enum { MERGE_NEVER = INT32_MAX }; /* no row ends here any more */
+enum { MERGE_NEVER = INT32_MAX }; /* no further row ends in the share */
 
-/* Rows ended and entries taken before some point of a tile's path. */
+/* Rows ended and entries passed before a point of a tile's path. */
 struct merge_split {
     uint16_t rows, entries;
 };
 
-/* What the kernels know of the path. Shares belong to the problem, columns to the
-   chunk. */
+/* Parameters of the kernels. The number of shares depends on the problem, the columns on
+   the chunk. */
 template <typename T> struct merge_path {
-    int items, shares;       /* most that a tile has */
-    int log_lanes;           /* 2^log_lanes lanes for each */
-    int log_parts;           /* 2^log_parts of them are one of the cuts' */
-    int pass_columns;        /* that one pass covers */
-    const hy_merge_cut *cut; /* tiles + 1 */
-    T *carry; /* tiles x ld: the piece of the row that the tile does not end */
+    int items, shares;       /* items: maximum in a tile; shares of a tile */
+    int log_lanes;           /* 2^log_lanes lanes walk a share */
+    int log_parts;           /* 2^log_parts shares divide one share of the cuts */
+    int pass_columns;        /* columns of one pass */
+    const hy_merge_cut *cut; /* tiles + 1 elements */
+    T *carry; /* tiles x ld elements: sum of the row that the tile does not end */
 };
 
 template <typename T> struct merge_tile {
-    int64_t row;       /* first; it may have begun earlier */
-    int rows, entries; /* that end in it, that lie in it */
+    int64_t row;       /* first row; it may have begun in an earlier tile */
+    int rows, entries; /* rows that end in the tile; entries in the tile */
     int lead, share, pass_columns;
-    int32_t *col;       /* entries */
-    T *val;             /* entries */
-    T *carry;           /* shares x pass_columns */
-    uint16_t *end;      /* rows: entries before the row's end */
-    merge_split *split; /* shares + 1 */
+    int32_t *col;       /* `entries` elements */
+    T *val;             /* `entries` elements */
+    T *carry;           /* shares x pass_columns elements */
+    uint16_t *end;      /* `rows` elements: entries of the tile before the row's end */
+    merge_split *split; /* shares + 1 elements */
 
-    /* Entries of the tile before row r of the tile begins. */
+    /* Returns the number of entries of the tile before row r. */
     __device__ int begin(int r) const
     {
         return r > 0 ? end[r - 1] : 0;
     }
 
-    /* The share in which row r begins, as far as this tile knows. */
+    /* Returns the share in which row r begins, or the first share with items of the chunk
+       if the row began earlier. */
     __device__ int first_share(int r) const
     {
         return (lead + begin(r) + r) / share;
@@ -50,7 +51,8 @@ template <typename T> struct merge_tile {
 
 /* ---- host side ---- */
 
-/* One column of X: a tile is a step of a block, or two where tiles are many. */
+/* Returns the shape for one column of X. A tile is one step of a block, or two steps if
+   there would be many tiles. */
 inline hy_merge_shape vector_shape_of(int64_t all_items)
 {
     const int items = all_items > HY_MERGE_VECTOR_ITEMS * HY_MERGE_VECTOR_TILES
@@ -59,9 +61,10 @@ inline hy_merge_shape vector_shape_of(int64_t all_items)
     return {items, 1, items / 4, 1};
 }
 
-/* 2^this lanes walk a share: one if a row of X takes it no more than one load, else as
-   many as read a line at once, or two, or four. Rows of X are read whole then, but where
-   slabs of two lines let the L2 cache hold more of them. */
+/* Returns log2 of the lanes that walk a share: one lane if it loads a row of X at once,
+   else as many as load one line at once, or two lines, or four. Rows of X are then read
+   whole. With `in_slabs` they are read in slabs of two lines, so that the L2 cache holds
+   more rows. */
 inline int merge_log_lanes(int64_t row_bytes, bool in_slabs)
 {
     if (row_bytes <= HY_SPMM_LINE)
@@ -69,9 +72,9 @@ inline int merge_log_lanes(int64_t row_bytes, bool in_slabs)
     return row_bytes <= 2 * HY_SPMM_LINE || in_slabs ? 4 : 5;
 }
 
-/* Most items of a tile. A block loses some time at its beginning; but where rows that are
-   near each other share X, blocks with fewer of them find more of it in the L1 cache. */
-inline int merge_most_items(const hy_features &f, int log_lanes, bool apart)
+/* Returns the maximum number of items of a tile. Larger tiles save start-up time of
+   blocks. If neighbouring rows share X, smaller tiles find more of X in the L1 cache. */
+inline int merge_max_items(const hy_features &f, int log_lanes, bool apart)
 {
     const bool uneven = f.row_cv > 1 && f.row_mean >= double(HY_MERGE_LONG_ROWS);
     if (log_lanes < 4 || apart)
@@ -79,7 +82,7 @@ inline int merge_most_items(const hy_features &f, int log_lanes, bool apart)
     return uneven ? HY_MERGE_UNEVEN_ITEMS : HY_MERGE_WIDE_ITEMS;
 }
 
-/* Few tiles are as many as the device holds at once, or twice as many. */
+/* Returns the number of items with which few tiles fill the device once or twice. */
 inline int64_t merge_items(int64_t all, int64_t most, int64_t passes)
 {
     const int64_t room  = HY_MERGE_BLOCKS / hy_min(passes, HY_MERGE_BLOCKS);
@@ -87,8 +90,8 @@ inline int64_t merge_items(int64_t all, int64_t most, int64_t passes)
     return waves > HY_MERGE_WAVES ? most : all / (waves * room) + 1;
 }
 
-/* For a product whose A has such rows, which all chunks know (hy_profile_range()): a
-   share for each group of lanes. */
+/* Returns the shape for a problem, with one share for each group of lanes. `f` are
+   features that all chunks of the problem have in common (hy_profile_range()). */
 inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 {
     const int64_t all = p.A->nnz + p.A->rows;
@@ -97,18 +100,19 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 
     const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
     const bool apart        = hy_is_apart(f.tile_fill, double(p.X->rows * row_bytes));
-    const bool in_slabs  = apart && row_bytes % 16 == 0; /* else rows of Y are turned */
+    /* Otherwise rows of Y must be stored transposed, which takes whole warps. */
+    const bool in_slabs  = apart && row_bytes % 16 == 0;
     const int log        = merge_log_lanes(row_bytes, in_slabs);
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
     const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
     const int64_t items =
-        hy_max(merge_items(all, merge_most_items(f, log, apart), passes), least);
+        hy_max(merge_items(all, merge_max_items(f, log, apart), passes), least);
     return {int(items), HY_CUDA_THREADS >> log, int(hy_max(items / 4, HY_MERGE_LONGEST)),
             0};
 }
 
-/* The same tiles for the columns that lie apart, from column `first` on: one load of a
-   lane, so that each lane of a group has a part of its share. */
+/* Returns the path for the tail columns, which begin at column `first` of the carries.
+   One load of a lane covers them, so each lane of a group takes a part of its share. */
 template <typename T> merge_path<T> merge_rest_of(merge_path<T> p, int64_t first)
 {
     p.shares <<= p.log_lanes;
@@ -118,7 +122,7 @@ template <typename T> merge_path<T> merge_rest_of(merge_path<T> p, int64_t first
     return p;
 }
 
-/* Bytes of shared memory, in the order of merge_lay_out(). */
+/* Returns the bytes of shared memory, in the order of merge_lay_out(). */
 template <typename T> size_t merge_room(const merge_path<T> &p)
 {
     const size_t items = size_t(p.items);
@@ -126,12 +130,13 @@ template <typename T> size_t merge_room(const merge_path<T> &p)
            sizeof(merge_split) * size_t(p.shares + 1) + 2 * items;
 }
 
-/* hy_variant.arrange of a matrix whose path is cut so (merge_arrange.cu). */
+/* merge_arrange.cu: the hy_variant.arrange of a matrix with this shape. */
 hybrid_status hy_arrange_merge(hy_lane *lane, hy_job *job, hy_merge_shape shape);
 
 /* ---- device side ---- */
 
-/* The kernel after this one may begin: it waits by itself until this one is over. */
+/* Lets the next kernel begin, which waits for this one by itself
+   (merge_wait_for_last()). */
 static __device__ inline void merge_let_next_begin()
 {
 #if __CUDA_ARCH__ >= 900
@@ -139,7 +144,7 @@ static __device__ inline void merge_let_next_begin()
 #endif
 }
 
-/* The kernel before this one is over, and all it has stored is there. */
+/* Waits until the previous kernel is over and its stores are visible. */
 static __device__ inline void merge_wait_for_last()
 {
 #if __CUDA_ARCH__ >= 900
@@ -147,7 +152,7 @@ static __device__ inline void merge_wait_for_last()
 #endif
 }
 
-/* The first r of [0, rows] that does not end before item `at` of the tile. */
+/* Returns the first r of [0, rows] that does not end before item `at` of the tile. */
 static __device__ inline int rows_before(const uint16_t *end, int rows, int at)
 {
     int low = 0, high = rows;
@@ -165,7 +170,7 @@ template <typename T>
 static __device__ merge_tile<T> merge_lay_out(const merge_path<T> &p, double *room)
 {
     merge_tile<T> m;
-    m.carry        = reinterpret_cast<T *>(room); /* first: it is stored in vectors */
+    m.carry        = reinterpret_cast<T *>(room); /* first: it needs alignment */
     m.val          = m.carry + p.shares * p.pass_columns;
     m.col          = reinterpret_cast<int32_t *>(m.val + p.items);
     m.split        = reinterpret_cast<merge_split *>(m.col + p.items);
@@ -174,7 +179,7 @@ static __device__ merge_tile<T> merge_lay_out(const merge_path<T> &p, double *ro
     return m;
 }
 
-/* Entries of A start on their way to shared memory. */
+/* Starts copying the tile's entries of A to shared memory. */
 template <typename T>
 static __device__ void block_fetch_entries(const hy_spmm_operands<T> &o,
                                            const merge_tile<T> &m, int64_t first)
@@ -186,7 +191,7 @@ static __device__ void block_fetch_entries(const hy_spmm_operands<T> &o,
     __pipeline_commit();
 }
 
-/* Where the rows of the tile end, in entries; four words of a thread at once. */
+/* Reads where the rows of the tile end, in entries. A thread reads four words at once. */
 template <typename T>
 static __device__ void block_read_ends(const hy_spmm_operands<T> &o,
                                        const merge_tile<T> &m, int64_t first)
@@ -205,7 +210,7 @@ static __device__ void block_read_ends(const hy_spmm_operands<T> &o,
     }
 }
 
-/* Read this block's tile and split it into shares. */
+/* Reads this block's tile and splits it into shares. */
 template <typename T>
 static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
                                            const merge_path<T> &p, double *room)

@@ -1,55 +1,55 @@
 /* gpu/spmm/merge_vector.cuh - y = A*x by merge path: a segmented sum over the entries of
    A.
 
-   A block takes a tile of the path, and a warp a part of the tile's entries. Lanes that
-   are neighbours read entries that are, since their columns often are, too, and put the
-   products into shared memory. There a lane has EACH neighbours and adds them up; where a
-   row ends, which a bit for each entry tells, the sum takes the place of the last
-   product. The first of a lane's rows may have begun in lanes before: a scan over the
-   warp, which restarts at lanes where a row ended, tells what those have of it. What is
-   left at a warp's end goes to the warps that follow in the block, what is left at the
-   block's end to the tiles that follow (the carry). All in the order of entries.
+   A block takes a tile of the path, and a warp a part of the tile's entries. Neighbouring
+   lanes read neighbouring entries, which often have neighbouring columns, and write the
+   products to shared memory. Each lane then sums EACH neighbouring products. At the end
+   of a row, marked by a bit for each entry, the sum replaces the last product of the row.
 
-   Then a thread to each row of the tile stores it in y, so that stores are coalesced and
-   rows without entries need no care. Of the tiles that have a part of one row, the one
-   that is done last adds up their carries, always in the same order: nobody waits, and no
-   second kernel has to start. */
+   The first row of a lane may have begun in earlier lanes. A scan over the warp that
+   restarts after each end of a row gives their contribution. A sum that is open at the
+   end of a warp goes to the next warps of the block; one that is open at the end of the
+   block goes to the next tiles (the carry). All sums are in the order of entries.
+
+   Finally one thread for each row of the tile stores its sum to y, so that stores are
+   coalesced and empty rows need no special case. If several tiles have pieces of a row,
+   the tile that finishes last adds their carries, always in the same order. No tile waits
+   for another, and no second kernel is needed. */
 #ifndef HY_MERGE_VECTOR_CUH
 #define HY_MERGE_VECTOR_CUH
 
 #include "gpu/spmm/merge_tile.cuh"
 
 enum {
-    VECTOR_EACH  = 4, /* entries of a lane, or twice as many */
-    VECTOR_ROWS  = 2, /* of a thread, whose ends it keeps */
+    VECTOR_EACH  = 4, /* entries of a lane; twice as many in large tiles */
+    VECTOR_ROWS  = 2, /* rows of a thread with their ends in registers */
     VECTOR_WARPS = int(HY_CUDA_THREADS) / 32
 };
 
-/* Entries that a block has room for. */
+/* Entries for which a block has room. */
 template <int EACH> constexpr int vector_room = EACH *int(HY_CUDA_THREADS);
 
 static_assert(5 * int(HY_MERGE_VECTOR_ITEMS) / 4 <= vector_room<VECTOR_EACH>,
               "a tile and the longest row that is not cut");
 
-/* What the kernel knows of the path (partition/format/merge.h). */
 template <typename T> struct vector_path {
     const hy_merge_cut *cut;
     const hy_merge_join *join;
     const uint16_t *last;
     int32_t *arrived;
-    T *carry; /* tiles: the piece of the row that the tile does not end */
+    T *carry; /* `tiles` elements: sum of the row that the tile does not end */
 };
 
-/* The block's tile. */
 struct vector_tile {
-    int64_t row, entry; /* of the chunk: the first */
+    int64_t row, entry; /* first row and entry, counted from the chunk's first */
     int rows, entries;
 };
 
 /* ---- rows ---- */
 
-/* The last entries of a thread's first rows of the tile, -1 for a row that has none here:
-   kept, since the matrix is far. */
+/* The last entry of each of a thread's first rows in the tile; -1 for a row without
+   entries in the tile. They stay in registers, because reading them again would be
+   slow. */
 struct vector_rows {
     int last[VECTOR_ROWS];
 };
@@ -99,12 +99,12 @@ static __device__ void block_store_rows(T *y, const uint16_t *last, const vector
 
 /* ---- products ---- */
 
-/* Entries of a warp: one in a lane, and the next 32. Most warps have a whole part of the
-   tile; all their lanes know, so that no entry is tested. */
+/* A lane's entries of a warp's part of the tile: every 32nd. Most warps have a full part;
+   then no entry needs a test. */
 template <typename T, int EACH> struct vector_part {
     int32_t col[EACH];
     T val[EACH];
-    int first, left; /* of the tile: this lane's first, and how many from there on */
+    int first, left; /* the lane's first entry in the tile; entries from there on */
     bool whole;
 };
 
@@ -159,8 +159,8 @@ static __device__ void store_products(const hy_spmm_operands<T> &o,
 
 /* ---- sums ---- */
 
-/* Add up a lane's products from `mine` on; sums of rows take the place of their last
-   products, which `bits` tells. Returns what is left. */
+/* Sums a lane's products from `mine` on. Sums of rows replace their last products, which
+   `bits` marks. Returns the open sum. */
 template <typename T, int EACH> static __device__ T lane_sum(T *mine, unsigned bits)
 {
     constexpr int WORD = 16 / int(sizeof(T));
@@ -180,14 +180,14 @@ template <typename T, int EACH> static __device__ T lane_sum(T *mine, unsigned b
     return sum;
 }
 
-/* What a warp leaves to those after it. */
+/* The open sum of a warp. */
 template <typename T> struct vector_carry {
-    T sum;      /* since the last end of a row, or of all */
-    bool ended; /* there was one */
+    T sum;      /* sum since the last end of a row, or since the beginning of the warp */
+    bool ended; /* true if a row ended in the warp */
 };
 
-/* What the lanes before this one have of the row that goes on here: the sum of `left`
-   back to the last lane in `ended`, lanes in which a row ended. */
+/* Returns the open sum of the lanes before this one: the sum of `left` back to the last
+   lane in `ended`, the lanes in which a row ended. Sets *carry to that of the warp. */
 template <typename T>
 static __device__ T warp_scan(T left, unsigned ended, vector_carry<T> *carry)
 {
@@ -205,7 +205,7 @@ static __device__ T warp_scan(T left, unsigned ended, vector_carry<T> *carry)
     return lane > 0 ? before : T(0);
 }
 
-/* What the first `warps` of the block leave to the next. */
+/* Returns the open sum after the first `warps` warps of the block. */
 template <typename T> static __device__ T carried(const vector_carry<T> *carry, int warps)
 {
     T sum = T(0);
@@ -214,8 +214,8 @@ template <typename T> static __device__ T carried(const vector_carry<T> *carry, 
     return sum;
 }
 
-/* From products to sums of rows, in the slots of their last entries. What is left goes to
-   the tile's carry. */
+/* Turns products into sums of rows, which replace their last products. The open sum
+   becomes the tile's carry. */
 template <typename T, int EACH>
 static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
 {
@@ -231,7 +231,8 @@ static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
         carry[warp] = own;
     __syncthreads();
     if (bits) {
-        const bool first = (ended & ((1u << lane) - 1)) == 0; /* of the warp */
+        /* True in the first lane of the warp in which a row ends. */
+        const bool first = (ended & ((1u << lane) - 1)) == 0;
         slot[at + __ffs(int(bits)) - 1] += first ? carried(carry, warp) + before : before;
     }
     if (threadIdx.x == 0)
@@ -241,7 +242,7 @@ static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
 
 /* ---- rows in pieces ---- */
 
-/* What the tiles that have a part of a row carry of it; a warp. */
+/* A warp returns the sum of the carries of the tiles before the last one of a row. */
 template <typename T> static __device__ T warp_carried(const T *carry, hy_merge_join of)
 {
     T sum = T(0);
@@ -253,8 +254,8 @@ template <typename T> static __device__ T warp_carried(const T *carry, hy_merge_
     return sum;
 }
 
-/* This tile is done with its part of a row. The last tile that is adds the carries to
-   what the tile that ends the row has stored. A warp. */
+/* A warp counts this tile as finished for a row in pieces. The tile that finishes last
+   adds the carries to the value stored by the tile that ends the row. */
 template <typename T>
 static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y)
 {
@@ -266,7 +267,7 @@ static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y
     }
     if (__shfl_sync(0xffffffffu, before, 0) < of.last - of.first)
         return;
-    __syncwarp(); /* a shuffle orders no memory */
+    __syncwarp(); /* a shuffle does not order memory */
     __threadfence();
     const T sum = warp_carried(p.carry, of);
     if (leads) {
@@ -275,7 +276,8 @@ static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y
     }
 }
 
-/* The row that the tile goes on with and ends, and the one that goes on after it. */
+/* Joins the row that continues from an earlier tile and ends here, and the row that
+   continues in the next tile. */
 template <typename T>
 static __device__ void block_join(const vector_path<T> &p, const vector_tile &t,
                                   hy_merge_join before, hy_merge_join after, T *y)
@@ -291,7 +293,7 @@ static __device__ void block_join(const vector_path<T> &p, const vector_tile &t,
         warp_join(p, after, y + t.rows);
 }
 
-/* Block x: tile x. */
+/* Block x computes tile x. */
 template <typename T, int EACH>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     vector_kernel(hy_spmm_operands<T> o, vector_path<T> p)

@@ -1,5 +1,5 @@
-/* gpu/spmm/rows_wide.cuh - rows of A by groups of lanes that own whole lines of X, and
-   the few columns that lie apart. */
+/* gpu/spmm/rows_wide.cuh - multiplies rows of A by groups of lanes that own whole lines
+   of X, and the tail columns. */
 #ifndef HY_ROWS_WIDE_CUH
 #define HY_ROWS_WIDE_CUH
 
@@ -7,20 +7,20 @@
 
 static constexpr unsigned ALL = 0xffffffffu;
 
-/* Add up to LANES nonzeros, one in each lane; `left` of them are real. FULL: all are,
-   in every group of the warp. */
+/* Adds up to LANES entries, one held by each lane; `left` of them are valid. FULL: all
+   are valid in every group of the warp. */
 template <typename T, int VEC, int LANES, int TILES, bool FULL>
 static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                                  int columns_left, int32_t c, T a, int left,
                                  T (&sum)[TILES][VEC])
 {
-    constexpr int TILE  = LANES * VEC;
-    constexpr int AHEAD = hy_prefault<T, VEC, TILES>;
-    for (int s = 0; s < LANES && (FULL || __any_sync(ALL, s < left)); s += AHEAD) {
-        hy_vec<T, VEC> x[AHEAD][TILES];
-        T as[AHEAD];
+    constexpr int TILE      = LANES * VEC;
+    constexpr int IN_FLIGHT = hy_rows_in_flight<T, VEC, TILES>;
+    for (int s = 0; s < LANES && (FULL || __any_sync(ALL, s < left)); s += IN_FLIGHT) {
+        hy_vec<T, VEC> x[IN_FLIGHT][TILES];
+        T as[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const int32_t cs = __shfl_sync(ALL, c, s + u, LANES);
             as[u]            = __shfl_sync(ALL, a, s + u, LANES);
 #pragma unroll
@@ -28,20 +28,19 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                 /* all tiles but the last are whole */
                 const bool inside = t + 1 < TILES || t * TILE < columns_left;
                 if (!(FULL && t + 1 < TILES))
-                    x[u][t] = {}; /* not X, which may hold infinities */
+                    x[u][t] = {}; /* 0 instead of X, which may hold infinities */
                 if ((FULL || s + u < left) && inside)
                     x[u][t] = hy_load_x<T, VEC>(x_j + t * TILE, cs, o.pitch);
             }
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
 #pragma unroll
             for (int t = 0; t < TILES; t++)
                 hy_add_x(sum[t], as[u], x[u][t]);
     }
 }
 
-/* Columns [j, j + VEC) of a row of Y. */
 template <typename T, int VEC>
 static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
                                const T (&sum)[VEC])
@@ -53,7 +52,7 @@ static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_
         hy_store_y<false>(o.n, y, j, sum);
 }
 
-/* Store what the lanes of a group have of the columns that lie apart. */
+/* Sums up the tail columns over the lanes of a group and stores them. */
 template <typename T, int LANES, int REST>
 static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
                                   T (&sum)[REST], bool stores)
@@ -69,9 +68,9 @@ static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
             o.y[row * o.ld + o.n + e] = sum[e];
 }
 
-/* The dot products of one row with this lane's columns, and with the REST columns that
-   lie apart if the pass takes them. Warps stay together: groups whose row has ended wait
-   for the others. */
+/* Computes one row of Y in this lane's columns, and in the REST tail columns if
+   `takes_rest`. Warps stay together: groups that have finished their row wait for the
+   others. */
 template <typename T, int VEC, int LANES, int TILES, int REST>
 static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
                             bool takes_rest)
@@ -114,8 +113,8 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
             store_y(o, row, j + t * LANES * VEC, sum[t]);
 }
 
-/* Block (x, y): HY_ROWS_THREADS / LANES rows; passes y, y + gridDim.y, ..., of which the
-   first takes the columns that lie apart. */
+/* Block (x, y) computes HY_ROWS_THREADS / LANES rows in passes y, y + gridDim.y, ... over
+   the columns. The first pass also takes the tail columns. */
 template <typename T, int VEC, int LANES, int MOST, int REST>
 static __global__ void __launch_bounds__(HY_ROWS_THREADS,
                                          hy_spmm_resident(MOST) / HY_ROWS_THREADS)

@@ -1,22 +1,19 @@
-/* gpu/spmm/spmm_cuda_merge.cu - SpMM on the GPU by merge path: equal work whatever the
-   rows.
+/* gpu/spmm/spmm_cuda_merge.cu - SpMM on the GPU by merge path: equal work for any row
+   lengths.
 
-   The nonzeros of A and the ends of its rows are one list; blocks take equal tiles of it
-   (partition/format/merge.h) and groups of lanes equal shares of a tile
-   (gpu/spmm/merge_matrix.cuh).
+   The entries of A and the ends of its rows form one list. Blocks take equal tiles of the
+   list (partition/format/merge.h), and groups of lanes take equal shares of a tile
+   (gpu/spmm/merge_matrix.cuh). Tiles and shares are cut at the same places as in the
+   whole of A, so every run adds up a row in the same order, whatever the chunks are.
 
-   Tiles and shares are cut where they would be cut in the whole of A: a row is added up
-   in the same order on every run, whatever the chunks.
+   One column of X has its own kernel (gpu/spmm/merge_vector.cuh) with the same tiles but
+   no shares. There the order within a tile depends on where the chunk begins.
 
-   One column of X has a kernel of its own (gpu/spmm/merge_vector.cuh), with the same
-   tiles but no shares. There the order within a tile depends on where the chunk begins.
+   Tail columns of wide rows of X have their own launch with the same tiles. Inside the
+   rows of X they would shift all rows off the boundaries of lines and cost one more pass
+   over A. The order of additions within their shares differs from that of other columns.
 
-   A few columns beyond wide rows of X lie apart, and are left to a launch of their own
-   with the same tiles: behind the lines they would move all rows out of step with lines,
-   and take one more pass over A. The order within their shares is another one than where
-   they lie with the others.
-
-   Work on the device: a carried value for each tile and column. */
+   Work memory on the device: one carried value for each tile and column. */
 #include <type_traits>
 
 #include "gpu/spmm/merge_matrix.cuh"
@@ -24,10 +21,11 @@
 
 /* ---- launches ---- */
 
-/* Whether a kernel may begin when all blocks of the one before it have. That one must say
-   so (merge_let_next_begin()), and the kernel wait for it by itself, at its end at the
-   latest (merge_wait_for_last()): who comes after them waits for the last one alone. */
-enum launch_order { IN_TURN, EARLY };
+/* OVERLAPPED: the kernel may begin once all blocks of the previous kernel have begun. The
+   previous kernel must allow this (merge_let_next_begin()), and this kernel must wait for
+   the previous one, at its end at the latest (merge_wait_for_last()): later kernels wait
+   for this one only. */
+enum launch_order { IN_ORDER, OVERLAPPED };
 
 template <typename... P>
 static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)(P...),
@@ -35,19 +33,20 @@ static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)
 {
     hy_context *ctx         = lane->backend->ctx;
     cudaFuncAttributes code = {};
-    if (order == EARLY)
+    if (order == OVERLAPPED)
         HY_CUDA(ctx, cudaFuncGetAttributes(&code, kernel));
 
-    cudaLaunchAttribute early = {};
-    early.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config                        = {};
-    config.gridDim                                   = grid;
-    config.blockDim                                  = dim3(HY_CUDA_THREADS);
-    config.dynamicSmemBytes                          = room;
-    config.stream                                    = hy_stream(lane);
-    config.attrs                                     = &early;
-    config.numAttrs = code.ptxVersion >= 90 ? 1 : 0; /* older code does not wait */
+    cudaLaunchAttribute overlap = {};
+    overlap.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config                          = {};
+    config.gridDim                                     = grid;
+    config.blockDim                                    = dim3(HY_CUDA_THREADS);
+    config.dynamicSmemBytes                            = room;
+    config.stream                                      = hy_stream(lane);
+    config.attrs                                       = &overlap;
+    /* Kernels for older architectures do not wait for the previous kernel. */
+    config.numAttrs = code.ptxVersion >= 90 ? 1 : 0;
     HY_CUDA(ctx, cudaLaunchKernelEx(&config, kernel, args...));
     return HYBRID_OK;
 }
@@ -58,7 +57,7 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
 {
     const dim3 grid(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
                     hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
-    return launch_in(EARLY, lane, fix_kernel<T>, grid, 0, o, view.piece, view.pieces,
+    return launch_in(OVERLAPPED, lane, fix_kernel<T>, grid, 0, o, view.piece, view.pieces,
                      carry, log_lanes);
 }
 
@@ -72,7 +71,7 @@ static hybrid_status launch_as(launch_order order, hy_lane *lane,
     return launch_in(order, lane, merge_kernel<T, VEC, STORE>, grid, merge_room(p), o, p);
 }
 
-/* A kernel of its own for each way to store, as they need different registers. */
+/* Each way to store has its own kernel, because their register needs differ. */
 template <typename T, int VEC>
 static hybrid_status launch(launch_order order, hy_lane *lane,
                             const hy_spmm_operands<T> &o, const merge_path<T> &p,
@@ -81,7 +80,7 @@ static hybrid_status launch(launch_order order, hy_lane *lane,
     if constexpr (VEC > 1)
         if (!o.whole)
             return p.log_lanes == 5
-                       ? launch_as<T, VEC, TURNED>(order, lane, o, p, tiles)
+                       ? launch_as<T, VEC, TRANSPOSED>(order, lane, o, p, tiles)
                        : launch_as<T, VEC, IN_VALUES>(order, lane, o, p, tiles);
     return launch_as<T, VEC, IN_VECTORS>(order, lane, o, p, tiles);
 }
@@ -99,17 +98,17 @@ static hybrid_status launch_fitting(launch_order order, hy_lane *lane,
     return launch<T, 1>(order, lane, o, p, tiles);
 }
 
-/* What lies apart first: it leaves A in the L2 cache. The two share no value of Y and of
-   the carries. */
+/* The tail columns come first, which leaves A in the L2 cache. The two launches share no
+   value of Y and no carry. */
 template <typename T>
 static hybrid_status launch_matrix(hy_lane *lane, const hy_spmm_operands<T> &o,
                                    const merge_path<T> &p, int64_t tiles)
 {
     if (o.rest_n == 0)
-        return launch_fitting(IN_TURN, lane, o, p, tiles);
+        return launch_fitting(IN_ORDER, lane, o, p, tiles);
     HY_TRY(
-        launch_fitting(IN_TURN, lane, hy_spmm_rest_of(o), merge_rest_of(p, o.n), tiles));
-    return launch_fitting(EARLY, lane, o, p, tiles);
+        launch_fitting(IN_ORDER, lane, hy_spmm_rest_of(o), merge_rest_of(p, o.n), tiles));
+    return launch_fitting(OVERLAPPED, lane, o, p, tiles);
 }
 
 template <typename T>
@@ -139,8 +138,9 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job);
     const hy_merge_view view   = hy_packed_merge(job, shape);
-    const int items            = shape.items + shape.longest; /* most of a tile */
-    T *carry                   = static_cast<T *>(job->work.ptr);
+    /* The maximum number of items of a tile. */
+    const int items = shape.items + shape.longest;
+    T *carry        = static_cast<T *>(job->work.ptr);
     if (shape.vector) {
         launch_vector<T>(lane, o, view, items, carry);
         return hy_launched(lane, "spmm.cuda.merge");
@@ -167,10 +167,11 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* A bound of a chunk's tiles, whatever the problem that it is of, as a panel's columns do
-   not tell: as many as the smallest make, but only so many as fill a device are smaller
-   than half of a large one. */
-static int64_t tiles_most(const hy_features *f)
+/* Returns an upper bound on the tiles of a chunk for any problem that the chunk may
+   belong to, because the columns of one column block do not tell the problem's shape. The
+   smallest tiles give the most, but tiles smaller than half of a large one occur only if
+   they fill a device. */
+static int64_t max_tiles(const hy_features *f)
 {
     const auto tiles_of = [&](int items) {
         return hy_merge_tiles_most(f, {items, 1, 0, 0});
@@ -188,8 +189,8 @@ static double vector_s(const hy_features *f, const hy_rates *r)
            HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
 }
 
-/* What a nonzero and a row cost, by what a row of X takes: one load, half a line, a line,
-   or more. */
+/* Costs of an entry and a row, which depend on the width of a row of X: one load, half a
+   line, a line, or more. */
 struct merge_prices {
     double nonzero, row;
 };
@@ -206,9 +207,9 @@ static merge_prices prices_of(const hy_features *f, int64_t row_bytes)
     return {hy_spmm_near(f, HY_MERGE_NEAR) * HY_MERGE_NONZERO, HY_MERGE_ROW};
 }
 
-/* Columns of more than one load of a lane are walked as a line of them, of more than a
-   line as two or four: of the time of those that are missing to a line a part is saved.
- */
+/* Returns the columns that determine the time. More columns than one load are walked as a
+   whole line, more than a line as two or four lines. Columns missing to a line save a
+   part of their time. */
 static int64_t walked_columns(int64_t n, int64_t size)
 {
     const int64_t line = HY_SPMM_LINE / size;
@@ -228,7 +229,7 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
                              hy_spmm_nonzero_s(&walked, r);
 }
 
-/* What lies apart is a product of its own. */
+/* Returns the predicted seconds. Tail columns are a product of their own. */
 static double product_s(const hy_features *f, const hy_rates *r)
 {
     hy_features lines = *f, rest = *f;
@@ -243,7 +244,7 @@ static double product_s(const hy_features *f, const hy_rates *r)
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_merge_shape shape = {.vector = f->out_cols == 1};
-    const int64_t tiles        = tiles_most(f);
+    const int64_t tiles        = max_tiles(f);
     hy_cost c                  = {};
     c.pack_bytes               = hy_pack_merge_bytes(f, shape, tiles);
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);

@@ -1,20 +1,22 @@
-/* gpu/spmm/spmm_cuda_rows.cu - SpMM on the GPU, a group of lanes to each row of A.
+/* gpu/spmm/spmm_cuda_rows.cu - SpMM on the GPU with a group of lanes for each row of A.
 
-   X with rows of 128 bytes or more: the group's lanes own columns, and read the row's
-   nonzeros one a lane and pass them round. What is left over of whole lines, a few
-   columns that lie apart, each lane reads for the nonzeros that it holds: the group adds
-   up at the end. Fewer columns, down to one: a group of 2^group lanes shares a row.
-   2^log_lanes of them own the columns, and the groups of 2^log_lanes take the nonzeros in
-   turn and add up at the end, in the same order on every run. The work is a row's, so one
-   long row holds up its warp: good when rows are even. */
+   Wide X (rows of more than half a line of 128 bytes): the lanes of a group own columns.
+   Each lane reads one entry of the row, and the group passes the entries round. Tail
+   columns are read by each lane for its own entries and summed over the group at the end.
+
+   Narrow X, down to one column: a group of 2^group lanes shares a row. 2^log_lanes lanes
+   own the columns; these subgroups take the entries in turn and are summed at the end, in
+   the same order on every run.
+
+   A long row delays its warp, so this variant suits rows of even length. */
 #include "gpu/spmm/rows_wide.cuh"
 
-/* 2^group lanes a row, 2^log_lanes of them across the columns. */
+/* A row has 2^group lanes, with 2^log_lanes of them across the columns. */
 template <typename T, int VEC>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     narrow_kernel(hy_spmm_operands<T> o, int log_lanes, int group)
 {
-    constexpr int AHEAD = HY_ROWS_NARROW_AHEAD;
+    constexpr int IN_FLIGHT = HY_ROWS_IN_FLIGHT;
     const int64_t row =
         int64_t(blockIdx.x) * (HY_CUDA_THREADS >> group) + (threadIdx.x >> group);
     const int ways    = 1 << (group - log_lanes);
@@ -25,24 +27,24 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     const int64_t end = inside ? o.row_ptr[row + 1] : 0;
     T sum[VEC]        = {};
 
-    for (; k < end; k += AHEAD * ways) {
-        hy_vec<T, VEC> x[AHEAD];
-        int32_t c[AHEAD];
-        T a[AHEAD];
+    for (; k < end; k += IN_FLIGHT * ways) {
+        hy_vec<T, VEC> x[IN_FLIGHT];
+        int32_t c[IN_FLIGHT];
+        T a[IN_FLIGHT];
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
+        for (int u = 0; u < IN_FLIGHT; u++) {
             const bool some = k + u * ways < end;
             c[u]            = some ? o.col[k + u * ways] : -1;
             a[u]            = some ? o.val[k + u * ways] : T(0);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++) {
-            x[u] = {}; /* not X, which may hold infinities */
+        for (int u = 0; u < IN_FLIGHT; u++) {
+            x[u] = {}; /* 0 instead of X, which may hold infinities */
             if (c[u] >= 0)
                 x[u] = hy_load_x<T, VEC>(o.x + j, c[u], o.pitch);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
+        for (int u = 0; u < IN_FLIGHT; u++)
             hy_add_x(sum, a[u], x[u]);
     }
     for (int apart = (1 << group) >> 1; apart >= 1 << log_lanes; apart >>= 1)
@@ -53,8 +55,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         store_y(o, row, j, sum);
 }
 
-/* How many lanes share the nonzeros of a row, as a power of two: as many as have some to
-   do, or as find room on the device. */
+/* Returns log2 of the subgroups that share the entries of a row: as many as have enough
+   entries, or as many as the device has room for. */
 static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
 {
     if (hy_spmm_is_wide(n, type))
@@ -65,16 +67,17 @@ static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
     return hy_log_lanes(busy > room ? busy : room, 5 - log_lanes);
 }
 
-/* Whether groups of the lanes of a tile, one for each row, leave the device idle. */
+/* Returns true if groups of `lanes` lanes, one for each row, leave the device partly
+   idle. */
 static bool is_small(int64_t rows, int lanes)
 {
     return rows * lanes < HY_SPMM_LANES;
 }
 
-/* Tiles in a pass. More passes read A again, but where rows share nothing, an X that
-   exceeds the L2 cache comes in slabs of which more stays there, if they are whole lines.
-   And they fill a device that would have too few rows to do, where groups cannot be wider
-   (spread_of()). */
+/* Returns the maximum number of tiles in a pass. More passes read A again. They pay if
+   rows share nothing and X exceeds the L2 cache, because more of a narrow slab of whole
+   lines stays in the cache. They also pay if the device would have too few rows to do and
+   groups cannot be wider (spread_of()). */
 template <typename T, int VEC>
 static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
@@ -96,10 +99,11 @@ static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
         <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
 }
 
-/* Over how many tiles side by side a group's lanes are spread, for vectors of 16 bytes.
-   Where rows of A are long, wide groups wait less for each other's rows to end; a warp to
-   a row, which does not wait at all, finds less of X in the L1 cache, and is better where
-   rows are uneven or few. And few rows make more threads. Idle lanes are not worth it. */
+/* Returns over how many tiles side by side a group is spread, for vectors of 16 bytes.
+   With long rows, wider groups wait less for each other's rows to end. A warp for each
+   row does not wait at all but finds less of X in the L1 cache; it is better if rows are
+   uneven or few. Few rows need wider groups to make more threads. Spreading that leaves
+   lanes idle does not pay. */
 static int spread_of(const hy_features *f, int64_t tiles)
 {
     const int lanes     = HY_SPMM_LINE / 16;
@@ -121,7 +125,7 @@ static void launch_spread(hy_lane *lane, const hy_spmm_operands<T> &o,
         lane, o, {c.log_lanes + log_spread, tiles, (tiles + MOST - 1) / MOST});
 }
 
-/* REST: bytes of a row of what lies apart, in values; 0 if nothing does. */
+/* REST: values in a row of the tail columns; 0 without tail columns. */
 template <typename T, int VEC, int REST>
 static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
                         const hy_spmm_columns &c, const hy_job *job)
@@ -145,7 +149,7 @@ static void launch_narrow(hy_lane *lane, const hy_spmm_operands<T> &o,
                           const hy_spmm_columns &c, const hy_problem *problem)
 {
     const hybrid_csr *A = problem->A;
-    /* of the problem, not of the chunk: it decides the order of additions */
+    /* of the problem, not of the chunk, because it decides the order of additions */
     const int ways        = log_ways(A->rows, A->nnz, problem->X->cols, A->type);
     const int group       = c.log_lanes + ways;
     const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
@@ -153,7 +157,8 @@ static void launch_narrow(hy_lane *lane, const hy_spmm_operands<T> &o,
         <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, c.log_lanes, group);
 }
 
-/* Whether rows are so short that groups of the wide kernel would wait for loads. */
+/* Returns true if rows are so short that groups of the wide kernel would wait for
+   loads. */
 static bool is_brief(const hybrid_csr *A, const hy_spmm_columns &c)
 {
     return A->nnz < HY_ROWS_BRIEF * A->rows && c.tiles == 1;
@@ -170,7 +175,7 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_job *jo
         launch_narrow<T, VEC>(lane, o, c, job->problem);
 }
 
-/* No columns lie apart. */
+/* Launches a product without tail columns. */
 template <typename T>
 static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
@@ -182,7 +187,7 @@ static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *j
         launch<T, 1>(lane, o, job);
 }
 
-/* What lies apart as a product of its own, which reads A again. */
+/* Computes the tail columns as a product of their own, which reads A again. */
 template <typename T>
 static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
@@ -193,8 +198,7 @@ static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job
     launch_fitting(lane, rest, job);
 }
 
-/* Rows that are brief, and a chunk that has some of the columns only, are left to two
-   products. */
+/* Short rows, and chunks with only some of the columns, use two products. */
 template <typename T>
 static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
@@ -233,10 +237,10 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* One column of X: the lanes of a row have some of its nonzeros in flight at once. */
+/* One column of X. The lanes of a row have several of its entries in flight at once. */
 static double vector_s(const hy_features *f, const hy_rates *r)
 {
-    const double at_once = HY_ROWS_NARROW_AHEAD
+    const double at_once = HY_ROWS_IN_FLIGHT
                            << log_ways(f->rows, f->nnz, f->out_cols, f->type);
     return hy_vector_s(f, r) + double(f->row_max) / at_once * HY_VECTOR_ROUND_S;
 }
@@ -249,15 +253,16 @@ static double wide_nonzero(const hy_features *f)
     return brief ? near * HY_ROWS_NONZERO_BRIEF : near;
 }
 
-/* Groups of a warp wait for the longest of their rows. */
+/* Returns the factor by which groups of a warp are slowed down by the longest of their
+   rows. */
 static double uneven(const hy_features *f, int spread)
 {
     const double cv = f->row_cv - HY_ROWS_EVEN_CV;
     return spread < 4 && cv > 0 ? 1 + cv : 1;
 }
 
-/* The longest row is walked by one group, one step after the other: a step reads the
-   columns of a pass. */
+/* Returns the greater of two times: that of all rows, and that of the longest row, which
+   one group walks step by step; a step reads the columns of a pass. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
     const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
@@ -271,9 +276,10 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const int64_t at_once = hy_max(f->out_cols / spread, hy_min(tile, f->out_cols));
     const double step_s   = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(at_once);
     const int ways        = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
-    const double shared   = wide ? 1 : HY_ROWS_STEP_NARROW / ways; /* by lanes of a row */
-    const double chain_s  = double(f->row_max) * shared * step_s;
-    const double all_s    = even_s * uneven(f, spread);
+    /* The lanes of a row share its steps in the narrow kernel. */
+    const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways;
+    const double chain_s = double(f->row_max) * shared * step_s;
+    const double all_s   = even_s * uneven(f, spread);
     return all_s > chain_s ? all_s : chain_s;
 }
 

@@ -1,8 +1,8 @@
-/* gpu/spmm/spmm_lanes.cuh - Y = A*X for kernels whose lanes own columns of X.
+/* gpu/spmm/spmm_lanes.cuh - Y = A*X for kernels with a lane for each few columns of X.
 
    A group of neighbouring lanes works on one row of A at a time. Each lane owns VEC
-   columns, so that a group reads up to 128 bytes of a row of X at once: a tile of
-   columns, and up to HY_SPMM_TILES of them in one pass over A. */
+   columns, so a group reads up to 128 bytes of a row of X at once. These columns are a
+   tile. One pass over A covers up to HY_SPMM_TILES tiles. */
 #ifndef HY_SPMM_LANES_CUH
 #define HY_SPMM_LANES_CUH
 
@@ -12,35 +12,36 @@
 #include "gpu/backend/cuda_tuning.h"
 #include "partition/format/pack.h"
 
-/* VEC neighbours, loaded and stored at once. */
+/* VEC neighbouring values that are loaded and stored at once. */
 template <typename T, int VEC> struct alignas(sizeof(T) * VEC) hy_vec {
     T x[VEC];
 };
 
 template <typename T> struct hy_spmm_operands {
-    int64_t rows, n; /* n columns of X, behind which those are that lie apart */
+    int64_t rows, n; /* rows of A; columns of X without the tail columns */
     const int64_t *row_ptr;
     const int32_t *col;
     const T *val;
     const T *x;
-    uint32_t pitch; /* bytes from row to row of X: 32 bits make one multiply-add */
-    bool whole;     /* rows of Y can be stored VEC values at a time */
-    T *y;           /* row-major, */
-    int64_t ld;     /* ld = n + rest_n values a row */
-    const T *rest;  /* the columns that lie apart, rows rest_pitch bytes long */
+    uint32_t pitch; /* bytes from row to row of X; 32 bits save an instruction */
+    bool whole;     /* true if rows of Y can be stored VEC values at a time */
+    T *y;           /* row-major */
+    int64_t ld;     /* values from row to row of y: n + rest_n */
+    const T *rest;  /* tail columns; their rows are rest_pitch bytes apart */
     uint32_t rest_pitch;
     int rest_n;
 };
 
 static_assert(int(HY_X_LINE) == int(HY_SPMM_LINE), "slabs are what groups read at once");
 
-/* Where the columns go. */
+/* How a group of lanes covers the columns. */
 struct hy_spmm_columns {
-    int log_lanes;         /* of a group */
-    int64_t tiles, passes; /* 1 pass if a group has less than a whole tile */
+    int log_lanes;         /* log2 of the lanes of a group */
+    int64_t tiles, passes; /* tiles of all columns; passes over A, 1 if a group has less
+                              than a tile */
 };
 
-/* Columns [j, j + VEC) of row `row`; x_j is where they are in row 0. */
+/* Loads columns [j, j + VEC) of row `row`; x_j points to column j of row 0. */
 template <typename T, int VEC>
 __device__ hy_vec<T, VEC> hy_load_x(const T *x_j, int32_t row, uint32_t pitch)
 {
@@ -49,7 +50,7 @@ __device__ hy_vec<T, VEC> hy_load_x(const T *x_j, int32_t row, uint32_t pitch)
     return *reinterpret_cast<const hy_vec<T, VEC> *>(at);
 }
 
-/* sum += a * x */
+/* Adds a * x to sum. */
 template <typename T, int VEC>
 __device__ void hy_add_x(T (&sum)[VEC], T a, const hy_vec<T, VEC> &x)
 {
@@ -67,7 +68,7 @@ template <typename T, int VEC> __device__ void hy_store_vec(T *to, const T (&fro
     *reinterpret_cast<hy_vec<T, VEC> *>(to) = v;
 }
 
-/* The same to global memory, in one store whatever the compiler makes of structs. */
+/* Stores to global memory in one instruction, however the compiler treats structs. */
 static __device__ inline void hy_store_once(float *to, const float (&from)[4])
 {
     __stwb(reinterpret_cast<float4 *>(to),
@@ -89,8 +90,8 @@ template <typename T> static __device__ void hy_store_once(T *to, const T (&from
     *to = from[0];
 }
 
-/* Columns [j, j + VEC) of a row of Y, as far as there are n. Rows that are not WHOLE
-   begin anywhere. */
+/* Stores columns [j, j + VEC) of a row of Y, limited to n columns. Without WHOLE, rows
+   need no alignment. */
 template <bool WHOLE, typename T, int VEC>
 __device__ void hy_store_y(int64_t n, T *y, int64_t j, const T (&sum)[VEC])
 {
@@ -105,7 +106,7 @@ __device__ void hy_store_y(int64_t n, T *y, int64_t j, const T (&sum)[VEC])
     }
 }
 
-/* The smallest s with 2^s >= n, at most `most`. */
+/* Returns the smallest s with 2^s >= n, at most `most`. */
 inline int hy_log_lanes(double n, int most)
 {
     int s = 0;
@@ -114,32 +115,32 @@ inline int hy_log_lanes(double n, int most)
     return s;
 }
 
-/* Lanes that read a tile of X at once, at most. */
+/* Maximum number of lanes that read a tile of X at once. */
 template <typename T, int VEC>
 constexpr int hy_tile_lanes = HY_SPMM_LINE / (VEC * int(sizeof(T))) < 32
                                   ? HY_SPMM_LINE / (VEC * int(sizeof(T)))
                                   : 32;
 
-/* Rows of X in flight in a lane: 32 registers full of them, eight at most; a power of
-   two. */
+/* Rows of X that a lane has in flight: as many as fill 32 registers, at most eight, a
+   power of two. */
 template <typename T, int VEC, int TILES>
-constexpr int hy_prefault = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) < 8
-                                ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
-                                : 8;
+constexpr int
+    hy_rows_in_flight = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) < 8
+                            ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
+                            : 8;
 
-/* With up to `most_tiles` tiles in a pass. */
-template <typename T, int VEC>
-hy_spmm_columns hy_columns_of(int64_t n, int64_t most_tiles)
+/* Returns the division of n columns into passes of at most `max_tiles` tiles. */
+template <typename T, int VEC> hy_spmm_columns hy_columns_of(int64_t n, int64_t max_tiles)
 {
     constexpr int most  = hy_tile_lanes<T, VEC>;
     const int64_t tiles = (n + most * VEC - 1) / (most * VEC);
     const double lanes  = double((n + VEC - 1) / VEC);
     return {hy_log_lanes(lanes < most ? lanes : most, 5), tiles,
-            (tiles + most_tiles - 1) / most_tiles};
+            (tiles + max_tiles - 1) / max_tiles};
 }
 
-/* Call f.template operator()<TILES>(first tile) for a pass: they share tiles evenly, and
-   none has more than MOST. */
+/* Calls f.template operator()<TILES>(first tile) for a pass. Passes share the tiles
+   evenly; none has more than MOST. */
 template <int MOST, typename F>
 __device__ void hy_for_pass(const hy_spmm_columns &c, int64_t pass, const F &f)
 {
@@ -159,14 +160,15 @@ __device__ void hy_for_pass(const hy_spmm_columns &c, int64_t pass, const F &f)
     }
 }
 
-/* Threads that a multiprocessor should hold: registers for more tiles cost some. */
-constexpr int hy_spmm_resident(int most_tiles)
+/* Returns the threads that a multiprocessor should hold. More tiles need more
+   registers. */
+constexpr int hy_spmm_resident(int max_tiles)
 {
-    return most_tiles > 1 ? HY_SPMM_RESIDENT_MANY : HY_SPMM_RESIDENT;
+    return max_tiles > 1 ? HY_SPMM_RESIDENT_MANY : HY_SPMM_RESIDENT;
 }
 
-/* Whether rows of X can be read `vec` values at a time, the last ones of each row with
-   what lies between it and the next. */
+/* Returns true if rows of X can be read `vec` values at a time, where the last vector of
+   a row may extend into the gap before the next row. Sets o->whole. */
 template <typename T> bool hy_vectors_fit(hy_spmm_operands<T> *o, int vec)
 {
     const size_t bytes = vec * sizeof(T);
@@ -196,7 +198,7 @@ template <typename T> hy_spmm_operands<T> hy_spmm_operands_of(const hy_job *job)
     return o;
 }
 
-/* The columns that lie apart, as operands of their own. */
+/* Returns the operands of the product with the tail columns. */
 template <typename T> hy_spmm_operands<T> hy_spmm_rest_of(const hy_spmm_operands<T> &o)
 {
     hy_spmm_operands<T> rest = o;
@@ -208,34 +210,35 @@ template <typename T> hy_spmm_operands<T> hy_spmm_rest_of(const hy_spmm_operands
     return rest;
 }
 
-/* Whether a row of X takes more than half a line: then groups read whole lines. */
+/* Returns true if a row of X takes more than half a line; then groups read whole
+   lines. */
 inline bool hy_spmm_is_wide(int64_t n, hybrid_type type)
 {
     return n * int64_t(hy_value_size(type)) > HY_SPMM_LINE / 2;
 }
 
-/* Whether rows of A share next to nothing of an X that the L2 cache does not hold. */
+/* Returns true if rows of A share next to nothing of X, and X exceeds the L2 cache. */
 inline bool hy_is_apart(double tile_fill, double x_bytes)
 {
     return tile_fill > 0 && tile_fill < HY_SPMM_APART && x_bytes > HY_SPMM_L2;
 }
 
-/* What a nonzero costs where rows of A that are near each other share columns: 1 where
-   they share none, less by `save` where they share what they can. */
+/* Returns the relative cost of an entry: 1 if neighbouring rows of A share no columns,
+   down to 1 - save if they share as many as they can. */
 inline double hy_spmm_near(const hy_features *f, double save)
 {
     const double near = (f->tile_fill - HY_SPMM_NEAR) / (HY_SPMM_NEARER - HY_SPMM_NEAR);
     return 1 - save * (near < 0 ? 0 : near > 1 ? 1 : near);
 }
 
-/* Seconds in which a nonzero and its row of X can be read. */
+/* Returns the predicted seconds to read an entry and its row of X. */
 inline double hy_spmm_nonzero_s(const hy_features *f, const hy_rates *r)
 {
     const double size = double(hy_value_size(f->type));
     return (4 + size + size * double(f->out_cols)) / (HY_SPMM_REUSE * r->mem_Bps);
 }
 
-/* Seconds in which all nonzeros are multiplied by one column of X. */
+/* Returns the predicted seconds to multiply all entries by one column of X. */
 inline double hy_vector_s(const hy_features *f, const hy_rates *r)
 {
     const double alone = 1.0 / 16, fill = f->tile_fill > alone ? f->tile_fill : alone;
@@ -245,10 +248,10 @@ inline double hy_vector_s(const hy_features *f, const hy_rates *r)
                              HY_VECTOR_APART * apart * sector_s);
 }
 
-/* The reason why X is too wide for these kernels, or NULL. */
+/* Returns the reason why X is too wide for these kernels, or NULL. */
 inline const char *hy_spmm_refuse_width(const hy_features *f)
 {
-    /* a row is filled up to 16 bytes */
+    /* rows are padded to multiples of 16 bytes */
     return f->out_cols * int64_t(hy_value_size(f->type)) > UINT32_MAX - 15
                ? "a row of X has 4 GB or more"
                : nullptr;

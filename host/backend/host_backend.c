@@ -1,7 +1,8 @@
 /* host/backend/host_backend.c - the CPU as a backend: it computes in place, on the pool.
 
-   Memory is the engine's, a lane is a FIFO (host_lane.c), and there is no copy.
-   Freed buffers are kept, because pages that were touched cost nothing the next time. */
+   Buffers come from the engine's memory, a lane is a FIFO (host_lane.c), and nothing is
+   copied. Freed buffers are pooled, because pages that were touched once cost nothing the
+   next time. */
 #include "host/backend/host_lane.h"
 
 #include <stdio.h>
@@ -9,23 +10,24 @@
 #include "base/data/min_max.h"
 #include "base/memory/shortage.h"
 
-/* Lies in the 256 bytes before a buffer. */
+/* Header in the 256 bytes before a buffer. */
 typedef struct hy_host_block {
     struct hy_host_block *next;
     void *raw;
-    size_t bytes; /* of the buffer */
-    int64_t call; /* that made it */
+    size_t bytes; /* size of the buffer */
+    int64_t call; /* number of the public call that allocated the buffer */
     hy_space space;
 } hy_host_block;
 
 enum { HEADER = 256 };
 
-static const double CORE_BPS   = 10e9,
-                    MEMORY_BPS = 80e9; /* memory traffic: of a core, of all */
-static const double CORE_FLOPS =
-    HY_HOST_CYCLE_FLOPS * 2.5e9;       /* FMAs of 8 lanes at 2.5 GHz */
-static const double LOOP_S  = 20e-6;   /* to wake the workers */
-static const int64_t MEMORY = 1 << 30; /* of chunks, unless capped */
+/* Built-in rates: bytes/s of memory traffic of one core and of all cores, operations per
+   second of a core (FMAs of 8 lanes at 2.5 GHz), and seconds to wake the workers. */
+static const double CORE_BPS = 10e9, MEMORY_BPS = 80e9;
+static const double CORE_FLOPS = HY_HOST_CYCLE_FLOPS * 2.5e9;
+static const double LOOP_S     = 20e-6;
+
+static const int64_t MEMORY = 1 << 30; /* bytes for chunks without a cap */
 
 static hy_host_backend *host(hy_backend *self)
 {
@@ -46,7 +48,7 @@ static void free_block(hy_backend *self, hy_host_block *block)
 static void trim(hy_backend *self, int64_t since)
 {
     pthread_mutex_lock(&host(self)->lock);
-    for (hy_host_block **link = &host(self)->kept; *link;) {
+    for (hy_host_block **link = &host(self)->pooled; *link;) {
         hy_host_block *block = *link;
         if (block->call < since) {
             link = &block->next;
@@ -103,7 +105,8 @@ static const char *describe(const hy_backend *self)
     return ((const hy_host_backend *)self)->text;
 }
 
-/* For buffers of chunks: the cap, and half of the host memory that others leave. */
+/* Bytes for buffers of chunks: the device cap, but at most half of the host memory that
+   other arrays leave. */
 static size_t memory_of(const hy_backend *self)
 {
     const hy_meter *all  = &self->ctx->memory.meter;
@@ -129,13 +132,14 @@ static void rates(const hy_backend *self, hy_rates *out)
     };
 }
 
-/* A kept block of this space that is large enough and not far too large. */
-static hy_host_block *take_kept(hy_host_backend *self, hy_space space, size_t bytes)
+/* Takes the smallest pooled block of this space that is large enough and at most twice as
+   large as needed; NULL if there is none. */
+static hy_host_block *take_pooled(hy_host_backend *self, hy_space space, size_t bytes)
 {
     hy_host_block **best = NULL;
 
     pthread_mutex_lock(&self->lock);
-    for (hy_host_block **b = &self->kept; *b; b = &(*b)->next)
+    for (hy_host_block **b = &self->pooled; *b; b = &(*b)->next)
         if ((*b)->space == space && (*b)->bytes >= bytes && (*b)->bytes / 2 <= bytes &&
             (!best || (*b)->bytes < (*best)->bytes))
             best = b;
@@ -154,7 +158,7 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     void *raw           = NULL;
 
     if (all->cap > 0 && hy_meter_used(all) + (int64_t)bytes > all->cap)
-        trim(self, 0); /* what is kept must not make this fail */
+        trim(self, 0); /* pooled blocks must not make the allocation fail */
     if (!hy_meter_take(meter, bytes)) {
         trim(self, 0);
         if (!hy_meter_take(meter, bytes))
@@ -182,7 +186,7 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
         return HYBRID_OK;
     if (bytes > (size_t)INT64_MAX - 2 * HEADER)
         return hy_memory_full(self->ctx, what, INT64_MAX, "");
-    block = take_kept(host(self), space, bytes);
+    block = take_pooled(host(self), space, bytes);
     if (!block)
         HY_TRY(new_block(self, space, bytes, what, &block));
     *out = (hy_buffer){(char *)block + HEADER, bytes, space};
@@ -194,8 +198,8 @@ static void free_buffer(hy_backend *self, hy_buffer *buffer)
     if (buffer->ptr) {
         hy_host_block *block = (hy_host_block *)(void *)((char *)buffer->ptr - HEADER);
         pthread_mutex_lock(&host(self)->lock);
-        block->next      = host(self)->kept;
-        host(self)->kept = block;
+        block->next        = host(self)->pooled;
+        host(self)->pooled = block;
         pthread_mutex_unlock(&host(self)->lock);
     }
     *buffer = (hy_buffer){NULL, 0, buffer->space};

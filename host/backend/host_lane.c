@@ -1,11 +1,11 @@
-/* host/backend/host_lane.c - a lane is a FIFO that one task of the pool walks.
+/* host/backend/host_lane.c - a lane is a FIFO that one task of the pool works through.
 
-   Entries are calls, marks to be reached, and marks to be waited for. A lane whose
-   next entry waits is parked: no worker is held, and the thread that reaches the mark
-   puts the lane's task back in the pool. The task gives its worker back after every
-   call, so that more urgent tasks come between.
+   An entry is a call, a mark to be reached, or a mark to be waited for. A lane that waits
+   for a mark is parked: it occupies no worker, and the thread that reaches the mark puts
+   the lane's task back in the pool. The task gives its worker back after every call, so
+   that more urgent tasks come between.
 
-   Locks: a lane's before a mark's, never the other way round. */
+   Locks: a thread that holds a mark's lock never takes a lane's. */
 #include "host/backend/host_lane.h"
 
 #include "base/threads/clock.h"
@@ -14,22 +14,22 @@ typedef enum action { CALL, REACH, WAIT } action;
 
 typedef struct entry {
     action action;
-    hy_host_fn fn; /* CALL */
+    hy_host_fn fn; /* CALL: the function */
     void *arg;
     hy_work_on work; /* CALL: the stage that fn belongs to */
-    hy_mark *mark;   /* REACH, WAIT */
-    int64_t turn;    /* which setting of the mark */
+    hy_mark *mark;   /* REACH, WAIT: the mark */
+    int64_t setting; /* REACH, WAIT: number of the mark_set() call */
 } entry;
 
 typedef struct lane {
     hy_lane base;
-    hy_task task; /* found from the task by its offset */
+    hy_task task; /* walk() finds the lane from the task by its offset */
     pthread_mutex_t lock;
     pthread_cond_t idle;
     entry *ring;
     int64_t room, head, count; /* room is a power of two */
-    int busy;                  /* its task is queued, running or parked */
-    hybrid_status status;      /* of the first call that failed */
+    int busy;                  /* 1: the task is queued, running or parked */
+    hybrid_status status;      /* error of the first call that failed */
     int reported;
     struct lane *next_parked;
 } lane;
@@ -38,11 +38,11 @@ struct hy_mark {
     hy_context *ctx;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int64_t set, reached; /* how many times */
+    int64_t set, reached; /* number of times the mark was set, and reached */
     int64_t ns;
-    hybrid_status status; /* of the lane when it was reached */
-    lane *on;             /* the lane that sets it */
-    lane *parked;         /* lanes that wait for it */
+    hybrid_status status; /* status of the lane when the mark was reached */
+    lane *on;             /* lane that sets the mark */
+    lane *parked;         /* lanes that wait for the mark */
 };
 
 enum { FIRST_ROOM = 64 };
@@ -81,11 +81,11 @@ void hy_host_mark_free(hy_mark *mark)
     hy_array_free(mark->ctx, mark);
 }
 
-/* The lane got there; lanes that were parked for it go on. */
-static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
+/* Records that the lane reached the mark, and resumes the lanes that wait for it. */
+static void reach(hy_mark *mark, int64_t setting, hybrid_status status)
 {
     pthread_mutex_lock(&mark->lock);
-    mark->reached = turn;
+    mark->reached = setting;
     mark->status  = status;
     mark->ns      = hy_now_ns();
     lane *parked  = mark->parked;
@@ -99,13 +99,14 @@ static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
     }
 }
 
-/* 1: reached, and *status is set; 0: the lane is now parked. */
+/* Returns 1 and sets *status if the mark is reached. Else parks the lane and returns
+   0. */
 static int pass_or_park(lane *l, const entry *e, hybrid_status *status)
 {
     hy_mark *mark = e->mark;
 
     pthread_mutex_lock(&mark->lock);
-    const int passed = mark->reached >= e->turn;
+    const int passed = mark->reached >= e->setting;
     if (passed) {
         *status = mark->status;
     } else {
@@ -118,7 +119,7 @@ static int pass_or_park(lane *l, const entry *e, hybrid_status *status)
 
 int64_t hy_host_mark_ns(const hy_mark *mark)
 {
-    hy_mark *m = (hy_mark *)mark; /* only its lock changes */
+    hy_mark *m = (hy_mark *)mark; /* only the lock changes */
 
     pthread_mutex_lock(&m->lock);
     const int64_t ns = m->ns;
@@ -126,9 +127,9 @@ int64_t hy_host_mark_ns(const hy_mark *mark)
     return ns;
 }
 
-/* ---- walking the FIFO -------------------------------------------------------- */
+/* ---- working through the FIFO --------------------------------------------------- */
 
-/* An error that was reported and can harm nobody any more is forgotten. */
+/* Clears an error that was reported, once no entry is left. */
 static void forget_reported(lane *l)
 {
     if (l->reported && l->count == 0) {
@@ -149,7 +150,7 @@ static void pop(lane *l)
     l->count--;
 }
 
-/* The lock is given up during the call. */
+/* Calls the entry's function. The lane's lock is released during the call. */
 static void call(lane *l, const entry *e, int worker)
 {
     if (l->status != HYBRID_OK)
@@ -189,7 +190,7 @@ static void walk(hy_task *task, int worker)
         } else if (e.action == WAIT) {
             keep_first(l, status);
         } else {
-            reach(e.mark, e.turn, l->status);
+            reach(e.mark, e.setting, l->status);
         }
     }
     forget_reported(l);
@@ -198,7 +199,7 @@ static void walk(hy_task *task, int worker)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* ---- filling it --------------------------------------------------------------- */
+/* ---- filling the FIFO --------------------------------------------------------- */
 
 static hybrid_status grow(lane *l)
 {
@@ -217,7 +218,7 @@ static hybrid_status grow(lane *l)
     return HYBRID_OK;
 }
 
-/* The lane's lock is held. */
+/* Appends an entry. The lane's lock is held. */
 static hybrid_status push(lane *l, const entry *e)
 {
     if (l->count == l->room)
@@ -250,12 +251,12 @@ hybrid_status hy_host_mark_set(hy_lane *base, hy_mark *mark)
 
     pthread_mutex_lock(&l->lock);
     pthread_mutex_lock(&mark->lock);
-    e.turn   = ++mark->set;
-    mark->on = l;
+    e.setting = ++mark->set;
+    mark->on  = l;
     pthread_mutex_unlock(&mark->lock);
     const hybrid_status status = push(l, &e);
     if (status != HYBRID_OK)
-        reach(mark, e.turn, status); /* nobody may wait for it for ever */
+        reach(mark, e.setting, status); /* otherwise waiting threads would never wake */
     pthread_mutex_unlock(&l->lock);
     return status;
 }
@@ -265,7 +266,7 @@ hybrid_status hy_host_lane_wait(hy_lane *base, hy_mark *mark)
     entry e = {.action = WAIT, .mark = mark};
 
     pthread_mutex_lock(&mark->lock);
-    e.turn = mark->set;
+    e.setting = mark->set;
     pthread_mutex_unlock(&mark->lock);
     pthread_mutex_lock(&of(base)->lock);
     const hybrid_status status = push(of(base), &e);
@@ -276,7 +277,7 @@ hybrid_status hy_host_lane_wait(hy_lane *base, hy_mark *mark)
 hybrid_status hy_host_wait(hy_mark *mark)
 {
     pthread_mutex_lock(&mark->lock);
-    for (const int64_t turn = mark->set; mark->reached < turn;)
+    for (const int64_t setting = mark->set; mark->reached < setting;)
         pthread_cond_wait(&mark->changed, &mark->lock);
     const hybrid_status status = mark->status;
     lane *l                    = mark->on;
@@ -298,7 +299,7 @@ hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,
     hybrid_status status = HYBRID_OK;
     void *made           = NULL;
 
-    (void)urgent; /* there is one lane at a time */
+    (void)urgent; /* lanes have no priorities here */
     HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "lane", &made));
     lane *l = made;
     *l      = (lane){.base = {self, name}, .task = {.run = walk}};

@@ -1,12 +1,12 @@
-/* host/backend/host_lane.h - work in order on the pool, and scratch that outlives it. */
+/* host/backend/host_lane.h - lanes of the host, and scratch memory that outlives them. */
 #ifndef HY_HOST_LANE_H
 #define HY_HOST_LANE_H
 
 #include "base/contract/backend.h"
 #include "base/threads/pool.h"
 
-/* Workspaces of a worker. What a kind holds between uses is the business
-   of the code that uses it. */
+/* Kinds of scratch memory. Each worker has one workspace of each kind. The code that uses
+   a kind decides what it holds between uses. */
 typedef enum hy_scratch_kind {
     HY_SCRATCH_TERMS,
     HY_SCRATCH_MORE_TERMS,
@@ -25,32 +25,35 @@ typedef enum hy_scratch_kind {
 
 typedef hybrid_status (*hy_host_fn)(hy_lane *lane, void *arg);
 
-/* Run `fn` on a worker after everything enqueued before; in the caller's lane at once.
-   `arg` is borrowed until then. After a failure the rest is skipped; marks are still reached, and report it
-   through host_wait. The error leaves the lane when it was reported and nothing is
-   left to do. */
+/* Runs `fn` on a worker after all work enqueued before; on the caller's lane at once.
+   `arg` must live until then. After a failure later calls are skipped; marks are still
+   reached, and host_wait() reports the error. The lane's error is cleared when it was
+   reported and no work is left. */
 hybrid_status hy_host_enqueue(hy_lane *lane, hy_host_fn fn, void *arg);
 
-/* Scratch of this kind for the worker that calls, or the thread that uses the caller's lane: at least `bytes`, 64-byte aligned, kept
-   with its contents for the next call, whichever lane that is for. *fresh: how many bytes
-   were just allocated, and hold nothing yet (all, and perhaps more than asked for), or 0. */
-hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t bytes, void **out,
-                                size_t *fresh);
+/* Returns scratch memory of this kind for the calling worker, or for the thread that uses
+   the caller's lane: at least `bytes` bytes, aligned to 64 bytes. Its contents stay for
+   the next call, from any lane. *fresh is 0, or the number of bytes, at least `bytes`, if
+   the memory was newly allocated and is unset. NO_MEMORY, with a sentence. */
+hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t bytes,
+                                void **out, size_t *fresh);
 
 /* ---- between host_backend.c and host_lane.c -------------------------------- */
 
 extern const hy_backend_ops hy_host_backend_ops;
 
-enum { HY_HOST_CYCLE_FLOPS = 2 * 8 }; /* of a core, as hy_rates.flops counts */
+/* Scalar operations per cycle of a core, as hy_rates.flops counts them. */
+enum { HY_HOST_CYCLE_FLOPS = 2 * 8 };
 
 typedef struct hy_host_backend {
     hy_backend       base;
-    int              threads, most_threads; /* workers, without and with the reserve */
+    int              threads, most_threads; /* workers without and with the reserve */
     char             text[128];
-    pthread_mutex_t  lock;    /* of kept */
+    pthread_mutex_t  lock;    /* guards `pooled` */
     hy_lane          caller_lane;
-    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES: the last are the caller's */
-    struct hy_host_block *kept;  /* freed buffers */
+    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES; the caller's
+                                     workspaces are last */
+    struct hy_host_block *pooled; /* pooled buffers */
 } hy_host_backend;
 
 hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,
@@ -67,8 +70,8 @@ int64_t       hy_host_mark_ns(const hy_mark *mark);
 /* host_measure.c */
 hybrid_status hy_host_measure(hy_backend *self, hy_measured *out);
 
-/* host_scratch.c. Trimming frees workspaces that grew in call number `since` or later; 0
-   means all. No lane works. */
+/* host_scratch.c. trim frees the workspaces that grew in public call number `since` or
+   later; 0 means all. No lane may work. */
 hybrid_status hy_host_scratch_open(hy_host_backend *self);
 void          hy_host_scratch_trim(hy_host_backend *self, int64_t since);
 void          hy_host_scratch_close(hy_host_backend *self);

@@ -1,5 +1,4 @@
-/* host/backend/host_measure.c - speeds of the CPU, measured: memory, clock, parallel
- * loops. */
+/* host/backend/host_measure.c - measures the CPU: memory, clock, parallel loops. */
 #include <string.h>
 
 #include "base/threads/clock.h"
@@ -7,11 +6,11 @@
 #include "host/backend/host_lane.h"
 
 enum {
-    COPY_LEAST = 64 << 20, /* bytes: twice the last cache, within these */
+    COPY_LEAST = 64 << 20, /* twice the last-level cache is copied, within bounds */
     COPY_MOST  = 512 << 20,
     COPIES     = 5,
-    PIECES     = 8,       /* of a copy, for each worker */
-    ADDS       = 4 << 20, /* some milliseconds */
+    PIECES     = 8,       /* pieces of a copy, per worker */
+    ADDS       = 4 << 20, /* additions, which take some milliseconds */
     LOOPS      = 101
 };
 
@@ -81,8 +80,7 @@ done:
     return status;
 }
 
-/* ---- clock: additions that wait for each other take a cycle each -------------------
- */
+/* ---- clock: dependent additions take one cycle each -------------------------------- */
 
 static hybrid_status add_up(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -95,14 +93,14 @@ static hybrid_status add_up(void *arg, int part, int64_t begin, int64_t end)
         for (int64_t i = 0; i < ADDS; i += 4)
             for (int k = 0; k < 4; k++) {
                 x += i;
-                __asm__ volatile("" : "+r"(x)); /* no sum is known in advance */
+                __asm__ volatile("" : "+r"(x)); /* keeps additions apart */
             }
         seconds[piece] = since(start);
     }
     return HYBRID_OK;
 }
 
-/* Of a core while all work. */
+/* Cycles per second of a core while all cores work. */
 static hybrid_status measure_clock(hy_context *ctx, double *hz)
 {
     const int pieces = 4 * hy_pool_threads(ctx->pool);

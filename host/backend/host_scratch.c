@@ -1,16 +1,17 @@
-/* host/backend/host_scratch.c - workspaces of workers, kept from run to run.
+/* host/backend/host_scratch.c - workspaces of workers, which stay from run to run.
 
-   A worker is inside one row of one loop at a time, so lanes that run side by side share
-   what a worker has: accumulators that are allocated, touched, cleared, and in its cache.
-   Nobody but the worker looks at them, so there is no lock. The thread that computes a
-   product itself has some too: there is one at a time. */
+   A worker computes one row of one loop at a time, so lanes that run side by side share
+   the workspaces of a worker. An accumulator in a workspace stays allocated, touched,
+   cleared and in the worker's cache. Only the worker uses its workspaces, so they need no
+   lock. The thread that computes a product itself has workspaces, too; there is one such
+   thread at a time. */
 #include "base/threads/pool.h"
 #include "host/backend/host_lane.h"
 
 typedef struct hy_workspace {
     void *ptr;
     size_t bytes;
-    int64_t call; /* in which it became so large */
+    int64_t call; /* number of the public call in which the workspace last grew */
 } hy_workspace;
 
 static int64_t pieces(const hy_host_backend *self)
@@ -48,8 +49,8 @@ void hy_host_scratch_close(hy_host_backend *self)
     hy_array_free(self->base.ctx, self->scratch);
 }
 
-/* Growing by half again, so that rows that become longer and longer do not allocate
-   each time. */
+/* Grows by at least half, so that rows that become longer and longer do not allocate each
+   time. */
 hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t bytes,
                                 void **out, size_t *fresh)
 {

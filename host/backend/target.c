@@ -1,4 +1,4 @@
-/* host/backend/target.c - what this CPU can do, looked up once. */
+/* host/backend/target.c - finds out once which instruction sets this CPU has. */
 #include "host/backend/target.h"
 
 #include <stdatomic.h>

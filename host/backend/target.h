@@ -1,7 +1,8 @@
 /* host/backend/target.h - instruction sets, chosen when a loop starts.
 
-   Kernels are templates (.inc) that a file includes once for each type and set. A
-   plain test of the CPU picks one: no ifuncs, which sanitizers do not survive. */
+   Kernels are templates (.inc) that a file includes once for each type and instruction
+   set. A test of the CPU picks one of the instances. (Sanitizers do not work with
+   ifuncs.) */
 #ifndef HY_TARGET_H
 #define HY_TARGET_H
 
@@ -10,18 +11,20 @@
 
 typedef enum hy_target { HY_TARGET_PORTABLE, HY_TARGET_AVX2, HY_TARGET_AVX512 } hy_target;
 
-/* The best set that this CPU has. */
+/* Returns the best instruction set that this CPU has. */
 hy_target hy_target_best(void);
 
-/* Use no better set than this from now on; for tests. */
+/* For tests: from now on no better set than `most` is used. */
 void hy_target_limit(hy_target most);
 
-/* Whether a result of `bytes` should be stored past caches of which the last has
-   `cache`, 0 if unknown: when it is larger it cannot stay there, and storing it as usual
-   would read it first and push out what is still needed. */
+/* Returns 1 if a result of `bytes` bytes should be stored past the caches: if it is
+   larger than the last-level cache of `cache` bytes (0 = unknown). Such a result cannot
+   stay in the cache. Ordinary stores would read it first and evict data that is still
+   needed. */
 int hy_target_streams(double bytes, size_t cache);
 
-/* Streaming begins at this size from now on, -1: at that of the cache; for tests. */
+/* For tests: results of at least `bytes` bytes are streamed from now on; -1: those larger
+   than the cache. */
 void hy_target_stream_from(int64_t bytes);
 
 #define HY_PORTABLE
@@ -37,7 +40,7 @@ void hy_target_stream_from(int64_t bytes);
 #define HY_X86 0
 #endif
 
-/* Stores past the caches are not ordered with what follows them; this orders them. */
+/* Orders stores past the caches before later stores. */
 #if HY_X86
 #define HY_STREAM_FENCE() _mm_sfence()
 #else

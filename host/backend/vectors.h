@@ -1,10 +1,11 @@
-/* host/backend/vectors.h - vectors of a CPU's registers, alike for each type and
-   instruction set.
+/* host/backend/vectors.h - vectors in CPU registers, with the same names for each type
+   and instruction set.
 
-   f32x16 are 16 floats. `some` is a set of lanes, the first `n`; what is loaded for the
-   others is 0, and their memory is not touched. stream_* needs an aligned address, and
-   passes the caches where there is a way to; HY_STREAM_FENCE() comes before another
-   thread may read. */
+   f32x16 is a vector of 16 floats. first_*(n) makes a set of lanes, the first n.
+   load_some_* loads the lanes of a set and sets the others to 0; load_some_* and
+   store_some_* do not touch the memory of other lanes. stream_* needs an aligned address
+   and stores past the caches where the CPU can; HY_STREAM_FENCE() must follow before
+   another thread reads. */
 #ifndef HY_VECTORS_H
 #define HY_VECTORS_H
 
@@ -21,7 +22,7 @@
 HY_VECTOR(float, 4, f32x4);
 HY_VECTOR(double, 2, f64x2);
 
-/* Without instructions for parts of vectors. */
+/* Vectors for a CPU without masked loads and stores. */
 #define HY_PORTABLE_VECTOR(T, lanes, kind)                                               \
     typedef int some_##kind;                                                             \
     HY_INLINE some_##kind first_##kind(int64_t n)                                        \
@@ -58,8 +59,8 @@ HY_VECTOR(double, 4, f64x4);
 HY_VECTOR(float, 16, f32x16);
 HY_VECTOR(double, 8, f64x8);
 
-/* T, the vector, its set of lanes, that set as instructions want it, and their prefix and
-   suffix. */
+/* T: element type. kind: vector type. set: type of a set of lanes. bits, suffix: prefix
+   and suffix of the intrinsics. */
 #define HY_X86_VECTOR(TARGET, T, kind, set, bits, suffix, load_some, store_some)         \
     typedef set some_##kind;                                                             \
     TARGET HY_INLINE kind madd_##kind(kind a, kind x, kind sum)                          \

@@ -1,15 +1,14 @@
-/* host/spgemm/spgemm_host_dense.c - a row of C in a dense window of columns.
+/* host/spgemm/spgemm_host_dense.c - makes a row of C in a dense window of columns.
 
-   The window spans [col_min, col_max] of the row's products. It is cut into blocks of
-   a cache line (16 floats, 8 doubles); a byte for each block tells whether it was
-   touched. Which of its columns were touched needs no mark: untouched elements hold
-   -0, and a sum that starts with +0 is never -0 (the products are added to +0 before
-   they reach the window, which changes -0 and nothing else). So accumulating is one
-   addition and one store a product, and reading back walks touched blocks only,
-   in order: the row comes out sorted without a sort.
+   The window spans [col_min, col_max] of the row's products. It is cut into blocks of a
+   cache line (16 floats, 8 doubles), and a byte per block marks touched blocks. Touched
+   elements need no mark: an untouched element holds -0, and a sum that starts with +0 is
+   never -0. (Products are added to +0 before they reach the window, which changes -0 and
+   nothing else.) Accumulating is thus one addition and one store per product. Reading
+   back visits touched blocks only, in order, so the row comes out sorted.
 
-   Up to 4 rows whose entries of A have the same columns go through together: an
-   element of the window is then a vector with a lane for each row.
+   Up to 4 rows of A with entries in the same columns are made together: an element of the
+   window is then a vector with a lane for each row.
 
    Between rows the window is all -0 and the marks are all 0. */
 #include "host/spgemm/spgemm_host.h"
@@ -20,15 +19,15 @@
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
 
-/* The window of one row; the bytes of marks are a multiple of 64. */
+/* The window of one row. `mark` has a multiple of 64 bytes. */
 typedef struct window {
     void *acc;
     uint8_t *mark;
-    int32_t base; /* column of acc[0], a multiple of the block */
+    int32_t base; /* column of acc[0], a multiple of the columns of a block */
     int64_t blocks;
 } window;
 
-/* One bit for each of 64 bytes that are 0 or 1. */
+/* Packs 64 bytes that are 0 or 1 into 64 bits. */
 static inline uint64_t marks_portable(const uint8_t *mark)
 {
     uint64_t bits = 0;
@@ -41,8 +40,8 @@ static inline uint64_t marks_portable(const uint8_t *mark)
     return bits;
 }
 
-/* Where column 0 would be in an array that begins at a later one. The address is only
-   ever used with that column's index added, which leads back into the array. */
+/* Address that column 0 would have in an array that begins at a later column. The address
+   is used only with the index of a column inside the array. */
 static inline void *before(void *array, size_t bytes)
 {
     return (void *)((uintptr_t)array - bytes);
@@ -62,7 +61,7 @@ static inline void *before(void *array, size_t bytes)
 #undef WIDE
 
 #if HY_X86
-/* Write the touched columns of a block and clear it; returns how many. */
+/* Writes the touched columns of a block and clears the block; returns their number. */
 HY_AVX512 static inline int64_t emit_block_f32_avx512(float *acc, int32_t col0,
                                                       int32_t *col, float *val)
 {
@@ -146,8 +145,7 @@ HY_AVX512 static inline int64_t emit_block_f64_avx512(double *acc, int32_t col0,
 #undef EMPTY
 #undef BLOCK
 
-/* ---- the window ---------------------------------------------------------------------
- */
+/* ---- the window -------------------------------------------------------------------- */
 
 static void clear_window(hybrid_type type, void *acc, size_t bytes)
 {
@@ -220,7 +218,8 @@ static void add_products(const hy_seat *seat, const hy_row *row, const window *w
         (one ? add_row_f32 : add_rows_f32)(row, w);
 }
 
-/* If the call is to end, what the window holds is made a row too, and so cleared. */
+/* Makes a long row in stretches. If the call is cancelled, the row is still written,
+   which clears the window. */
 static hybrid_status make_long_row(const hy_seat *seat, const hy_row *row,
                                    const window *w, int64_t *nnz)
 {
@@ -248,13 +247,12 @@ hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
     return HYBRID_OK;
 }
 
-/* ---- spgemm.host.dense ----------------------------------------------------------------
- */
+/* ---- spgemm.host.dense ------------------------------------------------------------- */
 
 enum { WINDOW_BYTES = 64 << 20 };
 
-/* The window of one row never spans more than the columns of B; with lanes, four times
-   that. Beyond this every worker would fill memory, not cache. */
+/* The window of one row spans at most the columns of B, and four times that with lanes. A
+   larger window would fill memory, not cache, on every core. */
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;

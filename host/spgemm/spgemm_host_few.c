@@ -1,18 +1,18 @@
-/* host/spgemm/spgemm_host_few.c - a row of C with few products, by counting smaller
-   columns.
+/* host/spgemm/spgemm_host_few.c - makes a row of C with few products, by counting.
 
-   The place of a product is the number of products with a smaller column: n^2
-   comparisons, 16 at a time, without a branch. Products of the same column get the
-   same place and are summed there in the order of A's row; the places they leave empty
-   are then closed. For some tens of products at random columns nothing is faster: no
-   table to clear, nothing to mispredict. */
+   The place of a product is the number of products with a smaller column. Counting takes
+   n^2 comparisons, 16 at a time and without a branch. Products of the same column get the
+   same place and are summed there in the order of A's row; then the places left empty are
+   closed. This is fastest for some tens of products at random columns, because there is
+   no table to clear and no branch to mispredict. */
 #include "host/spgemm/spgemm_host.h"
 
 #include "host/backend/target.h"
 
-enum { GROUP = 32 }; /* keys whose counts stay in registers */
+enum { GROUP = 32 }; /* keys that are counted at once, in registers */
 
-/* place[i] = how many of col[0..n) are smaller than col[i]; arrays are padded. */
+/* place[i] = number of col[0..n) that are smaller than col[i]. Arrays are padded by
+   GROUP. */
 #define HY_COUNT_SMALLER(name, TARGET)                                                   \
     TARGET static void name(const int32_t *restrict col, int n, int32_t *restrict place) \
     {                                                                                    \

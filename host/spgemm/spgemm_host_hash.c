@@ -1,8 +1,9 @@
-/* host/spgemm/spgemm_host_hash.c - a row of C in a hash table, sorted afterwards.
+/* host/spgemm/spgemm_host_hash.c - makes a row of C in a hash table, and sorts it.
 
-   A power of two of slots, 2 to 4 times the bound on the row's entries, multiplicative
-   hash, linear probing. Slots are listed as they are taken; the list, sorted by column,
-   gives the row and clears the table again: nothing ever walks the whole table.
+   The table has a power of two of slots, 2 to 4 times the bound on the row's entries,
+   with multiplicative hashing and linear probing. Slots are listed as they are taken. The
+   list, sorted by column, gives the row and clears the table, so no loop visits the whole
+   table.
 
    Between rows all slots are free. */
 #include "host/spgemm/spgemm_host.h"
@@ -16,10 +17,10 @@
 enum { FREE = -1 };
 
 typedef struct table {
-    int32_t *key;            /* column less col_min, or FREE */
+    int32_t *key;            /* column - col_min of each slot, or FREE */
     void *sum;               /* a value for each slot */
-    uint64_t *taken, *spare; /* column << 32 | slot; bound of each */
-    int shift;               /* a hash's upper bits are the slot */
+    uint64_t *taken, *spare; /* column << 32 | slot; both have room for row->bound keys */
+    int shift;               /* the slot is the hash >> shift */
     uint32_t mask;
 } table;
 
@@ -39,7 +40,7 @@ static inline uint32_t slot_of(const table *t, int32_t key)
 #undef T
 #undef NAME
 
-/* Bits that numbers up to n need; at least 1. */
+/* Number of bits of n; at least 1. */
 static int bits_of(int64_t n)
 {
     int bits = 1;
@@ -49,7 +50,7 @@ static int bits_of(int64_t n)
     return bits;
 }
 
-/* Keys, sums and lists are one workspace each: keys must stay clear from row to row. */
+/* Keys have a workspace of their own, because they must stay clear from row to row. */
 static hybrid_status open_table(const hy_seat *seat, const hy_row *row, table *t)
 {
     const int log       = bits_of(row->bound) + 1;
@@ -98,7 +99,7 @@ static hybrid_status add_all(const hy_seat *seat, const hy_row *row, const table
     return HYBRID_OK;
 }
 
-/* If the call is to end, the row is written without a sort, to free its slots. */
+/* If the call is cancelled, the row is written without a sort, to free its slots. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
     table t = {0};
@@ -117,8 +118,7 @@ hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
     return status;
 }
 
-/* ---- spgemm.host.hash
- * ------------------------------------------------------------------ */
+/* ---- spgemm.host.hash ------------------------------------------------------------- */
 
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {

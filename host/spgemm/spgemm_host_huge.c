@@ -1,18 +1,18 @@
-/* host/spgemm/spgemm_host_huge.c - one row of C by all workers.
+/* host/spgemm/spgemm_host_huge.c - makes one row of C with all workers.
 
-   A hub's row may have most of a product's work. Its products are made by all workers and
-   put in ranges of columns, each in the order of A's row; then each range is added up by
-   one worker, as if it were a row of A with one entry, 1: 1 * x is x, and what is added
-   to an entry of C comes in the same order as before, so the bits are those of one
-   worker.
+   A hub's row may have most of a product's work. All workers make its products and put
+   them in ranges of columns, each in the order of A's row. Then one worker adds up each
+   range, as if it were a row of A with one entry, 1. Since 1 * x is x, and the products
+   of an entry of C come in the usual order, the bits are those of one worker.
 
      load     terms of the row; a sample of its products gives ranges of about equal work
      count    products of each block of terms in each range
      scatter  products and their columns to their range
      make     ranges by an accumulator, which spans less and may fit a cache
-     join     ranges, each in room for its bound, move to where they belong
+     join     ranges, each in room for its bound, move to their place in the row
 
-   Memory: 16 bytes an entry of A's row, 4 + s a product, and the room of the row. */
+   Memory: 16 bytes per entry of A's row, 4 + s per product of s bytes, and the row's
+   room. */
 #include "host/spgemm/spgemm_host.h"
 
 #include <string.h>
@@ -21,28 +21,31 @@
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
 
-enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 }; /* parts, at most; samples of each */
-enum { BLOCKS = 4 };                               /* of terms, a worker */
-enum { AHEAD = 16 };                               /* terms that are fetched meanwhile */
+/* Most ranges, samples per range, and bins of columns. */
+enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
+enum { BLOCKS = 4 }; /* blocks of terms per worker */
+/* Number of terms between prefetch and use. */
+enum { DISTANCE = 16 };
 
 /* A range of columns. */
 typedef struct part {
-    int64_t begin, end; /* of the scattered products */
-    int64_t at, bound;  /* of `made` */
+    int64_t begin, end; /* scattered products [begin, end) of the range */
+    int64_t at, bound;  /* room of the range in col and val: start, and entries */
     int64_t nnz;
 } part;
 
 typedef struct split {
     const hy_huge *h;
-    int64_t k0, count; /* entries of A's row */
+    int64_t k0, count; /* entries of A's row: first, and number */
     int64_t blocks, grain;
     int parts, shift;     /* a bin is column >> shift */
-    hy_term *terms;       /* count */
-    int64_t *next;        /* blocks x PARTS: products, then where the next one goes */
-    uint64_t *sample;     /* 2 x SAMPLES a part: bin << 32; half of it is spare */
-    int32_t *product_col; /* products */
+    hy_term *terms;       /* `count` terms */
+    int64_t *next;        /* blocks x PARTS: number of products, later the place of the
+                             next one */
+    uint64_t *sample;     /* 2 x SAMPLES per part: bin << 32; half of it is spare */
+    int32_t *product_col; /* columns of the products */
     void *product;
-    int32_t *col; /* made entries: h->room */
+    int32_t *col; /* entries of the ranges; room for h->room */
     void *val;
     part part[PARTS];
     uint8_t part_of[BINS];
@@ -58,7 +61,8 @@ static size_t value_size(const split *s)
     return hy_value_size(s->h->A->type);
 }
 
-/* Several arrays in one workspace, of the worker that runs the lane: it stays in here. */
+/* Takes n arrays from one workspace of the worker that runs the lane, and uses no other
+   worker's. */
 static hybrid_status take_memory(const split *s, hy_scratch_kind kind, int n,
                                  const size_t *bytes, void **array)
 {
@@ -107,8 +111,8 @@ static hybrid_status load_terms(void *arg, int worker, int64_t begin, int64_t en
 
     (void)worker;
     for (int64_t t = begin; t < end; t++) {
-        if (t + AHEAD < end)
-            HY_PREFETCH((const char *)B->row_ptr + col[t + AHEAD] * size);
+        if (t + DISTANCE < end)
+            HY_PREFETCH((const char *)B->row_ptr + col[t + DISTANCE] * size);
         s->terms[t] = (hy_term){hy_offset(B, col[t]), hy_offset(B, (int64_t)col[t] + 1)};
     }
     return HYBRID_OK;
@@ -123,15 +127,16 @@ static int64_t count_products(const split *s)
     return sum;
 }
 
-/* Where in the row the k-th sampled product is: anywhere in the k-th stretch of `step`,
-   as equal distances may be in step with rows of B that are equally long. */
+/* Position in the row of the k-th sampled product: a pseudo-random place in the k-th
+   stretch of `step` products. Equal distances might always meet the same place of equally
+   long rows of B. */
 static int64_t sample_at(int64_t k, int64_t step)
 {
     const uint64_t anywhere = (uint64_t)k * 0x9e3779b97f4a7c15u >> 32;
     return k * step + (int64_t)(anywhere % (uint64_t)step);
 }
 
-/* Bins of some products; returns how many. */
+/* Collects the bins of sampled products; returns their number. */
 static int64_t take_sample(const split *s, int64_t products)
 {
     const int64_t step = products / ((int64_t)s->parts * SAMPLES) + 1;
@@ -148,7 +153,7 @@ static int64_t take_sample(const split *s, int64_t products)
     return k;
 }
 
-/* Ranges of as many samples each; but a bin is in one range. */
+/* Chooses ranges with about equal numbers of samples. Each bin is in one range. */
 static void choose_ranges(split *s, int64_t products)
 {
     int q = 0;
@@ -167,16 +172,16 @@ static void choose_ranges(split *s, int64_t products)
 
 /* ---- products --------------------------------------------------------------------- */
 
-static void fetch_ahead(const split *s, int64_t t, int64_t end)
+static void prefetch(const split *s, int64_t t, int64_t end)
 {
-    if (t + AHEAD >= end)
+    if (t + DISTANCE >= end)
         return;
-    const int64_t k = s->terms[t + AHEAD].begin;
+    const int64_t k = s->terms[t + DISTANCE].begin;
     HY_PREFETCH(hy_cols(s->h->B) + k);
     HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
 }
 
-/* Whether the call goes on after the term, asked every HY_UNCHECKED products. */
+/* Counts the work of a term, and checks for cancellation every HY_UNCHECKED products. */
 static hybrid_status pass(const split *s, int64_t t, int64_t *work)
 {
     *work += s->terms[t].end - s->terms[t].begin + 1;
@@ -192,7 +197,7 @@ static hybrid_status count_block(const split *s, int64_t b)
     int64_t sum[PARTS] = {0}, work = 0;
 
     for (int64_t t = b * s->grain; t < block_end(s, b); t++) {
-        fetch_ahead(s, t, block_end(s, b));
+        prefetch(s, t, block_end(s, b));
         for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++)
             sum[s->part_of[col[k] >> s->shift]]++;
         HY_TRY(pass(s, t, &work));
@@ -209,7 +214,8 @@ static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-/* Products of a range lie together, block after block. */
+/* Gives each block its places in each range. The products of a range lie together, block
+   after block. */
 static void give_places(split *s)
 {
     int64_t sum = 0;
@@ -249,7 +255,7 @@ static hybrid_status open_products(split *s, int64_t products)
                                                                                          \
         memcpy(next, s->next + b * PARTS, sizeof next);                                  \
         for (int64_t t = b * s->grain; t < block_end(s, b); t++) {                       \
-            fetch_ahead(s, t, block_end(s, b));                                          \
+            prefetch(s, t, block_end(s, b));                                             \
             for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++) {              \
                 const int64_t at      = next[s->part_of[col[k] >> s->shift]]++;          \
                 s->product_col[at]    = col[k];                                          \
@@ -275,8 +281,8 @@ static hybrid_status scatter_blocks(void *arg, int worker, int64_t begin, int64_
 
 /* ---- rows of ranges --------------------------------------------------------------- */
 
-/* Bounds of ranges are together no more than the row's: it has their products, and no
-   column is in two of them. */
+/* Gives each range room for its bound, the lower of its products and columns. All bounds
+   together do not exceed the row's, because ranges share neither products nor columns. */
 static void give_room(split *s)
 {
     int64_t columns[PARTS] = {0}, at = 0;

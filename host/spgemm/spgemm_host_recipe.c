@@ -1,19 +1,19 @@
-/* host/spgemm/spgemm_host_recipe.c - a row of C made like an earlier one.
+/* host/spgemm/spgemm_host_recipe.c - makes a row of C like an earlier one.
 
-   On grids and in bands row after row has the same pattern, moved by some columns. Where
-   each product of such a row goes is known from the one before, and is kept as a recipe:
-   steps "spread the next products of this term over these of 16 (or 8) entries of C and
-   add them". A row is then some vector additions in registers, and its columns are those
-   of the recipe, moved; nothing is marked, searched or sorted.
+   On grids and in bands row after row has the same pattern, moved by some columns. The
+   place of each product of such a row is known from the row before. A recipe stores these
+   places as steps: "spread the next products of this term over these of 16 (or 8) entries
+   of C, and add them". A row then takes some vector additions in registers. Its columns
+   are those of the recipe, moved. Nothing is marked, searched or sorted.
 
-   A row is made by a recipe only after all columns of its products were compared, so a
-   recipe need not be right for it, only likely: slots are found by a hash of (terms,
-   products, range of columns). A slot first remembers that such a row was seen, and gets
-   its recipe when the next one comes. Where recipes turn out wrong, rows must be seen
-   more and more often before the next is written.
+   A recipe only has to be likely: a row is made by a recipe only after all columns of its
+   products were compared. Slots for recipes are found by a hash of (terms, products,
+   range of columns). The first row of a slot is only noted, and the next such row writes
+   the recipe. Each time that a recipe turns out wrong, more rows must be noted before the
+   next is written.
 
-   Steps of an entry are in the order of A's row: the same bits as the other accumulators.
-   Needs AVX-512; without it there are no recipes. */
+   Steps of an entry are in the order of A's row, so the bits are those of other
+   accumulators. Recipes need AVX-512. */
 #include "host/spgemm/spgemm_host.h"
 
 #include <string.h>
@@ -22,37 +22,39 @@
 #include "host/backend/target.h"
 
 enum {
-    RECIPES  = 16,   /* of a worker, a power of two */
-    TERMS    = 128,  /* entries of the row of A, at most */
-    PRODUCTS = 2048, /* of the row, at most */
-    ENTRIES  = 1024, /* of C, at most */
-    STEPS    = 1024, /* at most */
-    GAIN     = 2,    /* products a step, at least: else the window is as fast */
-    GROUP    = 4,    /* rows that follow a recipe together */
+    RECIPES  = 16,   /* recipes of a worker, a power of two */
+    TERMS    = 128,  /* most entries of the row of A */
+    PRODUCTS = 2048, /* most products of the row */
+    ENTRIES  = 1024, /* most entries of the row of C */
+    STEPS    = 1024, /* most steps */
+    GAIN     = 2,    /* least products per step; with fewer the window is as fast */
+    GROUP    = 4,    /* rows that are computed together by one recipe */
     LINE     = 64,   /* bytes of a vector */
     CREDIT   = 8,    /* rows of other patterns that a recipe in use survives */
     PATIENCE = 1 << 20
 };
 
-/* The next popcount(mask) products of a term, to the entries of the mask. */
+/* Adds the next popcount(mask) products of a term to the entries of the mask. */
 typedef struct step {
-    uint32_t at; /* of the term's first */
+    uint32_t at; /* index of the first of these products in the term */
     uint16_t term, mask;
 } step;
 
 typedef struct recipe {
-    int64_t count, products, range; /* of the rows it is for */
-    int seen;                       /* such rows since the slot is theirs */
+    int64_t count, products, range; /* terms, products, and col_max - col_min of its
+                                       rows */
+    int seen;                       /* number of such rows since the slot was assigned to
+                                       them */
     int credit;
-    int entries; /* of C; 0: not yet written */
+    int entries; /* entries of C; 0: the recipe is not yet written */
     int32_t length[TERMS];
-    int32_t product[PRODUCTS + LINE / 4]; /* columns less col_min */
-    int32_t col[ENTRIES];                 /* of C, less col_min */
-    int32_t steps_end[ENTRIES];           /* of each vector of entries */
+    int32_t product[PRODUCTS + LINE / 4]; /* columns of the products, less col_min */
+    int32_t col[ENTRIES];                 /* columns of the entries of C, less col_min */
+    int32_t steps_end[ENTRIES];           /* end of the steps of each vector of entries */
     step steps[STEPS];
 } recipe;
 
-/* Rows whose columns are made and whose values are not. */
+/* Rows with written columns and values that are still to be computed. */
 typedef struct pending {
     const recipe *recipe;
     hybrid_type type;
@@ -64,21 +66,21 @@ typedef struct pending {
 } pending;
 
 struct hy_recipes {
-    int patience; /* rows alike to be seen before a recipe is written */
+    int patience; /* number of similar rows to see before a recipe is written */
     pending waiting;
     recipe recipes[RECIPES];
 };
 
 #if HY_X86
 
-/* ---- cooking ---------------------------------------------------------------------- */
+/* ---- making rows ------------------------------------------------------------------ */
 
 HY_AVX512 static inline __mmask16 first_lanes(int64_t n)
 {
     return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1);
 }
 
-/* Whether the row's products have the recipe's columns, moved. */
+/* Returns 1 if the products of the row have the columns of the recipe, moved. */
 HY_AVX512 static int suits(const recipe *r, const hy_row *row)
 {
     const __m512i base     = _mm512_set1_epi32(row->col_min);
@@ -115,8 +117,8 @@ HY_AVX512 static void make_cols(const recipe *r, const hy_row *row)
                                  _mm512_add_epi32(_mm512_loadu_si512(r->col + i), base));
 }
 
-/* GROUP rows at once: a step is decoded once, and no addition waits for the one before.
- */
+/* Computes GROUP rows at once. A step is decoded once for all of them, and their
+   additions do not wait for each other. */
 HY_AVX512 static void make_f32(const pending *w)
 {
     const recipe *r = w->recipe;
@@ -174,7 +176,7 @@ HY_AVX512 static void make_f64(const pending *w)
     }
 }
 
-/* Make the values of rows that wait. The last stands in for those that are missing. */
+/* Computes the values of pending rows. The last row fills the places of missing ones. */
 static void make_pending(pending *w)
 {
     if (w->rows == 0)
@@ -203,11 +205,10 @@ static void put_off(pending *w, const recipe *r, hybrid_type type, const hy_row 
     w->val[w->rows++] = row->val[0];
 }
 
-/* ---- writing ------------------------------------------------------------------------
- */
+/* ---- writing ----------------------------------------------------------------------- */
 
-/* What a vector of entries takes of one term, from product `at` of it on; returns how
-   many, or -1 if the term names a column twice. */
+/* Collects the products of one term that fall into a vector of entries. Returns their
+   number, or -1 if the term names a column twice. */
 static int take(const int32_t *col, int64_t n, const int32_t *entry, int lanes,
                 uint16_t *mask)
 {
@@ -247,7 +248,7 @@ static int write_steps(recipe *r, const hy_row *row, const int32_t *entries, int
     return steps * GAIN <= row->products;
 }
 
-/* From a row and its entries of C. */
+/* Writes a recipe from a row and its entries of C. */
 static void write_recipe(recipe *r, hybrid_type type, const hy_row *row, int64_t nnz)
 {
     int32_t *product = r->product;
@@ -265,9 +266,7 @@ static void write_recipe(recipe *r, hybrid_type type, const hy_row *row, int64_t
         r->entries = 0;
 }
 
-/* ---- recipes of a worker
- * ------------------------------------------------------------------------
- */
+/* ---- recipes of a worker ---------------------------------------------------------- */
 
 static recipe *slot_of(hy_recipes *b, const hy_row *row)
 {
@@ -288,7 +287,8 @@ static recipe *slot_of(hy_recipes *b, const hy_row *row)
     return r;
 }
 
-/* 1: made; 0: the recipe does not suit, and is forgotten when that happens often. */
+/* Makes the row by the recipe and returns 1. Returns 0 if the recipe does not suit; a
+   recipe that often does not suit is dropped. */
 static int follow(hy_recipes *b, recipe *r, hybrid_type type, const hy_row *row)
 {
     if (!suits(r, row)) {

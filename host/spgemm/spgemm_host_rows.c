@@ -1,20 +1,20 @@
-/* host/spgemm/spgemm_host_rows.c - C = A*B row by row (Gustavson), on all cores.
+/* host/spgemm/spgemm_host_rows.c - computes C = A*B row by row (Gustavson), on all cores.
 
-   The plan's profile says how many products and entries at most each row has. So rows are
-   cut into pieces of equal products before anything is read, each piece has room of its
-   own, and one parallel loop makes them all: a row starts where the one before it in its
-   piece ended. What is left is a prefix sum of the rows' lengths. There is no other
-   barrier, and chunks on other lanes fill this one.
+   The plan's profile bounds the products and entries of each row. Rows are therefore cut
+   into pieces of equal products before any operand is read, each piece has room of its
+   own, and one parallel loop makes all pieces. In a piece a row starts where the row
+   before ended. A prefix sum of the rows' lengths completes the result. The end of the
+   loop is the only barrier, and chunks on other lanes fill it.
 
-   A piece takes the entries of A in batches: the offsets of all rows of B that a batch
-   names are prefetched, then the rows themselves, and then the batch before is computed.
-   That hides most of the latency of matrices whose rows name each other at random.
+   A piece takes the entries of A in batches. The offsets of all rows of B that a batch
+   names are prefetched, then the rows themselves; then the batch before is computed. This
+   hides most of the latency of matrices with random columns.
 
-   A row with more than a worker's share of the chunk's products is made by all of them
+   A row with more than a worker's share of the chunk's products is made by all workers
    (spgemm_host_huge.c), before the loop.
 
-   Rows whose entries of A have the same columns (several unknowns a mesh node) go to
-   the dense accumulator together: B is read once for all of them. */
+   Rows of A with entries in the same columns (several unknowns per mesh node) go to the
+   dense accumulator together, which reads B once for all of them. */
 #include "host/spgemm/spgemm_host.h"
 
 #include <string.h>
@@ -25,28 +25,29 @@
 #include "partition/format/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
-enum { PIECE = 1 << 12 };            /* work of one, at least: some 15 us */
-enum { FEW_WORKERS = 8, LONG = 32 }; /* entries of a row of B, on average */
-enum { HUGE_PRODUCTS = 1 << 18 }; /* below, a worker is done sooner than a split pays */
-enum { BATCH = 256 };             /* entries of A in a batch, unless a row is longer */
-enum { FETCHED = 256 };           /* bytes of each array of a row of B */
-enum { RECENT_BITS = 8 };         /* rows of B that need not be fetched again */
+enum { PIECE = 1 << 12 };            /* least work of a piece, some 15 us */
+enum { FEW_WORKERS = 8, LONG = 32 }; /* LONG: mean entries of a long row of B */
+/* With fewer products one worker is faster than a split */
+enum { HUGE_PRODUCTS = 1 << 18 };
+enum { BATCH = 256 };      /* most entries of A in a batch of several rows */
+enum { PREFETCHED = 256 }; /* most prefetched bytes of each array of a row of B */
+enum { RECENT_BITS = 8 };  /* bits of the hash of recently prefetched rows of B */
 
 typedef struct product {
     hy_lane *lane;
     const hybrid_csr *A, *B;
-    const int64_t *products, *bound; /* of rows before a row of the chunk */
+    const int64_t *products, *bound; /* sums over all rows before row i of the chunk */
     int64_t row0, rows;
     hy_rows out;
     hy_row_fn make;
     int lanes;
     int64_t pieces, cut[PIECES + 1];
-    int64_t huge; /* products of a row from which on it is made by all workers */
+    int64_t huge; /* a row with more products is made by all workers */
 } product;
 
 /* ---- pieces of equal work ---------------------------------------------------------- */
 
-/* First row whose products and rows before it reach `work`. */
+/* First row at which the products and rows before it reach `work`. */
 static int64_t row_at_work(const product *p, int64_t work)
 {
     int64_t low = 0, high = p->rows;
@@ -80,9 +81,10 @@ static int64_t first_entry(const product *p, int64_t row)
     return hy_offset(p->A, p->row0 + row);
 }
 
-/* Whether the last row of a piece is huge. No other can be: it has more work than a piece
-   is to have, so the next one begins after it. Long rows of B are added as fast by one
-   worker as their products are sorted by a few. */
+/* Returns 1 if the last row of a piece is huge. No other row of a piece can be: a huge
+   row has more work than a piece should have, so the next piece begins after it. With few
+   workers, rows of A that name long rows of B do not count as huge, because one worker
+   adds long rows of B as fast as a few workers sort their products into ranges. */
 static int ends_huge(const product *p, int64_t piece)
 {
     const int64_t begin = p->cut[piece], end = p->cut[piece + 1];
@@ -97,20 +99,23 @@ static int ends_huge(const product *p, int64_t piece)
 
 /* ---- batches --------------------------------------------------------------------- */
 
-/* A worker in a piece. */
+/* The work of one worker on a piece. */
 typedef struct maker {
     const product *p;
     hy_seat seat;
-    int64_t at, stop;                 /* room that is left for entries of C */
-    int64_t rows, work;               /* since it last told of rows that are done */
-    int32_t recent[1 << RECENT_BITS]; /* row of B last fetched, of those with this hash */
+    int64_t at, stop;                 /* next free entry of C, and end of the room for
+                                         entries */
+    int64_t rows, work;               /* finished rows and their work since the last
+                                         hy_seat_check() */
+    int32_t recent[1 << RECENT_BITS]; /* for each hash, the row of B that was prefetched
+                                         last */
 } maker;
 
-/* Rows whose terms are known. */
+/* Rows with loaded terms. */
 typedef struct batch {
-    hy_term *terms; /* of rows [begin, end) */
+    hy_term *terms; /* terms of rows [begin, end) */
     int64_t begin, end;
-    int64_t k0; /* entry of A that is terms[0] */
+    int64_t k0; /* index in A of the entry of terms[0] */
 } batch;
 
 static const char *a_val(const product *p, int64_t k)
@@ -118,17 +123,19 @@ static const char *a_val(const product *p, int64_t k)
     return (const char *)p->A->val + k * (int64_t)hy_value_size(p->A->type);
 }
 
-/* The first cache lines of an array, not empty; the hardware follows once it is read. */
-static inline void fetch(const void *array, int64_t bytes)
+/* Prefetches the first cache lines of an array that is not empty. Once it is read, the
+   hardware prefetches the rest. */
+static inline void prefetch(const void *array, int64_t bytes)
 {
-    const char *first = array, *last = first + (bytes < FETCHED ? bytes : FETCHED) - 1;
+    const char *first = array,
+               *last  = first + (bytes < PREFETCHED ? bytes : PREFETCHED) - 1;
 
     for (const char *line = first; line < last; line += 64)
         HY_PREFETCH(line);
     HY_PREFETCH(last);
 }
 
-static void fetch_row(maker *m, int32_t row, hy_term term)
+static void prefetch_row(maker *m, int32_t row, hy_term term)
 {
     const hybrid_csr *B = m->p->B;
     const int64_t size  = (int64_t)hy_value_size(B->type);
@@ -139,11 +146,12 @@ static void fetch_row(maker *m, int32_t row, hy_term term)
     *recent = row;
     if (term.begin == term.end) /* B may have no arrays */
         return;
-    fetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
-    fetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
+    prefetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
+    prefetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
 }
 
-/* Take as many rows as fit, at least one, and fetch what they name. */
+/* Loads the terms of as many rows as fit, at least one, and prefetches their rows of
+   B. */
 static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit,
                                 hy_scratch_kind kind, batch *b)
 {
@@ -168,14 +176,14 @@ static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit,
         HY_PREFETCH((const char *)B->row_ptr + col[k] * room);
     for (int64_t k = 0; k < n; k++) {
         b->terms[k] = (hy_term){hy_offset(B, col[k]), hy_offset(B, (int64_t)col[k] + 1)};
-        fetch_row(m, col[k], b->terms[k]);
+        prefetch_row(m, col[k], b->terms[k]);
     }
     return HYBRID_OK;
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* How many rows from i on have entries of A in the same columns; at most p->lanes. */
+/* Number of rows of A from i on, at most p->lanes, with entries in the same columns. */
 static int equal_rows(const product *p, const batch *b, int64_t i)
 {
     const int32_t *col   = p->A->col;
@@ -194,7 +202,7 @@ static int equal_rows(const product *p, const batch *b, int64_t i)
     return lanes;
 }
 
-/* Point the rows to their entries of A and to room for their bounds. */
+/* Sets the rows' entries of A and gives each room for its bound. */
 static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row *row)
 {
     const product *p   = m->p;
@@ -216,8 +224,8 @@ static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row
     return HYBRID_OK;
 }
 
-/* Rows that were made together, each in room for its bound, move together. */
-static void keep_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
+/* Records rows that were made together, and moves them next to each other. */
+static void record_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
 {
     const hy_rows *out = &m->p->out;
     const size_t size  = hy_value_size(m->seat.type);
@@ -242,7 +250,7 @@ static hybrid_status make_rows(maker *m, const batch *b)
         HY_TRY(take_rows(m, b, i, &row));
         if (row.products > 0)
             HY_TRY(p->make(&m->seat, &row, &nnz));
-        keep_rows(m, i, &row, nnz);
+        record_rows(m, i, &row, nnz);
         m->rows += row.lanes;
         m->work += row.products * row.lanes + 1;
         if (m->work <= HY_UNCHECKED)
@@ -257,14 +265,14 @@ static hybrid_status make_piece(maker *m, int64_t row, int64_t end)
 {
     static const hy_scratch_kind kind[] = {HY_SCRATCH_TERMS, HY_SCRATCH_MORE_TERMS};
     hybrid_status status                = HYBRID_OK;
-    batch ahead, now;
+    batch next, now;
 
     if (row < end)
-        HY_TRY(load_batch(m, row, end, kind[0], &ahead));
-    for (int turn = 1; row < end && status == HYBRID_OK; row = now.end, turn = 1 - turn) {
-        now = ahead;
+        HY_TRY(load_batch(m, row, end, kind[0], &next));
+    for (int slot = 1; row < end && status == HYBRID_OK; row = now.end, slot = 1 - slot) {
+        now = next;
         if (now.end < end)
-            HY_TRY(load_batch(m, now.end, end, kind[turn], &ahead));
+            HY_TRY(load_batch(m, now.end, end, kind[slot], &next));
         status = make_rows(m, &now);
         hy_recipes_finish(&m->seat);
     }
@@ -340,11 +348,11 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
     return HYBRID_OK;
 }
 
-/* ---- spgemm.host.rows: an accumulator for each row ------------------------------- */
+/* ---- spgemm.host.rows: the best accumulator for each row -------------------------- */
 
-enum { NEAR = 256 };   /* columns a product up to which a window is cheapest */
-enum { SPREAD = 512 }; /* and from which on it loses to a hash table */
-enum { WINDOW_COLUMNS = 4 << 20 }; /* beyond, the window no longer fits a share of L3 */
+enum { NEAR = 256 };   /* columns per product up to which a window is fastest */
+enum { SPREAD = 512 }; /* columns per product from which on a hash table is faster */
+enum { WINDOW_COLUMNS = 4 << 20 }; /* a wider window does not fit a core's share of L3 */
 
 static hybrid_status make_any(const hy_seat *seat, const hy_row *rows, int64_t *nnz)
 {

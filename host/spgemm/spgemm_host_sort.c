@@ -1,5 +1,5 @@
-/* host/spgemm/spgemm_host_sort.c - sort (column, slot) pairs by column: least digit
-   first, insertion for a few. */
+/* host/spgemm/spgemm_host_sort.c - sorts (column, slot) pairs by column: a radix sort,
+   least digit first, and insertion for a few pairs. */
 #include "host/spgemm/spgemm_host.h"
 
 #include <string.h>

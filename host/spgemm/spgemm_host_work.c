@@ -1,4 +1,4 @@
-/* host/spgemm/spgemm_host_work.c - how much work a row of C is, and a chunk. */
+/* host/spgemm/spgemm_host_work.c - measures the work of a row of C and of a chunk. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "host/spgemm/spgemm_host.h"
@@ -21,7 +21,7 @@ void hy_row_measure(const hybrid_csr *B, hy_row *row)
     row->bound = row->products < B->cols ? row->products : B->cols;
 }
 
-/* Terms that fit into a stretch; 0: the first of them is too long for that. */
+/* Number of terms that fit into a stretch; 0 if the next term alone is too long. */
 static int64_t count_terms(const hy_stretch *s)
 {
     const hy_term *terms = s->whole->terms;
@@ -35,7 +35,8 @@ static int64_t count_terms(const hy_stretch *s)
     return t - s->term;
 }
 
-/* A part of the next term, of which `at` products are behind. */
+/* Takes a stretch from the next term, after the first `at` products, which were taken
+   before. */
 static void take_part(hy_stretch *s)
 {
     const hy_term term  = s->whole->terms[s->term];
@@ -77,18 +78,19 @@ hybrid_status hy_seat_check(const hy_seat *seat, int64_t rows)
 hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
                               int64_t room)
 {
-    return hy_fail(
-        lane->backend->ctx, HYBRID_BAD_STATE,
-        "%d rows of C from %lld on may have %lld entries each, planned were at "
-        "most %lld: the patterns are not those of the plan",
-        lanes, (long long)row, (long long)bound, (long long)room);
+    return hy_fail(lane->backend->ctx, HYBRID_BAD_STATE,
+                   "%d rows of C from row %lld on may have %lld entries each, but the "
+                   "plan allows %lld: the patterns differ from the plan's",
+                   lanes, (long long)row, (long long)bound, (long long)room);
 }
 
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)
 {
     const double size = f->type == HYBRID_F64 ? 8 : 4;
     const double hz =
-        r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* of a core */
+        r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* cycles per
+                                                                             second of a
+                                                                             core */
     const double out = (double)f->products / (f->out_ratio > 1 ? f->out_ratio : 1);
     const double compute =
         ((double)f->products * cycles + out * 11 + (double)f->rows * 280) /

@@ -1,8 +1,9 @@
-/* host/spmm/spmm_host_columns.c - a piece of Y = alpha*A*X + beta*Y where columns of Y
-   lie apart. Stored value by value, each row would touch as many lines of the caches as
-   it has columns, which a power of two apart share few sets of them. So some rows are
-   made on a sheet in the cache, turned there, and stored as parts of columns. Sums of
-   long rows, which several workers may make, go their own way. */
+/* host/spmm/spmm_host_columns.c - a piece of Y = alpha*A*X + beta*Y for a column-major Y.
+
+   Stored value by value, each row would touch as many cache lines as it has columns, and
+   lines a power of two apart share few sets of the cache. So some rows are computed into
+   a sheet in the cache, transposed there, and stored as parts of columns. Long rows do
+   not use a sheet, because several workers may compute their sums. */
 #include <string.h>
 
 #include "base/data/min_max.h"
@@ -11,8 +12,8 @@
 
 enum {
     SHEET_BYTES = 1 << 15,
-    LEAST_ROWS  = 16, /* of a sheet, so that a part of a column is a line of the cache */
-    LINES       = 16  /* columns that are turned at a time */
+    LEAST_ROWS  = 16, /* least rows of a sheet, so that parts of columns fill lines */
+    LINES       = 16  /* columns that are transposed at a time */
 };
 
 /* Rows of Y and columns of the chunk that lie on a sheet. */
@@ -30,7 +31,8 @@ typedef struct part {
 DEFINE_ADD(add_f32, float)
 DEFINE_ADD(add_f64, double)
 
-/* `lines` parts of columns, which follow each other at `from`. */
+/* Stores `lines` parts of columns, of `rows` elements each, which follow each other at
+   `from`. */
 static void store(const hy_dense_product *p, const void *from, int64_t lines,
                   int64_t rows, char *to)
 {
@@ -56,11 +58,11 @@ static void make_sheet(const hy_dense_product *p, const part *s)
 {
     const size_t size     = hy_value_size(p->A->type);
     hy_dense_product rows = *p;
-    _Alignas(HY_LINE) char sheet[SHEET_BYTES], turned[SHEET_BYTES];
+    _Alignas(HY_LINE) char sheet[SHEET_BYTES], transposed[SHEET_BYTES];
 
     rows.x = (const char *)p->x + (size_t)s->col * size;
-    rows.y =
-        (void *)((uintptr_t)sheet - (uintptr_t)(s->row * s->cols) * size); /* row 0 */
+    /* address that row 0 would have */
+    rows.y      = (void *)((uintptr_t)sheet - (uintptr_t)(s->row * s->cols) * size);
     rows.y_row  = s->cols;
     rows.y_col  = 1;
     rows.n      = s->cols;
@@ -69,9 +71,9 @@ static void make_sheet(const hy_dense_product *p, const part *s)
     hy_dense_product_piece(&rows, &(hy_piece){{s->row, 0}, {s->row + s->rows, 0}});
     for (int64_t j = 0; j < s->cols; j += LINES) {
         const int64_t lines = hy_min(LINES, s->cols - j);
-        hy_transpose(sheet + (size_t)j * size, s->cols, lines, s->rows, size, turned,
+        hy_transpose(sheet + (size_t)j * size, s->cols, lines, s->rows, size, transposed,
                      s->rows);
-        store(p, turned, lines, s->rows,
+        store(p, transposed, lines, s->rows,
               (char *)p->y + (size_t)(s->row + (s->col + j) * p->y_col) * size);
     }
 }
@@ -81,7 +83,7 @@ static int is_long(const hy_dense_product *p, int64_t row)
     return hy_segments(hy_offset(p->A, row + 1) - hy_offset(p->A, row)) > 1;
 }
 
-/* Rows [begin, end), none of which is long. */
+/* Computes rows [begin, end), none of which is long. */
 static void make_rows(const hy_dense_product *p, int64_t begin, int64_t end)
 {
     const int64_t most = SHEET_BYTES / (int64_t)hy_value_size(p->A->type);
@@ -92,7 +94,7 @@ static void make_rows(const hy_dense_product *p, int64_t begin, int64_t end)
             make_sheet(p, &(part){i, hy_min(rows, end - i), j, hy_min(cols, p->n - j)});
 }
 
-/* What the piece has of a long row. */
+/* Computes the piece's segments of a long row. */
 static hy_row_cut make_long(const hy_dense_product *p, const hy_piece *w, hy_row_cut at)
 {
     const hy_row_cut end = at.row == w->end.row ? w->end : (hy_row_cut){at.row + 1, 0};

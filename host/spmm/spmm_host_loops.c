@@ -1,14 +1,13 @@
-/* host/spmm/spmm_host_loops.c - a piece of Y = alpha*A*X + beta*Y, with the vectors that
-   this CPU has.
+/* host/spmm/spmm_host_loops.c - a piece of Y = alpha*A*X + beta*Y, in this CPU's vectors.
 
-   A row of Y is made in registers, up to twelve vectors of columns at a time, from the
-   rows of X that the row of A names, in its order. Wider rows are made panel by panel,
-   one row after the other: all panels of a row before the next row, because a part of
-   each row of X, a power of two apart, would share few sets of the caches.
+   A row of Y is computed in registers, up to twelve vectors of columns at a time, from
+   the rows of X that the row of A names, in its order. Wider rows are cut into blocks of
+   columns. All blocks of a row are computed before the next row: equal parts of rows of X
+   often lie a power of two apart and would share few sets of the caches.
 
-   Many workers store a Y that is too large to stay in the caches with X past them: it is
-   not read before it is written, and does not displace X. Rows of X are fetched ahead
-   only where rows of A name them far and wide. */
+   Many workers store a Y that is too large for the caches past them: Y is then not read
+   before it is written and does not displace X. Rows of X are prefetched only if
+   neighbouring rows of A name distant ones. */
 #include "host/spmm/spmm_host.h"
 
 #include "base/data/csr.h"
@@ -16,21 +15,21 @@
 #include "host/backend/vectors.h"
 
 enum {
-    MOST      = 12,      /* vectors of columns that are made at once */
-    ROWS      = 64,      /* short rows that are made together */
+    MOST      = 12,      /* most vectors of columns that are computed at once */
+    ROWS      = 64,      /* short rows that are computed together */
     PART_WORK = 1 << 22, /* products, rows and entries of a part of a piece */
-    PAIRED    = 8        /* entries of a row, from which on two are summed side by side */
+    PAIRED    = 8        /* mean entries per row from which on rows are summed in pairs */
 };
 
-/* Of the first segment of the long row that begins at entry k; the next ones follow. No
-   two segments have the same, because segments have HY_SEGMENT entries or more. */
+/* Id of the first segment of the long row that begins at entry k; ids of the next
+   segments follow. Ids are unique, because segments have HY_SEGMENT entries or more. */
 static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
 {
     return (k - hy_offset(p->A, p->row_begin)) / HY_SEGMENT;
 }
 
-/* Where up to ROWS rows before `stop` begin, and where the last ends; returns how many
-   there are before the first long one. */
+/* Sets the begins of up to ROWS rows before `stop`, and the end of the last; returns the
+   number of rows before the first long one. */
 static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t stop,
                                 int64_t *begin)
 {
@@ -94,11 +93,10 @@ static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t 
 #undef T
 #undef INT
 
-/* ---- pieces -------------------------------------------------------------------------
- */
+/* ---- pieces ------------------------------------------------------------------------ */
 
-/* Begin of a piece: the first row, or segment of a long row, before which there is its
-   share of the work, or nearly so. */
+/* Begin of piece k: the first row, or segment of a long row, with about its share of the
+   work before it. */
 static hy_row_cut find_cut(const hy_dense_product *p, int64_t k)
 {
     const int64_t total = hy_work_before(p, p->row_end);
@@ -139,7 +137,7 @@ void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w)
     }
 }
 
-/* Parts of a piece that take a worker some ms each. */
+/* Number of parts of a piece that each take a worker a few milliseconds. */
 static int64_t count_parts(const hy_dense_product *p)
 {
     const double work = (double)hy_work_before(p, p->row_end) * (double)(p->n + 1);

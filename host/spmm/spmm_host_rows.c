@@ -10,20 +10,21 @@
 enum {
     PIECES_PER_WORKER = 16,
     MOST_PIECES       = 4096,
-    PIECE_WORK        = 1 << 15,  /* at least: some 2 us of products, */
-    FINE              = 4,        /* of which so many are worth waking a worker, */
-    FEW               = 10,       /* but of so many in all none, if they stand alone, */
-    ENTRY_WORK        = 16,       /* of which a row and an entry are so many, too */
-    NEAR_BYTES        = 1 << 20,  /* of X around a row of A: less is in a core's caches */
-    FAR_BYTES         = 16 << 20, /* more is not, even if rows of A share it */
-    NEIGHBOURS        = 4,        /* columns: as far as a row of A lends X to the next */
-    SAMPLES           = 64,       /* rows by which these are estimated, */
-    LOOK              = 8,        /* by so many entries of each */
-    STREAM_SHARE      = 8, /* a Y of this part of the last-level cache is streamed */
-    STREAM_WORKERS    = 8  /* by so many, who saturate memory */
+    PIECE_WORK        = 1 << 15, /* least work of a piece, some 2 us of products */
+    FINE              = 4,       /* pieces that are worth waking a worker */
+    FEW               = 10,      /* most pieces that wake no worker, if none spins */
+    ENTRY_WORK        = 16,      /* work of a row or an entry besides its products */
+    NEAR_BYTES = 1 << 20,  /* bytes of X around a row of A; less fits a core's cache */
+    FAR_BYTES  = 16 << 20, /* bytes of X around a row of A; more never fit a core's
+                              caches */
+    NEIGHBOURS     = 4,    /* columns from an entry to one that shares X with it */
+    SAMPLES        = 64,   /* rows of A that are sampled */
+    EXAMINED       = 8,    /* entries of each that are examined */
+    STREAM_SHARE   = 8,    /* a Y above 1/8 of the last-level cache is streamed */
+    STREAM_WORKERS = 8     /* least workers that stream; 8 saturate memory */
 };
 
-/* A product and what of it nobody has begun. */
+/* A product, and which of its pieces have been begun. */
 typedef struct shares {
     const hy_dense_product *product;
     hy_progress *progress;
@@ -31,7 +32,7 @@ typedef struct shares {
     uint64_t begun[MOST_PIECES / 64]; /* a bit for each piece; atomic */
 } shares;
 
-/* The first piece from `from` on that nobody has begun, or INT64_MAX. */
+/* First piece from `from` on that is not begun; INT64_MAX if there is none. */
 static int64_t first_left(const shares *s, int64_t from)
 {
     for (int64_t word = from / 64; word < MOST_PIECES / 64; word++) {
@@ -44,8 +45,8 @@ static int64_t first_left(const shares *s, int64_t from)
     return INT64_MAX;
 }
 
-/* A piece of the part's share, or else of the shares after it. There is one: pieces are
-   begun as often as this is asked. */
+/* Begins a piece of the part's share, or of the shares after it. There is one, because
+   this is called once per piece. */
 static int64_t begin_piece(shares *s, int part)
 {
     const int64_t pieces = s->product->pieces;
@@ -63,8 +64,8 @@ static int64_t begin_piece(shares *s, int part)
     }
 }
 
-/* Each of the workers begins with its share of the rows, which is the same in each run:
-   what of A and Y its caches hold from the last one is read there. */
+/* Each worker begins with its share of the rows. The share is the same in each run, so
+   that the worker's caches may still hold its part of A and Y. */
 static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     shares *s = arg;
@@ -76,7 +77,7 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Enough for all workers to end together. */
+/* Number of pieces: enough for all workers to end at about the same time. */
 static int64_t count_pieces(const hy_dense_product *p, int threads)
 {
     const int64_t most =
@@ -87,7 +88,7 @@ static int64_t count_pieces(const hy_dense_product *p, int threads)
     return work < (double)most * PIECE_WORK ? (int64_t)(work / PIECE_WORK) + 1 : most;
 }
 
-/* Room for the sums of segments, if there are long rows. */
+/* Makes room for the sums of segments, if there are long rows. */
 static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_product *p)
 {
     const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
@@ -107,7 +108,7 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_produc
     return HYBRID_OK;
 }
 
-/* Bytes of X from the first row that a row of A names to the last, on average. */
+/* Mean number of bytes of X between the first and the last row that a row of A names. */
 static double near_bytes(const hy_dense_product *p)
 {
     const hybrid_csr *A = p->A;
@@ -122,14 +123,15 @@ static double near_bytes(const hy_dense_product *p)
     return span / count * (double)p->n * (double)hy_value_size(A->type);
 }
 
-/* How many of the first entries of row i > 0 are alone, with none of the row before
-   within NEIGHBOURS columns, less how many are not. */
+/* Number of the first entries of row i > 0 that are alone, less the number of those that
+   are not. An entry is alone if no entry of the row before lies within NEIGHBOURS
+   columns. */
 static int64_t count_alone(const hybrid_csr *A, int64_t i)
 {
     const int64_t begin = hy_offset(A, i);
-    const int64_t end   = hy_min(hy_offset(A, i + 1), begin + LOOK);
+    const int64_t end   = hy_min(hy_offset(A, i + 1), begin + EXAMINED);
     int64_t k = hy_offset(A, i - 1), count = 0;
-    const int64_t last = hy_min(begin, k + 2 * LOOK);
+    const int64_t last = hy_min(begin, k + 2 * EXAMINED);
 
     for (int64_t j = begin; j < end; j++) {
         const int64_t col = hy_cols(A)[j];
@@ -140,7 +142,7 @@ static int64_t count_alone(const hybrid_csr *A, int64_t i)
     return count;
 }
 
-/* Whether most entries of A are alone. */
+/* Returns 1 if most entries of A are alone. */
 static int scattered(const hy_dense_product *p)
 {
     const int64_t step = (p->row_end - p->row_begin) / SAMPLES + 1;
@@ -151,20 +153,22 @@ static int scattered(const hy_dense_product *p)
     return count > 0;
 }
 
-/* Whether rows of X are fetched ahead: not where they are in a core's caches anyway, and
-   not values of one column. */
-static int fetches_ahead(const hy_dense_product *p)
+/* Returns 1 if rows of X are to be prefetched: not if they are in a core's caches anyway,
+   and not for a single column. */
+static int prefetches_x(const hy_dense_product *p)
 {
     const double bytes = p->single ? 0 : near_bytes(p);
 
     return bytes >= FAR_BYTES || (bytes >= NEAR_BYTES && scattered(p));
 }
 
-/* Whether Y is stored past the caches: that spares memory the reading of Y, and makes a
-   worker wait for memory. By 16 workers, with 300 MB of cache, products with a Y of 72
-   and 262 MB took 0.84 of the time; by 2, with 32 MB, those with 4 to 9 MB 1.1 to 1.3
-   times as long, and with 86 MB 1.3 times. In between nothing is known but that 8 workers
-   saturate memory. */
+/* Returns 1 if Y is to be stored past the caches. That saves reading Y, but makes a
+   worker wait for memory. Measured times relative to ordinary stores:
+
+     16 workers, cache of 300 MB   0.84 for a Y of 72 and of 262 MB
+     2 workers, cache of 32 MB     1.1 to 1.3 for a Y of 4 to 9 MB, 1.3 for 86 MB
+
+   Nothing is known of machines between these, but that 8 workers saturate memory. */
 static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_pool *pool)
 {
     const double bytes =
@@ -176,8 +180,8 @@ static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_po
     return p->beta == 0 && hy_target_streams(STREAM_SHARE * bytes, cache);
 }
 
-/* The set for n columns: wide vectors of which little is used reach into the next cache
-   line for nothing. One column uses none. */
+/* Instruction set for n columns. A wide vector with few used lanes would reach into the
+   next cache line. A single column does not use wide vectors. */
 static hy_target target_for(int64_t n, hybrid_type type)
 {
     const int64_t bytes  = n * (int64_t)hy_value_size(type);
@@ -209,7 +213,7 @@ static hy_dense_product product_of(const hy_problem *problem, const hy_chunk *ch
     p.y      = (char *)Y->data + chunk->col_begin * p.y_col * size;
     p.single = p.n == 1;
     p.target = target_for(p.n, p.A->type);
-    p.y_col  = p.single ? 1 : p.y_col; /* one column lies side by side in any order */
+    p.y_col  = p.single ? 1 : p.y_col; /* one column has no gaps */
     return p;
 }
 
@@ -217,7 +221,8 @@ hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_p
 {
     hy_pool *pool = lane->backend->ctx->pool;
 
-    p->ahead  = fetches_ahead(p) ? hy_offset(p->A, p->row_end) - HY_AHEAD : 0;
+    p->prefetch_end =
+        prefetches_x(p) ? hy_offset(p->A, p->row_end) - HY_PREFETCH_DISTANCE : 0;
     p->pieces = count_pieces(p, hy_pool_threads(pool));
     HY_TRY(find_room(lane, job, p));
 
@@ -243,8 +248,7 @@ static hybrid_status run(hy_lane *lane, void *arg)
     return hy_dense_product_make(lane, job, &p);
 }
 
-/* ---- the variant
- * ------------------------------------------------------------------------ */
+/* ---- the variant ------------------------------------------------------------------- */
 
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
@@ -252,25 +256,32 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return NULL;
 }
 
-/* What a core does meanwhile, in operations of hy_rates.flops. With one column: for a
-   row, and for an entry. With more: for a row of A and of Y, an element of Y, and an
-   entry, if its row of X has no more than WIDE bytes. All constants here are fitted, in
-   logarithms, to every second matrix of a collection of 43, with 1, 8 and 64 columns, on
-   16 cores (docs/lab/planning-in-proportion.md). */
+/* Operations of a core, as hy_rates.flops counts them:
+
+     SINGLE_ROW, SINGLE_ENTRY   one column: for a row, and for an entry
+     ROW, Y_ELEMENT, ENTRY      more columns: for a row, an element of Y, and an entry,
+                                if a row of X has at most WIDE bytes
+
+   All constants of the model are fitted, in logarithms, to every second matrix of a
+   collection of 43, with 1, 8 and 64 columns, on 16 cores
+   (docs/lab/planning-in-proportion.md). */
 static const double SINGLE_ROW = 130, SINGLE_ENTRY = 21;
 static const double ROW = 82, Y_ELEMENT = 12.2, ENTRY = 35, WIDE = 256;
 
-/* And to fetch X: for a line of a row that comes from a core's second cache; for one from
-   beyond it, where X exceeds it REACH times; and for a row where X has more pages than a
-   core has addresses of at hand. */
+/* Operations that fetching X takes:
+
+     LINE_NEAR   for a cache line from a core's second cache
+     LINE_FAR    for a line from beyond that cache, if X is REACH times as large or more
+     ROW_FAR     for a row, if X has more pages than a core keeps translations for */
 static const double LINE_NEAR = 55, LINE_FAR = 52, ROW_FAR = 170;
 static const double FIRST = 32 << 10, REACH = 2.2, PAGES = 30e6;
 
-/* Rows of X that BLOCK_ROWS rows of A name find room in the first cache. */
+/* The first cache has room for the rows of X that BLOCK_ROWS rows of A name, if they take
+   at most ROOM bytes. */
 static const double BLOCK_ROWS = 16, ROOM = 64 << 10;
 
-/* Of entries of neighbouring rows of A, the part whose row of X no entry before names,
-   where nobody has looked (hy_inspect_fill()). */
+/* Share of the entries of neighbouring rows of A that are the first to name their row of
+   X. Used if hy_inspect_fill() did not run. */
 static const double APART = 0.39;
 
 static double square(double x)
@@ -278,13 +289,14 @@ static double square(double x)
     return x * x;
 }
 
-/* From 0 to 1: how much of so many bytes a cache of that size does not hold. */
+/* Share of `bytes` bytes, 0 to 1, that a cache of `cache` bytes does not hold. */
 static double beyond(double bytes, double cache)
 {
     return square(bytes) / (square(bytes) + square(fmax(1, cache)));
 }
 
-/* For an entry. Of BLOCK_ROWS times as many neighbours the part apart is its square. */
+/* Operations per entry to fetch X. The share of first entries among BLOCK_ROWS times as
+   many neighbours is taken as the square of `apart`. */
 static double fetching(const hy_features *f, const hy_rates *r, double x_row)
 {
     const double x = (double)f->cols * x_row, lines = fmax(1, x_row / HY_LINE);
@@ -308,7 +320,8 @@ static double operations(const hy_features *f, const hy_rates *r)
     return own + nnz * fetching(f, r, x_row);
 }
 
-/* Of A, X and Y, what the last-level cache does not hold from one run to the next. */
+/* Bytes of A, X and Y that the last-level cache does not hold from one run to the
+   next. */
 static double bytes_of_memory(const hy_features *f, const hy_rates *r)
 {
     const double size  = (double)hy_value_size(f->type);

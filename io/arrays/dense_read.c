@@ -1,4 +1,5 @@
-/* io/arrays/dense_read.c - dense matrices: NumPy .npy or Matrix Market array files. */
+/* io/arrays/dense_read.c - reads dense matrices: NumPy .npy or Matrix Market array
+   files. */
 #include <math.h>
 #include <string.h>
 
@@ -16,9 +17,9 @@ enum { PIECE_VALUES = 1 << 18 };
 typedef struct conversion {
     hy_context *ctx;
     hy_input *input;
-    const char *from; /* not necessarily aligned */
+    const char *from; /* values in the window, perhaps not aligned */
     void *to;
-    int64_t before; /* elements in earlier windows */
+    int64_t before; /* number of elements in earlier windows */
     hybrid_type from_type, to_type;
 } conversion;
 
@@ -68,7 +69,7 @@ static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* All values, window by window. */
+/* Converts all values, window by window. */
 static hybrid_status convert_all(conversion *c, const hy_npy_header *h)
 {
     const size_t size = hy_value_size(c->from_type);
@@ -128,7 +129,7 @@ static hybrid_status read_array(hy_context *ctx, hy_input *input, hybrid_type ty
     return hy_mtx_read_array(ctx, input, &header, type, out);
 }
 
-/* ---- either --------------------------------------------------------------------- */
+/* ---- either format -------------------------------------------------------------- */
 
 static hybrid_status refuse(hy_context *ctx, const hy_input *input)
 {

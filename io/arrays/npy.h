@@ -8,20 +8,20 @@ typedef struct hy_npy_header {
     hybrid_type type;
     hybrid_order order;
     int64_t rows, cols;
-    int64_t bytes;    /* of rows * cols values, up to the end of the file: */
-    const char *data; /* the first of them */
+    int64_t bytes;    /* bytes of all values, up to the end of the file */
+    const char *data; /* first value */
 } hy_npy_header;
 
-/* 1 if the input begins like a .npy file. */
+/* Returns 1 if the input begins like a .npy file. */
 int hy_npy_is(const hy_input *input);
 
-/* Everything is checked; the number of bytes that follow, too, if all are in the window.
- */
+/* Reads and checks the header, and the number of bytes behind it if the window holds the
+   whole file. BAD_FILE, with a sentence. */
 hybrid_status hy_npy_read_header(hy_context *ctx, const hy_input *input,
                                  hy_npy_header *out);
 
-/* `found` bytes of data came up to the end of the window. BAD_FILE if the file ends with
-   it and these are too few, or if they are too many. */
+/* Checks `found`, the number of data bytes up to the end of the window. BAD_FILE if there
+   are too many, or too few at the end of the file. */
 hybrid_status hy_npy_check_bytes(hy_context *ctx, const hy_input *input,
                                  const hy_npy_header *header, int64_t found);
 

@@ -1,8 +1,8 @@
-/* io/arrays/npy_header.c - the header of a NumPy .npy file.
+/* io/arrays/npy_header.c - reads the header of a NumPy .npy file.
 
-   6 bytes of magic, the version, the length of what follows as 2 (version 1) or 4
-   (version 2) bytes, little endian, and a Python dictionary of the three keys
-   'descr', 'fortran_order' and 'shape', in any order. */
+   The header consists of 6 bytes of magic, the version, the length of the rest as 2
+   (version 1) or 4 (version 2) bytes, little-endian, and a Python dictionary with the
+   keys 'descr', 'fortran_order' and 'shape' in any order. */
 #include "io/arrays/npy.h"
 
 #include <stdio.h>
@@ -17,11 +17,11 @@ enum { MAGIC_BYTES = sizeof magic - 1, MAX_AXES = 3, SEEN_ALL = 7 };
 typedef struct parser {
     hy_context *ctx;
     const hy_input *input;
-    const char *p, *end; /* what is left of the dictionary */
+    const char *p, *end; /* unread part of the dictionary */
     int64_t shape[MAX_AXES];
     int axes, fortran;
     hybrid_type type;
-    int seen; /* bit i: key i */
+    int seen; /* bit i: key i was read */
 } parser;
 
 int hy_npy_is(const hy_input *input)
@@ -43,7 +43,7 @@ static void skip_space(parser *s)
         s->p++;
 }
 
-/* Take `text` if it comes next. */
+/* Takes `text` and returns 1 if it comes next, else returns 0. */
 static int accept(parser *s, const char *text)
 {
     const size_t length = strlen(text);
@@ -61,12 +61,12 @@ static hybrid_status expect(parser *s, const char *text)
 
     if (accept(s, text))
         return HYBRID_OK;
-    snprintf(why, sizeof why, "the .npy header has no '%s' at byte %lld", text,
+    snprintf(why, sizeof why, "the .npy header lacks '%s' at byte %lld", text,
              (long long)(s->p - s->input->text));
     return fail(s, why);
 }
 
-/* A quoted string, cut to the room there is; "" if none comes next. */
+/* Takes a quoted string, cut to `room` bytes; "" if none comes next. */
 static void take_string(parser *s, char *out, size_t room)
 {
     size_t n = 0;
@@ -183,7 +183,7 @@ static hybrid_status take_dictionary(parser *s)
 
 /* ---- the whole header ----------------------------------------------------------- */
 
-/* Point the parser at the dictionary. */
+/* Points the parser at the dictionary. */
 static hybrid_status find_dictionary(parser *s)
 {
     const unsigned char *p = (const unsigned char *)s->input->text;

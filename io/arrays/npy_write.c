@@ -1,14 +1,13 @@
-/* io/arrays/npy_write.c - NumPy .npy file, version 1.0, of a dense matrix in its own
- * order. */
+/* io/arrays/npy_write.c - writes a dense matrix, in its own order, as NumPy .npy 1.0. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/data/csr.h"
 #include "io/text/io.h"
 
-enum { HEADER_BYTES = 128 }; /* data begin at a multiple of 64 */
+enum { HEADER_BYTES = 128 }; /* a multiple of 64, at which data must begin */
 
-/* 10 bytes of preamble, the dictionary, spaces and a newline. */
+/* Writes 10 bytes of preamble, the dictionary, spaces and a newline. */
 static void make_header(const hybrid_dense *X, char *out)
 {
     const size_t dictionary = HEADER_BYTES - 10;

@@ -1,18 +1,18 @@
-/* io/arrays/raw.h - matrices as raw numbers in files, which a file of JSON describes.
+/* io/arrays/raw.h - matrices as raw numbers in files, described by a JSON file.
 
-   One object, of which "format" is the first member; all members are needed but "ld" and
-   "offset":
+   The JSON file holds one object. Its first member is "format"; only "ld" and "offset"
+   are optional:
 
-       {"format": "hybrid-dense", "version": 1, "rows": 4, "cols": 2, "type": "f32",
-        "order": "row", "ld": 2, "values": {"file": "x.bin", "offset": 0}}
+     {"format": "hybrid-dense", "version": 1, "rows": 4, "cols": 2, "type": "f32",
+      "order": "row", "ld": 2, "values": {"file": "x.bin", "offset": 0}}
 
-       {"format": "hybrid-csr", "version": 1, "rows": 4, "cols": 4, "nnz": 7, "type": "f64",
-        "row_ptr": {"file": "a.bin", "offset": 0, "type": "i64"},
-        "col": {"file": "a.bin", "offset": 40, "type": "i32"},
-        "values": {"file": "a.bin", "offset": 72}}
+     {"format": "hybrid-csr", "version": 1, "rows": 4, "cols": 4, "nnz": 7,
+      "type": "f64", "row_ptr": {"file": "a.bin", "offset": 0, "type": "i64"},
+      "col": {"file": "a.bin", "offset": 40, "type": "i32"},
+      "values": {"file": "a.bin", "offset": 72}}
 
-   No other values than these are in it, so the reader knows whole numbers, strings and
-   objects, and says of each fault in which line it is (docs/decisions/0012). */
+   The format needs only whole numbers, strings and objects, so the reader knows no other
+   values, and names the line of each fault (docs/decisions/0012). */
 #ifndef HY_RAW_H
 #define HY_RAW_H
 
@@ -22,42 +22,43 @@
 
 /* An array in a file. */
 typedef struct hy_raw_array {
-    const char *name; /* in the text of the input, as it stands there between quotes */
+    const char *name; /* name of the file in the input's text, with JSON escapes */
     size_t length;
-    int64_t offset; /* bytes */
-    int64_t type;   /* hybrid_index, of offsets and columns */
+    int64_t offset; /* position of the array in the file, in bytes */
+    int64_t type;   /* hybrid_index of an array of offsets or columns */
 } hy_raw_array;
 
 typedef struct hy_raw_header {
     int sparse;
     int64_t version, rows, cols;
     int64_t type;              /* hybrid_type */
-    int64_t order, ld;         /* dense: hybrid_order; elements */
-    int64_t nnz;               /* sparse */
-    hy_raw_array row_ptr, col; /* sparse */
+    int64_t order, ld;         /* dense: hybrid_order; leading dimension in elements */
+    int64_t nnz;               /* sparse only */
+    hy_raw_array row_ptr, col; /* sparse only */
     hy_raw_array values;
 } hy_raw_header;
 
-/* All of the text; BAD_FILE names file, line and reason. What it announces fits 64 bits:
-   sizes, bytes, and where arrays end. */
+/* Parses the whole text. BAD_FILE names file, line and reason. Guarantees that sizes,
+   byte counts and the ends of arrays fit 64 bits. */
 hybrid_status hy_raw_parse(hy_context *ctx, const hy_input *input, hy_raw_header *out);
 
-/* Open an array of so many bytes of a file that is described by the input. */
+/* Opens an array of `bytes` bytes that the input describes. IO_FAILED or BAD_FILE. */
 hybrid_status hy_raw_open(hy_context *ctx, const hy_input *input,
                           const hy_raw_array *array, int64_t bytes, hy_stored *out);
 
-/* A matrix that stays where it is: one of the two, the other is zeroed. */
+/* A matrix that stays in its files. One of dense and csr is used, the other is zeroed. */
 typedef struct hy_raw_matrix {
     int sparse;
     hy_dense_file dense;
     hy_csr_file csr;
 } hy_raw_matrix;
 
-/* `out` is zeroed after a failure. */
+/* Opens the matrix that the file at `path` describes. *out is zeroed after a failure. */
 hybrid_status hy_raw_open_matrix(hy_context *ctx, const char *path, hy_raw_matrix *out);
 void hy_raw_close_matrix(hy_raw_matrix *matrix);
 
-/* A sparse one, read as a whole; to be freed with hy_csr_free(). All its rules are verified. */
+/* Reads a whole sparse matrix and checks all rules of hybrid_csr. Free it with
+   hy_csr_free(). BAD_FILE if the matrix is dense. */
 hybrid_status hy_raw_read_csr(hy_context *ctx, const char *path, hybrid_csr *out);
 
 #endif /* HY_RAW_H */

@@ -1,4 +1,4 @@
-/* io/arrays/raw_header.c - the JSON file that describes raw numbers. */
+/* io/arrays/raw_header.c - parses the JSON file that describes raw numbers. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 typedef struct parser {
     hy_context *ctx;
     const hy_input *input;
-    const char *p, *end; /* what is left */
+    const char *p, *end; /* unread text */
 } parser;
 
 typedef struct span {
@@ -21,20 +21,20 @@ typedef struct span {
 
 typedef enum kind { NUMBER, WORD, NAME, ARRAY } kind;
 
-enum { MOST_WORDS = 2, MOST_BYTES = 128 /* of a key or word with all letters escaped */ };
+/* Most words of a member, and most bytes of a key or word with its escapes. */
+enum { MOST_WORDS = 2, MOST_BYTES = 128 };
 
-/* What may stand in an object. */
+/* A member that an object may have. */
 typedef struct member {
     const char *key;
     kind kind;
-    size_t field;                 /* of the struct that the object fills */
-    const char *word[MOST_WORDS]; /* WORD: of the numbers 1 and 2 */
-    const struct member *inner;   /* ARRAY: of the object */
+    size_t field;                 /* offset in the struct that the object fills */
+    const char *word[MOST_WORDS]; /* WORD: allowed words, stored as 1 and 2 */
+    const struct member *inner;   /* ARRAY: members of the inner object */
     int optional;
 } member;
 
-/* ---- what there may be --------------------------------------------------------------
- */
+/* ---- members ----------------------------------------------------------------------- */
 
 #define OF_ALL(name) offsetof(hy_raw_header, name)
 #define OF_ONE(name) offsetof(hy_raw_array, name)
@@ -77,8 +77,7 @@ static const member sparse[] = {
     {.key = "values", .kind = ARRAY, .field = OF_ALL(values), .inner = values},
     {.key = NULL}};
 
-/* ---- tokens -------------------------------------------------------------------------
- */
+/* ---- tokens ------------------------------------------------------------------------ */
 
 static hybrid_status fail(const parser *s, const char *at, const char *why)
 {
@@ -94,7 +93,7 @@ static hybrid_status fail_of(const parser *s, const char *at, const char *key,
     return fail(s, at, why);
 }
 
-/* The next character that is no space; 0 behind the last. */
+/* Skips blanks and returns the next character; 0 at the end of the text. */
 static char next(parser *s)
 {
     while (s->p < s->end &&
@@ -111,13 +110,13 @@ static int accept(parser *s, char c)
     return 1;
 }
 
-/* Not 0, which ends the set. */
+/* The 0 that ends the set is not among it. */
 static int is_among(const char *set, char c)
 {
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* What is between the quotes, with its escapes. */
+/* Takes the text between the quotes, with its escapes. */
 static hybrid_status take_string(parser *s, span *out)
 {
     const char *at, *why;
@@ -148,7 +147,7 @@ static hybrid_status take_number(parser *s, const char *key, int64_t *out)
     return HYBRID_OK;
 }
 
-/* Whether the text, with escapes resolved, is `word`. */
+/* Returns 1 if the text, with escapes resolved, is `word`. */
 static int is(const span *text, const char *word)
 {
     char decoded[MOST_BYTES];
@@ -159,8 +158,7 @@ static int is(const span *text, const char *word)
     return length == strlen(word) && memcmp(decoded, word, length) == 0;
 }
 
-/* ---- objects ------------------------------------------------------------------------
- */
+/* ---- objects ----------------------------------------------------------------------- */
 
 static hybrid_status take_word(parser *s, const member *m, int64_t *out)
 {
@@ -229,19 +227,19 @@ static hybrid_status take_key(parser *s, const member *members, int *index)
         if (is(&key, members[*index].key))
             return accept(s, ':') ? HYBRID_OK
                                   : fail_of(s, s->p, name, "is not followed by ':'");
-    return fail_of(s, begin, name, "is no member of it");
+    return fail_of(s, begin, name, "is not a member of the object");
 }
 
-/* Behind its '{', or behind its first member and a comma. */
+/* Takes the members of an object, after its '{' and possibly its first member. */
 static hybrid_status take_object(parser *s, const member *members, void *out)
 {
-    unsigned seen = 0; /* bit i: member i */
+    unsigned seen = 0; /* bit i: member i was read */
     int i         = 0;
 
     do {
         HY_TRY(take_key(s, members, &i));
         if (seen & 1u << i)
-            return fail_of(s, s->p, members[i].key, "stands there twice");
+            return fail_of(s, s->p, members[i].key, "appears twice");
         seen |= 1u << i;
         HY_TRY(take_value(s, &members[i], out));
     } while (accept(s, ','));
@@ -253,10 +251,9 @@ static hybrid_status take_object(parser *s, const member *members, void *out)
     return HYBRID_OK;
 }
 
-/* ---- all of it ----------------------------------------------------------------------
- */
+/* ---- the whole text ---------------------------------------------------------------- */
 
-/* {"format": "hybrid-...", */
+/* Takes {"format": "hybrid-...", */
 static hybrid_status take_format(parser *s, int *is_sparse)
 {
     static const member format[] = {
@@ -289,7 +286,8 @@ static hybrid_status check_dense(const parser *s, const hy_raw_header *h)
     const int64_t least = h->order == HYBRID_ROW_MAJOR ? h->cols : h->rows;
 
     if (h->ld < least)
-        return fail_of(s, s->p, "ld", "is less than a row or column has elements");
+        return fail_of(s, s->p, "ld",
+                       "is less than the number of elements of a row or column");
     return is_beyond(lines, h->ld, h->values.offset)
                ? fail(s, s->p, "the matrix ends beyond 64 bits")
                : HYBRID_OK;
@@ -310,7 +308,7 @@ static hybrid_status check(const parser *s, hy_raw_header *h)
 {
     if (h->version != 1)
         return fail_of(s, s->p, "version", "is not 1");
-    if (h->ld < 0) /* it is not said */
+    if (h->ld < 0) /* "ld" is missing */
         h->ld = h->order == HYBRID_ROW_MAJOR ? h->cols : h->rows;
     return h->sparse ? check_sparse(s, h) : check_dense(s, h);
 }

@@ -1,15 +1,14 @@
-/* io/arrays/raw_open.c - matrices of raw numbers are opened. */
+/* io/arrays/raw_open.c - opens matrices of raw numbers. */
 #include <string.h>
 
 #include "base/data/csr.h"
 #include "io/text/json_string.h"
 #include "io/arrays/raw.h"
 
-/* ---- an array -----------------------------------------------------------------------
- */
+/* ---- an array ---------------------------------------------------------------------- */
 
-/* A relative name begins in the folder of the file that holds the name. Returns the bytes
-   of that folder's path, or 0. */
+/* Number of bytes of the input's path that come before a relative name: its folder. 0 if
+   the name is absolute or the path has no folder. */
 static size_t folder_of(const hy_input *input, const char *name)
 {
     const char *slash = strrchr(input->path, '/');
@@ -36,10 +35,9 @@ hybrid_status hy_raw_open(hy_context *ctx, const hy_input *input,
     return status;
 }
 
-/* ---- dense --------------------------------------------------------------------------
- */
+/* ---- dense ------------------------------------------------------------------------- */
 
-/* From the first element to the last. */
+/* Bytes from the first element to the last. */
 static int64_t dense_bytes(const hybrid_dense *X)
 {
     const int in_rows   = X->order == HYBRID_ROW_MAJOR;
@@ -67,8 +65,7 @@ static hybrid_status open_dense(hy_context *ctx, const hy_input *input,
     return HYBRID_OK;
 }
 
-/* ---- sparse -------------------------------------------------------------------------
- */
+/* ---- sparse ------------------------------------------------------------------------ */
 
 static hybrid_status open_arrays(hy_context *ctx, const hy_input *input,
                                  const hy_raw_header *h, hy_csr_file *file)
@@ -107,8 +104,7 @@ static hybrid_status open_csr(hy_context *ctx, const hy_input *input,
     return status;
 }
 
-/* ---- either -------------------------------------------------------------------------
- */
+/* ---- either kind ------------------------------------------------------------------- */
 
 hybrid_status hy_raw_open_matrix(hy_context *ctx, const char *path, hy_raw_matrix *out)
 {
@@ -142,7 +138,7 @@ hybrid_status hy_raw_read_csr(hy_context *ctx, const char *path, hybrid_csr *out
     const hybrid_status status =
         matrix.sparse ? hy_csr_file_read(&matrix.csr, out)
                       : hy_fail(ctx, HYBRID_BAD_FILE,
-                                "%s: holds a dense matrix, no sparse one", path);
+                                "%s: holds a dense matrix and must be sparse", path);
     hy_raw_close_matrix(&matrix);
     return status;
 }

@@ -1,8 +1,8 @@
-/* io/generate/generate.c - a spec such as "er:1000,8" to a matrix: hybrid_generate().
+/* io/generate/generate.c - makes a matrix from a spec such as "er:1000,8".
 
-   A recipe writes any row on demand. Rows are made twice, once to count and once to
-   store: that is cheaper than keeping them, and needs no memory beyond one row a worker.
- */
+   A recipe writes any row on demand. Each row is made twice, first to count its entries
+   and then to store them. That is cheaper than storing rows in between, and needs memory
+   for one row per worker only. */
 #include "io/generate/generate.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { GRAIN = 1024 };
 
-#define ROWS_MOST INT64_C(2147483647)   /* columns are 32 bit */
+#define ROWS_MOST INT64_C(2147483647)   /* column indices have 32 bits */
 #define ENTRIES_MOST (INT64_C(1) << 43) /* 64 TiB and more */
 
 /* ---- the grammar ------------------------------------------------------------------ */
@@ -75,7 +75,7 @@ static const kind *find_kind(const char *spec)
     return NULL;
 }
 
-/* The numbers after the kind; 0 if they break its rule. */
+/* Reads the numbers after the kind; returns 0 if they break its rule. */
 static int parse_args(const kind *k, const char *spec, int64_t *arg)
 {
     const char *p = spec + strlen(k->name);
@@ -98,18 +98,17 @@ static hybrid_status parse_spec(hy_context *ctx, const char *spec, hy_recipe *re
 {
     *out = find_kind(spec);
     if (!*out)
-        return hy_fail(
-            ctx, HYBRID_BAD_ARGUMENT,
-            "'%s' is no problem: one begins with stencil7:, stencil27:, fem3:, "
-            "er:, rmat:, powerlaw:, road: or band:",
-            spec);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "'%s' is not a problem: a problem begins with stencil7:, "
+                       "stencil27:, fem3:, er:, rmat:, powerlaw:, road: or band:",
+                       spec);
     if (!parse_args(*out, spec, recipe->arg))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "'%s' is not %s:%s with integers %s",
                        spec, (*out)->name, (*out)->args, (*out)->rule);
     return HYBRID_OK;
 }
 
-/* ---- what recipes share ----------------------------------------------------------- */
+/* ---- shared by recipes ------------------------------------------------------------ */
 
 static int ascending(const void *a, const void *b)
 {
@@ -142,7 +141,8 @@ int64_t hy_sort_columns(int32_t *col, int64_t n)
     return kept;
 }
 
-/* Invertible steps on the bits that n needs; what falls outside goes round again. */
+/* Applies invertible steps to the bits that n needs, and repeats them while the result is
+   outside [0, n). */
 int64_t hy_scramble(int64_t x, int64_t n)
 {
     const int bits      = n > 2 ? 64 - __builtin_clzll((uint64_t)n - 1) : 1;
@@ -162,9 +162,9 @@ int64_t hy_scramble(int64_t x, int64_t n)
 
 typedef struct build {
     const hy_recipe *recipe;
-    int32_t *scratch; /* one row for each part, `stride` apart */
+    int32_t *scratch; /* one row for each part, `stride` elements apart */
     int64_t stride;
-    int64_t *count; /* entries of each row, later where it starts */
+    int64_t *count; /* number of entries of each row, later its start */
     hybrid_csr *out;
 } build;
 
@@ -178,8 +178,8 @@ static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* In [0.5, 1.5): as many random bits as either type holds below 1.5, so that nothing is
-   rounded up to it. */
+/* Sets values in [0.5, 1.5). The random bits are few enough that no value is rounded up
+   to 1.5. */
 static void set_values(const hybrid_csr *out, uint64_t key, int64_t begin, int64_t end)
 {
     if (out->type == HYBRID_F64) {
@@ -251,8 +251,8 @@ done:
     return status;
 }
 
-/* As many entries as there are, or at least a quarter where repeats are dropped that only
-   generating tells. */
+/* Least number of entries. Where the number of repeats is unknown beforehand, a quarter
+   of the expected number is assumed. */
 static double least_entries(const hy_recipe *recipe)
 {
     const double cells    = (double)recipe->rows * (double)recipe->rows;
@@ -264,7 +264,7 @@ static double least_entries(const hy_recipe *recipe)
 
 hybrid_status hy_recipe_fits(hy_context *ctx, const hy_recipe *recipe, int64_t more)
 {
-    const double per_row = 2 * sizeof(int64_t); /* its offset, and its length meanwhile */
+    const double per_row = 2 * sizeof(int64_t); /* an offset and, temporarily, a length */
     const double bytes   = (double)recipe->rows * per_row + (double)more +
                          least_entries(recipe) * (double)recipe->entry_bytes;
     const hy_meter *meter = &ctx->memory.meter;

@@ -1,5 +1,4 @@
-/* io/generate/generate_dense.c - a dense matrix of random values: hybrid_dense_random().
- */
+/* io/generate/generate_dense.c - fills a dense matrix with random values. */
 #include "base/threads/pool.h"
 #include "io/generate/generate.h"
 #include "io/generate/random.h"
@@ -9,7 +8,7 @@ typedef struct fill {
     uint64_t seed;
 } fill;
 
-/* [-1, 1), with as few bits as make every value exact in the type. */
+/* Sets a value in [-1, 1), of so few bits that the type holds it exactly. */
 static void set_element(const hybrid_dense *X, int64_t at, uint64_t draw)
 {
     if (X->type == HYBRID_F64)
@@ -18,7 +17,7 @@ static void set_element(const hybrid_dense *X, int64_t at, uint64_t draw)
         ((float *)X->data)[at] = (float)(draw >> 40) * 0x1p-23f - 1;
 }
 
-/* Lines are rows or columns, whichever are contiguous. */
+/* Fills lines, which are rows or columns, whichever are contiguous. */
 static hybrid_status fill_lines(void *arg, int part, int64_t begin, int64_t end)
 {
     const fill *f         = arg;

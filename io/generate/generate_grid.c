@@ -1,10 +1,9 @@
-/* io/generate/generate_grid.c - stencils, finite elements, roads and bands: patterns of a
- * grid. */
+/* io/generate/generate_grid.c - grid patterns: stencils, finite elements, roads,
+   bands. */
 #include "io/generate/generate.h"
 #include "io/generate/random.h"
 
-/* ---- neighbours on an N x N x N grid ------------------------------------------------
- */
+/* ---- neighbours on an N x N x N grid ----------------------------------------------- */
 
 typedef struct node {
     int64_t x, y, z; /* x runs fastest */
@@ -15,7 +14,7 @@ static node node_at(int64_t i, int64_t n)
     return (node){i % n, i / n % n, i / (n * n)};
 }
 
-/* Neighbour k of 27, in ascending order of its number: -1 if there is none. */
+/* Number of neighbour k of 27, which ascend with k; -1 if there is none. */
 static int64_t neighbour(node at, int k, int64_t n)
 {
     const int64_t x = at.x + k % 3 - 1, y = at.y + k / 3 % 3 - 1, z = at.z + k / 9 - 1;
@@ -25,7 +24,7 @@ static int64_t neighbour(node at, int k, int64_t n)
     return (z * n + y) * n + x;
 }
 
-/* A coin that both ends of an edge see alike. */
+/* Decides at random, alike for both ends, whether the edge between a and b exists. */
 static int keep_edge(uint64_t seed, int64_t a, int64_t b, double probability)
 {
     const int64_t low = a < b ? a : b, high = a < b ? b : a;
@@ -34,8 +33,7 @@ static int keep_edge(uint64_t seed, int64_t a, int64_t b, double probability)
     return hy_unit(hy_draw(key, (uint64_t)high)) < probability;
 }
 
-/* ---- stencils -----------------------------------------------------------------------
- */
+/* ---- stencils ---------------------------------------------------------------------- */
 
 static int64_t stencil27_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {
@@ -52,7 +50,8 @@ static int64_t stencil27_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 
 static int64_t stencil7_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {
-    static const int cross[7] = {4, 10, 12, 13, 14, 16, 22}; /* of the 27, by faces */
+    /* the 27 neighbours that share a face with the node, and the node itself */
+    static const int cross[7] = {4, 10, 12, 13, 14, 16, 22};
     const node at             = node_at(i, recipe->arg[0]);
     int64_t used              = 0;
 
@@ -87,8 +86,7 @@ hybrid_status hy_recipe_stencil27(hy_context *ctx, hy_recipe *recipe)
     return HYBRID_OK;
 }
 
-/* ---- finite elements: 3 unknowns a node, dense 3 x 3 blocks ---------------------------
- */
+/* ---- finite elements: 3 unknowns per node, dense 3 x 3 blocks ---------------------- */
 
 static int64_t fem3_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {
@@ -116,8 +114,7 @@ hybrid_status hy_recipe_fem3(hy_context *ctx, hy_recipe *recipe)
     return HYBRID_OK;
 }
 
-/* ---- roads: a grid with a part of its edges -------------------------------------------
- */
+/* ---- roads: a grid with a part of its edges ---------------------------------------- */
 
 static int64_t road_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {
@@ -142,8 +139,7 @@ hybrid_status hy_recipe_road(hy_context *ctx, hy_recipe *recipe)
     return HYBRID_OK;
 }
 
-/* ---- full band
- * ------------------------------------------------------------------------- */
+/* ---- full band --------------------------------------------------------------------- */
 
 static int64_t band_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {
@@ -164,7 +160,7 @@ hybrid_status hy_recipe_band(hy_context *ctx, hy_recipe *recipe)
     recipe->rows     = recipe->arg[0];
     recipe->row_most = width < recipe->rows ? width : recipe->rows;
     recipe->expected = recipe->rows * recipe->row_most;
-    recipe->least    = recipe->expected / 2; /* a band that is cut off at the corners */
+    recipe->least    = recipe->expected / 2; /* the band is cut off at the corners */
     recipe->row      = band_row;
     return HYBRID_OK;
 }

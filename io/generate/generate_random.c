@@ -4,7 +4,7 @@
 #include "io/generate/generate.h"
 #include "io/generate/random.h"
 
-/* ---- Erdos-Renyi: a fixed number of uniform columns a row -------------------------- */
+/* ---- Erdos-Renyi: a fixed number of uniform columns per row ------------------------ */
 
 static int64_t er_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {
@@ -23,18 +23,18 @@ hybrid_status hy_recipe_er(hy_context *ctx, hy_recipe *recipe)
     recipe->rows     = recipe->arg[0];
     recipe->row_most = recipe->arg[1];
     recipe->expected = recipe->arg[0] * recipe->arg[1];
-    /* distinct columns, of which chance takes less than a hundredth */
+    /* expected distinct columns, less 1 % for chance */
     recipe->least = (int64_t)(0.99 * rows * rows * -expm1(-per_row / rows));
     recipe->row   = er_row;
     return HYBRID_OK;
 }
 
-/* ---- power law: Pareto row lengths, columns crowded at ROWS u^3 ----------------------
- */
+/* ---- power law: Pareto row lengths, columns crowded at ROWS u^3 -------------------- */
 
 static const double ALPHA = 1.6;
 
-/* Pareto by inversion: least u^(-1/alpha) has the mean least alpha / (alpha - 1). */
+/* Draws a Pareto length by inversion: least u^(-1/alpha) has the mean
+   least alpha / (alpha - 1). */
 static int64_t pareto_length(const hy_recipe *recipe, int64_t i)
 {
     const uint64_t key = hy_key(recipe->seed, HY_RANDOM_LENGTHS, (uint64_t)i);

@@ -1,8 +1,9 @@
 /* io/generate/generate_rmat.c - R-MAT graphs (Chakrabarti, Zhan, Faloutsos, SDM 2004).
 
-   Each edge falls through SCALE levels of quadrants chosen with probabilities a, b, c, d.
-   Edges land on arbitrary rows: they are made twice, to count and to drop into the bucket
-   of their row, in whatever order; sorting each bucket makes the result definite. */
+   Each edge falls through SCALE levels of quadrants, which are chosen with probabilities
+   a, b, c, d. Edges land on arbitrary rows, so each edge is made twice: first to count
+   the edges of its row, then to drop it into the bucket of its row. The order in a bucket
+   depends on timing; sorting each bucket makes the result definite. */
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 #include "io/generate/generate.h"
@@ -44,8 +45,8 @@ static hybrid_status count_edges(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* start[i] runs from the start of row i to its end: afterwards row i begins where row
-   i-1 has stopped. */
+/* Moves start[i] from the start of row i to its end, so that row i then begins at
+   start[i - 1]. */
 static hybrid_status drop_edges(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_recipe *recipe = arg;
@@ -73,7 +74,7 @@ static hybrid_status sort_buckets(void *arg, int part, int64_t begin, int64_t en
         const int64_t first = bucket_begin(recipe, i), length = recipe->start[i] - first;
         const int64_t kept = hy_sort_columns(recipe->edge + first, length);
         for (int64_t k = kept; k < length; k++)
-            recipe->edge[first + k] = -1; /* dropped */
+            recipe->edge[first + k] = -1; /* marks a dropped repeat */
     }
     return HYBRID_OK;
 }
@@ -100,7 +101,7 @@ static int64_t longest_bucket(const hy_recipe *recipe)
     return longest;
 }
 
-/* The caller frees recipe->start and recipe->edge, whatever comes back. */
+/* The caller frees recipe->start and recipe->edge, also after a failure. */
 hybrid_status hy_recipe_rmat(hy_context *ctx, hy_recipe *recipe)
 {
     const int64_t rows = INT64_C(1) << recipe->arg[0], edges = rows * recipe->arg[1];

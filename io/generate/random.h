@@ -1,6 +1,7 @@
-/* io/generate/random.h - random numbers by counter: draw k of a key is a function of
-   both, so that any thread can make any part of a problem. SplitMix64 (Steele, Lea,
-   Flood, OOPSLA 2014). */
+/* io/generate/random.h - random numbers by counter: draw k of a key is a function of k
+   and the key, so any thread can make any part of a matrix.
+
+   The generator is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
 #ifndef HY_RANDOM_H
 #define HY_RANDOM_H
 
@@ -26,19 +27,19 @@ static inline uint64_t hy_draw(uint64_t key, uint64_t k)
     return hy_mix(key + (k + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The stream of row (or node, or edge) i for one use of the seed. */
+/* Key of the stream of row (or node, or edge) i for one use of the seed. */
 static inline uint64_t hy_key(uint64_t seed, uint64_t use, uint64_t i)
 {
     return hy_draw(hy_draw(hy_mix(seed), use), i);
 }
 
-/* A draw as a number in [0, 1). */
+/* Converts a draw to a number in [0, 1). */
 static inline double hy_unit(uint64_t draw)
 {
     return (double)(draw >> 11) * 0x1p-53;
 }
 
-/* A draw as an integer in [0, n), 0 < n < 2^32. */
+/* Converts a draw to an integer in [0, n), 0 < n < 2^32. */
 static inline int64_t hy_below(uint64_t draw, int64_t n)
 {
     return (int64_t)(((draw >> 32) * (uint64_t)n) >> 32);

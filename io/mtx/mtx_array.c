@@ -1,6 +1,5 @@
-/* io/mtx/mtx_array.c - Matrix Market array files: dense, one value a line, column by
- * column.
- */
+/* io/mtx/mtx_array.c - reads Matrix Market array files: dense, one value per line, by
+   columns. */
 #include "io/mtx/mtx.h"
 
 #include "base/data/csr.h"
@@ -47,9 +46,8 @@ static void put_values(void *arg, const void *items, int64_t count, int64_t firs
         put(r->values, r->type, first + k, values[k]);
 }
 
-/* Values in the order of the file; room only for what the file can hold, if that is
- * known.
- */
+/* Reads values in the order of the file. Makes room for no more values than the file can
+   hold, if its size is known. */
 static hybrid_status read_values(hy_context *ctx, hy_input *input, reader *r)
 {
     hy_lines lines = {.input       = input,
@@ -73,7 +71,7 @@ done:
     return status;
 }
 
-/* Column j of the lower triangle, and row j of the upper one. */
+/* Copies column j of the lower triangle to row j of the upper one. */
 typedef struct expansion {
     const reader *r;
     void *to;

@@ -1,6 +1,7 @@
-/* io/mtx/mtx_ascend.c - compressed rows from entries that ascend by row and column
-   already, as files have them that were written from compressed rows: columns and values
-   stay where they are. */
+/* io/mtx/mtx_ascend.c - builds compressed rows from entries that already ascend.
+
+   Files that were written from compressed rows have such entries. Columns and values stay
+   in place. */
 #include "io/mtx/mtx.h"
 
 #include "base/data/csr.h"
@@ -9,8 +10,8 @@
 
 enum { PIECE = 1 << 16 };
 
-/* Where rows begin: for each first entry of a row this row, and those without entries
-   before it. The last piece sets what comes after the last row. */
+/* Sets the offsets of rows. The first entry of a row sets the offset of this row and of
+   the empty rows before it. The last piece sets the offsets after the last entry. */
 typedef struct rows {
     const hy_entries *in;
     int64_t rows;
@@ -55,7 +56,7 @@ static hybrid_status narrow(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* The values as they are, or an array of their 32 bits. */
+/* Takes the values as they are, or converts them to a new array of 32-bit values. */
 static hybrid_status take_values(hy_context *ctx, hy_entries *in, hybrid_csr *out)
 {
     if (out->type == HYBRID_F64) {

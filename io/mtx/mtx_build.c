@@ -1,11 +1,11 @@
-/* io/mtx/mtx_build.c - compressed rows from entries in any order.
+/* io/mtx/mtx_build.c - builds compressed rows from entries in any order.
 
-   Entries are first distributed to buckets of neighbouring rows, each piece of the input
-   knowing where in a bucket its own go; then one worker sorts a bucket by row, counting,
-   and each row by column, in memory of its own, and stores it where it belongs if there
-   are no duplicates. If there are, what is left of the buckets moves together at the end.
-   Both steps keep equal entries in the order of the file, so the sums of duplicates do
-   not depend on the number of threads. */
+   Entries are first distributed to buckets of neighbouring rows; each piece of the input
+   knows the place of its entries in a bucket. Then one worker sorts a bucket by row, by
+   counting, and each row by column, in memory of its own. It stores the bucket at its
+   final place if there are no duplicates. If there are, the buckets move together at the
+   end. Both steps keep equal entries in the order of the file, so the sums of duplicates
+   do not depend on the number of threads. */
 #include "io/mtx/mtx.h"
 
 #include "base/data/csr.h"
@@ -17,14 +17,16 @@
 int64_t hy_build_bucket = 1 << 15;
 
 enum { MAX_BUCKETS = 1024, PIECE_ENTRIES = 1 << 18, RUN = 16 };
-enum { BUCKET_ROWS = 1 << 20 }; /* counting and zeroing many empty rows is work, too */
+/* Rows of a bucket, about, even if it has few entries: counting and zeroing empty rows
+   takes time, too. */
+enum { BUCKET_ROWS = 1 << 20 };
 
 typedef struct entry {
     int32_t row, col;
     double val;
 } entry;
 
-/* A worker's own memory: room for the largest bucket that it has met. */
+/* Memory of one worker, for the largest bucket that the worker has sorted. */
 typedef struct room {
     entry *entry;
     int64_t count;
@@ -36,11 +38,11 @@ typedef struct builder {
     hy_mtx_symmetry symmetry;
     hybrid_type type;
     int64_t rows;
-    int shift; /* row >> shift is its bucket */
+    int shift; /* the bucket of a row is row >> shift */
     int64_t buckets, pieces;
-    int64_t *offset;  /* buckets * pieces + 1: where a piece's entries begin */
-    entry *loose;     /* by bucket, then in the order of the file */
-    room *rooms;      /* of each part of a loop */
+    int64_t *offset;  /* buckets * pieces + 1: start of a piece's entries in a bucket */
+    entry *loose;     /* entries by bucket, then in the order of the file */
+    room *rooms;      /* one for each part of a loop */
     int64_t *row_ptr; /* rows + 1 */
     hybrid_csr *out;
 } builder;
@@ -125,7 +127,8 @@ static void insertion_sort(entry *e, int64_t n)
     }
 }
 
-/* Merge [0, half) and [half, n) of `from` into `to`, equal ones from the left first. */
+/* Merges [0, half) and [half, n) of `from` into `to`; of equal entries the left one comes
+   first. */
 static void merge(const entry *from, int64_t half, int64_t n, entry *to)
 {
     int64_t i = 0, j = half;
@@ -135,7 +138,7 @@ static void merge(const entry *from, int64_t half, int64_t n, entry *to)
             i < half && (j >= n || from[i].col <= from[j].col) ? from[i++] : from[j++];
 }
 
-/* Stable, by column; `spare` has room for n. */
+/* Sorts a row by column, stably. `spare` has room for n entries. */
 static void sort_row(entry *row, entry *spare, int64_t n)
 {
     entry *from = row, *to = spare;
@@ -155,7 +158,8 @@ static void sort_row(entry *row, entry *spare, int64_t n)
         memcpy(row, from, (size_t)n * sizeof *row);
 }
 
-/* Store a sorted row from `at` on, summing duplicates; returns what is left of it. */
+/* Stores a sorted row from `at` on and sums duplicates; returns the number of entries
+   stored. */
 static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int64_t at)
 {
     float *f32    = out->val;
@@ -175,8 +179,8 @@ static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int
     return count - at;
 }
 
-/* Entries of the bucket by row, in the order of the file. On return row_ptr holds where
-   each row ends in `sorted`. */
+/* Sorts the entries of a bucket by row, in the order of the file. On return row_ptr[i] is
+   the end of row i in `sorted`. */
 static void sort_rows(const builder *b, int64_t bucket, entry *sorted)
 {
     const int64_t first = bucket << b->shift;
@@ -197,8 +201,8 @@ static void sort_rows(const builder *b, int64_t bucket, entry *sorted)
         sorted[at[b->loose[k].row]++] = b->loose[k];
 }
 
-/* On return row_ptr holds the length of each row, and the bucket's part of the result
-   begins with the rows, one behind the other. */
+/* Builds the rows of a bucket at the start of its part of the result, one after the
+   other. On return row_ptr[i] is the length of row i. */
 static void build_bucket(const builder *b, int64_t bucket, entry *sorted)
 {
     const int64_t last  = hy_min((bucket + 1) << b->shift, b->rows);
@@ -279,7 +283,7 @@ static hybrid_status open_result(builder *b, int64_t nnz)
                             &out->val);
 }
 
-/* Buckets have become shorter: a result of the right size. */
+/* Moves the buckets, which have become shorter, to a result of the right size. */
 static hybrid_status close_gaps(builder *b)
 {
     const hybrid_csr from = *b->out;
@@ -294,7 +298,7 @@ static hybrid_status close_gaps(builder *b)
     return status;
 }
 
-/* ---- all together --------------------------------------------------------------- */
+/* ---- the whole matrix ---------------------------------------------------------- */
 
 void hy_entries_free(hy_context *ctx, hy_entries *entries)
 {
@@ -320,7 +324,7 @@ static hybrid_status distribute(builder *b)
     b->loose = array;
     hy_pages_wish(array, (size_t)count * sizeof *b->loose);
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, b->pieces, 1, distribute_pieces, b));
-    hy_entries_free(ctx, b->in); /* the result takes their pages */
+    hy_entries_free(ctx, b->in); /* the result can use their pages */
     return open_result(b, count);
 }
 

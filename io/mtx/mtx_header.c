@@ -1,5 +1,5 @@
-/* io/mtx/mtx_header.c - the banner and the sizes of a Matrix Market file, and the words
-   that sentences about any of its lines are made of. */
+/* io/mtx/mtx_header.c - reads the banner and the sizes of a Matrix Market file, and words
+   for messages about any line. */
 #include "io/mtx/mtx.h"
 
 #include <math.h>
@@ -51,7 +51,8 @@ static int is_integer(const char *p, const char *end)
     return 1;
 }
 
-/* Infinite because of its size, and not because it says so. */
+/* Returns 1 if the value is infinite because its digits are too large, not because the
+   file says "inf". */
 static int overflows(const char *p, double value, hybrid_type type)
 {
     const char first = p[*p == '-' || *p == '+'];
@@ -87,8 +88,8 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
 
 typedef struct choice {
     const char *name;
-    int value;           /* -1: known, but not read */
-    const char *refused; /* reason */
+    int value;           /* -1: known but refused */
+    const char *refused; /* reason of the refusal */
 } choice;
 
 static const choice formats[] = {{"coordinate", 0, NULL}, {"array", 1, NULL}};
@@ -106,7 +107,7 @@ static const choice symmetries[] = {
     {"hermitian", -1, "symmetry 'hermitian' is not supported: values are real"},
 };
 
-/* 1 if the word at `p` is `name`, in any case. */
+/* Returns 1 if the word at `p` is `name`, in upper or lower case. */
 static int is_word(const char *p, const char *name)
 {
     const size_t length = strlen(name);
@@ -188,7 +189,8 @@ static hybrid_status read_banner(hy_context *ctx, const hy_input *input,
 
 /* ---- sizes ---------------------------------------------------------------------- */
 
-/* The next line that is neither blank nor a comment, from the end of a line on. */
+/* Start of the next line that is neither blank nor a comment. `p` is at the end of a
+   line. */
 static const char *next_line(const hy_input *input, const char *p)
 {
     const char *end = input->text + hy_input_head(input);
@@ -225,7 +227,8 @@ static hybrid_status read_size(hy_context *ctx, const hy_input *input, const cha
     return hy_mtx_fail(ctx, input, word, why);
 }
 
-/* Values that an array file stores: all, or the triangle with or without diagonal. */
+/* Number of values that an array file stores: all, or the triangle with or without
+   diagonal. */
 static int64_t stored_values(const hy_mtx_header *h)
 {
     switch (h->symmetry) {

@@ -1,14 +1,12 @@
-/* io/mtx/mtx_lines.c - the lines of a Matrix Market file, read in parallel and once.
+/* io/mtx/mtx_lines.c - reads the lines of a Matrix Market file, in parallel and once.
 
-   Of each window of the text, whole lines are read; the rest begins the next window. The
-   body of a window is cut into blocks; a line belongs to the block in which it begins.
-   How many items come before a block is known when all blocks before it have been read.
-   Blocks are begun in order and take equally long, so that is mostly so as soon as the
-   block itself has been read. If not, its items are set aside and put where they belong
-   at the end.
+   Only whole lines of a window are read; the rest begins the next window. The body of a
+   window is cut into blocks, and a line belongs to the block in which it begins. The
+   number of items before a block is known once all earlier blocks have been read. Blocks
+   are begun in order and take equally long, so this is mostly the case when the block
+   itself has been read. Otherwise its items are set aside and put in place at the end.
 
-   Of several bad lines the first one in the file is reported, whichever worker met which
-   first. */
+   The first bad line in the file is reported, whichever bad line a worker meets first. */
 #include "io/mtx/mtx.h"
 
 #include <pthread.h>
@@ -21,17 +19,18 @@ typedef struct reading {
     hy_context *ctx;
     hy_lines *lines;
     pthread_mutex_t lock;
-    int64_t known; /* leading blocks that have been read; first[] is set up to here */
-    char **aside;  /* of each block: NULL, or its items, to be put */
-    char **items;  /* of each part of the loop: room for those of a block, or NULL */
-    int64_t bad;   /* the first block that has a bad line; `blocks` = none */
+    int64_t known; /* number of leading blocks that have been read, for which first[] is
+                      set */
+    char **aside;  /* for each block: items to be put later, or NULL */
+    char **items;  /* for each part of the loop: room for the items of a block, or NULL */
+    int64_t bad;   /* first block with a bad line; `blocks` if there is none */
     const char *at;
     char why[HY_WHY_BYTES];
 } reading;
 
 /* ---- blocks --------------------------------------------------------------------- */
 
-/* Where block b ends, and its successor begins, but for the line across. */
+/* End of block b and start of the next, apart from the line across. */
 static const char *cut(const hy_lines *lines, int64_t b)
 {
     const size_t left = (size_t)(lines->end - lines->body);
@@ -40,7 +39,8 @@ static const char *cut(const hy_lines *lines, int64_t b)
     return at < left ? lines->body + at : lines->end;
 }
 
-/* Looks no further than the block: a long line is looked through once. */
+/* Finds the first line of block b, without searching beyond the block: a long line is
+   searched once only. */
 static hy_mtx_block open_block(const hy_lines *lines, int64_t b)
 {
     hy_mtx_block block = {.begin = lines->body, .stop = cut(lines, b)};
@@ -92,7 +92,7 @@ static int is_before_bad(reading *r, int64_t b)
     return before;
 }
 
-/* With the lock held. */
+/* Notes a bad block. The lock is held. */
 static void set_bad(reading *r, int64_t b, const hy_mtx_block *block)
 {
     if (b >= r->bad)
@@ -102,15 +102,15 @@ static void set_bad(reading *r, int64_t b, const hy_mtx_block *block)
     snprintf(r->why, HY_WHY_BYTES, "%s", block->why);
 }
 
-/* Note what block b holds, and what comes before whichever block that is now known of. 1
-   if it is of b. */
+/* Notes the number of items of block b, and computes first[] for all blocks for which it
+   is now known. Returns 1 if first[b] is known. */
 static int count_block(reading *r, int64_t b, const hy_mtx_block *block)
 {
     const int64_t blocks = r->lines->blocks;
     int64_t *first       = r->lines->first;
 
     pthread_mutex_lock(&r->lock);
-    first[b + 1] = block->count; /* alone, until those before are added */
+    first[b + 1] = block->count; /* earlier blocks are added below */
     for (; r->known < blocks && first[r->known + 1] >= 0; r->known++)
         first[r->known + 1] += first[r->known];
     const int is_known = r->known > b;
@@ -120,7 +120,7 @@ static int count_block(reading *r, int64_t b, const hy_mtx_block *block)
     return is_known;
 }
 
-/* Items of block b go to where they belong, those beyond what was announced nowhere. */
+/* Puts the items of block b in place. Items beyond the announced number are dropped. */
 static void put(const hy_lines *lines, int64_t b, const char *items)
 {
     const int64_t left  = lines->announced - lines->first[b];
@@ -190,8 +190,8 @@ static hybrid_status put_aside(void *arg, int part, int64_t begin, int64_t end)
 
 /* ---- a window -------------------------------------------------------------------- */
 
-/* All blocks up to a bad one have been counted. A bad line after too many is one of these
-   and not what is wrong first. */
+/* Decides whether the lines are valid. All blocks up to a bad one have been counted. A
+   bad line after too many items is not the first fault. */
 static hybrid_status judge(const reading *r)
 {
     const hy_lines *lines = r->lines;
@@ -270,9 +270,9 @@ done:
     return status;
 }
 
-/* ---- all of them ---------------------------------------------------------------- */
+/* ---- all windows -------------------------------------------------------------- */
 
-/* Up to the end of the last line that is whole. */
+/* Sets the end of the last whole line in the window. */
 static hybrid_status find_end(hy_context *ctx, hy_lines *lines)
 {
     const hy_input *input = lines->input;

@@ -1,8 +1,8 @@
-/* io/mtx/mtx_read.c - Matrix Market coordinate files.
+/* io/mtx/mtx_read.c - reads Matrix Market coordinate files.
 
    Lines are read in parallel to entries "row column value" in the order of the file.
-   There is room for those that the header claims or, if it claims more, those that the
-   file is long enough for, where that is known. */
+   There is room for the announced entries, but no more than the file is long enough for,
+   if its length is known. */
 #include "io/mtx/mtx.h"
 
 #include <math.h>
@@ -21,12 +21,11 @@ typedef struct reader {
     hybrid_type type;
     hy_numbers *numbers;
     hy_entries *out;
-    int descend;      /* entries that do not ascend were met */
-    int below, above; /* entries on this side of the diagonal were */
+    int descend;      /* 1: some entries do not ascend */
+    int below, above; /* 1: there are entries below, above the diagonal */
 } reader;
 
-/* ---- one line ------------------------------------------------------------------------
- */
+/* ---- one line ---------------------------------------------------------------------- */
 
 static void explain_index(const char *p, const char *end, const char *what, int64_t value,
                           int64_t size, char *why)
@@ -43,7 +42,8 @@ static void explain_index(const char *p, const char *end, const char *what, int6
                  hy_mtx_word(p).text, (long long)size, what);
 }
 
-/* An index from 1 to `size` at `p`, less 1. Returns the next word or NULL. */
+/* Reads an index from 1 to `size` at `p`, and stores it less 1. Returns the next word, or
+   NULL and sets `why`. */
 static const char *read_any_index(const char *p, const char *what, int64_t size,
                                   int32_t *out, char *why)
 {
@@ -58,7 +58,8 @@ static const char *read_any_index(const char *p, const char *what, int64_t size,
     return hy_skip_blanks(end);
 }
 
-/* The same, quickly for up to seven digits; none at all are 0, which is no index. */
+/* Reads an index as read_any_index() does, quickly for up to seven digits. No digits give
+   0, which is no valid index. */
 static inline const char *read_index(const char *p, const char *what, int64_t size,
                                      int32_t *out, char *why)
 {
@@ -72,7 +73,7 @@ static inline const char *read_index(const char *p, const char *what, int64_t si
     return hy_skip_blanks(p + n);
 }
 
-/* A value of the usual kind quickly, all others by hy_mtx_value(). */
+/* Reads an ordinary real quickly, and other values by hy_mtx_value(). */
 static inline const char *read_value(const reader *r, const char *p, double *value,
                                      char *why)
 {
@@ -111,15 +112,14 @@ static void read_block(void *arg, hy_mtx_block *block)
     hy_block_read(block, sizeof(entry), read_entry, arg);
 }
 
-/* ---- entries of a block --------------------------------------------------------------
- */
+/* ---- entries of a block ------------------------------------------------------------ */
 
 static uint64_t key(int32_t row, int32_t col)
 {
     return (uint64_t)row << 32 | (uint32_t)col;
 }
 
-/* Written once, read after the loop. */
+/* Sets the flag if `holds`. Flags are read after the loop. */
 static void note(int *flag, int holds)
 {
     if (holds)
@@ -147,7 +147,7 @@ static void put_entries(void *arg, const void *items, int64_t count, int64_t fir
     note(&r->above, above);
 }
 
-/* Do entries ascend from block to block, and from the window before? */
+/* Checks that entries ascend across blocks and windows. */
 static void compare_blocks(void *arg, const hy_lines *lines)
 {
     reader *r            = arg;
@@ -161,8 +161,7 @@ static void compare_blocks(void *arg, const hy_lines *lines)
     }
 }
 
-/* ---- an entry and its mirror ---------------------------------------------------------
- */
+/* ---- an entry and its mirror ------------------------------------------------------- */
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -170,7 +169,8 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first entry above the diagonal of which the mirror is among `keys`; -1 if none. */
+/* Index of the first entry above the diagonal that has its mirror among `keys`; -1 if
+   none has. */
 static int64_t find_mirrored(const hy_entries *in, const uint64_t *keys, int64_t count)
 {
     for (int64_t k = 0; k < in->count; k++) {
@@ -182,8 +182,8 @@ static int64_t find_mirrored(const hy_entries *in, const uint64_t *keys, int64_t
     return -1;
 }
 
-/* Files store one triangle, so entries on both sides of the diagonal are rare, and time
-   does not matter then. */
+/* Fails if an entry and its mirror are both stored. Files store one triangle, so entries
+   on both sides of the diagonal are rare, and this may be slow. */
 static hybrid_status refuse_mirrors(hy_context *ctx, const hy_lines *lines,
                                     const hy_entries *in)
 {
@@ -210,8 +210,7 @@ static hybrid_status refuse_mirrors(hy_context *ctx, const hy_lines *lines,
     return hy_mtx_fail(ctx, lines->input, hy_lines_at(lines, bad), why);
 }
 
-/* ---- the file ------------------------------------------------------------------------
- */
+/* ---- the file ---------------------------------------------------------------------- */
 
 static hybrid_status open_entries(hy_context *ctx, int64_t count, hy_entries *out)
 {

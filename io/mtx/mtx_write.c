@@ -1,8 +1,8 @@
-/* io/mtx/mtx_write.c - Matrix Market coordinate file of a sparse matrix.
+/* io/mtx/mtx_write.c - writes a sparse matrix as a Matrix Market coordinate file.
 
-   Entries are cut into pieces of equally many entries, and pieces into batches. Workers
-   format the pieces of a batch, each into a part of the buffer of its own, while one of
-   them writes the batch before, in order. Values read back to the same bits. */
+   Entries are cut into pieces of equal size, and pieces are grouped into batches. Workers
+   format the pieces of a batch, each into its own part of the buffer, while one worker
+   writes the batch before, in order. Values read back to the same bits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 
 enum {
     PIECE_ENTRIES = 1 << 12,
-    INDEX_BYTES   = 11, /* of a row or column and the separator behind it */
-    ENTRY_BYTES   = 64  /* what formatting one entry may touch */
+    INDEX_BYTES   = 11, /* bytes of a row or column index and the separator behind it */
+    ENTRY_BYTES   = 64  /* bytes that formatting one entry may touch */
 };
 _Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no room");
 
@@ -24,7 +24,7 @@ typedef struct batch {
     int64_t begin;  /* first piece */
     int64_t pieces; /* 0 = nothing to write */
     char *text;     /* PIECE_ENTRIES * ENTRY_BYTES for each piece */
-    int64_t *bytes; /* filled, of each piece's part of the text */
+    int64_t *bytes; /* bytes of the text of each piece */
 } batch;
 
 typedef struct writer {
@@ -32,9 +32,9 @@ typedef struct writer {
     const hybrid_csr *A;
     hy_numbers *numbers;
     hy_output *output;
-    int64_t bytes;                /* of the header and of all text that is formatted */
-    int64_t room;                 /* pieces that a batch holds */
-    batch batches[2], *formatted; /* one is formatted, the other one written */
+    int64_t bytes;                /* bytes of the header and of all formatted text */
+    int64_t room;                 /* pieces of a batch */
+    batch batches[2], *formatted; /* one is formatted while the other is written */
 } writer;
 
 /* ---- formatting ----------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static double value_at(const hybrid_csr *A, int64_t k)
                                  : ((const float *)A->val)[k];
 }
 
-/* The row that holds entry k. */
+/* Row that holds entry k. */
 static int64_t find_row(const hybrid_csr *A, int64_t k)
 {
     int64_t low = 0, high = A->rows;
@@ -60,7 +60,7 @@ static int64_t find_row(const hybrid_csr *A, int64_t k)
     return low;
 }
 
-/* Writes `index` and a blank. */
+/* Writes index + 1 and a blank. */
 static char *put_index(char *p, int64_t index)
 {
     p    = hy_write_uint(p, (uint64_t)index + 1);
@@ -68,7 +68,8 @@ static char *put_index(char *p, int64_t index)
     return p;
 }
 
-/* Returns the bytes of text. The text of a row index serves all entries of the row. */
+/* Formats a piece and returns the bytes of its text. The text of a row index is made once
+   per row. */
 static int64_t format_piece(const writer *w, int64_t piece, char *start)
 {
     const hybrid_csr *A = w->A;
@@ -105,7 +106,7 @@ static hybrid_status write_batch(const writer *w, const batch *b)
     return HYBRID_OK;
 }
 
-/* Item 0 writes the batch before, item i > 0 formats piece i - 1 of the next one. */
+/* Item 0 writes the batch before; item i > 0 formats piece i - 1 of the next batch. */
 static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
 {
     const writer *w     = arg;
@@ -122,7 +123,7 @@ static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Pieces that follow the first `begin` ones, as many as a batch holds. */
+/* Number of pieces in the batch that begins with piece `begin`. */
 static int64_t pieces_from(const writer *w, int64_t begin)
 {
     const int64_t all = (w->A->nnz + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
@@ -130,8 +131,7 @@ static int64_t pieces_from(const writer *w, int64_t begin)
     return hy_min(all - begin, w->room);
 }
 
-/* The size of the file, as long as entries take as many bytes as those of the first
-   `begin` pieces. */
+/* Estimates the size of the file from the bytes per entry of the first `begin` pieces. */
 static void expect_bytes(writer *w, int64_t begin)
 {
     const double entries = (double)hy_min(begin * PIECE_ENTRIES, w->A->nnz);
@@ -142,13 +142,13 @@ static void expect_bytes(writer *w, int64_t begin)
     hy_progress_resize(&w->ctx->progress, w->bytes + (int64_t)rest);
 }
 
-/* The last round formats nothing and writes the last batch. */
+/* Writes all batches. The last round formats nothing and writes the last batch. */
 static hybrid_status write_batches(writer *w)
 {
     int64_t begin = 0;
 
-    for (int turn = 0;; turn ^= 1) {
-        w->formatted         = &w->batches[turn];
+    for (int which = 0;; which ^= 1) {
+        w->formatted         = &w->batches[which];
         w->formatted->begin  = begin;
         w->formatted->pieces = pieces_from(w, begin);
         HY_TRY(hy_pool_for(w->ctx->pool, HY_COMPUTE, 0, 1 + w->formatted->pieces, 1,

@@ -1,11 +1,11 @@
-/* io/text/descriptor.c - paths that stand for open files of the process. */
+/* io/text/descriptor.c - opens paths that stand for open files of the process. */
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 
 #include "io/text/io.h"
 
-/* The number that is all of the text, or -1. */
+/* Value of a text that consists of digits only; -1 for other texts. */
 static int whole_number(const char *text)
 {
     int64_t n = 0;

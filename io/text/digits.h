@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes after the 0 that ends a text that can be read, whatever they are: numbers are
-   looked at in steps of eight characters. */
+/* Readable bytes after the final 0 of a text, with any contents: numbers are read in
+   steps of eight characters. */
 enum { HY_TEXT_PAD = 8 };
 
-/* Eight characters, the first one in the lowest byte. */
+/* Loads eight characters, the first one in the lowest byte. */
 static inline uint64_t hy_load8(const char *p)
 {
     uint64_t x;
@@ -21,8 +21,8 @@ static inline uint64_t hy_load8(const char *p)
     return x;
 }
 
-/* How many of the eight are digits, up to the first that is none. Of that one the sum has
-   the high bit; what it carries changes later ones only. */
+/* Number of leading digits among the eight characters. The high bit of a byte of `none`
+   is set if its character is no digit; carries only disturb later bytes. */
 static inline int hy_count_digits(uint64_t x)
 {
     const uint64_t t    = x ^ 0x3030303030303030u;
@@ -30,8 +30,8 @@ static inline int hy_count_digits(uint64_t x)
     return none ? __builtin_ctzll(none) / 8 : 8;
 }
 
-/* The first n <= 8 characters, all digits, as a number: behind zeros, neighbours are
-   joined to pairs, these to fours, and these to eight. */
+/* Value of the first n <= 8 characters, all digits. The shifts put zeros in front; then
+   neighbours are joined to pairs, fours and eight. */
 static inline uint64_t hy_digits_value(uint64_t x, int n)
 {
     const uint64_t two = 0x000000FF000000FFu;
@@ -52,11 +52,11 @@ static inline void hy_store8(char *p, uint64_t x)
     memcpy(p, &x, sizeof x);
 }
 
-#define HY_ASCII_ZEROS 0x3030303030303030u /* what makes characters of eight digits */
+#define HY_ASCII_ZEROS 0x3030303030303030u /* turns eight digits into characters */
 
-/* Returns the eight decimal digits of x < 10^8, zeros in front included, one a byte and
-   the first one in the lowest. The multiplications by 10486 and 103 divide by 100 and
-   by 10. */
+/* Splits x < 10^8 into eight decimal digits with leading zeros, one per byte and the
+   first one in the lowest byte. Multiplying by 10486 and 103, and shifting, divides by
+   100 and 10. */
 static inline uint64_t hy_split_digits(uint32_t x)
 {
     const uint64_t fours = x / 10000 | (uint64_t)(x % 10000) << 32;

@@ -1,6 +1,6 @@
-/* io/text/foreign.c - files of other formats, recognised by their first bytes.
+/* io/text/foreign.c - recognises files of other formats by their first bytes.
 
-   A table lists the formats, and the first row that fits is told. In its commands, '@'
+   A table lists the formats; the first row that fits is reported. In its commands, '@'
    stands for the path and '~' for the path without its ending. */
 #include "io/text/foreign.h"
 
@@ -12,16 +12,15 @@
 
 typedef struct foreign {
     const char *what;                 /* continues "FILE is ..." */
-    int (*is)(const hy_input *input); /* NULL: begins with `magic` */
+    int (*is)(const hy_input *input); /* NULL: the file begins with `magic` */
     const char *magic;
-    size_t bytes;                     /* of `magic` */
-    const char *to_sparse, *to_dense; /* commands; to_dense may be NULL: the same */
+    size_t bytes;                     /* bytes of `magic` */
+    const char *to_sparse, *to_dense; /* commands; to_dense NULL: the same */
 } foreign;
 
-/* ---- tests ---------------------------------------------------------------------------
- */
+/* ---- tests ------------------------------------------------------------------------- */
 
-/* Whether `word` is at byte `at`. */
+/* Returns 1 if `word` is at byte `at`. */
 static int has(const hy_input *input, size_t at, const char *word)
 {
     const size_t length = strlen(word);
@@ -36,8 +35,8 @@ static int ends_in(const hy_input *input, const char *ending)
     return length >= tail && strcasecmp(input->path + length - tail, ending) == 0;
 }
 
-/* An archive whose first member is an array: its name begins at byte 30, and its length
-   is at byte 26. */
+/* A NumPy archive is a ZIP file with an array as its first member. The member's name
+   begins at byte 30, and its length is at byte 26. */
 static int is_npz(const hy_input *input)
 {
     if (!has(input, 0, "PK\x03\x04") || input->bytes < 30)
@@ -79,8 +78,7 @@ static int is_harwell_boeing(const hy_input *input)
     return hy_is_harwell_boeing(input->text);
 }
 
-/* ---- the table -----------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------------- */
 
 #define PYTHON(imports, call) "python3 -c \"import " imports "; " call "\""
 #define SPARSE(value)                                                                    \
@@ -139,12 +137,12 @@ static const foreign formats[] = {
      PYTHON("scipy.io", "scipy.io.mmwrite('~.mtx', scipy.io.hb_read('@'))"), NULL},
 };
 
-/* ---- text in columns ------------------------------------------------------------------
- */
+/* ---- text in columns --------------------------------------------------------------- */
 
 enum { COMMAND_BYTES = 768 };
 
-/* Lines of row, column and perhaps value, as lists of edges and of entries have. */
+/* Returns 1 for lines of row, column and perhaps value, as in lists of edges or
+   entries. */
 static int is_list(const hy_text_table *t)
 {
     return !t->has_words && (t->columns == 2 || t->columns == 3);
@@ -157,7 +155,7 @@ static const char *name_of(char separator)
                               : "comma-separated text (CSV)";
 }
 
-/* The expression of Python that reads the numbers of a table. */
+/* Writes the Python expression that reads the numbers of a table. */
 static void put_load(char *to, size_t room, const hy_text_table *t)
 {
     char separator[32] = "";
@@ -175,7 +173,8 @@ static void put_load(char *to, size_t room, const hy_text_table *t)
                  t->has_header ? ", skiprows=1" : "");
 }
 
-/* A command with the marks of the table above, and what it takes the file for. */
+/* Writes a command with the marks '@' and '~', and returns what it assumes the lines to
+   be. */
 static const char *put_table_command(char to[COMMAND_BYTES], const hy_text_table *t,
                                      int dense)
 {
@@ -203,10 +202,9 @@ static const char *put_table_command(char to[COMMAND_BYTES], const hy_text_table
     return "a line for each row of the matrix";
 }
 
-/* ---- the sentence --------------------------------------------------------------------
- */
+/* ---- the sentence ------------------------------------------------------------------ */
 
-/* Whether a shell and Python take the name for nothing but a name. */
+/* Returns 1 if neither a shell nor Python would interpret any character of the name. */
 static int is_plain(const char *name)
 {
     return name[0] != '-' &&
@@ -214,7 +212,7 @@ static int is_plain(const char *name)
                              "0123456789_-+./")] == '\0';
 }
 
-/* Bytes of a path without the ending of its name. */
+/* Number of bytes of a path without the ending of its name. */
 static size_t stem_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -248,8 +246,8 @@ static int fits(const foreign *f, const hy_input *input)
     return input->bytes >= f->bytes && memcmp(input->text, f->magic, f->bytes) == 0;
 }
 
-/* A file whose name ends in .mtx is not taken for another kind of text: its banner is
- * wrong. */
+/* Reports a table of text. A file named .mtx is not taken for a table: its banner is
+   wrong. */
 static hybrid_status refuse_table(hy_context *ctx, const hy_input *input, int dense)
 {
     const hy_text_table t = hy_text_table_of(input->text);

@@ -1,12 +1,12 @@
-/* io/text/foreign.h - files of other formats, recognised by their first bytes. */
+/* io/text/foreign.h - recognises files of other formats by their first bytes. */
 #ifndef HY_FOREIGN_H
 #define HY_FOREIGN_H
 
 #include "io/text/io.h"
 
-/* Fails with BAD_FILE and a sentence about what the file is and which command converts it to
-   a file that holds a sparse matrix or, if `dense`, a dense one. Returns OK if the format is
-   unknown. The first window of the input is looked at. */
+/* Fails with BAD_FILE and a sentence that names the format and a command. The command
+   converts the file to one with a sparse matrix or, if `dense`, a dense one. Returns OK
+   if the format is unknown. Only the first window of the input is examined. */
 hybrid_status hy_foreign_refuse(hy_context *ctx, const hy_input *input, int dense);
 
 #endif /* HY_FOREIGN_H */

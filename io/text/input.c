@@ -1,5 +1,4 @@
-/* io/text/input.c - the text of a file: mapped, or read and inflated a window at a time.
- */
+/* io/text/input.c - the text of a file: mapped, or read and inflated window by window. */
 #include "base/memory/shortage.h"
 #include "io/text/io.h"
 
@@ -16,18 +15,18 @@
 
 enum {
     AFTER         = 1 + HY_TEXT_PAD, /* bytes behind a text */
-    INFLATE_BYTES = 44 << 10         /* that zlib allocates for its largest window */
+    INFLATE_BYTES = 44 << 10         /* allocated by zlib for its largest window */
 };
 
 size_t hy_window_bytes = (size_t)16 << 20;
 
-/* Where windows come from: bytes of the file, which are the text or its gzip data. */
+/* Source of windows: the bytes of the file, which are text or gzip data. */
 typedef struct hy_stream {
     int fd; /* -1: all bytes are in [next, end) */
     int gzip;
-    int ended;              /* nothing follows what is in the window */
+    int ended;              /* 1: nothing follows the window */
     const char *next, *end; /* gzip: bytes that are not inflated yet */
-    char *array;            /* gzip: NULL, or HY_HEAD_BYTES that they lie in */
+    char *array;            /* gzip: NULL, or HY_HEAD_BYTES that hold these bytes */
     z_stream z;
 } hy_stream;
 
@@ -39,7 +38,7 @@ static hybrid_status fail_system(hy_context *ctx, const char *path, const char *
 
 /* ---- bytes ------------------------------------------------------------------------ */
 
-/* Up to `room` bytes; fewer only at the end of the file, none if it was reached. */
+/* Reads `room` bytes; fewer only at the end of the file. */
 static hybrid_status read_bytes(hy_context *ctx, const hy_input *input, char *to,
                                 size_t room, size_t *bytes)
 {
@@ -65,7 +64,7 @@ static int is_gzip(const char *text, size_t bytes)
     return bytes >= 2 && (unsigned char)text[0] == 0x1f && (unsigned char)text[1] == 0x8b;
 }
 
-/* At least one byte is in [next, end), unless the file has ended. */
+/* Makes sure that [next, end) has at least one byte, unless the file has ended. */
 static hybrid_status refill(hy_context *ctx, const hy_input *input)
 {
     hy_stream *s = input->stream;
@@ -99,7 +98,8 @@ static hybrid_status fail_gzip(hy_context *ctx, const hy_input *input, int code)
     return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", input->path);
 }
 
-/* A member has ended: another one follows, or nothing but a padding of zeros. */
+/* Continues after the end of a gzip member: with another member, or with zeros up to the
+   end of the file. */
 static hybrid_status next_member(hy_context *ctx, const hy_input *input)
 {
     hy_stream *s = input->stream;
@@ -119,7 +119,7 @@ static hybrid_status next_member(hy_context *ctx, const hy_input *input)
                               input->path);
 }
 
-/* `room` bytes at `to`; fewer only at the end. */
+/* Inflates `room` bytes to `to`; fewer only at the end. */
 static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char *to,
                                    size_t room, size_t *bytes)
 {
@@ -134,7 +134,7 @@ static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char 
         z->avail_in    = (uInt)hy_smaller((size_t)(s->end - s->next), at_once);
         z->avail_out   = (uInt)hy_smaller(room - *bytes, at_once);
         const int code = inflate(z, Z_NO_FLUSH);
-        if (s->fd < 0) /* other bytes were counted when they were read */
+        if (s->fd < 0) /* bytes from a descriptor were counted when they were read */
             hy_progress_add(&ctx->progress, (const char *)z->next_in - s->next);
         s->next = (const char *)z->next_in;
         if (code == Z_STREAM_END)
@@ -147,7 +147,7 @@ static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char 
 
 /* ---- windows ---------------------------------------------------------------------- */
 
-/* A window of `room` bytes that begins with `left` bytes from `from` on. */
+/* Makes a window of `room` bytes that begins with the `left` bytes at `from`. */
 static hybrid_status enlarge(hy_context *ctx, hy_input *input, size_t room,
                              const char *from, size_t left)
 {
@@ -162,7 +162,7 @@ static hybrid_status enlarge(hy_context *ctx, hy_input *input, size_t room,
     return HYBRID_OK;
 }
 
-/* Fill the window behind the `left` bytes that are in it. */
+/* Fills the window behind its first `left` bytes. */
 static hybrid_status fill(hy_context *ctx, hy_input *input, size_t left)
 {
     hy_stream *s = input->stream;
@@ -178,7 +178,7 @@ static hybrid_status fill(hy_context *ctx, hy_input *input, size_t left)
     return HYBRID_OK;
 }
 
-/* By counts in a byte, of which compilers make vectors. */
+/* Counts newlines, in counters of one byte so that compilers vectorise the loop. */
 static int64_t count_lines(const char *p, const char *end)
 {
     int64_t lines = 0;
@@ -205,10 +205,10 @@ hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from)
     return fill(ctx, input, left);
 }
 
-/* ---- three ways to get at the bytes ------------------------------------------------ */
+/* ---- three sources of bytes -------------------------------------------------------- */
 
-/* The pages of the file lie over an anonymous mapping that is one page longer when
-   needed: what follows the file's last byte are always readable zeros. */
+/* Maps the file over an anonymous mapping that is one page longer if needed, so that
+   readable zeros always follow the last byte. */
 static hybrid_status map_file(hy_context *ctx, int fd, size_t bytes, hy_input *input)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -239,7 +239,7 @@ static hybrid_status open_stream(hy_context *ctx, int fd, hy_input *input)
     return HYBRID_OK;
 }
 
-/* The stream has the descriptor, and closes it. */
+/* Reads from a descriptor. The stream owns the descriptor and closes it. */
 static hybrid_status read_pipe(hy_context *ctx, int fd, hy_input *input)
 {
     const hybrid_status status = open_stream(ctx, fd, input);
@@ -274,7 +274,7 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *inp
     return status;
 }
 
-/* The text is gzip data: from now on it is what they stand for. */
+/* Inflates the text from now on, because it is gzip data. */
 static hybrid_status gunzip(hy_context *ctx, hy_input *input)
 {
     if (!input->stream)
@@ -291,7 +291,7 @@ static hybrid_status gunzip(hy_context *ctx, hy_input *input)
     return fill(ctx, input, 0);
 }
 
-/* ---- what the readers call ------------------------------------------------------ */
+/* ---- functions for readers ------------------------------------------------------ */
 
 hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out)
 {
@@ -325,7 +325,7 @@ done:
     return status;
 }
 
-/* Bytes of the file that streams have taken in before the call began. */
+/* Bytes of the file that streams consumed before the call began. */
 static int64_t taken(const hy_input *input)
 {
     const hy_stream *s = input->stream;

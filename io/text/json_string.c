@@ -1,4 +1,4 @@
-/* io/text/json_string.c - escapes in strings of JSON are checked and resolved. */
+/* io/text/json_string.c - checks and resolves escapes in JSON strings. */
 #include "io/text/json_string.h"
 
 #include <stdint.h>
@@ -6,7 +6,8 @@
 
 enum { UNIT_BYTES = 4 }; /* hexadecimal digits of \uXXXX */
 
-/* The characters that may follow a backslash, and what each stands for; u apart. */
+/* Characters that may follow a backslash, except u, and the characters that they stand
+   for. */
 static const char escapes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
 
 static int hex_digit(char c)
@@ -17,7 +18,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The four digits at `p` as a number, or -1. */
+/* Value of the four hexadecimal digits at `p`; -1 if they are not digits. */
 static int32_t read_unit(const char *p, const char *end)
 {
     int32_t unit = 0;
@@ -33,8 +34,8 @@ static int32_t read_unit(const char *p, const char *end)
     return unit;
 }
 
-/* Reads the character of the \uXXXX whose digits are at *p, or of a pair of these, and
-   moves *p behind it. Returns -1 if there is none. */
+/* Reads the character of a \uXXXX, or of a pair of these. `p` points to the digits of the
+   first, and is moved behind the character. Returns -1 if there is none. */
 static int32_t read_character(const char **p, const char *end)
 {
     const int32_t first = read_unit(*p, end);
@@ -66,8 +67,8 @@ static char *put_utf8(char *to, int32_t c)
     return to;
 }
 
-/* Whether an escape is at *p, behind its backslash; moves *p behind it. A text that ends
-   there holds a part of an escape. */
+/* Returns 1 if an escape is at *p, behind its backslash, and moves *p behind it. A text
+   that ends at *p also gives 1. */
 static int skip_escape(const char **p, const char *end)
 {
     if (*p == end)

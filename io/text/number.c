@@ -1,11 +1,11 @@
-/* io/text/number.c - correctly rounded decimal numbers, quickly.
+/* io/text/number.c - reads decimal numbers quickly and rounds them correctly.
 
-   w * 10^e, w of 64 bits, is the product of w and of the leading 128 bits of 10^e, which
-   are cut off. So the 128 leading bits of the product are too small by less than 2 in the
-   last place, and rounding them to 53 is rounding the number, unless they lie just on or
-   just before the middle of two values. Then, and where the result is not a normal
-   number, strtod() decides. The idea is that of Lemire, Number parsing at a gigabyte per
-   second, 2021. */
+   A number w * 10^e, where w has 64 bits, is computed as the product of w and the leading
+   128 bits of 10^e. These are cut off, so the leading 128 bits of the product are too
+   small by less than 2 in the last place. Rounding them to 53 bits rounds the number
+   correctly, unless they lie on, or just below, the middle between two values. Then, and
+   if the result is not a normal number, strtod() decides. The idea is from D. Lemire,
+   Number parsing at a gigabyte per second, 2021. */
 #include "io/text/number.h"
 
 #include <stdlib.h>
@@ -13,20 +13,20 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { MAX_DIGITS = 19 }; /* fit 64 bits */
+enum { MAX_DIGITS = 19 }; /* digits that fit 64 bits */
 
 static int is_digit(char c)
 {
     return (unsigned char)(c - '0') < 10;
 }
 
-/* The exponent of 10^e, of its leading bit: e * log2(10), rounded down. */
+/* Exponent of the leading bit of 10^e: e * log2(10), rounded down. */
 static int exponent_of_10(int e)
 {
     return (217706 * e) >> 16;
 }
 
-/* w * 10^e for w > 0; returns 0 where that does not tell how to round. */
+/* Sets *value to w * 10^e, w > 0. Returns 0 if the product does not tell how to round. */
 static inline int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double *value)
 {
     if (e < HY_LEAST_POWER || e > HY_MOST_POWER)
@@ -37,7 +37,7 @@ static inline int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double
     const wide product  = (wide)(w << zeros) * high + ((wide)(w << zeros) * low >> 64);
 
     const uint64_t x = (uint64_t)(product >> 64), tail = (uint64_t)product;
-    const int top       = (int)(x >> 63); /* the leading bit is this one, or the next */
+    const int top       = (int)(x >> 63); /* the leading bit of x is bit 62 + top */
     const int shift     = 10 + top;       /* leaves 53 bits */
     const uint64_t half = (uint64_t)1 << (shift - 1), rest = x & (2 * half - 1);
     if ((rest == half && tail == 0) || (rest == half - 1 && tail == UINT64_MAX))
@@ -46,15 +46,16 @@ static inline int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double
     const int exponent = 1023 + 63 + top - zeros + exponent_of_10((int)e);
     if (exponent < 1 || exponent > 2046)
         return 0;
-    /* the leading bit of the 53 counts for 1 of the exponent; rounding may carry on */
+    /* The leading one of the 53 bits adds 1 to the exponent. Rounding may carry into
+       it. */
     const uint64_t bits =
         ((uint64_t)(exponent - 1) << 52) + (x >> shift) + (rest >= half);
     memcpy(value, &bits, sizeof bits);
     return 1;
 }
 
-/* Append the digits at `p` to w, modulo 2^64. Returns where they end. Where eight of
-   eight are digits the next ones are looked at without waiting for their number. */
+/* Appends the digits at `p` to w, modulo 2^64. Returns the end of the digits. After eight
+   digits the next eight are loaded without waiting for their count. */
 static inline const char *take_digits(const char *p, uint64_t *w)
 {
     static const uint64_t power10[] = {1,     10,     100,     1000,
@@ -70,7 +71,7 @@ static inline const char *take_digits(const char *p, uint64_t *w)
     return p + n;
 }
 
-/* The same for what stands before a point: one digit, mostly. */
+/* Appends the digits before a point, mostly one. */
 static inline const char *take_whole(const char *p, uint64_t *w)
 {
     if (!is_digit(p[0]) || p[1] != '.')
@@ -90,8 +91,8 @@ static int64_t significant_digits(const char *p, const char *end)
     return count;
 }
 
-/* Exponent at `p`, behind the e; limited to what is certainly infinite or 0 for a
-   mantissa of fewer than 10^17 digits. */
+/* Adds the exponent at `p`, behind the e. It is limited to values that are certainly
+   infinite or 0 for a mantissa of fewer than 10^17 digits. */
 static const char *parse_exponent(const char *p, int64_t *e)
 {
     const int negative = *p == '-';
@@ -118,8 +119,8 @@ static const char *parse_word(const char *p, double sign, double *value)
     return p + (is_inf && strncasecmp(p, "infinity", 8) == 0 ? 8 : 3);
 }
 
-/* The first MAX_DIGITS significant digits of the mantissa [p, end), which has more; those
-   left out make e larger. */
+/* The first MAX_DIGITS significant digits of the mantissa [p, end), which has more. Each
+   omitted digit adds 1 to e. */
 static uint64_t leading_digits(const char *p, const char *end, int64_t *e)
 {
     uint64_t w = 0;
@@ -138,8 +139,8 @@ static uint64_t leading_digits(const char *p, const char *end, int64_t *e)
     return w;
 }
 
-/* More digits than fit: if the number without the others and the next one round to the
-   same value, so does what lies between. */
+/* Handles more digits than fit: if the number cut off and the next larger one round to
+   the same value, so do all numbers between them. */
 static int scale_long(const hy_numbers *numbers, const char *first, const char *mantissa,
                       int64_t e, double *value)
 {

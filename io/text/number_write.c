@@ -1,12 +1,12 @@
-/* io/text/number_write.c - binary numbers as the shortest decimal text that reads back
+/* io/text/number_write.c - writes numbers as the shortest decimal text that reads back
    exactly.
 
-   The algorithm is Schubfach: R. Giulietti, The Schubfach way to render doubles, 2020.
-   A value v = c * 2^q is the only value of its type in the interval from (c - 1/2) * 2^q
-   to (c + 1/2) * 2^q. With k = floor(log10(2^q)), the interval holds one or more
-   multiples of 10^k and at most one multiple of 10^(k+1). The multiple of 10^(k+1) is the
-   result if there is one, because it has a digit less. Otherwise the multiple of 10^k
-   closest to v is.
+   The algorithm is Schubfach: R. Giulietti, The Schubfach way to render doubles, 2020. A
+   value v = c * 2^q is the only value of its type in the interval from (c - 1/2) * 2^q to
+   (c + 1/2) * 2^q. With k = floor(log10(2^q)), the interval holds one or more multiples
+   of 10^k and at most one multiple of 10^(k+1). The multiple of 10^(k+1) is the result if
+   there is one, because it has a digit less. Otherwise the multiple of 10^k closest to v
+   is.
 
    Four times v / 10^k and four times both ends of the interval are computed as 64-bit
    integers. Their last bit is set if digits were cut off ("rounding to odd"), so that
@@ -18,10 +18,10 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* A function that is compiled anew for each constant argument. */
+/* Marks a function that is compiled anew for each constant argument. */
 #define SPECIALIZED static inline __attribute__((always_inline))
 
-/* Digits that every value of a type can be told apart with. */
+/* Digits that tell all values of a type apart. */
 enum { F64_DIGITS = 17, F32_DIGITS = 9 };
 
 /* digits * 10^exponent; the last digits may be 0. */
@@ -30,22 +30,21 @@ typedef struct decimal {
     int exponent;
 } decimal;
 
-/* ---- shortest digits ----------------------------------------------------------------
- */
+/* ---- shortest digits --------------------------------------------------------------- */
 
 static int floor_log2_power10(int e)
 {
     return (e * 1741647) >> 19;
 }
 
-/* floor(log10(2^q)) or, if `narrow`, floor(log10(3/4 * 2^q)). */
+/* Returns floor(log10(2^q)) or, if `narrow`, floor(log10(3/4 * 2^q)). */
 static int floor_log10(int q, int narrow)
 {
     return (q * 1262611 - (narrow ? 524031 : 0)) >> 22;
 }
 
-/* Leading 128 bits of 10^e, plus 1 in the last place: above 10^e, as the proof wants it.
-   For a float, 64 bits are enough; the lower half is 0. */
+/* Leading 128 bits of 10^e, plus 1 in the last place. The proof requires a number above
+   10^e. For a float 64 bits are enough, and the lower half is 0. */
 SPECIALIZED wide power_above(const hy_numbers *numbers, int e, int most_digits)
 {
     const int at = e - HY_LEAST_POWER;
@@ -55,8 +54,8 @@ SPECIALIZED wide power_above(const hy_numbers *numbers, int e, int most_digits)
     return ((wide)numbers->high[at] << 64 | numbers->low[at]) + 1;
 }
 
-/* x * power / 2^128, with the last bit set if the quotient is not whole. For a float, x
-   has 32 bits, and only the upper 32 bits behind the point are looked at. */
+/* Returns x * power / 2^128, with the last bit set if the quotient is not whole. For a
+   float, x has 32 bits, and only the upper 32 bits behind the point are examined. */
 SPECIALIZED uint64_t scale_to_odd(wide power, uint64_t x, int most_digits)
 {
     const wide upper = (power >> 64) * x;
@@ -67,8 +66,8 @@ SPECIALIZED uint64_t scale_to_odd(wide power, uint64_t x, int most_digits)
     return (uint64_t)(all >> 64) | ((uint64_t)all > 1);
 }
 
-/* The value is c * 2^q. `narrow`: c is a power of two, and the next smaller value is only
-   half as far away as the next larger one. */
+/* Finds the shortest decimal for c * 2^q. `narrow`: c is a power of two, and the next
+   smaller value is only half as far away as the next larger one. */
 SPECIALIZED decimal shortest(uint64_t c, int q, int narrow, const hy_numbers *numbers,
                              int most_digits)
 {
@@ -79,7 +78,8 @@ SPECIALIZED decimal shortest(uint64_t c, int q, int narrow, const hy_numbers *nu
         scale_to_odd(power, (4 * c - 2 + (uint64_t)narrow) << shift, most_digits);
     const uint64_t value = scale_to_odd(power, (4 * c) << shift, most_digits);
     const uint64_t above = scale_to_odd(power, (4 * c + 2) << shift, most_digits);
-    const uint64_t odd   = c & 1; /* an end of the interval rounds to an even c only */
+    /* an end of the interval belongs to it only if c is even */
+    const uint64_t odd   = c & 1;
     const uint64_t least = below + odd, most = above - odd;
     const uint64_t digits = value / 4, tens = digits / 10;
 
@@ -120,11 +120,10 @@ static decimal shortest_f32(float value, const hy_numbers *numbers)
                     fraction == 0 && exponent > 1, numbers, F32_DIGITS);
 }
 
-/* ---- text ---------------------------------------------------------------------------
- */
+/* ---- text -------------------------------------------------------------------------- */
 
-/* Zeros in front of the first digit that is not 0, and behind the last one, of eight that
-   are not all 0. */
+/* Number of zeros before the first digit that is not 0, and behind the last one. The
+   eight digits are not all 0. */
 static int zeros_before(uint64_t digits)
 {
     return __builtin_ctzll(digits) / 8;
@@ -135,7 +134,7 @@ static int zeros_behind(uint64_t digits)
     return __builtin_clzll(digits) / 8;
 }
 
-/* Makes d.digits have `most` digits by zeros at the end. */
+/* Gives d.digits `most` digits by appending zeros. */
 SPECIALIZED decimal widen(decimal d, int most)
 {
     static const uint64_t power10[] = {UINT64_C(1),
@@ -157,13 +156,14 @@ SPECIALIZED decimal widen(decimal d, int most)
                                        UINT64_C(10000000000000000),
                                        UINT64_C(100000000000000000)};
     const int bits                  = 64 - __builtin_clzll(d.digits);
-    const int guess                 = (bits * 1233) >> 12; /* digits, or one less */
-    const int count                 = guess + (d.digits >= power10[guess]);
+    /* number of digits, or one less */
+    const int guess = (bits * 1233) >> 12;
+    const int count = guess + (d.digits >= power10[guess]);
 
     return (decimal){d.digits * power10[most - count], d.exponent - (most - count)};
 }
 
-/* Writes `most` digits. Returns how many are left without the zeros at the end. */
+/* Writes `most` digits. Returns the number of digits without the zeros at the end. */
 SPECIALIZED int put_digits(char *p, uint64_t digits, int most)
 {
     const uint64_t eight = 100000000, upper = digits / eight;
@@ -180,7 +180,7 @@ SPECIALIZED int put_digits(char *p, uint64_t digits, int most)
     return last ? most - zeros_behind(last) : middle ? 9 - zeros_behind(middle) : 1;
 }
 
-/* 0.00125; the first digit counts for 10^power, power < 0. */
+/* Writes 0.00125. The first digit stands for 10^power, power < 0. */
 SPECIALIZED char *put_fraction(char *p, uint64_t digits, int power, int most)
 {
     static const char zeros[] = {'0', '.', '0', '0', '0'};
@@ -190,7 +190,7 @@ SPECIALIZED char *put_fraction(char *p, uint64_t digits, int power, int most)
     return p + put_digits(p, digits, most);
 }
 
-/* 12.5 or 1200 */
+/* Writes 12.5 or 1200. The first digit stands for 10^power, 0 <= power < most. */
 SPECIALIZED char *put_plain(char *p, uint64_t digits, int power, int most)
 {
     const int count = put_digits(p + 1, digits, most), whole = power + 1;
@@ -201,7 +201,7 @@ SPECIALIZED char *put_plain(char *p, uint64_t digits, int power, int most)
     return count > whole ? p + count + 1 : p + whole;
 }
 
-/* 1.25e-300 */
+/* Writes 1.25e-300. The first digit stands for 10^power. */
 SPECIALIZED char *put_scientific(char *p, uint64_t digits, int power, int most)
 {
     const int count = put_digits(p + 1, digits, most);

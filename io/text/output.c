@@ -1,4 +1,4 @@
-/* io/text/output.c - a file that appears under its name when it is complete. */
+/* io/text/output.c - writes a file that appears under its name when it is complete. */
 #include "io/text/io.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum {
     BUFFER_BYTES  = 1 << 20,
-    AT_ONCE_BYTES = 1 << 24, /* between two looks whether the call is to end */
+    AT_ONCE_BYTES = 1 << 24, /* most bytes written between two checks for cancellation */
     ENDING_BYTES  = sizeof ".2147483647.partial" - 1,
     HASH_BYTES    = sizeof ".0123456789abcdef" - 1
 };
@@ -23,14 +23,15 @@ static hybrid_status fail_system(hy_context *ctx, const char *path, const char *
                    strerror(errno));
 }
 
-/* Devices, pipes and open files of the process must not be replaced by a file. */
+/* Returns 1 for devices, pipes and open files of the process, which must not be replaced
+   by a file. */
 static int is_special(const char *path)
 {
     struct stat st;
     return hy_is_descriptor(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
-/* FNV-1a */
+/* Hashes the text by FNV-1a. */
 static uint64_t hash(const char *text)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -58,8 +59,8 @@ hybrid_status hy_output_partial(hy_context *ctx, const char *path, char **out)
     return HYBRID_OK;
 }
 
-/* Open the file `name`, empty and locked; -1 and errno if that fails. Who removes what
-   was left behind may get at it before it is locked: then there is a new one. */
+/* Opens the file `name`, empty and locked. Returns -1 and sets errno if that fails.
+   Another program may remove the file before it is locked; then a new file is created. */
 static int open_partial(const char *name)
 {
     struct stat st = {.st_nlink = 0};
@@ -68,7 +69,7 @@ static int open_partial(const char *name)
         const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd < 0)
             return -1;
-        flock(fd, LOCK_SH); /* not every file system has locks */
+        flock(fd, LOCK_SH); /* fails on file systems without locks, which is fine */
         if (fstat(fd, &st) == 0 && st.st_nlink > 0 && ftruncate(fd, 0) == 0)
             return fd;
         close(fd);
@@ -140,7 +141,7 @@ hybrid_status hy_output_finish(hy_context *ctx, hy_output *output, hybrid_status
 {
     if (status == HYBRID_OK)
         status = flush(ctx, output);
-    const int lock = dup(output->fd); /* held until the file has its name */
+    const int lock = dup(output->fd); /* keeps the lock until the file has its name */
     if (close(output->fd) != 0 && status == HYBRID_OK)
         status = fail_system(ctx, output->name, "write");
     if (!output->direct) {

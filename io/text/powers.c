@@ -1,19 +1,19 @@
-/* io/text/powers.c - the powers of ten that numbers are made with, from long arithmetic.
+/* io/text/powers.c - computes powers of ten for reading and writing numbers.
 
-   10^e and 5^e differ by a power of two, so they have the same leading bits. Those of 5^e
-   come from multiplying 1 by 5, those of 5^-e from dividing a large power of two by 5; a
-   quotient cut off and divided again is the quotient of both, cut off. */
+   10^e and 5^e differ by a power of two, so they have the same leading bits. Powers 5^e
+   come from multiplying 1 by 5, and 5^-e from dividing a large power of two by 5.
+   Dividing a cut-off quotient again gives the cut-off quotient of both divisors. */
 #include <stdlib.h>
 
 #include "io/text/number.h"
 
 __extension__ typedef unsigned __int128 wide;
 
-/* 5^308 has 716 bits; 2^959 / 5^342 still has 165. */
+/* Words of a number: 5^324 has 753 bits, and 2^959 / 5^342 still has 165. */
 enum { WORDS = 15 };
 
 typedef struct big {
-    uint64_t word[WORDS]; /* the lowest first */
+    uint64_t word[WORDS]; /* lowest word first */
 } big;
 
 static void multiply_by_5(big *x)
@@ -27,7 +27,8 @@ static void multiply_by_5(big *x)
     }
 }
 
-/* 2^64 is 5 * 0x3333333333333333 + 1: what is left of one word goes to the next. */
+/* Divides by 5. A remainder r of the word above counts r * 2^64 here, which is
+   5 * (r * 0x3333333333333333) + r. */
 static void divide_by_5(big *x)
 {
     uint64_t left = 0;
@@ -48,7 +49,8 @@ static void put_leading(const big *x, hy_numbers *numbers, int e)
     const int shift  = __builtin_clzll(x->word[top]);
     const uint64_t a = x->word[top], b = top > 0 ? x->word[top - 1] : 0;
     const uint64_t c = top > 1 ? x->word[top - 2] : 0;
-    const int back   = 63 - shift; /* a shift by 64 would not be defined */
+    /* shift + back = 63; a shift by 64 would be undefined */
+    const int back = 63 - shift;
 
     numbers->high[e - HY_LEAST_POWER] = a << shift | b >> 1 >> back;
     numbers->low[e - HY_LEAST_POWER]  = b << shift | c >> 1 >> back;

@@ -1,12 +1,10 @@
-/* io/text/text_table.c - text that holds numbers in columns, or a matrix in a format of
- * old.
- */
+/* io/text/text_table.c - recognises text with numbers in columns, and Harwell-Boeing
+   files. */
 #include "io/text/text_table.h"
 
 #include <string.h>
 
-/* ---- lines ---------------------------------------------------------------------------
- */
+/* ---- lines ------------------------------------------------------------------------- */
 
 static const char *line_end(const char *p)
 {
@@ -27,7 +25,8 @@ static int is_text(const char *p, const char *end)
     return 1;
 }
 
-/* The first line from `p` on that is neither blank nor a comment; "" if there is none. */
+/* Start of the first line from `p` on that is neither blank nor a comment; "" if there is
+   none. */
 static const char *first_line(const char *p)
 {
     while (*p && (*p == '#' || *p == '%' || p + strspn(p, " \t") == line_end(p)))
@@ -35,8 +34,7 @@ static const char *first_line(const char *p)
     return p;
 }
 
-/* ---- fields --------------------------------------------------------------------------
- */
+/* ---- fields ------------------------------------------------------------------------ */
 
 static int is_number(const char *p, const char *end)
 {
@@ -51,8 +49,8 @@ static int is_number(const char *p, const char *end)
     return digits > 0;
 }
 
-/* Counts the fields of a line, and those that are numbers. Blanks that follow each other
-   are one separator. */
+/* Counts the fields of a line, and the fields that are numbers. Consecutive blanks are
+   one separator. */
 static void count_fields(const char *p, char separator, int *fields, int *numbers)
 {
     const char *end = line_end(p);
@@ -102,10 +100,9 @@ hy_text_table hy_text_table_of(const char *text)
     return numbers > 0 && t.columns > 1 && is_text(line, line_end(line)) ? t : none;
 }
 
-/* ---- Harwell-Boeing ------------------------------------------------------------------
- */
+/* ---- Harwell-Boeing ---------------------------------------------------------------- */
 
-/* One of the letters of each word, in turn, and then a blank. */
+/* Returns 1 for a type such as RUA: one letter of each of the three sets, and a blank. */
 static int is_type(const char *p)
 {
     static const char *const letters[] = {"RCPIQrcpiq", "SUHZRsuhzr", "AEae", " "};

@@ -1,11 +1,11 @@
-/* partition/format/blocking.c - the blocks of a chunk, one after another. */
+/* partition/format/blocking.c - visits the r x c blocks of a chunk one after another. */
 #include "partition/format/blocking.h"
 
 #include <string.h>
 
 #include "partition/format/gather.h"
 
-enum { PACK_ENTRIES = 1 << 15 }; /* that one worker takes at a time, about */
+enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
 
 hybrid_status hy_blocking_for(const hy_blocking *b, int64_t items, hy_loop_fn fn,
                               void *arg)
@@ -22,7 +22,8 @@ int32_t hy_blocking_before(const hy_blocking *b)
 
 /* ---- walking ----------------------------------------------------------------- */
 
-/* All rows of the block row are there and have the columns of the first. */
+/* Returns 1 if all rows of the block row are in the chunk and have the columns of the
+   first. */
 static int are_same(const hy_block_walk *w)
 {
     const int32_t *col = w->b->A->col;
@@ -72,14 +73,15 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- storing ----------------------------------------------------------------- */
 
-/* A row of n entries, n known to the compiler: x + 0 is x, but 0 for -0. */
+/* Stores a row of n entries, with n known to the compiler. x + 0 is x, except 0 for
+   -0. */
 #define STORE_ALL(n)                                                                     \
     case n:                                                                              \
         for (int j = 0; j < n; j++)                                                      \
             dst[j * stride] = from[j] + 0;                                               \
         break;
 
-/* The rows of a block: entries, and between them elements that are none. */
+/* Functions that store the rows of a block: its entries, and -0.0 for other elements. */
 #define STORE(T)                                                                         \
     static inline void store_all_##T(const T *from, int n, T *dst, int64_t stride)       \
     {                                                                                    \

@@ -1,6 +1,7 @@
-/* partition/format/blocking.h - the blocks of a chunk, one after another.
+/* partition/format/blocking.h - visits the r x c blocks of a chunk one after another.
 
-   What the packers of blocks have in common: partition/format/pack.h says what a block is. */
+   The packers of block formats share this code. partition/format/pack.h defines the
+   blocks. */
 #ifndef HY_BLOCKING_H
 #define HY_BLOCKING_H
 
@@ -14,43 +15,48 @@ typedef struct hy_blocking {
     const hybrid_csr *A;
     hy_block_shape shape;
     int64_t first;       /* block row of A in which the chunk begins */
-    int64_t rows;        /* block rows */
-    int64_t x_rows;      /* of X that blocks may cover */
-    size_t size;         /* of a value */
-    hy_touched touched;  /* gathered chunks */
-    int64_t *count;      /* rows + 1: blocks of each, and one word more */
+    int64_t rows;        /* block rows of the chunk */
+    int64_t x_rows;      /* rows of X that blocks may cover */
+    size_t size;         /* bytes of a value */
+    hy_touched touched;  /* gathered chunks only: the touched rows of X */
+    int64_t *count;      /* rows + 1 elements: blocks of each row; one is spare */
 } hy_blocking;
 
-/* The chunk in blocks as f->block_* ask for, if X is wide enough, counted. Close it also
-   after a failure. */
+/* Cuts the chunk into blocks of f->block_rows x f->block_cols, or 1 x 1 if X is narrower,
+   and counts them. The caller closes `out`, also after a failure. */
 hybrid_status hy_blocking_open(const hy_job *job, hy_blocking *out);
 void hy_blocking_close(hy_blocking *b);
 
-/* The same in 1 x 1 blocks. */
+/* Cuts the chunk into 1 x 1 blocks instead and counts them. */
 hybrid_status hy_blocking_single(hy_blocking *b);
 
-/* Run `fn` over the block rows on the pool, `arg` its first argument. */
-hybrid_status hy_blocking_for(const hy_blocking *b, int64_t items, hy_loop_fn fn, void *arg);
+/* Runs `fn` over `items` block rows, panels or slices on the pool, with `arg` as its
+   first argument. */
+hybrid_status hy_blocking_for(const hy_blocking *b, int64_t items, hy_loop_fn fn,
+                              void *arg);
 
-/* Rows of the first block row that are no rows of the chunk. */
+/* Returns how many rows of the first block row lie before the chunk. */
 int32_t hy_blocking_before(const hy_blocking *b);
 
-/* ---- walking over a block row ---- */
+/* ---- walking along a block row ---- */
 
 enum { HY_WALK_END = INT32_MAX };
 
-/* Rows that all have the same columns, as those of a node of a mesh have, are walked over
-   as one. */
+/* State of a walk. If all rows of the block row have the same columns, as rows of one
+   node of a mesh do, a single row is walked. */
 typedef struct hy_block_walk {
     const hy_blocking *b;
-    int heads;                    /* 1 if they are the same, else rows of a block */
-    int64_t shift[HY_BLOCK_MOST]; /* the same: entries from the first row to each */
-    int32_t head[HY_BLOCK_MOST]; /* next column of each row, HY_WALK_END: none */
-    int64_t from[HY_BLOCK_MOST]; /* the block has entries from .. at-1 of each row; */
-    int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* the rest is at .. end-1 */
+    int heads;                    /* 1 if all rows have the same columns, else
+                                     shape.rows */
+    int64_t shift[HY_BLOCK_MOST]; /* with heads == 1: distance in entries from the first
+                                     row to each row */
+    int32_t head[HY_BLOCK_MOST]; /* next column of each row; HY_WALK_END if none */
+    int64_t from[HY_BLOCK_MOST]; /* first entry of each row in the current block, which
+                                    ends before `at` */
+    int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* remaining entries of each row */
 } hy_block_walk;
 
-/* Column of entry k of A, renumbered if the chunk is gathered. */
+/* Returns the column of entry k of A, renumbered if the chunk is gathered. */
 static inline int32_t hy_block_col(const hy_blocking *b, int64_t k)
 {
     const int32_t col = hy_cols(b->A)[k];
@@ -59,14 +65,14 @@ static inline int32_t hy_block_col(const hy_blocking *b, int64_t k)
 
 void hy_block_walk_start(const hy_blocking *b, int64_t block_row, hy_block_walk *w);
 
-/* The entries of row i in columns up to `last` belong to the block. */
+/* Advances row i past its entries in columns up to `last`, which belong to the block. */
 static inline void hy_block_take(hy_block_walk *w, int i, int32_t start, int32_t last)
 {
     const int64_t width = w->b->shape.cols, all = w->at[i] + width;
     int64_t k = w->at[i];
 
     if (w->head[i] == start && all <= w->end[i] && hy_block_col(w->b, all - 1) == last)
-        k = all; /* columns ascend: all of them are there */
+        k = all; /* the block is full in this row, because columns ascend */
     else
         while (k < w->end[i] && hy_block_col(w->b, k) <= last)
             k++;
@@ -74,28 +80,30 @@ static inline void hy_block_take(hy_block_walk *w, int i, int32_t start, int32_t
     w->head[i] = k < w->end[i] ? hy_block_col(w->b, k) : HY_WALK_END;
 }
 
-/* Pass over the next block; 1 and its first column, or 0 if there is none left. */
+/* Advances to the next block. Returns 1 and sets *col to its first column, or returns 0
+   at the end. */
 static inline int hy_block_next(hy_block_walk *w, int32_t *col)
 {
     const hy_blocking *b = w->b;
-    int32_t least        = HY_WALK_END;
+    int32_t start        = HY_WALK_END;
 
     for (int i = 0; i < w->heads; i++)
-        least = w->head[i] < least ? w->head[i] : least;
-    if (least == HY_WALK_END)
+        start = w->head[i] < start ? w->head[i] : start;
+    if (start == HY_WALK_END)
         return 0;
-    if (least > b->x_rows - b->shape.cols)
-        least = (int32_t)(b->x_rows - b->shape.cols);
+    if (start > b->x_rows - b->shape.cols)
+        start = (int32_t)(b->x_rows - b->shape.cols);
     for (int i = 0; i < w->heads; i++) {
         w->from[i] = w->at[i];
-        if (w->head[i] - least < b->shape.cols)
-            hy_block_take(w, i, least, least + b->shape.cols - 1);
+        if (w->head[i] - start < b->shape.cols)
+            hy_block_take(w, i, start, start + b->shape.cols - 1);
     }
-    *col = least;
+    *col = start;
     return 1;
 }
 
-/* Its entries in row i: the first, and how many. */
+/* Returns how many entries the current block has in row i and sets *first to the
+   first. */
 static inline int64_t hy_block_entries(const hy_block_walk *w, int i, int64_t *first)
 {
     const int row = w->heads == 1 ? 0 : i;
@@ -104,10 +112,11 @@ static inline int64_t hy_block_entries(const hy_block_walk *w, int i, int64_t *f
     return w->at[row] - w->from[row];
 }
 
-/* Store the block that was passed over: element e at dst[e * stride]. */
+/* Stores the current block, which begins at column `col`: element e goes to dst[e *
+   stride]. */
 void hy_block_store(const hy_block_walk *w, int32_t col, void *dst, int64_t stride);
 
-/* Store a block without entries there. */
+/* Stores a block without entries at dst. */
 void hy_block_store_none(const hy_blocking *b, void *dst, int64_t stride);
 
 #endif /* HY_BLOCKING_H */

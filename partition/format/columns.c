@@ -1,4 +1,5 @@
-/* partition/format/columns.c - the columns that some rows have entries in, in order. */
+/* partition/format/columns.c - the set of columns in which some rows have entries, in
+   order. */
 #include "partition/format/columns.h"
 
 #include <string.h>

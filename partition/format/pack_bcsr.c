@@ -1,14 +1,16 @@
-/* partition/format/pack_bcsr.c - A as block rows, short blocks of which lie side by side.
+/* partition/format/pack_bcsr.c - A as block rows with the words of neighbouring blocks
+   interleaved.
 
-   Blocked CSR (Choi, Singh and Vuduc, section 4) with the words of neighbouring blocks
-   interleaved, in batches as long as the group of lanes that reads them. The paper pads
-   each row to full batches; here the last batch of a row is as narrow as what is left,
-   which costs no bytes and leaves the lanes of a group on neighbouring words.
+   The format is blocked CSR (Choi, Singh and Vuduc, section 4). The words of neighbouring
+   blocks are interleaved in batches as long as the group of lanes that reads them. The
+   paper pads each row to full batches. Here the last batch of a row is only as wide as
+   the remaining blocks, which costs no bytes and still gives the lanes of a group
+   neighbouring words.
 
        blocks of a row, 3 x 2, groups of 4        words of the first batch
        | a b | c d |   | g h |   | m n | r s |    a c g m | b d h n | . . . | f . l q
        |     |     |   | i j |   | . o | t u |    the second: r s t u v w
-       | e f |     |   | k l |   | p q | v w |                                          */
+       | e f |     |   | k l |   | p q | v w | */
 #include "partition/format/pack.h"
 
 #include <string.h>
@@ -17,7 +19,7 @@
 #include "partition/format/blocking.h"
 #include "partition/format/gather.h"
 
-enum { MOST_LOG_GROUP = 5 };
+enum { MAX_LOG_GROUP = 5 };
 
 static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[HY_ARRAYS])
 {
@@ -31,7 +33,7 @@ static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[H
     return at[HY_BCSR_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
-/* As blocks of 1 x 1, which every chunk can fall back on. */
+/* The bound is that of 1 x 1 blocks, which every chunk can fall back on. */
 size_t hy_pack_bcsr_bytes(const hy_features *f)
 {
     const hy_bcsr_head single = {.rows = f->rows, .blocks = f->nnz, .shape = {1, 1}};
@@ -39,11 +41,11 @@ size_t hy_pack_bcsr_bytes(const hy_features *f)
     return layout(f, &single, at);
 }
 
-/* Lanes that a row of average length keeps busy. */
+/* Returns log2 of the number of lanes that a row of average length keeps busy. */
 static int32_t log_group_for(const hy_bcsr_head *head)
 {
     int32_t s = 0;
-    while (s < MOST_LOG_GROUP && head->rows << s < head->blocks)
+    while (s < MAX_LOG_GROUP && head->rows << s < head->blocks)
         s++;
     return s;
 }
@@ -59,10 +61,9 @@ static hy_bcsr_head head_of(const hy_blocking *b)
     return head;
 }
 
-/* What the loop over block rows shares. */
 typedef struct packing {
     const hy_blocking *b;
-    const int64_t *start; /* blocks before each row */
+    const int64_t *start;
     int64_t group;
     int32_t *row_ptr, *col;
     char *val;
@@ -71,7 +72,7 @@ typedef struct packing {
 static void pack_row(const packing *p, int64_t row)
 {
     const int64_t begin = p->start[row], end = p->start[row + 1];
-    const size_t bytes = hy_block_elements(p->b->shape) * p->b->size; /* of a block */
+    const size_t bytes = hy_block_elements(p->b->shape) * p->b->size;
     hy_block_walk walk;
     int32_t col = 0;
 

@@ -1,11 +1,13 @@
-/* partition/format/pack_bellpack.c - A as slices of block rows, a lane to each.
+/* partition/format/pack_bellpack.c - A as slices of block rows, with a lane for each
+   block row.
 
-   Blocked ELLPACK (Choi, Singh and Vuduc, section 5): block rows are sorted by length,
-   cut into slices of R lanes, and each slice is padded to its longest row, step after
-   step; the order is kept, so that results go where they belong. Rows are sorted within
-   panels only, so that neighbours stay near each other and share X in the caches. Beyond
-   the paper, lanes in a power of two share a row that is long, so that a slice of long
-   rows is no taller than others, and R is the one that pads least.
+   The format is blocked ELLPACK (Choi, Singh and Vuduc, section 5). Block rows are sorted
+   by length and cut into slices of R lanes. Each slice is padded to its longest row and
+   stored step after step. The order is stored too, so that results reach their rows. Rows
+   are sorted within panels of PANEL block rows only, so that neighbours stay near each
+   other and share X in the caches. Beyond the paper, a power of two of lanes shares a
+   long row, so that slices of long rows are no taller than others. R is chosen to pad
+   least.
 
        4 block rows of 3, 1, 3 and 2 blocks, R = 4     step 0    step 1    step 2
        A B C |                                         A E G D   B F H -   C I J -
@@ -23,10 +25,11 @@
 
 enum {
     PANEL         = 4096, /* block rows that are sorted together; a multiple of R */
-    MIN_LOG_LANES = 5,    /* R: 32 to 256 */
+    MIN_LOG_LANES = 5,    /* log2 of R, which is 32 to 256 */
     MAX_LOG_LANES = 8,
-    MOST_LOG_WAYS = 5, /* lanes of a warp */
-    ALIGN_CELLS   = 32 /* slices begin where a warp's words are aligned */
+    MAX_LOG_WAYS  = 5, /* log2 of the lanes of a warp */
+    ALIGN_CELLS   = 32 /* the first cell of a slice is a multiple of this, which aligns
+                          the words of a warp */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -46,40 +49,39 @@ static size_t layout(const hy_features *f, const hy_bellpack_head *head,
     return at[HY_BELLPACK_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
-/* Blocks of a lane, unless all lanes of a warp are not enough. */
+/* Returns the maximum number of blocks of a lane, unless all lanes of a warp are too
+   few. */
 static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
 {
     const int64_t share = blocks / rules->wave + 1;
     return share > rules->least ? share : rules->least;
 }
 
-/* Every chunk can fall back on blocks of 1 x 1, sorted as one panel, R = 32. Then a slice
-   takes no more lanes x steps than the one before has blocks, except the first of each
-   number of ways, which is 32 lanes x S steps at most (S = steps_for()), less the last,
-   whose slices are single rows. In shares of 2^w > 1 lanes a row of n > S 2^(w-1) blocks
-   is rounded up by less than 2^w < 2 n / S of them. Slices of shared rows, but for the
-   first of each kind, follow one that has 16 S blocks or more. */
+/* The bound is that of 1 x 1 blocks sorted as one panel with R = 32, which every chunk
+   can fall back on. Let S = steps_for(). A slice takes at most as many lanes x steps as
+   the previous slice has blocks. The exceptions are the first slice of each number of
+   ways, which takes at most 32 S, and slices of 32 ways, which are single rows. With 2^w
+   > 1 lanes for a row, a row of n > S 2^(w-1) blocks is padded by less than 2^w < 2 n / S
+   blocks. A slice of shared rows, except the first of its number of ways, follows one of
+   at least 16 S blocks. */
 size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rules)
 {
     const int64_t steps = steps_for(rules, f->nnz);
-    const int64_t most =
-        hy_min(f->nnz + MOST_LOG_WAYS * 32 * steps, f->rows * f->row_max);
+    const int64_t max = hy_min(f->nnz + MAX_LOG_WAYS * 32 * steps, f->rows * f->row_max);
     const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->least) + 8;
     const hy_bellpack_head single = {.rows   = f->rows,
                                      .slices = hy_min(f->rows, slices),
-                                     .cells =
-                                         most + 2 * most / rules->least + ALIGN_CELLS,
-                                     .shape = {1, 1}};
+                                     .cells  = max + 2 * max / rules->least + ALIGN_CELLS,
+                                     .shape  = {1, 1}};
     size_t at[HY_ARRAYS];
     return layout(f, &single, at);
 }
 
-/* What the steps of one call share. */
 typedef struct packing {
     hy_blocking b;
-    int64_t panel;          /* block rows of one */
-    int64_t steps;          /* of a slice, unless its ways are exhausted */
-    int32_t *order, *spare; /* rows each */
+    int64_t panel;          /* block rows of a panel */
+    int64_t steps;          /* maximum steps of a slice, unless 32 ways are too few */
+    int32_t *order, *spare; /* `rows` elements each */
     hy_bellpack_head head;
     hy_bellpack_slice *slice;
     int32_t *col;
@@ -88,33 +90,33 @@ typedef struct packing {
 
 /* ---- order ------------------------------------------------------------------- */
 
-/* One pass of a radix sort of block rows by `most - count`, stable. */
-static void sort_pass(const int64_t *count, int64_t most, int shift, const int32_t *from,
+/* Makes one stable pass of a radix sort of block rows by `max - count`. */
+static void sort_pass(const int64_t *count, int64_t max, int shift, const int32_t *from,
                       int32_t *to, int64_t n)
 {
     int64_t start[257] = {0};
 
     for (int64_t k = 0; k < n; k++)
-        start[((most - count[from[k]]) >> shift & 255) + 1]++;
+        start[((max - count[from[k]]) >> shift & 255) + 1]++;
     for (int d = 0; d < 256; d++)
         start[d + 1] += start[d];
     for (int64_t k = 0; k < n; k++)
-        to[start[(most - count[from[k]]) >> shift & 255]++] = from[k];
+        to[start[(max - count[from[k]]) >> shift & 255]++] = from[k];
 }
 
-/* Block rows [begin, end) by length, the longest first, equal ones as they were. */
+/* Sorts block rows [begin, end) by descending length; equal ones keep their order. */
 static void sort_panel(const packing *p, int64_t begin, int64_t end)
 {
     int32_t *from = p->order + begin, *to = p->spare + begin;
-    int64_t most = 0;
+    int64_t max = 0;
 
     for (int64_t k = begin; k < end; k++) {
         p->order[k] = (int32_t)k;
-        most        = p->b.count[k] > most ? p->b.count[k] : most;
+        max         = p->b.count[k] > max ? p->b.count[k] : max;
     }
-    for (int shift = 0; most >> shift > 0; shift += 8) {
+    for (int shift = 0; max >> shift > 0; shift += 8) {
         int32_t *sorted = to;
-        sort_pass(p->b.count, most, shift, from, to, end - begin);
+        sort_pass(p->b.count, max, shift, from, to, end - begin);
         to   = from;
         from = sorted;
     }
@@ -137,12 +139,12 @@ static hybrid_status sort_panels(void *arg, int part, int64_t begin, int64_t end
 static int32_t log_ways_for(const packing *p, int64_t longest)
 {
     int32_t w = 0;
-    while (w < MOST_LOG_WAYS && p->steps << w < longest)
+    while (w < MAX_LOG_WAYS && p->steps << w < longest)
         w++;
     return w;
 }
 
-/* The slice that begins at place `first`, and how many places it has. */
+/* Sets *s to the slice that begins at place `first` and returns its number of places. */
 static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
                         hy_bellpack_slice *s)
 {
@@ -151,14 +153,14 @@ static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
 
     s->first           = (int32_t)first;
     s->log_ways        = log_ways_for(p, longest);
-    const int64_t most = (int64_t)1 << (log_lanes - s->log_ways);
-    const int64_t rows = hy_min(most, beyond - first);
+    const int64_t max  = (int64_t)1 << (log_lanes - s->log_ways);
+    const int64_t rows = hy_min(max, beyond - first);
     s->lanes           = (int32_t)(rows << s->log_ways);
     s->steps = (int32_t)((longest + ((int64_t)1 << s->log_ways) - 1) >> s->log_ways);
     return rows;
 }
 
-/* All slices with R = 2^log_lanes, to `slice` unless it is NULL. */
+/* Cuts all slices with R = 2^log_lanes. Writes them to `slice` unless it is NULL. */
 static hy_bellpack_head cut_slices(const packing *p, int log_lanes,
                                    hy_bellpack_slice *slice)
 {
@@ -179,17 +181,17 @@ static hy_bellpack_head cut_slices(const packing *p, int log_lanes,
     return head;
 }
 
-/* The R that takes the fewest bytes; of equal ones the largest. */
+/* Chooses the R that takes the fewest bytes; among equal ones the largest. */
 static size_t choose_lanes(packing *p, size_t at[HY_ARRAYS])
 {
     const hy_features *f = &p->b.job->chunk->features;
-    size_t least         = SIZE_MAX;
+    size_t min           = SIZE_MAX;
 
     for (int s = MAX_LOG_LANES; s >= MIN_LOG_LANES; s--) {
         const hy_bellpack_head head = cut_slices(p, s, NULL);
         const size_t bytes          = layout(f, &head, at);
-        if (bytes < least) {
-            least   = bytes;
+        if (bytes < min) {
+            min     = bytes;
             p->head = head;
         }
     }
@@ -212,7 +214,7 @@ static hybrid_status arrange(packing *p, const hy_bellpack_rules *rules, int64_t
 
 /* ---- cells ------------------------------------------------------------------- */
 
-/* One lane's cells from step `step` on hold nothing. */
+/* Marks the cells of one lane from step `step` on as empty. */
 static void pad_lane(const packing *p, const hy_bellpack_slice *s, int64_t lane,
                      int64_t step)
 {
@@ -227,7 +229,6 @@ static void pad_lane(const packing *p, const hy_bellpack_slice *s, int64_t lane,
     }
 }
 
-/* The lanes of place `place` of the slice. */
 static void pack_row(const packing *p, const hy_bellpack_slice *s, int64_t place)
 {
     const size_t elements = hy_block_elements(p->head.shape);
@@ -249,7 +250,7 @@ static void pack_row(const packing *p, const hy_bellpack_slice *s, int64_t place
         pad_lane(p, s, first + way, (block - way + ways - 1) >> s->log_ways);
 }
 
-/* The slice, and what lies between it and the next. */
+/* Packs slices, and marks the cells between a slice and the next as empty. */
 static hybrid_status pack_slices(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p      = arg;
@@ -289,7 +290,7 @@ static hybrid_status fill(packing *p, hy_job *job)
     return hy_pack_x(job, &p->b.touched, base + at[HY_BELLPACK_X]);
 }
 
-/* Room for the order of as many block rows as blocks of 1 x 1 have. */
+/* Allocates the order for as many block rows as 1 x 1 blocks have. */
 static hybrid_status alloc_order(packing *p, hy_context *ctx, int64_t rows)
 {
     void *array;
@@ -304,7 +305,7 @@ static hybrid_status alloc_order(packing *p, hy_context *ctx, int64_t rows)
 hybrid_status hy_pack_bellpack(hy_job *job, const hy_bellpack_rules *rules)
 {
     const hy_features *f = &job->chunk->features;
-    const size_t most    = hy_pack_bellpack_bytes(f, rules);
+    const size_t max     = hy_pack_bellpack_bytes(f, rules);
     hy_context *ctx      = job->problem->ctx;
     size_t *at = job->pack.at, *bytes = &job->pack.bytes;
     packing p = {0};
@@ -313,7 +314,7 @@ hybrid_status hy_pack_bellpack(hy_job *job, const hy_bellpack_rules *rules)
     HY_TRY_ELSE_DONE(hy_blocking_open(job, &p.b));
     HY_TRY_ELSE_DONE(alloc_order(&p, ctx, f->rows));
     HY_TRY_ELSE_DONE(arrange(&p, rules, PANEL, at, bytes));
-    if (*bytes > most) {
+    if (*bytes > max) {
         HY_TRY_ELSE_DONE(hy_blocking_single(&p.b));
         HY_TRY_ELSE_DONE(arrange(&p, rules, f->rows, at, bytes));
     }

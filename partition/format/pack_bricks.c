@@ -1,7 +1,8 @@
-/* partition/format/pack_bricks.c - one panel of 16 rows, cut into blocks of four bricks.
+/* partition/format/pack_bricks.c - packs one row panel of 16 rows into blocks of four
+   bricks.
 
-   Where the columns are near each other, a map tells the place of each entry; no branch
-   depends on the pattern. Else its rows are merged. */
+   If the columns are near each other, a map gives the place of each entry without
+   branches that depend on the pattern. Otherwise the rows are merged. */
 #include "partition/format/bricks.h"
 
 #include <string.h>
@@ -44,16 +45,16 @@ static int32_t x_row(const hy_brick_panel *p, int64_t col)
     return p->touched->rows ? hy_renumbered(p->touched, (int32_t)col) : (int32_t)col;
 }
 
-/* Columns beyond the last are copies of it. */
+/* Repeats the last column after `columns` columns of the block. */
 static void fill_up(hy_hrpb_block *b, int columns)
 {
     for (int k = columns; k < HY_HRPB_COLS; k++)
         b->col[k] = b->col[columns - 1];
 }
 
-/* ---- by a map ---------------------------------------------------------------- */
+/* ---- with a map --------------------------------------------------------------- */
 
-/* Number the columns and write them into the blocks. */
+/* Numbers the columns and writes them to the blocks. */
 static void number_columns(const hy_brick_panel *p, hy_panel_map *map,
                            hy_hrpb_block *block)
 {
@@ -69,7 +70,7 @@ static void number_columns(const hy_brick_panel *p, hy_panel_map *map,
         fill_up(&block[n / HY_HRPB_COLS], n % HY_HRPB_COLS);
 }
 
-/* Set the patterns; next[brick] = its entries. */
+/* Sets the patterns and counts the entries of each brick in next[brick]. */
 static void set_patterns(const hy_brick_panel *p, const hy_panel_map *map,
                          hy_hrpb_block *block, int32_t *next)
 {
@@ -86,7 +87,7 @@ static void set_patterns(const hy_brick_panel *p, const hy_panel_map *map,
     }
 }
 
-/* Turn the entries of bricks into where their values begin. */
+/* Turns the counts of entries into the positions at which the values of bricks begin. */
 static void place_bricks(int64_t blocks, int64_t first, hy_hrpb_block *block,
                          int32_t *next)
 {
@@ -101,7 +102,8 @@ static void place_bricks(int64_t blocks, int64_t first, hy_hrpb_block *block,
     }
 }
 
-/* Rows in order, and their columns: that is the order of values in each brick. */
+/* Values of a brick are ordered by row, then column, which is the order of A's
+   entries. */
 static void place_f32(const hy_brick_panel *p, const hy_panel_map *map, int32_t *next,
                       float *val)
 {
@@ -139,7 +141,7 @@ static void pack_mapped(const hy_brick_panel *p, int64_t blocks, int64_t first,
 
 /* ---- by merging -------------------------------------------------------------- */
 
-/* Bit r of the 16 moves to bit 4 r. */
+/* Moves bit r of the 16 bits to bit 4 r. */
 static uint64_t spread(uint64_t rows)
 {
     rows = (rows | rows << 24) & 0x000000ff000000ff;
@@ -148,8 +150,8 @@ static uint64_t spread(uint64_t rows)
     return (rows | rows << 3) & 0x1111111111111111;
 }
 
-/* The values of a brick that the panel has just passed over, row by row: those of row r
-   end before panel->at[r]. */
+/* Copies the values of the brick that the panel has just passed, row by row. The values
+   of row r end before panel->at[r]. */
 static char *copy_values(const hy_brick_panel *p, const hy_panel *panel, uint64_t pattern,
                          uint32_t rows, char *to)
 {
@@ -165,7 +167,7 @@ static char *copy_values(const hy_brick_panel *p, const hy_panel *panel, uint64_
     return to;
 }
 
-/* The next four columns; returns how many there were. */
+/* Packs the next four columns and returns how many there were. */
 static int pack_brick(const hy_brick_panel *p, hy_panel *panel, int32_t *col,
                       uint32_t *bits, char **val)
 {

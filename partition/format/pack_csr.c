@@ -9,14 +9,14 @@
 #include "partition/format/ring.h"
 
 enum {
-    PACK_ROWS    = 1 << 14, /* that one worker takes at a time */
+    PACK_ROWS    = 1 << 14, /* rows that one worker packs at a time */
     PACK_ENTRIES = 1 << 16
 };
 
 /* ---- layout ------------------------------------------------------------------ */
 
-/* Offsets of the arrays; returns the bytes used. Without gathered rows, the
-   offsets of that part are the one word 0 that A's offsets begin with. */
+/* Sets the offsets of the arrays and returns the bytes used. Without gathered rows the
+   offsets of B's part point to the first word of A's offsets, which is 0. */
 static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
 {
     const size_t size = hy_value_size(f->type);
@@ -45,12 +45,11 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
     return layout(op, f, at);
 }
 
-/* What the loops of one call share. */
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A;
-    int64_t first; /* entry of A */
-    size_t size;   /* of a value */
+    int64_t first; /* first entry of the chunk in A */
+    size_t size;   /* bytes of a value */
     int64_t *row_ptr;
     int32_t *col;
     char *val;
@@ -74,7 +73,8 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Columns as places in a ring. What the plan did not know of is not to be read. */
+/* Replaces columns by places in the ring. A column that the plan did not foresee is an
+   error, because its row of X may not be in the ring. */
 static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t begin,
                                 int64_t end)
 {
@@ -167,7 +167,7 @@ static hybrid_status gather_b(packing *p)
 
 /* ---- the pack ---------------------------------------------------------------- */
 
-/* Rows of a chunk in sentences: the caller's. */
+/* first_row() and end_row() return rows as the caller numbers them, for messages. */
 static long long first_row(const hy_job *job)
 {
     return (long long)hy_row_of(job->problem, job->chunk->row_begin);
@@ -239,7 +239,7 @@ static hybrid_status gather(packing *p)
                                           : gather_b(p);
 }
 
-/* Rows of A that are on the device are not packed. */
+/* Rows of A that are on the device already are not packed. */
 hybrid_status hy_pack_csr(hy_job *job)
 {
     const hy_problem *problem = job->problem;
@@ -333,7 +333,7 @@ int hy_pack_csr_shares(const hy_job *job)
            hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
-/* On the device, with offsets of 64 bits, unless nobody reads them there. */
+/* Offsets of a matrix on the device must have 64 bits if kernels read them. */
 static hy_csr_view view_of(const hybrid_csr *A)
 {
     return (hy_csr_view){.rows    = A->rows,
@@ -375,14 +375,14 @@ hy_csr_view hy_packed_a(const hy_job *job)
     return a;
 }
 
-/* A chunk may have some of the columns alone. */
+/* The chunk may have only some of the columns of its region of the image. */
 static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
 {
     const hy_region x   = hy_image_region_of(&p->image, chunk->col_begin);
     const char *base    = (const char *)p->shared.ptr;
     const int64_t lines = x.cols - x.tail;
     const int64_t begin = chunk->col_begin - x.begin, end = chunk->col_end - x.begin;
-    const int64_t skip = begin > lines ? begin - lines : 0; /* of the tail columns */
+    const int64_t skip = begin > lines ? begin - lines : 0; /* tail columns to skip */
     const char *tail = base + hy_image_tail_at(&p->image, &x, 0) + (size_t)skip * x.size;
 
     if (begin >= lines && x.tail > 0)

@@ -1,10 +1,11 @@
-/* partition/format/pack_dup.c - the rows of B, duplicated in the order of the products.
+/* partition/format/pack_dup.c - duplicates the rows of B in the order of the scalar
+   products.
 
-   For each nonzero of a chunk of A, in order, the row of B that it selects is copied
-   behind the one before: all irregular reads of the product happen here, on the CPU
-   (hySpMM, Wu 2015, section 3.1). Two passes, in blocks of nonzeros: how long the rows
-   are; then, knowing where each block starts, the copies. Reads of B are announced some
-   nonzeros ahead, since the next row of B is anywhere. */
+   For each entry of a chunk of A, in order, the row of B that it selects is copied behind
+   the previous one. All irregular reads of the product thus happen here, on the CPU
+   (hySpMM, Wu 2015, section 3.1). Two passes run over blocks of entries: the first counts
+   the products, the second copies rows to their known positions. Rows of B are prefetched
+   some entries in advance, because the next row may be anywhere. */
 #include "partition/format/pack.h"
 
 #include <string.h>
@@ -13,14 +14,15 @@
 #include "base/threads/pool.h"
 
 enum {
-    PACK_ROWS      = 1 << 14, /* rows of A that one worker takes at a time */
-    BLOCK_PRODUCTS = 1 << 16, /* products of a block, about */
-    BLOCK_NONZEROS = 1 << 13, /* nonzeros of a block, at most */
-    OFFSETS_AHEAD  = 32,      /* nonzeros from asking for an offset of B to its use, */
-    ENTRIES_AHEAD  = 8,       /* and for the entries of a row */
-    FEW_ENTRIES    = 32,      /* asked for; longer rows are prefetched by the processor */
-    LINE_BYTES     = 64,
-    SHORT_BYTES    = 128 /* of a row that are copied without calling memcpy */
+    PACK_ROWS       = 1 << 14, /* rows of A that one worker takes at a time */
+    BLOCK_PRODUCTS  = 1 << 16, /* products of a block, approximately */
+    BLOCK_NONZEROS  = 1 << 13, /* maximum entries of A in a block */
+    OFFSET_DISTANCE = 32, /* entries from the prefetch of an offset of B to its use */
+    ENTRY_DISTANCE  = 8,  /* entries from the prefetch of a row of B to its use */
+    FEW_ENTRIES     = 32, /* entries of a row that are prefetched; the processor
+                             prefetches the rest */
+    LINE_BYTES  = 64,
+    SHORT_BYTES = 128 /* bytes of the longest row that is copied without memcpy */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -49,15 +51,14 @@ size_t hy_pack_dup_work(const hy_features *f)
     return (entries * (4 + hy_value_size(f->type)) * 11 + 8) / 9;
 }
 
-/* What the loops of one call share. */
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A, *B;
-    int64_t first; /* entry of A */
-    int64_t nnz;   /* of the chunk */
-    int64_t block; /* nonzeros a block */
-    int64_t *sum;  /* blocks+1: products before each block */
-    size_t size;   /* of a value */
+    int64_t first; /* first entry of the chunk in A */
+    int64_t nnz;   /* entries of the chunk */
+    int64_t block; /* entries of a block */
+    int64_t *sum;  /* blocks + 1 elements: products before each block */
+    size_t size;   /* bytes of a value */
     int32_t *row_start, *start, *col;
     char *a_val, *val;
 } packing;
@@ -68,7 +69,7 @@ static int64_t block_end(const packing *p, int64_t block)
     return end < p->nnz ? end : p->nnz;
 }
 
-/* ---- how long the rows are --------------------------------------------------- */
+/* ---- counting products ----------------------------------------------------------- */
 
 static inline void ask_offset(const packing *p, int64_t k)
 {
@@ -79,7 +80,7 @@ static inline void ask_offset(const packing *p, int64_t k)
     __builtin_prefetch((const char *)p->B->row_ptr + (size_t)row * size);
 }
 
-/* start[k] = entries of the row of B that nonzero k selects. */
+/* Sets start[k] to the entries of the row of B that entry k of A selects. */
 static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p = arg;
@@ -89,7 +90,7 @@ static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
         const int64_t last = block_end(p, block);
         int64_t sum        = 0;
         for (int64_t k = block * p->block; k < last; k++) {
-            ask_offset(p, k + OFFSETS_AHEAD);
+            ask_offset(p, k + OFFSET_DISTANCE);
             const int64_t row = hy_cols(p->A)[p->first + k];
             const int64_t n   = hy_offset(p->B, row + 1) - hy_offset(p->B, row);
             p->start[k]       = (int32_t)n;
@@ -102,7 +103,7 @@ static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
 
 /* ---- the copies -------------------------------------------------------------- */
 
-/* The row of B of a nonzero whose start still is the row's length. */
+/* Prefetches the row of B for entry k; start[k] must still be the length of the row. */
 static inline void ask_row(const packing *p, int64_t k)
 {
     const int64_t n = p->start[k] < FEW_ENTRIES ? p->start[k] : FEW_ENTRIES;
@@ -115,11 +116,12 @@ static inline void ask_row(const packing *p, int64_t k)
         __builtin_prefetch(col + i);
     for (int64_t i = 0; i < n * (int64_t)p->size; i += LINE_BYTES)
         __builtin_prefetch(val + i);
-    __builtin_prefetch(col + n * 4 - 1); /* rows do not start with a cache line */
+    __builtin_prefetch(col + n * 4 - 1); /* rows need not begin at a cache line */
     __builtin_prefetch(val + n * (int64_t)p->size - 1);
 }
 
-/* n > 0 bytes, a multiple of 4. Most rows are short: a call of memcpy costs as much. */
+/* Copies n > 0 bytes, a multiple of 4. Most rows are so short that calling memcpy would
+   double the time. */
 static inline void copy(char *restrict to, const char *restrict from, size_t n)
 {
     if (n > SHORT_BYTES) {
@@ -149,9 +151,9 @@ static hybrid_status duplicate(void *arg, int part, int64_t begin, int64_t end)
                (const char *)p->A->val + (size_t)(p->first + first) * size,
                (size_t)(last - first) * size);
         for (int64_t k = first; k < last; k++) {
-            ask_offset(p, k + OFFSETS_AHEAD);
-            if (k + ENTRIES_AHEAD < last)
-                ask_row(p, k + ENTRIES_AHEAD);
+            ask_offset(p, k + OFFSET_DISTANCE);
+            if (k + ENTRY_DISTANCE < last)
+                ask_row(p, k + ENTRY_DISTANCE);
             const size_t n    = (size_t)p->start[k];
             const size_t from = (size_t)hy_offset(p->B, hy_cols(p->A)[p->first + k]);
             p->start[k]       = (int32_t)to;
@@ -178,7 +180,8 @@ static hybrid_status start_rows(void *arg, int part, int64_t begin, int64_t end)
 
 /* ---- the pack ---------------------------------------------------------------- */
 
-/* The chunk was cut for this pattern: its block has room for no other. */
+/* Returns an error if the chunk does not have the planned pattern or exceeds its
+   block. */
 static hybrid_status check(const hy_job *job, size_t bytes)
 {
     const hy_chunk *chunk = job->chunk;
@@ -201,7 +204,7 @@ static hybrid_status check(const hy_job *job, size_t bytes)
     return HYBRID_OK;
 }
 
-/* sum becomes what is before each block. */
+/* Turns the counts of blocks into sums over all earlier blocks and checks their total. */
 static hybrid_status add_up(const packing *p, int64_t blocks)
 {
     const hy_chunk *chunk = p->job->chunk;

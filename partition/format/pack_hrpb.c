@@ -1,13 +1,13 @@
-/* partition/format/pack_hrpb.c - A as panels of 16 rows, their columns moved together, in
+/* partition/format/pack_hrpb.c - A as row panels of 16 rows with compacted columns, in
    bricks.
 
-   Hierarchical row-panel blocking (cuTeSpMM, section 3.2): of each panel only the columns
-   that have entries are kept, side by side; 16 of them are a block, four bricks of 16 x
-   4, and a brick is a pattern of 64 bits and its values. Heavy panels are cut into parts,
-   as many as the share of a wave of units asks for (section 5).
+   The format is hierarchical row-panel blocking (cuTeSpMM, section 3.2). Only the columns
+   in which a panel has entries are stored, side by side. 16 of them form a block of four
+   bricks of 16 x 4. A brick is a pattern of 64 bits and its values. Heavy panels are cut
+   into parts so that no unit exceeds its share of a wave (section 5).
 
-   Two passes over the panels: how many blocks each has; then, knowing where they start,
-   the blocks (pack_bricks.c). */
+   Two passes over the panels: the first counts the blocks of each, the second packs them
+   at their known positions (pack_bricks.c). */
 #include <string.h>
 
 #include "base/data/min_max.h"
@@ -15,7 +15,7 @@
 #include "partition/format/bricks.h"
 #include "partition/format/gather.h"
 
-enum { PACK_ENTRIES = 1 << 15 }; /* that one worker takes at a time, about */
+enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
 
 /* ---- layout ------------------------------------------------------------------ */
 
@@ -24,18 +24,18 @@ static int64_t panels_of(const hy_features *f)
     return (f->rows + HY_HRPB_ROWS - 1) / HY_HRPB_ROWS;
 }
 
-/* A panel of e entries has (e + 15) / 16 blocks at most. */
-static int64_t most_blocks(const hy_features *f)
+/* A panel of e entries has at most (e + 15) / 16 blocks. */
+static int64_t max_blocks(const hy_features *f)
 {
     const int64_t spare = (HY_HRPB_COLS - 1) * hy_min(panels_of(f), f->nnz);
     return (f->nnz + spare) / HY_HRPB_COLS;
 }
 
-/* A panel of b blocks in parts of `longest` has less than 2 b / longest of them; longest
-   is no less than rules->least, nor than a wave's share of all blocks. */
+/* A panel of b blocks cut into parts of at most `longest` has less than 2 b / longest
+   parts. `longest` is at least rules->least and at least all blocks / wave. */
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules)
 {
-    return 2 * hy_min(most_blocks(f) / rules->least + 1, rules->wave);
+    return 2 * hy_min(max_blocks(f) / rules->least + 1, rules->wave);
 }
 
 static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[HY_ARRAYS])
@@ -55,23 +55,22 @@ static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[H
 
 size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules)
 {
-    const int64_t partials  = hy_pack_hrpb_partials(f, rules);
-    const hy_hrpb_head most = {.units    = panels_of(f) + partials,
-                               .splits   = partials / 2,
-                               .partials = partials,
-                               .blocks   = most_blocks(f)};
+    const int64_t partials = hy_pack_hrpb_partials(f, rules);
+    const hy_hrpb_head max = {.units    = panels_of(f) + partials,
+                              .splits   = partials / 2,
+                              .partials = partials,
+                              .blocks   = max_blocks(f)};
     size_t at[HY_ARRAYS];
-    return layout(f, &most, at);
+    return layout(f, &max, at);
 }
 
-/* What the loops of one call share. */
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A;
-    int64_t first; /* entry of A */
+    int64_t first; /* first entry of the chunk in A */
     int64_t panels;
-    int64_t *start;      /* panels+1: blocks before each */
-    hy_brick_work *work; /* one a thread */
+    int64_t *start;      /* panels + 1 elements: blocks before each */
+    hy_brick_work *work; /* one for each thread */
     hy_touched touched;
     hy_ring ring;
     hy_hrpb_block *block;
@@ -92,7 +91,6 @@ static hy_brick_panel panel_of(const packing *p, int64_t panel)
 
 /* ---- units ------------------------------------------------------------------- */
 
-/* Blocks that a unit has at most. */
 static int64_t longest_unit(const packing *p, const hy_hrpb_rules *rules)
 {
     const int64_t share = (p->start[p->panels] + rules->wave - 1) / rules->wave;
@@ -118,7 +116,7 @@ static hy_hrpb_head count_units(const packing *p, int64_t longest)
     return head;
 }
 
-/* The panel's units, from `unit` on; returns where they end. */
+/* Writes the units of the panel to `unit` and returns the position after them. */
 static hy_hrpb_unit *list_parts(const packing *p, int64_t panel, int64_t parts,
                                 int32_t partial, hy_hrpb_unit *unit)
 {
@@ -132,8 +130,8 @@ static hy_hrpb_unit *list_parts(const packing *p, int64_t panel, int64_t parts,
     return unit;
 }
 
-/* Panels of some weight come first, so that none of them is begun when the others are
-   done; the others stay in order, since neighbours share rows of X. */
+/* Heavy panels come first, so that none starts when the others are nearly done. Light
+   panels keep their order, because neighbours share rows of X. */
 static void list_units(const packing *p, int64_t longest, hy_hrpb_unit *unit,
                        hy_hrpb_split *split)
 {

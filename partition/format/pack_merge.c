@@ -1,6 +1,5 @@
-/* partition/format/pack_merge.c - the merge path of a CSR matrix, cut into tiles of equal
- * work.
- */
+/* partition/format/pack_merge.c - cuts the merge path of a CSR matrix into tiles of equal
+   work. */
 #include "partition/format/merge.h"
 
 #include <string.h>
@@ -9,13 +8,14 @@
 #include "base/threads/pool.h"
 #include "partition/format/pack.h"
 
-enum { CUTS = 1 << 9 }; /* that one worker makes at a time */
+enum { CUTS = 1 << 9 }; /* cuts that one worker makes at a time */
 
-/* ---- layout: pieces | cuts | joins | arrived | last, after hy_pack_csr()'s arrays */
+/* ---- layout after hy_pack_csr()'s arrays: pieces | cuts | joins | arrived | last */
 
-enum { TILES, PIECES }; /* words of the head */
+enum { TILES, PIECES }; /* words of pack.head */
 
-/* Where arrays begin, from the pieces on; with vectors there are more. */
+/* Offsets of the arrays after the pieces, which begin at 0. All but `cut` and `end` are
+   for shape.vector only. */
 typedef struct layout {
     size_t cut, join, arrived, last, end;
 } layout;
@@ -52,7 +52,7 @@ size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape, int64_t t
 
 /* ---- the path of the whole matrix --------------------------------------------- */
 
-/* A place on the path: rows that end, and entries that lie, before it. */
+/* A place on the path, after `row` ends of rows and `entry` entries. */
 typedef struct place {
     int64_t row, entry;
 } place;
@@ -67,7 +67,7 @@ static place start_of(const hybrid_csr *A, int64_t row)
     return (place){row, hy_offset(A, row)};
 }
 
-/* The first row of [low, high] that does not end before this item. */
+/* Returns the first row of [low, high] that does not end before the item. */
 static int64_t row_at(const hybrid_csr *A, int64_t low, int64_t high, int64_t item)
 {
     while (low < high) {
@@ -80,7 +80,8 @@ static int64_t row_at(const hybrid_csr *A, int64_t low, int64_t high, int64_t it
     return low;
 }
 
-/* Where tile t begins; `near` is a row that ends no later. */
+/* Returns the start of tile t. Row `near` must not end after it, and row `far` not before
+   it. */
 static place tile_start(const hybrid_csr *A, hy_merge_shape shape, int64_t t,
                         int64_t near, int64_t far)
 {
@@ -100,11 +101,11 @@ static place tile_start(const hybrid_csr *A, hy_merge_shape shape, int64_t t,
 typedef struct cutter {
     const hybrid_csr *A;
     hy_merge_shape shape;
-    place begin, end;     /* of the chunk */
-    int64_t first, tiles; /* of the whole matrix, that the chunk has a part of */
+    place begin, end;     /* where the chunk begins and ends */
+    int64_t first, tiles; /* tiles of the whole matrix that overlap the chunk */
     hy_merge_cut *cut;
     hy_merge_piece *piece;
-    uint16_t *last; /* NULL but for vectors */
+    uint16_t *last; /* NULL without shape.vector */
 } cutter;
 
 static cutter cutter_of(const hy_job *job, hy_merge_shape shape)
@@ -120,7 +121,7 @@ static cutter cutter_of(const hy_job *job, hy_merge_shape shape)
     return c;
 }
 
-/* The last entries of the rows that end in the tile from `from` on, before `next`. */
+/* Sets `last` of the rows that end in the tile from `from` to `next`. */
 static void note_last(const cutter *c, place from, place next)
 {
     const int64_t stop = next.row < c->end.row ? next.row : c->end.row;
@@ -158,14 +159,14 @@ static hybrid_status make_cuts(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Whether tile t begins inside a row. */
+/* Returns 1 if tile t begins inside a row. */
 static int inside_row(const cutter *c, int64_t t)
 {
     const hy_merge_cut *cut = &c->cut[t];
     return cut->entry + c->begin.entry > hy_offset(c->A, c->begin.row + cut->row);
 }
 
-/* Rows that are in pieces; returns how many. */
+/* Lists the rows that are cut by tiles and returns their number. */
 static int64_t find_pieces(const cutter *c)
 {
     int64_t count = 0, first = 0;
@@ -182,7 +183,7 @@ static int64_t find_pieces(const cutter *c)
     return count;
 }
 
-/* Every cut tells itself which tiles its row is in; nobody has arrived yet. */
+/* Sets the join of every cut, and clears the counters of finished pieces. */
 static void find_joins(const cutter *c, int64_t pieces, hy_merge_join *join,
                        int32_t *arrived)
 {

@@ -1,17 +1,17 @@
-/* partition/format/pack_tiled.c - A as panels of portions, whose rows of X are staged in
-   tiles.
+/* partition/format/pack_tiled.c - A as row panels of 256 portions, with rows of X staged
+   in tiles.
 
-   Inspection of Tiled SpMM (section 2.5): the rows of X that a panel of 256 portions
-   touches, in order, are cut into tiles that fit shared memory. Of each tile a stage has
-   the list of its rows, and the entries that find their row of X there, with 16-bit
-   indices into it. Entries are stored as sliced ELLPACK, a slice to a warp, so that its
-   lanes read neighbours at every step; but what the paper fills up with zeros is left
-   out: a lane's place at a step is the number of lanes before it that still have entries.
-   So Z of its Eq. 3 is 1, the pack is bounded by the number of entries, and no infinity
-   of X meets a zero that is not A's.
+   This is the inspection of Tiled SpMM (section 2.5). The rows of X that a panel touches
+   are cut, in order, into tiles that fit shared memory. Each tile has a stage: the list
+   of its rows, and the entries of the panel that use them, with 16-bit indices into the
+   tile. Entries are stored as sliced ELLPACK with a slice for each warp, so that its
+   lanes read neighbours at every step. The zeros with which the paper pads slices are
+   left out: the position of a lane at a step is the number of lanes before it that still
+   have entries. Z in Eq. 3 of the paper is therefore 1, the size of the pack is bounded
+   by the number of entries, and an infinity of X never meets a padding zero.
 
-   Two passes over the panels: how many rows of X each touches; then, knowing where
-   everything starts, stages and entries. */
+   Two passes over the panels: the first counts the rows of X that each touches, the
+   second writes stages and entries to their known positions. */
 #include "partition/format/pack_tiled.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "partition/format/gather.h"
 #include "partition/format/portions.h"
 
-enum { PACK_ENTRIES = 1 << 15 }; /* that one worker takes at a time, about */
+enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
 
 static int64_t ceil_of(int64_t a, int64_t b)
 {
@@ -32,7 +32,7 @@ static int64_t ceil_of(int64_t a, int64_t b)
 
 /* ---- layout ------------------------------------------------------------------ */
 
-/* Where the arrays of HY_TILED_A start. */
+/* Offsets of the arrays that HY_TILED_A consists of. */
 typedef struct places {
     size_t out, start, stage, count, map, split, index, val, bytes;
 } places;
@@ -71,30 +71,30 @@ static size_t layout(const hy_features *f, const hy_tiled_head *head,
 /* A panel that touches d rows of X has less than d / 768 + 1 stages. */
 size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
 {
-    const int64_t panels     = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);
-    const int narrow         = panels > 0 && f->cols <= f->nnz / panels;
-    const int64_t mapped     = narrow ? panels * f->cols : f->nnz;
-    const hy_tiled_head most = {.panels   = panels,
-                                .stages   = panels + f->nnz / HY_TILED_COLS,
-                                .mapped   = mapped,
-                                .splits   = rules->partials / 2,
-                                .partials = rules->partials};
+    const int64_t panels    = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);
+    const int narrow        = panels > 0 && f->cols <= f->nnz / panels;
+    const int64_t mapped    = narrow ? panels * f->cols : f->nnz;
+    const hy_tiled_head max = {.panels   = panels,
+                               .stages   = panels + f->nnz / HY_TILED_COLS,
+                               .mapped   = mapped,
+                               .splits   = rules->partials / 2,
+                               .partials = rules->partials};
     size_t at[HY_ARRAYS];
-    return layout(f, &most, at);
+    return layout(f, &max, at);
 }
 
-/* What the loops of one call share. */
 typedef struct packing {
     const hy_job *job;
-    const int32_t *col; /* of the chunk's entries */
-    const char *from;   /* their values */
-    size_t size;        /* of one */
+    const int32_t *col; /* columns of the chunk's entries */
+    const char *from;   /* values of the chunk's entries */
+    size_t size;        /* bytes of a value */
     hy_tiled_portions portions;
     hy_touched touched;
-    int64_t first, end;  /* of the columns */
-    hy_columns *columns; /* of each worker; opened when it needs it */
+    int64_t first, end;  /* range of the columns */
+    hy_columns *columns; /* one for each worker, opened on first use */
     int64_t panels;
-    int64_t *stages, *mapped, *entries; /* panels+1 each: how many before each */
+    int64_t *stages, *mapped, *entries; /* panels + 1 elements: sums over the panels
+                                           before each */
     int32_t *out, *map;
     hy_tiled_stage *stage;
     uint16_t *count, *index;
@@ -109,14 +109,14 @@ static int32_t x_row(const packing *p, int64_t entry)
 
 /* ---- how many rows of X ------------------------------------------------------- */
 
-/* The panel's portions; returns how many. */
+/* Sets *out to the first portion of the panel and returns their number. */
 static int64_t portions_of(const packing *p, int64_t panel, const hy_tiled_portion **out)
 {
     *out = p->portions.list + panel * HY_TILED_ROWS;
     return hy_min(HY_TILED_ROWS, p->portions.count - panel * HY_TILED_ROWS);
 }
 
-/* Add the panel's columns to the worker's, which are empty; returns its entries. */
+/* Adds the panel's columns to the worker's empty set and returns the panel's entries. */
 static int64_t add_columns(const packing *p, int64_t panel, hy_columns *columns)
 {
     const hy_tiled_portion *portion;
@@ -156,9 +156,10 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- entries --------------------------------------------------------------------- */
 
-/* A slice on its way through the stages. */
+/* State of a slice between stages. */
 typedef struct slice {
-    int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE]; /* of each portion */
+    /* Entries [at, end) of each portion remain. */
+    int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE];
 } slice;
 
 static void put_entry(const packing *p, int64_t to, int64_t index, int64_t entry)
@@ -170,7 +171,7 @@ static void put_entry(const packing *p, int64_t to, int64_t index, int64_t entry
         memcpy(p->val + to * 8, p->from + entry * 8, 8);
 }
 
-/* Where the part of a portion ends whose rows of X are below `limit`. */
+/* Returns the end of the entries from `at` on that use rows of X below `limit`. */
 static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit)
 {
     if (limit == INT64_MAX)
@@ -180,8 +181,8 @@ static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit
     return at;
 }
 
-/* The slice's entries whose rows of X are below `limit`: at each step one of every
-   portion that has more. Returns where the next slice begins. */
+/* Packs the entries of the slice that use rows of X below `limit`: at each step one of
+   every portion that has more. Returns where the next slice begins. */
 static int64_t pack_slice(const packing *p, const hy_columns *columns, slice *s,
                           int64_t limit, int64_t below, uint16_t *count, int64_t next)
 {

@@ -1,4 +1,4 @@
-/* partition/format/pack_x.c - the rows of X that a chunk touches, for its pack. */
+/* partition/format/pack_x.c - copies the rows of X that a chunk touches into its pack. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -7,17 +7,17 @@
 #include "partition/format/gather.h"
 #include "partition/move/transpose.h"
 
-enum { PACK_ELEMENTS = 1 << 16 }; /* that one worker takes at a time */
+enum { PACK_ELEMENTS = 1 << 16 }; /* elements that one worker copies at a time */
 
-/* What the loops of one call share. */
 typedef struct gathering {
     const hy_job *job;
     const hy_touched *touched;
-    size_t size; /* of a value */
+    size_t size; /* bytes of a value */
     char *dst;
 } gathering;
 
-/* Where the rows end that follow each other in X as they do in the pack. */
+/* Returns the end of the run of consecutive rows of X that begins at touched row
+   `begin`. */
 static int64_t run_end(const hy_touched *t, int64_t begin, int64_t end)
 {
     int64_t r = begin + 1;
@@ -27,14 +27,15 @@ static int64_t run_end(const hy_touched *t, int64_t begin, int64_t end)
     return r;
 }
 
-/* Most rows from the first of these to the last are touched: then runs are worth looking
-   for. */
+/* Returns 1 if most rows between the first and the last are touched, so that runs are
+   worth looking for. */
 static int is_dense(const hy_touched *t, int64_t begin, int64_t end)
 {
     return t->rows[end - 1] - t->rows[begin] < 2 * (end - begin);
 }
 
-/* Slots of gathered chunks exceed the caches: long runs are stored past them. */
+/* Runs of consecutive rows are copied with stores that bypass the caches, because slots
+   of gathered chunks are larger than the caches. */
 static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g    = arg;
@@ -59,7 +60,7 @@ static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Where rows from `begin` on go to. */
+/* Returns where touched rows from `begin` on are stored. */
 static hy_grid grid_of(const gathering *g, int64_t begin)
 {
     const hy_chunk *chunk    = g->job->chunk;
@@ -71,7 +72,7 @@ static hy_grid grid_of(const gathering *g, int64_t begin)
     return (hy_grid){g->dst + (size_t)(begin * row) * g->size, row, col};
 }
 
-/* Where X or the pack is in columns. */
+/* Copies rows if X or the pack is column-major. */
 static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g    = arg;
@@ -89,7 +90,7 @@ static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Where X is not in memory. */
+/* Reads rows from a source if X is not in memory. */
 static hybrid_status gather_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g      = arg;

@@ -1,4 +1,5 @@
-/* partition/format/panel.h - 16 rows of A, column by column. */
+/* partition/format/panel.h - visits the columns of a row panel (16 rows of A) in
+   order. */
 #ifndef HY_PANEL_H
 #define HY_PANEL_H
 
@@ -7,21 +8,22 @@
 enum {
     HY_PANEL_ROWS = 16,
     HY_PANEL_END  = INT32_MAX,
-    HY_MAP_WORDS  = 1 << 11 /* of 64 columns */
+    HY_MAP_WORDS  = 1 << 11 /* words of 64 columns */
 };
 
-/* ---- merged: any panel ---- */
+/* ---- merging: works for every panel ---- */
 
-/* Rows are in order, so the columns that a panel has entries in come out in order: the
-   least of 16 heads, and which rows have it. */
+/* State of a 16-way merge. Columns ascend in each row, so the panel's next column is the
+   minimum of 16 heads; it belongs to the rows that have it as their head. */
 typedef struct hy_panel {
-    const int32_t *col;          /* of A */
-    int32_t head[HY_PANEL_ROWS]; /* next column of each row, HY_PANEL_END: none */
-    int64_t at[HY_PANEL_ROWS];   /* its entry in A */
+    const int32_t *col;          /* column indices of A */
+    int32_t head[HY_PANEL_ROWS]; /* next column of each row; HY_PANEL_END if none */
+    int64_t at[HY_PANEL_ROWS];   /* entry of A that has that column */
     int64_t end[HY_PANEL_ROWS];
 } hy_panel;
 
-/* Rows [row, row + rows) of A, at most 16; the panel's other rows are empty. */
+/* Starts at rows [row, row + rows) of A, at most 16. Further rows of the panel are
+   empty. */
 static inline void hy_panel_start(const hybrid_csr *A, int64_t row, int64_t rows,
                                   hy_panel *p)
 {
@@ -33,59 +35,59 @@ static inline void hy_panel_start(const hybrid_csr *A, int64_t row, int64_t rows
     }
 }
 
-/* Pass over the next column: its number and, as bits, the rows that have it; 0 when
-   there is none left. */
+/* Advances to the next column. Sets *col and returns the rows that have it, as bits;
+   returns 0 at the end. */
 static inline uint32_t hy_panel_next(hy_panel *p, int32_t *col)
 {
     static const uint32_t bit[HY_PANEL_ROWS] = {
         1u << 0, 1u << 1, 1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
         1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15};
-    int32_t least = HY_PANEL_END;
+    int32_t min = HY_PANEL_END;
     uint32_t rows = 0;
 
     for (int r = 0; r < HY_PANEL_ROWS; r++)
-        least = p->head[r] < least ? p->head[r] : least;
-    if (least == HY_PANEL_END)
+        min = p->head[r] < min ? p->head[r] : min;
+    if (min == HY_PANEL_END)
         return 0;
     for (int r = 0; r < HY_PANEL_ROWS; r++)
-        rows |= p->head[r] == least ? bit[r] : 0;
+        rows |= p->head[r] == min ? bit[r] : 0;
     for (uint32_t left = rows; left != 0; left &= left - 1) {
         const int r     = __builtin_ctz(left);
         const int64_t k = ++p->at[r];
         p->head[r]      = k < p->end[r] ? p->col[k] : HY_PANEL_END;
     }
-    *col = least;
+    *col = min;
     return rows;
 }
 
-/* ---- mapped: panels whose columns are near each other, several times faster ---- */
+/* ---- mapping: for panels with columns near each other, several times faster ---- */
 
-/* A bit for each column that has an entry, and the number of each of these. */
+/* A bit for each column that has an entry, and the number of each such column. */
 typedef struct hy_panel_map {
     int64_t first; /* column of bit 0 */
     int words;
     uint64_t bits[HY_MAP_WORDS];
-    int32_t number[HY_MAP_WORDS * 64]; /* where the bit is set */
+    int32_t number[HY_MAP_WORDS * 64]; /* defined where the bit is set */
 } hy_panel_map;
 
-/* Set the bits; 0 if the columns are too far apart for that. */
+/* Sets the bits. Returns 0 if the columns are too far apart for a map. */
 static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
                                 hy_panel_map *map)
 {
     const int64_t begin = hy_offset(A, row), end = hy_offset(A, row + rows);
-    int32_t least = HY_PANEL_END, most = -1;
+    int32_t min = HY_PANEL_END, max = -1;
 
     for (int64_t i = row; i < row + rows; i++) {
         const int64_t from = hy_offset(A, i), to = hy_offset(A, i + 1);
         if (from == to)
             continue;
-        least = hy_cols(A)[from] < least ? hy_cols(A)[from] : least;
-        most  = hy_cols(A)[to - 1] > most ? hy_cols(A)[to - 1] : most;
+        min = hy_cols(A)[from] < min ? hy_cols(A)[from] : min;
+        max  = hy_cols(A)[to - 1] > max ? hy_cols(A)[to - 1] : max;
     }
-    const int64_t words = most < 0 ? 0 : most / 64 - least / 64 + 1;
+    const int64_t words = max < 0 ? 0 : max / 64 - min / 64 + 1;
     if (words > HY_MAP_WORDS || words > 4 * (end - begin))
         return 0;
-    map->first = least / 64 * 64;
+    map->first = min / 64 * 64;
     map->words = (int)words;
     for (int w = 0; w < map->words; w++)
         map->bits[w] = 0;

@@ -1,11 +1,11 @@
-/* partition/format/portions.c - what each thread of spmm.cuda.tiled adds up, and in which
-   order.
+/* partition/format/portions.c - makes and orders the portions of spmm.cuda.tiled.
 
-   Rows as binary numbers, a one where there is an entry and the first column the highest
-   bit, sorted: rows with near column sets come together (Tiled SpMM, section 4.2). Here
-   the two highest ones decide, as a key of 64 bits for a radix sort; the rest costs much
-   and moves rows inside a panel only. The sort may lose what neighbours in A share, and
-   scatters the rows of Y, so it is kept only if panels looked at have less traffic. */
+   Tiled SpMM (section 4.2) reads the pattern of a row as a binary number, first column as
+   the highest bit, and sorts rows by it, which brings rows with similar columns together.
+   Here only the first two columns of a row are compared, as a key of 64 bits for a radix
+   sort: further columns cost much and would mostly move rows within a panel. The sort may
+   lose locality that neighbours in A have, and it scatters the rows of Y. It is therefore
+   kept only if sampled panels have less traffic. */
 #include "partition/format/portions.h"
 
 #include <string.h>
@@ -15,9 +15,9 @@
 #include "partition/pattern/touched.h"
 
 enum {
-    SAMPLES = 32, /* panels that are looked at, evenly spaced, at most */
-    SECTOR  = 32, /* bytes that memory moves at once */
-    GAIN    = 10  /* a tenth of the traffic must be saved */
+    SAMPLES = 32, /* maximum panels sampled, evenly spaced */
+    SECTOR  = 32, /* bytes of a memory transaction */
+    GAIN    = 10  /* the sort must save at least 1/GAIN of the traffic */
 };
 
 /* ---- segments ---------------------------------------------------------------- */
@@ -102,11 +102,11 @@ void hy_portions_range(const hy_tiled_portions *portions, const int32_t *col,
 /* ---- sort ---------------------------------------------------------------------- */
 
 typedef struct keyed {
-    uint64_t key; /* first column, second column; all ones where there is none */
+    uint64_t key; /* first column, second column; all ones for a missing column */
     hy_tiled_portion portion;
 } keyed;
 
-/* Returns 1 if they are in order already. */
+/* Returns 1 if the keys are in order already. */
 static int make_keys(const hy_job *job, const hy_tiled_portions *p, keyed *to)
 {
     const hybrid_csr *A = job->problem->A;
@@ -125,7 +125,8 @@ static int make_keys(const hy_job *job, const hy_tiled_portions *p, keyed *to)
     return sorted;
 }
 
-/* One pass of a stable radix sort, by byte `byte`; 0 if all have the same there. */
+/* Makes one pass of a stable radix sort by byte `byte`. Returns 0, without a copy, if all
+   keys have the same byte there. */
 static int sort_byte(const keyed *from, int64_t count, int byte, keyed *to)
 {
     int64_t at[257] = {0};
@@ -142,7 +143,7 @@ static int sort_byte(const keyed *from, int64_t count, int byte, keyed *to)
     return 1;
 }
 
-/* Leaves the sorted ones in either; returns which. */
+/* Sorts the keys. Returns the array that holds the result, `keys` or `spare`. */
 static const keyed *sort_keys(keyed *keys, keyed *spare, int64_t count)
 {
     for (int byte = 0; byte < 8; byte++)
@@ -159,12 +160,12 @@ static const keyed *sort_keys(keyed *keys, keyed *spare, int64_t count)
 typedef struct model {
     const hy_job *job;
     const hy_touched *touched;
-    hy_columns sectors; /* of X */
+    hy_columns sectors; /* sectors of a column of X */
     int64_t each;       /* values in a sector */
 } model;
 
-/* Sectors that a panel reads of a column of X and writes of a column of Y: Gamma / rho of
-   the paper's Eq. 3, and what its section 5.3 says of the output. */
+/* Returns the sectors that a panel reads of a column of X and writes of a column of Y:
+   Gamma / rho of Eq. 3 in the paper, and the output as in its section 5.3. */
 static int64_t panel_traffic(model *m, const hy_tiled_portion *list, int64_t count)
 {
     const hybrid_csr *A = m->job->problem->A;

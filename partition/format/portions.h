@@ -1,8 +1,8 @@
-/* partition/format/portions.h - what each thread of spmm.cuda.tiled adds up, and in which
-   order.
+/* partition/format/portions.h - the portions that threads of spmm.cuda.tiled sum up, and
+   their order.
 
-   A portion is a row of A or a segment of a long one. Their order decides which of them
-   share a panel, and with it how often a staged row of X is used. */
+   A portion is a row of A or a segment of a long row. The order decides which portions
+   share a panel, and therefore how often a staged row of X is used. */
 #ifndef HY_PORTIONS_H
 #define HY_PORTIONS_H
 
@@ -16,13 +16,13 @@ struct hy_touched;
 
 enum { HY_TILED_ROWS = 256 }; /* portions of a panel */
 
-/* A row in segments: partials `partial` to partial + parts - 1, to be added. */
+/* A row in segments: partials `partial` to partial + parts - 1 are added. */
 typedef struct hy_tiled_split {
     int32_t row, partial, parts;
 } hy_tiled_split;
 
 typedef struct hy_tiled_portion {
-    int32_t begin, end; /* entries, from the chunk's first */
+    int32_t begin, end; /* range of entries, counted from the chunk's first */
     int32_t out;        /* row of the chunk, or -1 - partial */
 } hy_tiled_portion;
 
@@ -32,18 +32,20 @@ typedef struct hy_tiled_portions {
     hy_tiled_split *split;
 } hy_tiled_portions;
 
-/* The chunk's rows, cut into segments of at most so many entries. To be freed, also after
-   a failure. */
-hybrid_status hy_portions_make(const hy_job *job, int64_t segment, hy_tiled_portions *out);
+/* Cuts the chunk's rows into segments of at most `segment` entries. The caller frees
+   `out`, also after a failure. */
+hybrid_status hy_portions_make(const hy_job *job, int64_t segment,
+                               hy_tiled_portions *out);
 void hy_portions_free(hy_context *ctx, hy_tiled_portions *portions);
 
-/* Least column and the one after the greatest; `col` is of the chunk's entries. 0 and 0 if
-   there are none. */
-void hy_portions_range(const hy_tiled_portions *portions, const int32_t *col, int64_t *first,
-                       int64_t *end);
+/* Finds the range [*first, *end) of columns of the portions; [0, 0) if there are no
+   entries. `col` holds the columns of the chunk's entries. */
+void hy_portions_range(const hy_tiled_portions *portions, const int32_t *col,
+                       int64_t *first, int64_t *end);
 
-/* Sort them by their columns if that promises less traffic of X and Y; *sorted says
-   whether. Columns are renumbered by `touched` if it has rows. */
+/* Sorts the portions by their columns if that is predicted to reduce the traffic of X and
+   Y; *sorted is then 1, else 0. Columns are renumbered by `touched` if touched->rows is
+   set. */
 hybrid_status hy_portions_order(const hy_job *job, const struct hy_touched *touched,
                                 hy_tiled_portions *portions, int *sorted);
 

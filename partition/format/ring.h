@@ -1,24 +1,26 @@
-/* partition/format/ring.h - columns of A as places in a ring of rows of X.
+/* partition/format/ring.h - turns columns of A into places in a ring of rows of X.
 
-   Row r of X is at place r mod the ring's rows (base/contract/image.h). The rows that a chunk
-   touches are all there while it computes: chunk->first <= r < chunk->needs <=
-   chunk->first + rows. Its pack names places instead of rows, and the kernels see an X of
-   so many rows. Why, and when: engine/schedules/schedule_row_ring.c. */
+   Row r of X is at place r mod the ring's rows (base/contract/image.h). All rows that a
+   chunk touches are in the ring while it computes: chunk->first <= r < chunk->needs <=
+   chunk->first + rows. The pack of the chunk has places instead of columns, and the
+   kernels see an X with as many rows as the ring. engine/schedules/schedule_row_ring.c
+   says why and when rings are used. */
 #ifndef HY_RING_H
 #define HY_RING_H
 
 #include "base/data/csr.h"
 #include "base/contract/variant.h"
 
-/* How columns of a chunk become places. */
+/* Maps columns of one chunk to places. */
 typedef struct hy_ring {
-    int32_t base;  /* the row at place 0, of those from chunk->first on or just before */
-    int32_t rows;  /* of the ring; 0: X is whole */
-    int32_t first; /* the chunk touches rows [first, first + count) */
+    int32_t base;  /* row of X at place 0: the greatest multiple of `rows` up to
+                      chunk->first */
+    int32_t rows;  /* rows of the ring; 0 if X is whole */
+    int32_t first; /* the chunk touches rows [first, first + count) of X */
     uint32_t count;
 } hy_ring;
 
-/* Of a chunk, where the image is a ring of rows. */
+/* Returns the mapping of a chunk; the image must be a ring of rows. */
 static inline hy_ring hy_ring_of(const hy_image *image, const hy_chunk *chunk)
 {
     const int64_t rows = hy_image_rows_there(image), count = chunk->needs - chunk->first;
@@ -34,7 +36,8 @@ static inline int hy_ring_has(const hy_ring *ring, int32_t col)
     return (uint32_t)(col - ring->first) < ring->count;
 }
 
-/* Whether it has all columns of rows [begin, end) of A, which ascend in each. */
+/* Returns 1 if the ring has all columns of rows [begin, end) of A. Columns ascend in a
+   row. */
 static inline int hy_ring_covers(const hy_ring *ring, const hybrid_csr *A, int64_t begin,
                                  int64_t end)
 {
@@ -49,10 +52,10 @@ static inline int hy_ring_covers(const hy_ring *ring, const hybrid_csr *A, int64
     return inside;
 }
 
-/* Of a column that it has. */
+/* Returns the place of a column that the ring has. */
 static inline int32_t hy_ring_place(const hy_ring *ring, int32_t col)
 {
-    const int32_t at = col - ring->base; /* less than twice the rows */
+    const int32_t at = col - ring->base; /* less than 2 * rows */
     return at < ring->rows ? at : at - ring->rows;
 }
 

@@ -1,4 +1,4 @@
-/* partition/move/csr_file.c - a sparse matrix in a file, read by pieces. */
+/* partition/move/csr_file.c - a sparse matrix in a file, read in pieces. */
 #include "partition/move/csr_file.h"
 
 #include <string.h>
@@ -23,15 +23,14 @@ int64_t hy_csr_file_bytes(const hy_csr_file *file)
 }
 
 enum {
-    PIECE_BYTES   = 8 << 20, /* that are read without asking whether the call is to end */
+    PIECE_BYTES   = 8 << 20, /* bytes that are read between checks for cancellation */
     PIECE_OFFSETS = PIECE_BYTES / 8
 };
 
-/* ---- offsets ------------------------------------------------------------------------
- */
+/* ---- offsets -------------------------------------------------------------------- */
 
-/* Offsets of 32 bits lie in the second half of the room of as many: each is read before
-   its place is written to. */
+/* Widens 32-bit offsets in place. They are in the second half of `out`, so each is read
+   before its bytes are overwritten. */
 static void widen(int64_t *out, int64_t count)
 {
     const char *narrow = (const char *)out + count * 4;
@@ -72,13 +71,13 @@ static hybrid_status report_row(const hy_csr_file *file, int64_t row, int64_t of
                                 int64_t next)
 {
     return hy_fail(file->ctx, HYBRID_BAD_MATRIX,
-                   "%s: row %lld: offsets %lld and %lld fall or leave 0..%lld",
+                   "%s: row %lld: offsets %lld and %lld decrease or are not in 0..%lld",
                    file->name, (long long)row, (long long)offset, (long long)next,
                    (long long)file->shape.nnz);
 }
 
-/* Checks a piece of offsets, out[0] being the offset of row `row`, and subtracts `first`
-   from each. *last is the offset before the piece, and becomes the last of the piece. */
+/* Checks a piece of offsets and subtracts `first` from each. out[0] is the offset of row
+   `row`. *last is the offset before the piece and becomes the last one of the piece. */
 static hybrid_status check_piece(const hy_csr_file *file, int64_t row, int64_t count,
                                  int64_t first, int64_t *out, int64_t *last)
 {
@@ -92,7 +91,8 @@ static hybrid_status check_piece(const hy_csr_file *file, int64_t row, int64_t c
     return HYBRID_OK;
 }
 
-/* The first offset of all is 0, and no other is out of range. */
+/* Checks that the first offset of the matrix is 0 and that of any other row is in
+   range. */
 static hybrid_status check_first(const hy_csr_file *file, int64_t row, const int64_t *out)
 {
     if (row == 0)
@@ -121,8 +121,7 @@ hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_
                : check_end(file, "end", last, file->shape.nnz);
 }
 
-/* ---- entries ------------------------------------------------------------------------
- */
+/* ---- entries -------------------------------------------------------------------- */
 
 static hybrid_status read_numbers(const hy_stored *stored, int64_t begin, int64_t count,
                                   size_t size, char *to)
@@ -150,8 +149,7 @@ hybrid_status hy_csr_file_vals(const hy_csr_file *file, int64_t begin, int64_t c
     return read_numbers(&file->val, begin, count, hy_value_size(file->shape.type), out);
 }
 
-/* ---- all of it ----------------------------------------------------------------------
- */
+/* ---- whole matrix --------------------------------------------------------------- */
 
 static hybrid_status read_arrays(const hy_csr_file *file, const hybrid_csr *A)
 {

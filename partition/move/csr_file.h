@@ -1,4 +1,4 @@
-/* partition/move/csr_file.h - a sparse matrix in a file, read by pieces. */
+/* partition/move/csr_file.h - a sparse matrix in a file, read in pieces. */
 #ifndef HY_CSR_FILE_H
 #define HY_CSR_FILE_H
 
@@ -10,34 +10,35 @@ extern "C" {
 
 typedef struct hy_csr_file {
     hy_context *ctx;
-    hybrid_csr shape; /* its arrays are NULL; offset_type as they are stored */
-    char *name;       /* that sentences say; hy_array memory */
+    hybrid_csr shape; /* arrays are NULL; offset_type is that of the file */
+    char *name;       /* name of the file for messages; hy_array memory */
     hy_stored row_ptr, col, val;
 } hy_csr_file;
 
-void hy_csr_file_close(hy_csr_file *file); /* zeroed is fine */
+void hy_csr_file_close(hy_csr_file *file); /* accepts a zeroed struct */
 
-/* Bytes of its arrays as they are in memory, offsets of 64 bits. */
+/* Returns the bytes of the matrix in memory, with 64-bit offsets. */
 int64_t hy_csr_file_bytes(const hy_csr_file *file);
 
-/* Bytes of its arrays in the files. */
+/* Returns the bytes of the matrix in the file. */
 int64_t hy_csr_file_stored_bytes(const hy_csr_file *file);
 
-/* All of it, in pages of results: free with hy_csr_free(). All rules are verified. */
+/* Reads the whole matrix and checks it. Free `out` with hy_csr_free(). */
 hybrid_status hy_csr_file_read(const hy_csr_file *file, hybrid_csr *out);
 
-/* The functions below may be called by any thread, and read in that thread, in pieces of 8
-   MiB: between two pieces they ask hy_progress_check(), and hy_progress_add_bytes() is told. IO_FAILED names file and offset.
+/* The functions below may be called by any thread. They read in that thread, in pieces of
+   8 MiB. Before each piece they check for cancellation (hy_progress_check()), after it
+   they report the bytes (hy_progress_add_bytes()). IO_FAILED names file and offset.
 
-   Reads the offsets of rows [begin, begin + rows), and the one that follows, rows > 0.
-   *first is the offset of row `begin`, and out[i] that of row begin + i less *first.
-   BAD_MATRIX names the first row whose offsets fall or leave 0..nnz, and the first or last
-   offset of the file if it is not 0 or nnz. */
+   Reads the offsets of rows [begin, begin + rows) and the one after them; rows > 0.
+   *first is the offset of row `begin`, and out[i] is that of row begin + i minus *first.
+   BAD_MATRIX names the first row with offsets that fall or leave 0..nnz, and the first or
+   last offset of the file if it is not 0 or nnz. */
 hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_t rows,
                                   int64_t *first, int64_t *out);
 
-/* Columns and values of entries [begin, begin + count), which are in 0..nnz. Columns are not
-   checked. */
+/* Read columns and values of entries [begin, begin + count), within 0..nnz. Columns are
+   not checked. */
 hybrid_status hy_csr_file_cols(const hy_csr_file *file, int64_t begin, int64_t count,
                                int32_t *out);
 hybrid_status hy_csr_file_vals(const hy_csr_file *file, int64_t begin, int64_t count,

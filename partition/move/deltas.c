@@ -1,9 +1,9 @@
-/* partition/move/deltas.c - columns of C from the bytes of their differences. */
+/* partition/move/deltas.c - decodes columns of C from their differences. */
 #include "partition/move/deltas.h"
 
 #include <string.h>
 
-/* One of the four lengths in a byte. */
+/* Returns the length, in bytes, of difference i of the four in a byte. */
 static int length_at(unsigned lengths, int i)
 {
     return 1 + (int)(lengths >> (2 * i) & 3);
@@ -27,8 +27,8 @@ static void decode_plainly(const unsigned char *lengths, int32_t *out)
 #include <pthread.h>
 #include <tmmintrin.h>
 
-/* For each byte of lengths: where the bytes of four differences go, and how many there
-   are. */
+/* For each byte of lengths: the shuffle that spreads the bytes of its four differences,
+   and the total length of these differences. */
 static struct {
     unsigned char from[256][16];
     unsigned char bytes[256];
@@ -41,16 +41,16 @@ static void fill_spread(void)
     for (unsigned lengths = 0; lengths < 256; lengths++) {
         int at = 0;
         for (int byte = 0; byte < 16; byte++) {
-            const int there            = byte % 4 < length_at(lengths, byte / 4);
-            spread.from[lengths][byte] = there ? (unsigned char)at : 0x80;
-            at += there;
+            const int present          = byte % 4 < length_at(lengths, byte / 4);
+            spread.from[lengths][byte] = present ? (unsigned char)at : 0x80;
+            at += present;
         }
         spread.bytes[lengths] = (unsigned char)at;
     }
 }
 
-/* Four at a time: bytes to their places, sums of neighbours, of pairs, and of all before.
- */
+/* Decodes four differences at a time: spreads their bytes, then sums neighbours, pairs,
+   and all before. */
 __attribute__((target("ssse3"))) static void decode_ssse3(const unsigned char *lengths,
                                                           int32_t *out)
 {
@@ -73,7 +73,7 @@ int hy_deltas_quick(void)
     return __builtin_cpu_supports("ssse3") != 0;
 }
 
-static void unpack(const unsigned char *lengths, int32_t *out)
+static void decode(const unsigned char *lengths, int32_t *out)
 {
     if (!hy_deltas_quick()) {
         decode_plainly(lengths, out);
@@ -88,42 +88,43 @@ int hy_deltas_quick(void)
     return 0;
 }
 
-static void unpack(const unsigned char *lengths, int32_t *out)
+static void decode(const unsigned char *lengths, int32_t *out)
 {
     decode_plainly(lengths, out);
 }
 #endif
 
-/* Where a frame's lengths are. */
-static const unsigned char *find(const void *packed, int64_t count, int64_t frame)
+/* Returns the position of a frame. */
+static const unsigned char *find(const void *coded, int64_t count, int64_t frame)
 {
-    const unsigned char *bytes = packed;
+    const unsigned char *bytes = coded;
     uint32_t start;
 
     memcpy(&start, bytes + HY_DELTA_UNIT + (size_t)frame * sizeof start, sizeof start);
     return bytes + hy_deltas_bytes(count, start);
 }
 
-enum { LINE = 64, LINES_AHEAD = 16 };
+enum { LINE = 64, PREFETCHED_LINES = 16 };
 
-/* Frames lie in no order, so the processor does not foresee where the next one begins. */
-static void expect(const void *packed, int64_t count, int64_t frame)
+/* Prefetches a frame. Frames lie in no particular order, so the processor cannot predict
+   where the next one begins. */
+static void expect(const void *coded, int64_t count, int64_t frame)
 {
-    const unsigned char *from = find(packed, count, frame);
+    const unsigned char *from = find(coded, count, frame);
 
-    for (int i = 0; i < LINES_AHEAD; i++)
+    for (int i = 0; i < PREFETCHED_LINES; i++)
         __builtin_prefetch(from + i * LINE);
 }
 
-void hy_deltas_decode(const void *packed, int64_t count, int64_t frame, int32_t *out)
+void hy_deltas_decode(const void *coded, int64_t count, int64_t frame, int32_t *out)
 {
     if (frame + 1 < hy_deltas_frames(count))
-        expect(packed, count, frame + 1);
-    unpack(find(packed, count, frame), out);
+        expect(coded, count, frame + 1);
+    decode(find(coded, count, frame), out);
 }
 
-void hy_deltas_decode_plainly(const void *packed, int64_t count, int64_t frame,
+void hy_deltas_decode_plainly(const void *coded, int64_t count, int64_t frame,
                               int32_t *out)
 {
-    decode_plainly(find(packed, count, frame), out);
+    decode_plainly(find(coded, count, frame), out);
 }

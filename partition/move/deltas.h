@@ -1,23 +1,27 @@
-/* partition/move/deltas.h - columns of C in as few bytes as their differences need.
+/* partition/move/deltas.h - delta-coded columns of C: differences in as few bytes as they
+   need.
 
-   On the bus half of C, or a third with f64, is columns. They ascend within rows, so most
-   are near the one before: the device packs them, and workers unpack them to their place.
+   Half of C's bytes are columns (a third with f64). Columns ascend within a row, so most
+   differ little from the one before. The device encodes them to save bus time, and
+   workers decode them into the result.
 
-   `count` numbers are cut into frames of 1024. A frame has 256 bytes, of which each says
-   how many bytes the next four differences take, two bits for each: one to four. Then
-   come these bytes, lowest first. A difference is modulo 2^32 and to the number before; of
-   the frame's first number it is to 0. Rows are not looked at: the first column of a row is
-   a difference that takes more bytes than others.
+   `count` numbers are divided into frames of 1024. A frame begins with 256 bytes; each
+   says how many bytes the next four differences take (1 to 4), in two bits for each. The
+   bytes of the differences follow, lowest byte first. A difference is to the number
+   before, modulo 2^32; the first number of a frame is stored as it is. Ends of rows are
+   not marked: the first column of a row merely gives a difference that may take more
+   bytes.
 
-   In memory, in units of 16 bytes:
+   Layout in units of 16 bytes:
 
-       unit 0     how many units all frames take              1 x uint64
-       then       where each frame starts: so many units      1 x uint32 a frame
-                  behind the end of this list, which is
-                  that of a unit
-       then       frames, in any order, each of whole units
+       unit 0     number of units of all frames               1 x uint64
+       then       start of each frame, in units from the      1 x uint32 a frame
+                  end of this list; padded to whole units
+       then       frames in any order, each padded to
+                  whole units
 
-   After Lemire, Kurz, Rupp 2018 (Stream VByte), with frames for many writers and readers. */
+   After Lemire, Kurz, Rupp 2018 (Stream VByte), with frames for many writers and
+   readers. */
 #ifndef HY_DELTAS_H
 #define HY_DELTAS_H
 
@@ -31,8 +35,9 @@ extern "C" {
 #endif
 
 enum {
-    HY_DELTA_FRAME = 1024,               /* numbers */
-    HY_DELTA_LENS  = HY_DELTA_FRAME / 4, /* bytes that say how long differences are */
+    HY_DELTA_FRAME = 1024,               /* numbers of a frame */
+    HY_DELTA_LENS  = HY_DELTA_FRAME / 4, /* bytes of a frame for the lengths of its
+                                            differences */
     HY_DELTA_UNIT  = 16
 };
 
@@ -41,37 +46,39 @@ HY_KERNEL_INLINE int64_t hy_deltas_frames(int64_t count)
     return (count + HY_DELTA_FRAME - 1) / HY_DELTA_FRAME;
 }
 
-/* Bytes before the first frame. */
+/* Returns the bytes before the first frame. */
 HY_KERNEL_INLINE size_t hy_deltas_head(int64_t count)
 {
     const size_t starts = (size_t)hy_deltas_frames(count) * sizeof(uint32_t);
     return (1 + (starts + HY_DELTA_UNIT - 1) / HY_DELTA_UNIT) * HY_DELTA_UNIT;
 }
 
-/* Bytes of `count` numbers whose frames take `units`. */
+/* Returns the bytes of `count` numbers if their frames take `units` units. */
 HY_KERNEL_INLINE size_t hy_deltas_bytes(int64_t count, int64_t units)
 {
     return hy_deltas_head(count) + (size_t)units * HY_DELTA_UNIT;
 }
 
-/* The most that they can be. */
+/* Returns an upper bound on the bytes of `count` numbers. */
 HY_KERNEL_INLINE size_t hy_deltas_bound(int64_t count)
 {
     const int64_t frame = (HY_DELTA_LENS + 4 * HY_DELTA_FRAME) / HY_DELTA_UNIT;
     return hy_deltas_bytes(count, hy_deltas_frames(count) * frame);
 }
 
-enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* bytes more, for who unpacks */
+enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* bytes behind the last frame that the decoder
+                                             may read */
 
-/* Numbers of frame `frame` of `count` packed numbers, all 1024, to `out`; those beyond
-   `count` are of no use. HY_DELTA_BEHIND bytes behind the last frame may be read. */
-void hy_deltas_decode(const void *packed, int64_t count, int64_t frame, int32_t *out);
+/* Decodes frame `frame` of `count` numbers to out[0 .. 1023]. Numbers beyond `count` are
+   undefined. `coded` must have HY_DELTA_BEHIND readable bytes behind the last frame. */
+void hy_deltas_decode(const void *coded, int64_t count, int64_t frame, int32_t *out);
 
-/* Whether this processor does so by vectors, and not in six times the time. */
+/* Returns 1 if this processor decodes with vector instructions. Otherwise decoding takes
+   six times as long. */
 int hy_deltas_quick(void);
 
-/* The same on any processor. */
-void hy_deltas_decode_plainly(const void *packed, int64_t count, int64_t frame,
+/* Does the work of hy_deltas_decode() without vector instructions. */
+void hy_deltas_decode_plainly(const void *coded, int64_t count, int64_t frame,
                               int32_t *out);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* partition/move/dense_rows.c - the way of a part of a dense result into Y. */
+/* partition/move/dense_rows.c - stores a part of a dense result to Y. */
 #include "partition/move/storing.h"
 
 #include <string.h>
@@ -8,14 +8,15 @@
 #include "base/threads/pool.h"
 #include "partition/move/transpose.h"
 
-enum { BLOCK = 1 << 10 }; /* elements scaled at a time */
+enum { BLOCK = 1 << 10 }; /* elements that are scaled at a time */
 
 typedef union block {
     float f32[BLOCK];
     double f64[BLOCK];
 } block;
 
-/* out[i] = alpha * in[i], and with beta * out[i] added, in double, rounded once. */
+/* Compute out[i] = alpha * in[i], and alpha * in[i] + beta * out[i], in double with one
+   rounding. */
 #define DEFINE_SCALE(scale, add, real)                                                   \
     static void scale(const real *restrict in, int64_t count, double alpha,              \
                       real *restrict out)                                                \
@@ -49,9 +50,9 @@ static void add_to(const hy_update *u, const void *in, int64_t count, void *out)
         add_f32(in, count, u->alpha, u->beta, out);
 }
 
-/* `count` elements of the result, which lie at `in`, to consecutive ones of Y from
-   element `to`. What is scaled passes through the first-level cache, so that it can be
-   stored past the others. */
+/* Stores `count` sums from `in` to consecutive elements of Y from element `to` on. Scaled
+   values go through a block in the first-level cache, so that they too can be stored with
+   instructions that bypass the caches. */
 static void store(const hy_update *u, const char *in, int64_t count, int64_t to)
 {
     const size_t size = hy_value_size(u->Y->type);
@@ -73,7 +74,7 @@ static void store(const hy_update *u, const char *in, int64_t count, int64_t to)
     }
 }
 
-/* Elements from line i of Y, of the part's, to its origin. */
+/* Returns the distance in elements of Y from the part's origin to its line i. */
 static int64_t line_at(const hy_storing *s, int64_t i)
 {
     return (s->rows && s->in_rows ? s->rows[i] : i) * s->ld;
@@ -94,7 +95,7 @@ static void copy_parts(const hy_storing *s, const hy_parts *part)
                           bytes, bytes, (size_t)part->count);
 }
 
-/* Elements [begin, end) of a part that lies in Y as it lies in its own memory. */
+/* Stores elements [begin, end) of a part that is one contiguous range of Y. */
 static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
@@ -104,23 +105,23 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Short lines [begin, end), parts of lines of Y, scaled: as many as a block holds at a
-   time. */
+/* Stores short lines [begin, end), parts of lines of Y, scaled. A block holds several
+   lines at a time. */
 static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
 {
-    const int64_t most = BLOCK / s->length;
+    const int64_t max = BLOCK / s->length;
     block scaled;
 
-    for (int64_t i = begin; i < end; i += most) {
-        const int64_t lines = hy_min(most, end - i);
+    for (int64_t i = begin; i < end; i += max) {
+        const int64_t lines = hy_min(max, end - i);
         const hy_parts part = {(const char *)&scaled, i, lines, 0, s->length};
         scale_to(s->update, hy_element_at(s, i * s->length), lines * s->length, &scaled);
         copy_parts(s, &part);
     }
 }
 
-/* Y is read: short parts of its rows, and rows here and there, are asked for before it is
-   their turn, as nobody else sees what follows. */
+/* Prefetches a line of Y for reading (beta != 0). Short parts of rows, and listed rows,
+   are beyond what the processor predicts. */
 static void expect(const hy_storing *s, int64_t line)
 {
     const hy_update *u          = s->update;
@@ -134,7 +135,6 @@ static void expect(const hy_storing *s, int64_t line)
                        1);
 }
 
-/* The same, scaled if need be. */
 void hy_store_lines(const hy_storing *s, const hy_parts *part)
 {
     const hy_update *u = s->update;
@@ -149,7 +149,7 @@ void hy_store_lines(const hy_storing *s, const hy_parts *part)
               s->origin + part->after + line_at(s, part->first + i));
 }
 
-/* Lines that are lines of Y. */
+/* Stores lines [begin, end), which are lines of Y or parts of them. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
@@ -171,19 +171,20 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Lines [begin, end) across those of Y: turned into parts of these, tile by tile. */
+/* Stores lines [begin, end), which lie across those of Y: each tile is transposed into
+   parts of lines of Y. */
 static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
     const size_t size   = hy_value_size(s->update->Y->type);
-    const int64_t most  = hy_tile_length(s);
+    const int64_t max   = hy_tile_length(s);
     _Alignas(HY_LINE) char tile[HY_TILE_BYTES];
 
     (void)worker;
-    for (int64_t i = begin; i < end; i += most)
+    for (int64_t i = begin; i < end; i += max)
         for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
             const hy_parts part = {tile, j, hy_min(HY_TILE_LINES, s->length - j), i,
-                                   hy_min(most, end - i)};
+                                   hy_min(max, end - i)};
             hy_transpose(hy_element_at(s, i * s->length + j), s->length, part.count,
                          part.length, size, tile, part.length);
             hy_store_lines(s, &part);
@@ -216,7 +217,7 @@ hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
                         .before  = chunk->row_begin};
 }
 
-/* The part lies in Y as it lies in its own memory. */
+/* Returns 1 if the part is one contiguous range of Y, in the same order. */
 static int is_flat(const hy_storing *s)
 {
     if (s->rows)

@@ -1,9 +1,9 @@
-/* partition/move/empty_rows.c - rows of Y whose rows of A are empty. */
+/* partition/move/empty_rows.c - computes rows of Y for empty rows of A. */
 #include "partition/move/storing.h"
 
-enum { STORE_BYTES = 256 << 10 }; /* of Y that one worker takes at a time, some 0.05 ms */
+enum { STORE_BYTES = 256 << 10 }; /* bytes of Y that one worker writes at a time */
 
-/* Y = alpha*0 + beta*Y, rounded as what is computed is. */
+/* Computes y = alpha*0 + beta*y with the rounding of computed rows. */
 static void scale(const hy_update *u, void *y, int64_t count)
 {
     const double none = u->alpha * 0.0;
@@ -15,7 +15,7 @@ static void scale(const hy_update *u, void *y, int64_t count)
             ((float *)y)[i] = (float)(none + u->beta * (double)((float *)y)[i]);
 }
 
-/* With beta 0 it does not depend on Y: a line full of it. */
+/* A cache line filled with alpha*0, which is the result if beta is 0. */
 typedef union line {
     char bytes[HY_LINE];
     float f32[HY_LINE / 4];
@@ -34,7 +34,7 @@ static line line_of(const hy_update *u)
     return l;
 }
 
-/* Empty rows of a word. */
+/* Indices of the empty rows among the 64 rows of a word of the bitmap. */
 typedef struct lines {
     int32_t of[64];
     int64_t count;
@@ -53,7 +53,7 @@ static lines empty_in(const hy_empty_rows *e, int64_t word)
     return l;
 }
 
-/* Those without a gap between them as one. */
+/* Stores the line to rows. Contiguous rows are stored as one range. */
 static void set_rows(const hy_update *u, const line *value, const lines *rows)
 {
     const hybrid_dense *Y = u->Y;
@@ -79,7 +79,7 @@ static void scale_rows(const hy_update *u, const lines *rows)
         scale(u, hy_dense_at(u->Y, rows->of[i] * u->Y->ld), u->Y->cols);
 }
 
-/* Rows of words [begin, end) of the bits that are set for all others. */
+/* Stores the empty rows of words [begin, end). Set bits mark the other rows. */
 static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_empty_rows *e = arg;

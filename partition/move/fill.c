@@ -1,4 +1,4 @@
-/* partition/move/fill.c - parts of an image, made from the operand's source. */
+/* partition/move/fill.c - fills parts of an image from the operand's source. */
 #include "partition/move/fill.h"
 
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-/* Columns of a region that lie line after line: all but the tail columns, or these. */
+/* The part of a region that is stored row after row: all columns except the tail columns,
+   or the tail columns. */
 typedef struct strip {
     int64_t begin, cols, ld;
     size_t size;
@@ -22,25 +23,25 @@ static strip tails_of(const hy_region *r)
     return (strip){r->begin + r->cols - r->tail, r->tail, r->tail_ld, r->size};
 }
 
-/* Rows [row, row + rows) of a strip, elements [begin, end) of each, of which some may
-   fill it up. */
+/* Fills elements [begin, end) of rows [row, row + rows) of a strip. Elements behind the
+   columns of the strip are padding and become 0. */
 static hybrid_status fill_strip(const hy_source *source, const strip *s, int64_t row,
                                 int64_t rows, int64_t begin, int64_t end, char *dst)
 {
-    const int64_t there = hy_max(hy_min(end, s->cols) - begin, 0);
-    const hy_rect rect  = {row, rows, s->begin + begin, there};
-    const hy_grid to    = {dst, s->ld, 1};
+    const int64_t present = hy_max(hy_min(end, s->cols) - begin, 0);
+    const hy_rect rect    = {row, rows, s->begin + begin, present};
+    const hy_grid to      = {dst, s->ld, 1};
 
-    if (there > 0)
+    if (present > 0)
         HY_TRY(source->ops->fill(source, &rect, &to));
-    for (int64_t i = 0; i < rows && there < end - begin; i++)
-        memset(dst + (size_t)(i * s->ld + there) * s->size, 0,
-               (size_t)(end - begin - there) * s->size);
+    for (int64_t i = 0; i < rows && present < end - begin; i++)
+        memset(dst + (size_t)(i * s->ld + present) * s->size, 0,
+               (size_t)(end - begin - present) * s->size);
     return HYBRID_OK;
 }
 
-/* Elements [begin, end) of a strip: the end of a row, whole rows, the beginning of a row.
- */
+/* Fills elements [begin, end) of a strip: the end of a row, whole rows, the beginning of
+   a row. */
 static hybrid_status fill_lines(const hy_source *source, const strip *s, int64_t begin,
                                 int64_t end, char *dst)
 {
@@ -71,7 +72,7 @@ hybrid_status hy_fill_rows(const hy_source *source, const hy_region *region, int
     return fill_strip(source, &tail, row, rows, 0, tail.ld, tails);
 }
 
-/* A region in rows: lines, and the tail columns behind all of them. */
+/* Fills elements of a row-major region. Its tail columns are stored behind all rows. */
 static hybrid_status fill_region(const hy_image *image, const hy_source *source,
                                  const hy_region *region, int64_t begin, int64_t end,
                                  char *dst)
@@ -96,8 +97,8 @@ static hybrid_status fill_rect(const hy_source *source, hy_rect rect, char *dst,
     return rect.rows * rect.cols > 0 ? source->ops->fill(source, &rect, &to) : HYBRID_OK;
 }
 
-/* Elements [begin, end) of columns, of `height` rows from `row` on, first column `col`:
-   the end of a column, whole columns, the beginning of a column. */
+/* Fills elements [begin, end) of a column-major slab: the end of a column, whole columns,
+   the beginning of a column. */
 static hybrid_status fill_slab(const hy_source *source, hy_rect slab, size_t size,
                                int64_t begin, int64_t end, char *dst)
 {
@@ -127,7 +128,7 @@ hybrid_status hy_fill_columns(const hy_source *source, const hy_region *region,
     return fill_slab(source, slab, region->size, begin, end, dst);
 }
 
-/* A region in slabs. */
+/* Fills elements of a region that consists of slabs. */
 static hybrid_status fill_slabs(const hy_image *image, const hy_source *source,
                                 const hy_region *region, int64_t begin, int64_t end,
                                 char *dst)

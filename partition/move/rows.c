@@ -1,9 +1,9 @@
-/* partition/move/rows.c - room for a chunk's result. */
+/* partition/move/rows.c - the layout of a chunk's result. */
 #include "partition/format/pack.h"
 
 #include "base/data/csr.h"
 
-/* Arrays of a SpGEMM result: row_ptr | row_at | col | val. */
+/* Offsets of the arrays of a SpGEMM result: row_ptr | row_at | col | val. */
 typedef struct layout {
     size_t row_at, col, val, bytes;
 } layout;

@@ -1,4 +1,4 @@
-/* partition/move/source_columns.c - X in columns. */
+/* partition/move/source_columns.c - source of a column-major X in memory. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -23,7 +23,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return HYBRID_OK;
 }
 
-/* Columns are far from each other: all of them are pinned, or none is copied so. */
+/* The copy is offered only if all of X is pinned, because its columns are far apart. */
 static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy)
 {
     const hybrid_dense *X = self->dense;

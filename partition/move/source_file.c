@@ -1,10 +1,13 @@
-/* partition/move/source_file.c - X in a file. Nothing of it stays in memory: each
-   rectangle is read where it is wanted, by the worker that wants it.
+/* partition/move/source_file.c - source of an X in a file.
 
-   Lines that are long, far from each other, or that follow each other as they shall in
-   memory, are read to their place. Others, and those that are to be transposed, are read
-   by pieces to a worker's stack, near ones with what lies between them: a call for each
-   line of a few columns would take longer than to read what is not wanted. */
+   X is not cached in memory. Each rectangle is read when it is needed, by the worker that
+   needs it.
+
+   A line of the rectangle is read directly to its destination if it is long, if lines are
+   far apart in the file, or if lines are contiguous in the file and in memory. Other
+   lines, and all that must be transposed, are read in pieces to the worker's stack. A
+   piece may hold several lines with the bytes between them, because one call for each
+   short line would take longer than reading bytes that are not needed. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -14,17 +17,18 @@
 
 enum { PIECE_BYTES = 32 << 10, LONG_BYTES = 8 << 10, FAR_BYTES = 4 << 10 };
 
-/* A rectangle of X as lines of the file, rows or columns, and where they go to. */
+/* A rectangle of X as lines of the file (rows or columns), and its destination. */
 typedef struct reading {
     const hy_dense_file *X;
     size_t size;           /* bytes of an element */
-    int64_t at;            /* element of the file, */
-    int64_t lines, length; /* and of so many lines so many elements */
+    int64_t at;            /* index of the first element in the file */
+    int64_t lines, length; /* number of lines; elements of a line */
     char *to;
-    int64_t line, step; /* elements of the place, from line to line, within a line */
+    int64_t line, step; /* distance in elements, at the destination, from line to line and
+                           within a line */
 } reading;
 
-/* Between two lines are bytes that would be read for nothing. */
+/* Returns 1 if the gap between two lines is too large to be read along with them. */
 static int is_far(const reading *r)
 {
     return (r->X->shape.ld - r->length) * (int64_t)r->size >= FAR_BYTES;
@@ -36,7 +40,7 @@ static hybrid_status read_elements(const reading *r, int64_t at, int64_t count, 
                           (size_t)count * r->size);
 }
 
-/* Each line, or all at once. */
+/* Reads each line, or all at once if they are contiguous. */
 static hybrid_status read_lines(const reading *r)
 {
     const int64_t ld = r->X->shape.ld;
@@ -49,7 +53,8 @@ static hybrid_status read_lines(const reading *r)
     return HYBRID_OK;
 }
 
-/* Lines that came to `from`, elements [begin, begin + length) of each, to their place. */
+/* Copies elements [begin, begin + length) of lines [line, line + lines) from `from` to
+   the destination. */
 static void place(const reading *r, int64_t line, int64_t lines, int64_t begin,
                   int64_t length, const char *from)
 {

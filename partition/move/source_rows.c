@@ -1,4 +1,4 @@
-/* partition/move/source_rows.c - X in rows. */
+/* partition/move/source_rows.c - source of a row-major X in memory. */
 #include <string.h>
 
 #include "base/data/csr.h"

@@ -1,6 +1,7 @@
-/* partition/move/source_subset.c - some rows of X: of an A without its empty columns
-   (hypersparse.h) those that it names. Workers gather them, also where they are pinned.
- */
+/* partition/move/source_subset.c - source of listed rows of X, for a reduced A
+   (hypersparse.h).
+
+   Workers gather the rows, even if X is pinned. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -9,24 +10,24 @@
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
 
-enum { AHEAD = 4, EXPECTED = 512 }; /* rows, and bytes of them, that are asked for */
+enum { DISTANCE = 4, EXPECTED = 512 }; /* rows, and bytes of a row, to prefetch */
 
-/* Nobody else sees which row is next. */
+/* Prefetches a row, because the processor cannot predict which row is next. */
 static void expect(const char *from, size_t bytes)
 {
     for (size_t at = 0; at < bytes && at < EXPECTED; at += HY_LINE)
         __builtin_prefetch(from + at);
 }
 
-/* Rows of X as rows. */
+/* Copies rows of a row-major X to rows. */
 static void gather(const hybrid_dense *X, const int32_t *listed, const hy_rect *rect,
                    const hy_grid *to)
 {
     const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
 
     for (int64_t i = 0; i < rect->rows; i++) {
-        if (i + AHEAD < rect->rows)
-            expect(hy_dense_at(X, listed[i + AHEAD] * X->ld + rect->col), bytes);
+        if (i + DISTANCE < rect->rows)
+            expect(hy_dense_at(X, listed[i + DISTANCE] * X->ld + rect->col), bytes);
         memcpy(to->at + (size_t)(i * to->row) * size,
                hy_dense_at(X, listed[i] * X->ld + rect->col), bytes);
     }
@@ -37,7 +38,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     const hybrid_dense *X = self->dense;
     const int32_t *listed = self->listed + rect->row;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
-    const int64_t step    = in_rows ? 1 : X->ld; /* from column to column */
+    const int64_t step    = in_rows ? 1 : X->ld; /* elements from column to column */
 
     if (!X->data)
         return hy_fill_listed(self->all, listed, rect->rows, rect->col, rect->cols, to);

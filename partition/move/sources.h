@@ -1,4 +1,5 @@
-/* partition/move/sources.h - the kinds of sources (base/contract/source.h). */
+/* partition/move/sources.h - constructors of the kinds of sources
+   (base/contract/source.h). */
 #ifndef HY_SOURCES_H
 #define HY_SOURCES_H
 
@@ -9,27 +10,28 @@
 extern "C" {
 #endif
 
-/* X in a file: element k, as its shape has it, is number k. */
+/* An X in a file. Element k in the order of `shape` is number k of `values`. */
 typedef struct hy_dense_file {
-    hybrid_dense shape; /* first; its data are NULL */
+    hybrid_dense shape; /* first member; its data pointer is NULL */
     hy_stored values;
 } hy_dense_file;
 
-/* The matrix, the source of all rows, and the list of some, live as long as the source. */
+/* Return sources. The matrix, the source `all` and the list must live as long as the
+   source. */
 hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *B);
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X);
 hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t rows);
 
 hy_source hy_source_file(const hy_dense_file *X);
 
-/* Of an X in rows, and in columns. */
+/* Functions of a row-major and of a column-major X in memory. */
 extern const hy_source_ops hy_source_rows, hy_source_columns;
 
-/* source_subset.c: `run` where no copy engine finds anything. */
+/* source_subset.c: the `run` of sources that copy engines cannot read; returns NULL. */
 const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
                       int64_t end);
 
-/* source_rows.c: `run` of both. */
+/* source_rows.c: the `run` of row-major and column-major X. */
 const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
                          int64_t begin, int64_t end);
 

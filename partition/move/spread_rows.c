@@ -1,9 +1,9 @@
-/* partition/move/spread_rows.c - rows of a Y in columns that are not all of its rows.
+/* partition/move/spread_rows.c - stores a part to listed rows of a column-major Y.
 
-   Lines of the caches have parts of many rows: the empty rows between those of a part
-   are made with them, as if they had been computed, so that whole lines are stored, past
-   the caches. A part that lies in columns is spread column by column, in runs of as many
-   kilobytes as a worker takes; one that lies in rows is turned tile by tile first. */
+   A cache line of Y holds elements of many rows. The empty rows between the part's rows
+   are therefore computed with them, so that whole lines are stored with instructions that
+   bypass the caches. A column-major part is spread column by column, in runs of some
+   kilobytes. A row-major part is transposed tile by tile first. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -22,8 +22,9 @@ static int64_t cols_of(const hy_storing *s)
     return s->along ? s->lines : s->length;
 }
 
-/* Where rows of Y begin that belong to the part, if k is 0, or to the next one, if k is
-   its rows: each has the empty ones behind it, the first of all also those before it. */
+/* Returns the first row of Y that belongs to the part (k == 0) or to the next part (k ==
+   rows of the part). A part owns the empty rows behind each of its rows; the first part
+   also owns those at the beginning of Y. */
 static int64_t owned_begin(const hy_storing *s, int64_t k)
 {
     const int64_t row = s->before + k;
@@ -31,7 +32,7 @@ static int64_t owned_begin(const hy_storing *s, int64_t k)
     return row == 0 ? 0 : row < s->listed ? s->rows[k] : s->update->Y->rows;
 }
 
-/* The first of the part's rows that is not before row `at` of Y. */
+/* Returns the index of the part's first row that is not before row `at` of Y. */
 static int64_t first_from(const hy_storing *s, int64_t at)
 {
     int64_t low = 0, high = rows_of(s);
@@ -46,7 +47,7 @@ static int64_t first_from(const hy_storing *s, int64_t at)
     return low;
 }
 
-/* to[rows[k] - first] = from[k] */
+/* Set to[rows[k] - first] = from[k]. */
 #define DEFINE_SPREAD(name, word)                                                        \
     static void name(const void *from, const int32_t *rows, int64_t count,               \
                      int64_t first, void *to)                                            \
@@ -60,9 +61,9 @@ static int64_t first_from(const hy_storing *s, int64_t at)
 DEFINE_SPREAD(spread_4, uint32_t)
 DEFINE_SPREAD(spread_8, uint64_t)
 
-/* Rows [begin, begin + count) of the part, which lie from `from` on, a column `step`
-   elements after the other, to the part's columns at `to`: these lie line by line, zeros
-   where other rows are. */
+/* Spreads rows [begin, begin + count) of the part to part->count columns at `to`, with
+   zeros for other rows. Columns are `step` elements apart at `from` and contiguous at
+   `to`. */
 static void spread(const hy_storing *s, int64_t begin, int64_t count, const char *from,
                    int64_t step, const hy_parts *part, char *to)
 {
@@ -76,20 +77,20 @@ static void spread(const hy_storing *s, int64_t begin, int64_t count, const char
                                           to + (size_t)j * bytes);
 }
 
-/* Elements [begin, end) of the columns of Y that are the part's, of as many rows as it
+/* Stores elements [begin, end) of the columns of Y, counted over the rows that the part
    owns. */
 static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
     const int64_t row = owned_begin(s, 0), rows = owned_begin(s, rows_of(s)) - row;
-    const int64_t most = HY_TILE_BYTES / (int64_t)hy_value_size(s->update->Y->type);
+    const int64_t max = HY_TILE_BYTES / (int64_t)hy_value_size(s->update->Y->type);
     _Alignas(HY_LINE) char tile[HY_TILE_BYTES];
 
     (void)worker;
     while (rows > 0 && begin < end) {
         const int64_t col = begin / rows, at = row + begin % rows;
         const int64_t left     = hy_min(end - begin, row + rows - at);
-        const hy_parts part    = {tile, col, 1, at, hy_min(most, left)};
+        const hy_parts part    = {tile, col, 1, at, hy_min(max, left)};
         const int64_t first    = first_from(s, at);
         const int64_t count    = first_from(s, at + part.length) - first;
         const char *const from = hy_element_at(s, col * s->length + first);
@@ -100,25 +101,25 @@ static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_
     return HYBRID_OK;
 }
 
-/* Rows [begin, end) of Y, of a part that lies in rows. */
+/* Stores rows [begin, end) of Y from a row-major part. */
 static hybrid_status spread_tiles(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
     const size_t size   = hy_value_size(s->update->Y->type);
-    const int64_t most  = hy_tile_length(s);
-    _Alignas(HY_LINE) char tile[HY_TILE_BYTES], turned[HY_TILE_BYTES];
+    const int64_t max   = hy_tile_length(s);
+    _Alignas(HY_LINE) char tile[HY_TILE_BYTES], transposed[HY_TILE_BYTES];
 
     (void)worker;
-    for (int64_t at = begin; at < end; at += most) {
-        const int64_t length = hy_min(most, end - at);
+    for (int64_t at = begin; at < end; at += max) {
+        const int64_t length = hy_min(max, end - at);
         const int64_t first  = first_from(s, at);
         const int64_t count  = first_from(s, at + length) - first;
         for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
             const hy_parts part = {tile, j, hy_min(HY_TILE_LINES, s->length - j), at,
                                    length};
             hy_transpose(hy_element_at(s, first * s->length + j), s->length, part.count,
-                         count, size, turned, count);
-            spread(s, first, count, turned, count, &part, tile);
+                         count, size, transposed, count);
+            spread(s, first, count, transposed, count, &part, tile);
             hy_store_lines(s, &part);
         }
     }

@@ -1,4 +1,4 @@
-/* partition/move/storing.h - a part of a dense result on its way into Y. */
+/* partition/move/storing.h - stores a part of a dense result to Y. */
 #ifndef HY_STORING_H
 #define HY_STORING_H
 
@@ -9,36 +9,41 @@
 #include "partition/pattern/touched.h"
 
 enum {
-    HY_STORE_ELEMENTS = 1 << 16, /* of Y that one worker takes at a time */
-    HY_TILE_BYTES     = 1 << 14, /* of the part stay in the first-level cache, transposed to */
-    HY_TILE_LINES     = 16       /* so many lines of Y */
+    HY_STORE_ELEMENTS = 1 << 16, /* elements of Y that one worker takes at a time */
+    HY_TILE_BYTES     = 1 << 14, /* bytes of a transposed tile, which stays in the
+                                    first-level cache */
+    HY_TILE_LINES     = 16       /* lines of Y in a tile */
 };
 
-/* A part of so many lines, rows or columns, as it lies in its own memory. */
+/* A part as it lies in its own memory: `lines` lines, which are its rows or its
+   columns. */
 typedef struct hy_storing {
     const hy_update *update;
-    const char *in;        /* the sums */
-    int along;             /* its lines are parts of lines of Y */
-    int in_rows;           /* which are rows */
-    int64_t lines, length; /* of a line */
-    int64_t ld, origin;    /* of Y; of the part in Y, or of its columns if the */
-    const int32_t *rows;   /* part's rows are these of Y. NULL: as they follow */
-    int64_t listed, before; /* all rows of that list, and those before the part's */
+    const char *in;        /* computed sums, before alpha and beta */
+    int along;             /* 1 if its lines are parts of lines of Y */
+    int in_rows;           /* 1 if lines of Y are rows */
+    int64_t lines, length; /* lines of the part; elements of a line */
+    int64_t ld, origin;    /* ld of Y; element of Y at which the part begins (its first
+                              column, if `rows` is set) */
+    const int32_t *rows;   /* rows of Y for the part's rows; NULL: consecutive rows */
+    int64_t listed, before; /* length of the list that `rows` points into; entries of the
+                               list before the part's */
 } hy_storing;
 
-/* Element k of the part. */
+/* Returns element k of the part. */
 static inline const char *hy_element_at(const hy_storing *s, int64_t k)
 {
     return s->in + (size_t)k * hy_value_size(s->update->Y->type);
 }
 
-/* Elements of a line of Y that a tile of several lines has. */
+/* Returns the elements of a line of Y in a tile of several lines. */
 static inline int64_t hy_tile_length(const hy_storing *s)
 {
     return HY_TILE_BYTES / HY_TILE_LINES / (int64_t)hy_value_size(s->update->Y->type);
 }
 
-/* Whole tiles, of so many elements a line of the part, that a worker takes at a time. */
+/* Returns how many elements of a line of Y a worker takes at a time, in whole tiles;
+   `length` is the number of lines of Y. */
 static inline int64_t hy_whole_tiles(const hy_storing *s, int64_t length)
 {
     const int64_t tile = hy_tile_length(s), grain = 1 + HY_STORE_ELEMENTS / length;
@@ -47,46 +52,48 @@ static inline int64_t hy_whole_tiles(const hy_storing *s, int64_t length)
 
 /* ---- dense_rows.c ---- */
 
-/* The part on its way to the rows of Y that it has by number, or, with a `subset` of
-   these, to as many of them. */
+/* Returns how `part` is stored: to the rows of Y with the part's row numbers, or, with
+   `subset`, to the rows of Y that the subset lists for them. */
 hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
                          const hy_touched *subset);
 
-/* The copy of the part to Y, if alpha and beta leave it as it is: of one row where it lies in
-   Y just as in its own memory, else, if it may be, of its lines. Returns 0 if there is
-   none. */
+/* Sets the copy that moves the part to Y without computing, which needs alpha == 1 and
+   beta == 0: a single line if the part is contiguous in Y as well, else a copy of its
+   lines if part->by_lines. Returns 1, or 0 if the part must be stored by
+   hy_store_dense(). */
 int hy_storing_home(const hy_update *update, const hy_part *part, hy_row_copy *copy);
 
-/* Y = alpha * part + beta * Y, whichever order and ld Y has. In parallel. */
+/* Computes Y = alpha * part + beta * Y for any order and ld of Y, in parallel. */
 hybrid_status hy_store_dense(hy_pool *pool, hy_storing *s);
 
-/* Parts of lines of Y: of lines [first, first + count) so many elements from `after` on,
-   which lie line by line at `in`. */
+/* Parts of lines of Y: elements [after, after + length) of lines [first, first + count).
+   They are stored line by line at `in`. */
 typedef struct hy_parts {
     const char *in;
     int64_t first, count, after, length;
 } hy_parts;
 
-/* The parts into Y, scaled if need be. */
+/* Stores the parts to Y, with alpha and beta. */
 void hy_store_lines(const hy_storing *s, const hy_parts *part);
 
 /* ---- spread_rows.c ---- */
 
-/* All of a part whose rows are some of those of a Y in columns, and the rows around
+/* Stores a part to listed rows of a column-major Y, together with the empty rows around
    them. */
 hybrid_status hy_store_spread(hy_pool *pool, hy_storing *s);
 
 /* ---- empty_rows.c ---- */
 
-/* Rows of a Y in rows that no part has, those that are not in `others`: the values that the
-   update makes of them, as if their sums had been computed. */
+/* The rows of a row-major Y that are not in `others`. They get alpha*0 + beta*Y, as if
+   their sums had been computed. */
 typedef struct hy_empty_rows {
     const hy_update *update;
     const hy_touched *others;
     hy_loop loop;
 } hy_empty_rows;
 
-/* Workers begin with them, who have nothing more urgent to do, and have ended. */
+/* hy_empty_rows_begin() starts workers on the rows, with low priority.
+   hy_empty_rows_end() waits until they have finished. */
 void hy_empty_rows_begin(hy_empty_rows *rows, hy_pool *pool, const hy_update *update,
                          const hy_touched *others);
 hybrid_status hy_empty_rows_end(hy_empty_rows *rows);

@@ -1,5 +1,4 @@
-/* partition/move/transpose.c - columns of a dense matrix as rows, rows as columns, and
-   some rows of many. */
+/* partition/move/transpose.c - transposes dense matrices and copies listed rows. */
 #include "partition/move/transpose.h"
 
 #include <string.h>
@@ -8,9 +7,9 @@
 #include "base/memory/memory.h"
 
 enum {
-    SPAN          = 256, /* rows that are turned for those that are listed of them */
-    WORTH_TURNING = 6,   /* one in so many is enough of them */
-    TILE          = 16   /* rows that are copied element by element at a time */
+    SPAN       = 256, /* rows transposed together to copy the listed ones */
+    SPAN_SHARE = 6,   /* a span is transposed if one row in SPAN_SHARE is listed */
+    TILE       = 16   /* rows that are copied element by element at a time */
 };
 
 static void copy_element(char *to, const char *from, size_t size)
@@ -21,15 +20,14 @@ static void copy_element(char *to, const char *from, size_t size)
         memcpy(to, from, 4);
 }
 
-/* ---- all of them ---------------------------------------------------------------------
- */
+/* ---- transposing a matrix -------------------------------------------------------- */
 
-/* One side of the other: bytes from one line to the next. */
-typedef struct turning {
+/* Size of an element, and bytes from line to line of either matrix. */
+typedef struct strides {
     size_t size, from_step, to_step;
-} turning;
+} strides;
 
-static void transpose_elements(const turning *t, const char *from, int64_t lines,
+static void transpose_elements(const strides *t, const char *from, int64_t lines,
                                int64_t length, char *to)
 {
     for (int64_t i = 0; i < lines; i++)
@@ -48,7 +46,7 @@ static void transpose_elements(const turning *t, const char *from, int64_t lines
 typedef uint32_t u32x4 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint64_t u64x2 __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* 4 x 4 elements of 4 bytes. */
+/* Transposes 4 x 4 elements of 4 bytes. */
 static inline void transpose_corner_4(const char *from, char *to, size_t to_step)
 {
     const u32x4 *in[4];
@@ -68,7 +66,7 @@ static inline void transpose_corner_4(const char *from, char *to, size_t to_step
     *out[3]       = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
-/* 2 x 2 elements of 8 bytes. */
+/* Transposes 2 x 2 elements of 8 bytes. */
 static inline void transpose_corner_8(const char *from, char *to, size_t to_step)
 {
     const u64x2 a = *(const u64x2 *)(const void *)from;
@@ -78,8 +76,8 @@ static inline void transpose_corner_8(const char *from, char *to, size_t to_step
     *(u64x2 *)(void *)(to + to_step) = __builtin_shufflevector(a, b, 1, 3);
 }
 
-/* A square of lines that follow each other, corner by corner. */
-#define DEFINE_TURN_LINES(size, corner)                                                  \
+/* Transposes a square stored in contiguous lines, corner by corner. */
+#define DEFINE_TRANSPOSE_LINES(size, corner)                                             \
     static void transpose_lines_##size(const char *from, char *to, size_t to_step)       \
     {                                                                                    \
         for (size_t i = 0; i < HY_LINE / size; i += corner)                              \
@@ -88,14 +86,13 @@ static inline void transpose_corner_8(const char *from, char *to, size_t to_step
                                         to + i * to_step + j * size, to_step);           \
     }
 
-DEFINE_TURN_LINES(4, 4)
-DEFINE_TURN_LINES(8, 2)
+DEFINE_TRANSPOSE_LINES(4, 4)
+DEFINE_TRANSPOSE_LINES(8, 2)
 
-/* A square of HY_LINE bytes a side. Each of its lines is read at once, as there may be
-   few places in the caches for lines that are a power of two apart; and the line behind
-   is asked for, which nobody else sees to be next, of this matrix or of what follows it.
- */
-static void transpose_square(const turning *t, const char *from, char *to)
+/* Transposes a square of HY_LINE bytes a side. Each line is first copied at once, because
+   lines that are a power of two apart compete for few places in the caches. The bytes
+   behind each line are prefetched, because the processor does not predict them. */
+static void transpose_square(const strides *t, const char *from, char *to)
 {
     _Alignas(HY_LINE) char lines[HY_LINE / 4 * HY_LINE];
 
@@ -107,15 +104,15 @@ static void transpose_square(const turning *t, const char *from, char *to)
     (t->size == 8 ? transpose_lines_8 : transpose_lines_4)(lines, to, t->to_step);
 }
 #else
-static void transpose_square(const turning *t, const char *from, char *to)
+static void transpose_square(const strides *t, const char *from, char *to)
 {
     const int64_t side = HY_LINE / (int64_t)t->size;
     transpose_elements(t, from, side, side, to);
 }
 #endif
 
-/* A square, or what is left of one at the ends. */
-static void transpose_part(const turning *t, const char *from, int64_t lines,
+/* Transposes a square, or a smaller rectangle at the ends. */
+static void transpose_part(const strides *t, const char *from, int64_t lines,
                            int64_t length, char *to)
 {
     const int64_t side = HY_LINE / (int64_t)t->size;
@@ -126,11 +123,12 @@ static void transpose_part(const turning *t, const char *from, int64_t lines,
         transpose_square(t, from, to);
 }
 
-/* Square by square; the side whose steps are longer is passed along its lines. */
+/* Transposes square by square. The inner loop runs along the lines of the matrix with the
+   longer stride. */
 void hy_transpose(const char *from, int64_t from_ld, int64_t lines, int64_t length,
                   size_t size, char *to, int64_t to_ld)
 {
-    const turning t     = {size, (size_t)from_ld * size, (size_t)to_ld * size};
+    const strides t     = {size, (size_t)from_ld * size, (size_t)to_ld * size};
     const int64_t side  = HY_LINE / (int64_t)size;
     const int along_to  = to_ld > from_ld;
     const int64_t outer = along_to ? lines : length, inner = along_to ? length : lines;
@@ -144,10 +142,9 @@ void hy_transpose(const char *from, int64_t from_ld, int64_t lines, int64_t leng
         }
 }
 
-/* ---- some rows -----------------------------------------------------------------------
- */
+/* ---- copying listed rows --------------------------------------------------------- */
 
-/* Rows rows[0 .. count-1] and columns [first, last). */
+/* Copies rows rows[0] to rows[count - 1], columns [first, last). */
 static void copy_tile(const hy_grid *to, const hy_grid *from, const int32_t *rows,
                       int64_t count, int64_t first, int64_t last, size_t size)
 {
@@ -163,8 +160,8 @@ static void copy_tile(const hy_grid *to, const hy_grid *from, const int32_t *row
     }
 }
 
-/* Of a span of columns' rows in which most are listed all are turned, and those listed
-   copied: rows rows[0 .. count-1], columns [first, last). */
+/* Copies rows rows[0] to rows[count - 1], columns [first, last), of a column-major
+   matrix: transposes all rows of the span, then copies the listed ones. */
 static void transpose_span(const hy_grid *to, const hy_grid *from, const int32_t *rows,
                            int64_t count, int64_t first, int64_t last, size_t size)
 {
@@ -178,7 +175,7 @@ static void transpose_span(const hy_grid *to, const hy_grid *from, const int32_t
                span + (size_t)(rows[i] - rows[0]) * bytes, bytes);
 }
 
-/* How many of them lie within a span. */
+/* Returns how many of the rows lie within a span. */
 static int64_t span_end(const int32_t *rows, int64_t count)
 {
     int64_t end = 1;
@@ -188,7 +185,7 @@ static int64_t span_end(const int32_t *rows, int64_t count)
     return end;
 }
 
-/* to[i] = from[rows[i]], of so many bytes. */
+/* Set to[i] = from[rows[i]] for elements of `bytes` bytes. */
 #define DEFINE_GATHER(name, bytes)                                                       \
     static void name(char *to, const char *from, const int32_t *rows, int64_t count)     \
     {                                                                                    \
@@ -199,7 +196,7 @@ static int64_t span_end(const int32_t *rows, int64_t count)
 DEFINE_GATHER(gather_4, 4)
 DEFINE_GATHER(gather_8, 8)
 
-/* Columns as columns. */
+/* Copies columns of a column-major matrix to columns. */
 static void gather_columns(const hy_grid *to, const hy_grid *from, const int32_t *rows,
                            int64_t count, int64_t cols, size_t size)
 {
@@ -212,9 +209,9 @@ static void gather_columns(const hy_grid *to, const hy_grid *from, const int32_t
 void hy_copy_listed(const hy_grid *to, const hy_grid *from, const int32_t *rows,
                     int64_t count, int64_t cols, size_t size)
 {
-    const int may_turn = from->row == 1 && to->col == 1;
-    const int64_t side = HY_LINE / (int64_t)size;
-    hy_grid part       = *to;
+    const int may_transpose = from->row == 1 && to->col == 1;
+    const int64_t side      = HY_LINE / (int64_t)size;
+    hy_grid part            = *to;
     int64_t n;
 
     if (from->row == 1 && to->row == 1) {
@@ -223,12 +220,12 @@ void hy_copy_listed(const hy_grid *to, const hy_grid *from, const int32_t *rows,
     }
     for (int64_t i = 0; i < count; i += n) {
         const int64_t near = span_end(rows + i, count - i);
-        const int turned =
-            may_turn && rows[i + near - 1] - rows[i] < near * WORTH_TURNING;
-        n = turned ? near : hy_min(near, TILE);
+        const int transposes =
+            may_transpose && rows[i + near - 1] - rows[i] < near * SPAN_SHARE;
+        n = transposes ? near : hy_min(near, TILE);
         for (int64_t j = 0; j < cols; j += side)
-            (turned ? transpose_span : copy_tile)(&part, from, rows + i, n, j,
-                                                  hy_min(cols, j + side), size);
+            (transposes ? transpose_span : copy_tile)(&part, from, rows + i, n, j,
+                                                      hy_min(cols, j + side), size);
         part.at += (size_t)(n * to->row) * size;
     }
 }

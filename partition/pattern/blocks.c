@@ -1,9 +1,10 @@
-/* partition/pattern/blocks.c - how well A fits blocks of r x c, for each r and c up to 8.
+/* partition/pattern/blocks.c - estimates how well A fits blocks of r x c, for r and c
+   from 1 to 8.
 
-   The fill of 64 shapes is estimated from a hundredth of the block rows (Choi, Singh and
-   Vuduc, section 6.4; Vuduc's thesis), and the shape that holds A in the fewest bytes is
-   the one that streams fastest: SpMV is bound by that stream. For each height the rows
-   are merged once, and eight widths count the columns that they need. */
+   The fill of all 64 shapes is estimated from a hundredth of the block rows (Choi, Singh
+   and Vuduc, section 6.4; Vuduc's thesis). The shape that stores A in the fewest bytes is
+   the fastest, because SpMV is bound by reading A. For each height the rows are merged
+   once, and the blocks of all eight widths are counted in that pass. */
 #include "partition/pattern/inspect.h"
 
 #include <string.h>
@@ -14,24 +15,24 @@
 #include "partition/format/panel.h"
 
 enum {
-    SHARE   = 100,    /* one block row in so many is looked at, */
-    LEAST   = 256,    /* but so many of each height, if there are, */
-    MOST    = 2048,   /* and no more than that */
-    COLUMNS = 1 << 13 /* of each, from the left, at most */
+    SHARE     = 100,    /* one block row in SHARE is sampled */
+    MIN_COUNT = 256,    /* minimum block rows sampled of each height */
+    MAX_COUNT = 2048,   /* maximum block rows sampled of each height */
+    COLUMNS   = 1 << 13 /* maximum columns read of a block row, from the left */
 };
 
-#define GAIN 0.9 /* of the bytes of CSR: more are not worth the packing */
+#define GAIN 0.9 /* fraction of the bytes of CSR below which packing blocks pays */
 
-/* What was counted in block rows of one height. */
+/* Counts over block rows of one height. */
 typedef struct tally {
     int64_t entries;
-    int64_t blocks[HY_BLOCK_MOST]; /* of each width */
+    int64_t blocks[HY_BLOCK_MOST]; /* blocks for each width */
 } tally;
 
 typedef struct sample {
     const hybrid_csr *A;
     int height;
-    int64_t block_rows, count; /* looked at */
+    int64_t block_rows, count; /* count: block rows that are sampled */
     tally *tallies;
 } sample;
 
@@ -41,7 +42,7 @@ static void count_row(const sample *s, int64_t block_row, tally *t)
 {
     const int64_t row             = block_row * s->height;
     const int64_t rest            = s->A->rows - row;
-    int64_t beyond[HY_BLOCK_MOST] = {0}; /* the last block of each width */
+    int64_t beyond[HY_BLOCK_MOST] = {0}; /* end of the last block of each width */
     hy_panel panel;
     uint32_t bits;
     int32_t col;
@@ -64,7 +65,7 @@ static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
     for (int64_t k = begin; k < end; k++) {
         s->tallies[k] = (tally){0};
-        /* in 64 bits: fewer than 2^31 block rows times at most MOST */
+        /* fits 64 bits: fewer than 2^31 block rows times at most MAX_COUNT */
         count_row(s, (2 * k + 1) * s->block_rows / (2 * s->count), &s->tallies[k]);
     }
     return HYBRID_OK;
@@ -74,8 +75,8 @@ static int64_t sample_size(int64_t block_rows)
 {
     int64_t count = block_rows / SHARE;
 
-    count = count > LEAST ? count : LEAST;
-    count = count < MOST ? count : MOST;
+    count = count > MIN_COUNT ? count : MIN_COUNT;
+    count = count < MAX_COUNT ? count : MAX_COUNT;
     return count < block_rows ? count : block_rows;
 }
 
@@ -113,7 +114,7 @@ const char *hy_block_refuse(const hy_features *f)
     return "its blocks would be too empty: CSR takes about as few bytes";
 }
 
-/* The shapes of one height compete with the best so far. */
+/* Replaces *best by the best shape of this height if that takes fewer bytes. */
 static void compare(const tally *sum, int height, hy_features *best)
 {
     for (int c = 1; c <= HY_BLOCK_MOST && sum->entries > 0; c++) {
@@ -134,7 +135,7 @@ hybrid_status hy_block_fill(hy_context *ctx, const hybrid_csr *A, hy_features *o
     hybrid_status status = HYBRID_OK;
     void *tallies;
 
-    HY_TRY(hy_array(ctx, MOST, sizeof(tally), "tallies of blocks", &tallies));
+    HY_TRY(hy_array(ctx, MAX_COUNT, sizeof(tally), "tallies of blocks", &tallies));
     s.tallies = tallies;
     for (s.height = 1; s.height <= HY_BLOCK_MOST && status == HYBRID_OK; s.height++) {
         tally sum    = {0};

@@ -1,4 +1,4 @@
-/* partition/pattern/chunks.c - the work is cut into chunks that fit the device. */
+/* partition/pattern/chunks.c - cuts a product into chunks that fit the device. */
 #include "partition/pattern/chunks.h"
 
 #include <stdio.h>
@@ -9,16 +9,16 @@
 #include "base/text/size_text.h"
 #include "partition/pattern/stamps.h"
 
-enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows of a gathered chunk */ };
+enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows that are tried at a time */ };
 
-/* What a cut holds while it is made. */
+/* State of a cut while it is made. */
 typedef struct cutter {
     const hy_cut *cut;
     hy_context *ctx;
-    int64_t width; /* columns of the widest panel */
+    int64_t width; /* columns of the widest column block */
     hy_chunk *chunks;
     int64_t count, capacity;
-    hy_stamps stamps; /* gathered: of rows of B or X, by the number of the chunk */
+    hy_stamps stamps; /* gathered: stamps on rows of B or X by chunk number */
 } cutter;
 
 size_t hy_cost_bytes(const hy_cost *cost)
@@ -27,7 +27,7 @@ size_t hy_cost_bytes(const hy_cost *cost)
            hy_align(cost->out_bytes);
 }
 
-/* X is on the device in column blocks. */
+/* Returns 1 if X is on the device in column blocks. */
 static int in_blocks(const hy_cut *cut)
 {
     return cut->image.axis == HY_AXIS_COLS;
@@ -43,13 +43,13 @@ static size_t device_bytes(const hy_cut *cut, const hy_features *f)
 
 int hy_chunk_is_counted(const hy_features *f)
 {
-    enum { MOST = INT32_MAX - 65536 }; /* threads past the end of a kernel count, too */
+    enum { LIMIT = INT32_MAX - 65536 }; /* room for threads past a kernel's range */
 
-    return f->products <= MOST && f->out_bound <= MOST && f->nnz <= MOST &&
-           f->gather_nnz <= MOST && f->rows <= MOST;
+    return f->products <= LIMIT && f->out_bound <= LIMIT && f->nnz <= LIMIT &&
+           f->gather_nnz <= LIMIT && f->rows <= LIMIT;
 }
 
-/* A chunk of several rows may not exceed what is aimed for, nor 31-bit counts. */
+/* Returns 1 if a chunk of several rows is within the intended size and 31-bit counts. */
 static int is_moderate(const hy_cut *cut, const hy_features *f)
 {
     return f->products <= cut->products_max && hy_chunk_is_counted(f) &&
@@ -62,8 +62,8 @@ static int fits(const hy_cut *cut, const hy_features *f)
            device_bytes(cut, f) <= cut->slot_bytes;
 }
 
-/* One row and `cols` columns, with the rows of B or X that it touches: as many as it
-   has entries, and as many entries as it has products. */
+/* Returns the features of one row with `cols` columns. Gathered, it touches at most as
+   many rows of B or X as it has entries, with as many entries as it has products. */
 static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 {
     hy_features f = hy_profile_range(cut->profile, row, row + 1, cols);
@@ -93,9 +93,9 @@ static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
     return hy_short(ctx, HYBRID_NO_DEVICE_MEMORY, &s);
 }
 
-/* ---- width of a panel -------------------------------------------------------- */
+/* ---- width of a column block -------------------------------------------------- */
 
-/* Most columns, up to `width`, with which the row fits; 0 if it never does. */
+/* Returns how many columns, at most `width`, the row fits with; 0 if it never fits. */
 static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
 {
     int64_t low = 0, high = width;
@@ -111,7 +111,7 @@ static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
     return low;
 }
 
-/* Whether a row with the maxima of all rows fits: then no row needs to be looked at. */
+/* Returns 1 if a row with the maxima of all rows fits: then every row does. */
 static int every_row_fits(const hy_cut *cut, int64_t cols)
 {
     const hy_features *all = &cut->profile->features;
@@ -130,8 +130,8 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
     return device_bytes(cut, &f) <= cut->slot_bytes;
 }
 
-/* Most columns with which every row fits. Only X can be cut: when its rows travel with
-   the chunks, as far as is needed; else into panels as wide as was asked for. */
+/* Finds the greatest number of columns with which every row fits. Only a gathered X is
+   cut as needed; column blocks of an image have a fixed width. */
 static hybrid_status find_width(cutter *c, int64_t *out)
 {
     const hy_cut *cut  = c->cut;
@@ -155,22 +155,23 @@ static hybrid_status find_width(cutter *c, int64_t *out)
     return HYBRID_OK;
 }
 
-/* Panels of equal width, as few as can be; or as they were asked for. */
+/* Chooses the fewest column blocks of equal width. Column blocks of an image keep their
+   width. */
 static hybrid_status choose_width(cutter *c)
 {
     const int64_t cols = c->cut->profile->out_cols;
     int64_t width;
 
     HY_TRY(find_width(c, &width));
-    const int64_t panels = width > 0 ? (cols + width - 1) / width : 1;
-    c->width             = in_blocks(c->cut) ? width : (cols + panels - 1) / panels;
+    const int64_t blocks = width > 0 ? (cols + width - 1) / width : 1;
+    c->width             = in_blocks(c->cut) ? width : (cols + blocks - 1) / blocks;
     return HYBRID_OK;
 }
 
 /* ---- rows of a chunk --------------------------------------------------------- */
 
-/* Features of the rows from `begin` to where the chunk ends: the last, or by doubling and
-   halving. */
+/* Returns the features of the longest chunk that begins at `begin`. Its end is the last
+   row, or is found by doubling and bisection. */
 static hy_features resident_chunk(const cutter *c, int64_t begin)
 {
     const hy_profile *p   = c->cut->profile;
@@ -180,7 +181,7 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
     if (fits(c->cut, &all))
         return all;
 
-    for (;; step *= 2) { /* low fits; high does not, or is past the end */
+    for (;; step *= 2) { /* invariant: low fits; high does not fit or is past the end */
         high = low + step;
         if (high > p->end) {
             high = p->end + 1;
@@ -212,8 +213,8 @@ static hy_features gathered_range(const cutter *c, int64_t begin, int64_t end,
     return f;
 }
 
-/* How many of `count` rows from `end` on fit into a chunk that begins at `begin`; sum[i]
-   is what it touches with i of them. One row alone fits. */
+/* Returns how many of `count` rows from `end` on fit in a chunk that begins at `begin`.
+   sum[i] is the chunk's reach with i of these rows. One row alone always fits. */
 static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t count,
                        const hy_reach *sum)
 {
@@ -229,8 +230,8 @@ static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t coun
     return low;
 }
 
-/* The same for a chunk that carries what it touches: a batch of rows is counted, then it
-   is asked whether they fit. Those that do not are counted again for the next chunk. */
+/* Like resident_chunk(), for a chunk that carries the rows it touches. A batch of rows is
+   counted, then tested. Rows that do not fit are counted again for the next chunk. */
 static hybrid_status gathered_chunk(const cutter *c, int64_t begin, hy_features *out)
 {
     const int64_t rows      = c->cut->profile->end;
@@ -268,7 +269,7 @@ static hybrid_status reserve(cutter *c, int64_t capacity)
     return HYBRID_OK;
 }
 
-/* Those of the chunk that begins with the row. */
+/* Sets *out to the features of the chunk that begins at `row`. */
 static hybrid_status features_from(const cutter *c, int64_t row, hy_features *out)
 {
     if (hy_image_is_gathered(&c->cut->image))
@@ -277,7 +278,7 @@ static hybrid_status features_from(const cutter *c, int64_t row, hy_features *ou
     return hy_progress_check(&c->ctx->progress);
 }
 
-/* Chunks of all rows, for the first panel. */
+/* Cuts all rows into the chunks of the first column block. */
 static hybrid_status cut_rows(cutter *c)
 {
     const hy_cut *cut = c->cut;
@@ -337,23 +338,23 @@ static hybrid_status repeat_resident(cutter *c)
 
     HY_TRY(reserve(c, list.count));
     list.cut = c->chunks;
-    for (int64_t i = list.count - 1; i >= 0; i--) /* the first ones are read to the end */
+    for (int64_t i = list.count - 1; i >= 0; i--) /* overwrites the first last */
         c->chunks[i] = hy_chunk_at(&list, i);
     c->count = list.count;
     return HYBRID_OK;
 }
 
-/* The other panels: the same rows, other columns. */
-static hybrid_status repeat_panels(cutter *c)
+/* Appends the chunks of the other column blocks: the same rows, other columns. */
+static hybrid_status repeat_blocks(cutter *c)
 {
-    const hy_profile *p   = c->cut->profile;
-    const int64_t a_panel = c->count;
-    const int64_t panels  = c->width > 0 ? (p->out_cols + c->width - 1) / c->width : 1;
+    const hy_profile *p  = c->cut->profile;
+    const int64_t ranges = c->count;
+    const int64_t blocks = c->width > 0 ? (p->out_cols + c->width - 1) / c->width : 1;
 
-    HY_TRY(reserve(c, a_panel * panels));
-    for (; c->count < a_panel * panels; c->count++) {
-        const hy_chunk *first = &c->chunks[c->count % a_panel];
-        const int64_t begin   = c->count / a_panel * c->width;
+    HY_TRY(reserve(c, ranges * blocks));
+    for (; c->count < ranges * blocks; c->count++) {
+        const hy_chunk *first = &c->chunks[c->count % ranges];
+        const int64_t begin   = c->count / ranges * c->width;
         hy_chunk *chunk       = &c->chunks[c->count];
 
         *chunk           = *first;
@@ -386,7 +387,7 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
     if (hy_image_is_gathered(&cut->image))
         HY_TRY_ELSE_DONE(hy_stamps_open(ctx, cut->A, cut->B, &c.stamps));
     HY_TRY_ELSE_DONE(cut_rows(&c));
-    HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_panels(&c));
+    HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_blocks(&c));
 done:
     hy_stamps_close(&c.stamps);
     if (status != HYBRID_OK) {

@@ -1,8 +1,9 @@
-/* partition/pattern/count.c - how many entries and products rows have.
+/* partition/pattern/count.c - counts entries and scalar products of rows.
 
-   A is read once, in pieces, by all workers; then sums over the rows of a piece become
-   sums over all rows before. Where a device counts the products, workers look at what
-   else they need of A, wait for the counts, and sum them up piece by piece. */
+   All workers read A once, in pieces of rows. The sums over the rows of each piece then
+   become sums over all rows before. If a device counts the products, the workers collect
+   the other statistics first, wait for the device's counts, and sum these up piece by
+   piece. */
 #include "partition/pattern/count.h"
 
 #include <math.h>
@@ -15,17 +16,17 @@
 #include "partition/pattern/lengths.h"
 
 enum {
-    PIECE = 1 << 12, /* rows and entries that one worker inspects at a time, some 8 us; */
-    FINE  = 4,       /* so many pieces are worth waking one. At most: */
-    MOST_PIECES = 1 << 13,
-    BLOCK       = 512,    /* entries that are summed up before rows are looked at */
-    LARGE       = 1 << 20 /* bytes of an array whose pages are kept from plan to plan */
+    PIECE = 1 << 12, /* rows and entries that one worker inspects at a time, about 8 us */
+    FINE  = 4,       /* number of pieces that justifies waking a worker */
+    MAX_PIECES = 1 << 13,
+    BLOCK      = 512,    /* entries that are summed up before their rows are assigned */
+    LARGE      = 1 << 20 /* bytes from which an array uses pooled pages */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
 
-/* Sums over the rows before each, from 0. Touching fresh pages took as long as what is
-   written to them: large arrays are of pages that the engine keeps. */
+/* Allocates the prefix sums of rows and sets the first to 0. Faulting in fresh pages
+   takes as long as writing them, so large arrays use pages that the engine pools. */
 static hybrid_status sums_of_rows(hy_context *ctx, int64_t rows, const char *what,
                                   int64_t **out)
 {
@@ -74,26 +75,26 @@ void hy_profile_free(hy_context *ctx, hy_profile *profile)
 
 /* ---- counting ---------------------------------------------------------------- */
 
-/* The rows of a piece. */
+/* Counts over the rows of one piece. */
 typedef struct tally {
     hy_row_counts counts;
-    int64_t row;             /* the first */
-    int64_t products, bound; /* of the rows: each piece's are countable. Then those of the
-                                pieces before */
+    int64_t row;             /* first row */
+    int64_t products, bound; /* sums over the rows of the piece, which fit 63 bits; after
+                                sum_up(), over the rows of all earlier pieces */
 } tally;
 
 typedef struct inspection {
     const hybrid_csr *A, *B;
     hy_profile *profile;
     hy_lengths lengths;      /* of the rows of B */
-    const uint32_t *counted; /* products of rows, by somebody else; NULL: workers count */
-    int later;               /* products come in a second loop */
-    tally *tallies;          /* one a piece */
+    const uint32_t *counted; /* products of rows from a device; NULL: workers count */
+    int later;               /* 1 if products are counted in a second loop */
+    tally *tallies;
     int64_t pieces;
 } inspection;
 
-/* First row of piece k: pieces have about as many rows and entries together; where no
-   products are counted, as many rows. */
+/* Returns the first row of piece k. Pieces have about equal sums of rows and entries, or
+   equal numbers of rows if no products are counted. */
 static int64_t piece_begin(const inspection *in, int64_t k)
 {
     const int64_t total = in->A->rows + (in->B ? in->A->nnz : 0);
@@ -113,10 +114,10 @@ static int64_t piece_begin(const inspection *in, int64_t k)
     return low;
 }
 
-/* Where rows [begin, end) end, and their lengths. */
-static void look_at_rows(const inspection *in, int64_t begin, int64_t end, tally *t)
+/* Stores the ends of rows [begin, end) and collects statistics of their lengths. */
+static void scan_rows(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
-    const hybrid_csr A = *in->A; /* a copy, which no store can reach */
+    const hybrid_csr A = *in->A; /* a copy, which no store can change */
     int64_t *nnz       = in->profile->nnz;
     int64_t from = hy_offset(&A, begin), longest = 0;
     double squares = 0;
@@ -130,19 +131,19 @@ static void look_at_rows(const inspection *in, int64_t begin, int64_t end, tally
     }
     t->counts.squares      = squares;
     t->counts.row_max      = longest;
-    t->counts.products_max = longest; /* of SpMM, for each column */
+    t->counts.products_max = longest; /* SpMM: products for each column of X */
 }
 
-/* Products of rows [begin, end), summed up from the first. Sums are made entry by entry,
-   whichever row one is of, and taken where rows end: a loop over the entries of each row
-   would end where no processor foresees it. */
+/* Counts the products of rows [begin, end) and their prefix sums from `begin`. Sums run
+   over all entries of a block, across rows, and are read at the ends of rows: a loop over
+   the entries of each row would mispredict a branch at the end of each row. */
 static void count_products(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
     const int64_t *nnz = in->profile->nnz, widest = in->profile->out_cols;
     const int64_t stop = hy_offset(in->A, end);
     int64_t *products  = in->profile->products;
-    int64_t at = hy_offset(in->A, begin), sum = 0, before = 0, most = 0, bound = 0;
-    int64_t sums[BLOCK + 1]; /* over the entries before each of a block, and all of it */
+    int64_t at = hy_offset(in->A, begin), sum = 0, before = 0, max = 0, bound = 0;
+    int64_t sums[BLOCK + 1]; /* [j]: sum over the entries before entry j of the block */
 
     for (int64_t i = begin, n; i < end; at += n) {
         n       = hy_min(stop - at, BLOCK);
@@ -151,37 +152,38 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
         for (; i < end && nnz[i + 1] - at <= n; i++) {
             const int64_t upto = sums[nnz[i + 1] - at], own = upto - before;
             products[i + 1] = upto;
-            most            = hy_max(most, own);
+            max             = hy_max(max, own);
             bound += hy_min(own, widest);
             before = upto;
         }
     }
-    t->counts.products_max = most;
+    t->counts.products_max = max;
     t->products            = sum;
     t->bound               = bound;
 }
 
-/* The same from what somebody counted. */
+/* Sums up the products of rows [begin, end) that a device counted. */
 static void take_products(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
     const uint32_t *counted = in->counted;
     const int64_t widest    = in->profile->out_cols;
     int64_t *products       = in->profile->products;
-    int64_t sum = 0, most = 0, bound = 0;
+    int64_t sum = 0, max = 0, bound = 0;
 
     for (int64_t i = begin; i < end; i++) {
         const int64_t own = counted[i];
         products[i + 1]   = sum += own;
-        most              = hy_max(most, own);
+        max               = hy_max(max, own);
         bound += hy_min(own, widest);
     }
-    t->counts.products_max = most;
+    t->counts.products_max = max;
     t->products            = sum;
     t->bound               = bound;
 }
 
-/* The last column of rows [begin, end), all of one block: rows of several pieces may be.
-   A row without entries has the last one before it, which is the block's too. */
+/* Raises the end of the block that rows [begin, end) lie in. Rows of a block may belong
+   to several pieces. For an empty row the entry before it is read, which belongs to an
+   earlier row of the range. */
 static void note_end(const inspection *in, int64_t begin, int64_t end)
 {
     const int64_t *nnz = in->profile->nnz, first = hy_offset(in->A, begin);
@@ -210,7 +212,7 @@ static hybrid_status inspect_pieces(void *arg, int part, int64_t begin, int64_t 
     for (int64_t k = begin; k < end; k++) {
         const int64_t row = piece_begin(in, k), last = piece_begin(in, k + 1);
         tally t = {.row = row};
-        look_at_rows(in, row, last, &t);
+        scan_rows(in, row, last, &t);
         if (in->B && !in->later)
             count_products(in, row, last, &t);
         if (in->B)
@@ -220,13 +222,13 @@ static hybrid_status inspect_pieces(void *arg, int part, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-/* The first row behind piece k, of pieces that are inspected. */
+/* Returns the row after piece k. Piece k+1 must have been inspected. */
 static int64_t row_after(const inspection *in, int64_t k)
 {
     return k + 1 < in->pieces ? in->tallies[k + 1].row : in->A->rows;
 }
 
-/* After inspect_pieces(), which left the products out. */
+/* Runs after inspect_pieces() if that left the products out. */
 static hybrid_status add_products(void *arg, int part, int64_t begin, int64_t end)
 {
     const inspection *in = arg;
@@ -240,7 +242,6 @@ static hybrid_status add_products(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Of all rows. */
 static hy_row_counts total(const inspection *in)
 {
     hy_row_counts sum = {0, 0, 0};
@@ -258,12 +259,12 @@ hybrid_status hy_count_check(hy_context *ctx, const hybrid_csr *A, int64_t dense
                              double products)
 {
     const double widest = (double)hy_max(hy_max(A->rows, A->cols), A->nnz);
-    const double most   = fmax(products, widest * (double)dense_cols);
+    const double max    = fmax(products, widest * (double)dense_cols);
 
-    if (most > 0x1p60)
+    if (max > 0x1p60)
         return hy_fail(
             ctx, HYBRID_UNSUPPORTED,
-            "the product has %.3g scalar products or elements, 2^60 is the most", most);
+            "the product has %.3g scalar products or elements, 2^60 is the most", max);
     return HYBRID_OK;
 }
 
@@ -278,14 +279,14 @@ static hybrid_status check_size(hy_context *ctx, const inspection *in)
 
 /* ---- prefix sums ---- */
 
-/* Sums from the piece's first row on become sums from the first row of all. */
+/* Turns sums from the first row of the piece into sums from row 0. */
 static void sum_piece(hy_profile *p, int64_t begin, int64_t end, const tally *before)
 {
     for (int64_t i = begin; i < end; i++)
         p->products[i + 1] += before->products;
 }
 
-/* Bounds, where they are not the products, from those. */
+/* Computes the prefix sums of bounds from those of the products. */
 static void bound_piece(hy_profile *p, int64_t begin, int64_t end, const tally *before)
 {
     int64_t sum = before->bound, from = before->products;
@@ -313,7 +314,7 @@ static hybrid_status sum_pieces(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Counts of rows become sums over the rows before. */
+/* Turns the sums of each piece into sums over all rows. */
 static hybrid_status sum_up(hy_context *ctx, inspection *in)
 {
     int64_t products = 0, bound = 0;
@@ -329,7 +330,8 @@ static hybrid_status sum_up(hy_context *ctx, inspection *in)
     return hy_pool_for_fine(ctx->pool, HY_PLAN, 0, in->pieces, 1, FINE, sum_pieces, in);
 }
 
-/* Where no row has more products than there are columns, these are the bound. */
+/* Allocates the bounds of rows. They are the products themselves if no row has more
+   products than B has columns. */
 static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t products_max)
 {
     if (products_max <= p->out_cols) {
@@ -339,7 +341,8 @@ static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t product
     return sums_of_rows(ctx, p->rows, "bounds of rows", &p->bound);
 }
 
-/* Products by whoever counts them, where they have been left out. */
+/* Adds the products that were left out, counted by the device if it accepts the rows,
+   else by the workers. */
 static hybrid_status count_later(hy_context *ctx, inspection *in,
                                  const hy_counter *counter)
 {
@@ -359,7 +362,7 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
         .B       = B,
         .profile = profile,
         .later   = B && counter,
-        .pieces  = hy_min((B ? A->rows + A->nnz : A->rows) / PIECE + 1, MOST_PIECES)};
+        .pieces  = hy_min((B ? A->rows + A->nnz : A->rows) / PIECE + 1, MAX_PIECES)};
     hybrid_status status;
     void *memory;
 

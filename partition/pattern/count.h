@@ -1,4 +1,5 @@
-/* partition/pattern/count.h - entries and products of each row, counted and summed up. */
+/* partition/pattern/count.h - counts entries and scalar products of each row and sums
+   them up. */
 #ifndef HY_COUNT_H
 #define HY_COUNT_H
 
@@ -8,20 +9,21 @@
 extern "C" {
 #endif
 
-/* Of the rows of A. */
+/* Statistics of all rows of A. */
 typedef struct hy_row_counts {
-    double squares; /* sum of their lengths' */
+    double squares; /* sum of the squared lengths of rows */
     int64_t row_max, products_max;
 } hy_row_counts;
 
-/* Make the arrays of `profile`, whose sizes are set. B NULL: SpMM; counter NULL: workers
-   count. hy_profile_free() frees them, also after an error. */
+/* Fills the arrays of `profile`; its sizes must be set. `B` is NULL for SpMM. Workers
+   count the scalar products if `counter` is NULL. The caller frees the arrays with
+   hy_profile_free(), also after an error. */
 hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                             const hy_counter *counter, hy_profile *profile,
                             hy_row_counts *out);
 
-/* Refuse what cannot be counted in 63 bits: so many scalar products of SpGEMM, or a dense
-   operand or result of SpMM with so many columns. */
+/* Returns UNSUPPORTED if the scalar products of SpGEMM, or the elements of a dense
+   operand or result of SpMM with `dense_cols` columns, exceed 2^60. */
 hybrid_status hy_count_check(hy_context *ctx, const hybrid_csr *A, int64_t dense_cols,
                              double products);
 

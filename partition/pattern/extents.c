@@ -1,4 +1,5 @@
-/* partition/pattern/extents.c - between which columns rows of A have their entries. */
+/* partition/pattern/extents.c - the range of columns in which a range of rows has
+   entries. */
 #include "partition/pattern/extents.h"
 
 #include <string.h>
@@ -6,14 +7,14 @@
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 
-enum { BLOCK = 16 /* rows */, BLOCKS = 1 << 9 /* that one worker looks at */ };
+enum { BLOCK = 16 /* rows */, BLOCKS = 1 << 9 /* blocks for one worker at a time */ };
 
-typedef struct looking {
+typedef struct finding {
     const hybrid_csr *A;
     hy_extent *blocks;
-    int64_t most;
-    int too_wide; /* some row is */
-} looking;
+    int64_t max_width;
+    int too_wide; /* 1 if some row spans more than `max_width` columns */
+} finding;
 
 static hy_extent joined(hy_extent a, hy_extent b)
 {
@@ -38,34 +39,34 @@ hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
     return all;
 }
 
-static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status find_blocks(void *arg, int part, int64_t begin, int64_t end)
 {
-    looking *l         = arg;
+    finding *l         = arg;
     const int64_t rows = l->A->rows;
     int64_t widest     = 0;
 
     (void)part;
-    for (int64_t b = begin; b < end && widest <= l->most; b++) {
+    for (int64_t b = begin; b < end && widest <= l->max_width; b++) {
         if (__atomic_load_n(&l->too_wide, __ATOMIC_RELAXED))
             return HYBRID_OK;
         const int64_t stop = b < rows / BLOCK ? (b + 1) * BLOCK : rows;
         l->blocks[b]       = hy_extents_look(l->A, b * BLOCK, stop, &widest);
     }
-    if (widest > l->most)
+    if (widest > l->max_width)
         __atomic_store_n(&l->too_wide, 1, __ATOMIC_RELAXED);
     return HYBRID_OK;
 }
 
-hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t most,
+hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t max_width,
                               hy_extents *out)
 {
-    looking l = {.A = A, .most = most};
+    finding l = {.A = A, .max_width = max_width};
     void *memory;
 
     *out = (hy_extents){.A = A, .count = A->rows / BLOCK + (A->rows % BLOCK > 0)};
     HY_TRY(hy_array(ctx, out->count + 1, sizeof(hy_extent), "extents of rows", &memory));
     out->blocks = l.blocks = memory;
-    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->count, BLOCKS, look, &l));
+    HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->count, BLOCKS, find_blocks, &l));
     if (l.too_wide)
         hy_extents_free(ctx, out);
     return HYBRID_OK;

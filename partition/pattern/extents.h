@@ -1,9 +1,11 @@
-/* partition/pattern/extents.h - between which columns rows of A have their entries.
+/* partition/pattern/extents.h - the range of columns in which a range of rows has
+   entries.
 
-   Columns ascend in rows, so the first and the last entry of each row tell; but reading
-   them costs a line of the caches each, which is nearly all of A where rows are short. So
-   it is done once, and what is kept of blocks of rows answers for any range of rows; at
-   its ends a few rows are looked at again. */
+   Columns ascend within a row, so the first and the last entry of each row suffice.
+   Reading them costs a cache line each, which is nearly all of A if rows are short. All
+   rows are therefore read once, and the extents of blocks of rows are stored. A range of
+   rows is answered from the blocks inside it; only the rows at its ends are read
+   again. */
 #ifndef HY_EXTENTS_H
 #define HY_EXTENTS_H
 
@@ -13,29 +15,30 @@
 extern "C" {
 #endif
 
-/* Rows touch columns [first, end); none: first is INT32_MAX, end 0. */
+/* Rows have entries in columns [first, end). Without entries first is INT32_MAX and end
+   is 0. */
 typedef struct hy_extent {
     int32_t first, end;
 } hy_extent;
 
 typedef struct hy_extents {
     const hybrid_csr *A;
-    int64_t count;     /* of blocks */
-    hy_extent *blocks; /* NULL: a row was too wide, and the rest is not known */
+    int64_t count;     /* number of blocks */
+    hy_extent *blocks; /* extent of each block; NULL if a row was too wide */
 } hy_extents;
 
-/* Of rows [begin, end), by looking at each; *widest is raised to the columns that one of
-   them spans. */
+/* Returns the extent of rows [begin, end) by reading every row. *widest is raised to the
+   width, in columns, of the widest row. */
 hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
                           int64_t *widest);
 
-/* In parallel. What rows touch is given up if one of them spans more than `most` columns.
-   To be freed, also after a failure. */
-hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t most,
+/* Finds the extents of all blocks of rows, in parallel. Leaves out->blocks NULL if a row
+   spans more than `max_width` columns. The caller frees `out`, also after a failure. */
+hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t max_width,
                               hy_extents *out);
 void hy_extents_free(hy_context *ctx, hy_extents *extents);
 
-/* Of rows [begin, end). */
+/* Returns the extent of rows [begin, end). Requires extents->blocks. */
 hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end);
 
 #ifdef __cplusplus

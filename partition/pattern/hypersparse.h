@@ -1,17 +1,17 @@
-/* partition/pattern/hypersparse.h - A without its empty rows and columns.
+/* partition/pattern/hypersparse.h - A without its empty rows and columns (the reduced A).
 
-   An empty row of A makes beta*Y of its row of Y, whatever X is, and nobody reads the row
-   of X that an empty column stands for. Matrices of which most rows and columns are empty
-   are called hypersparse (Buluc, Gilbert, "On the representation and multiplication of
-   hypersparse matrices", IPDPS 2008); of graphs of the web, of messages, and of those
-   generated like them half are. A device then computes
+   For an empty row of A, the row of the result is beta*Y whatever X is. A row of X is not
+   needed if the column of A is empty. A matrix with many empty rows and columns is called
+   hypersparse (Buluc, Gilbert, "On the representation and multiplication of hypersparse
+   matrices", IPDPS 2008). In graphs of the web or of messages, and in generated graphs
+   like them, about half of the rows are empty. A device then computes
 
        Y'  =  A' X'
 
-   A' the reduced A, X' the rows of X that it names and Y' the rows of Y that it makes,
-   all numbered anew in the order they had; so what is near a band stays near it. Workers
-   gather X' while they fill the ring (source_subset.c), store Y' where it belongs, and all
-   the while make beta*Y of the other rows (storing.h). */
+   where A' is the reduced A, X' holds the rows of X that A' needs, and Y' the rows of Y
+   that A' produces. Rows and columns keep their order, so a banded matrix stays banded.
+   Workers gather X' while they fill the ring (source_subset.c) and store Y' to its rows
+   of Y; they compute beta*Y of the other rows meanwhile (storing.h). */
 #ifndef HY_HYPERSPARSE_H
 #define HY_HYPERSPARSE_H
 
@@ -19,9 +19,8 @@
 #include "partition/pattern/touched.h"
 
 typedef struct hy_hypersparse {
-    hybrid_csr A;          /* reduced, but `val`: that is the caller's. rows 0: there is
-                              none */
-    hy_touched rows, cols; /* which rows and columns of the caller's A have entries */
+    hybrid_csr A;          /* reduced A; `val` is the caller's. rows == 0: unused */
+    hy_touched rows, cols; /* rows and columns of the caller's A that have entries */
 } hy_hypersparse;
 
 static inline int hy_is_hypersparse(const hy_hypersparse *h)
@@ -29,8 +28,8 @@ static inline int hy_is_hypersparse(const hy_hypersparse *h)
     return h->A.rows > 0;
 }
 
-/* The reduced A, once its rows and columns that are not empty have been counted
-   (hy_touched_rows, hy_touched_cols). Of A only the pattern is read. */
+/* Makes the reduced A. h->rows and h->cols must have been counted (hy_touched_rows(),
+   hy_touched_cols()). Reads the pattern of A only. */
 hybrid_status hy_hypersparse_make(hy_context *ctx, const hybrid_csr *A,
                                   hy_hypersparse *h);
 void hy_hypersparse_free(hy_context *ctx, hy_hypersparse *h);

@@ -1,4 +1,4 @@
-/* partition/pattern/inspect.c - patterns become numbers. */
+/* partition/pattern/inspect.c - turns the patterns of the operands into numbers. */
 #include "partition/pattern/inspect.h"
 
 #include <math.h>

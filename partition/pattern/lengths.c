@@ -1,4 +1,4 @@
-/* partition/pattern/lengths.c - lengths of rows, each in one, two or four bytes. */
+/* partition/pattern/lengths.c - stores the lengths of rows in 1, 2 or 4 bytes each. */
 #include "partition/pattern/lengths.h"
 
 #include "base/data/csr.h"
@@ -6,8 +6,8 @@
 #include "base/threads/pool.h"
 
 enum {
-    ROWS = 1 << 12, /* of which one worker notes the lengths at a time, some 2 us; */
-    FINE = 8        /* so many times is worth waking one */
+    ROWS = 1 << 12, /* rows that one worker handles at a time, about 2 us */
+    FINE = 8        /* number of pieces that justifies waking a worker */
 };
 
 typedef struct noting {
@@ -16,9 +16,9 @@ typedef struct noting {
     int64_t longest;
 } noting;
 
-/* For words of each kind: to note rows [begin, end), cut off if they are longer than the
-   kind holds, and return the longest; to sum up. B is a copy, which no store can reach.
- */
+/* For each type of word: note_*() stores the lengths of rows [begin, end), truncated to
+   the type, and returns the longest untruncated length; sums_*() adds lengths up. B is
+   passed by value, so that the compiler knows that no store changes it. */
 #define WORDS(word)                                                                      \
     static int64_t note_##word(const hybrid_csr B, int64_t begin, int64_t end,           \
                                word *length)                                             \
@@ -72,7 +72,8 @@ static hybrid_status note_in(hy_context *ctx, noting *n, int bytes)
     return hy_pool_for_fine(ctx->pool, HY_PLAN, 0, n->B->rows, ROWS, FINE, note, n);
 }
 
-/* Rows are seldom long: bytes are tried, which also tells what is needed. */
+/* Rows are seldom long, so one byte is tried first. That pass also finds the longest
+   row. */
 hybrid_status hy_lengths_note(hy_context *ctx, const hybrid_csr *B, hy_lengths *out)
 {
     noting n = {.B = B, .lengths = out};

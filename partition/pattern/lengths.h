@@ -1,8 +1,8 @@
-/* partition/pattern/lengths.h - how many entries rows have, in few bytes.
+/* partition/pattern/lengths.h - the number of entries of each row in 1, 2 or 4 bytes.
 
-   Products are counted by asking for the length of a row of B for each entry of A. Words
-   of the narrowest kind that holds the longest row stay in a core's cache where offsets
-   would not, and none stands for a length that is to be looked up elsewhere. */
+   Counting scalar products reads the length of a row of B for each entry of A. An array
+   of the narrowest type that holds the longest row stays in a core's cache; offsets of 64
+   bits would not. */
 #ifndef HY_LENGTHS_H
 #define HY_LENGTHS_H
 
@@ -13,16 +13,16 @@ extern "C" {
 #endif
 
 typedef struct hy_lengths {
-    void *of;  /* of each row; from hy_array() */
-    int bytes; /* of one: 1, 2 or 4, as columns are 31-bit numbers */
+    void *of;  /* length of each row; from hy_array() */
+    int bytes; /* bytes of one length: 1, 2 or 4, since column indices have 31 bits */
 } hy_lengths;
 
-/* Of all rows, in parallel. Free with hy_lengths_free(). */
+/* Stores the lengths of all rows of B, in parallel. Free with hy_lengths_free(). */
 hybrid_status hy_lengths_note(hy_context *ctx, const hybrid_csr *B, hy_lengths *out);
 void hy_lengths_free(hy_context *ctx, hy_lengths *lengths);
 
-/* sums[j] = sum + the lengths of rows col[0] .. col[j], for j < n. Returns the last, or
-   `sum` if n is 0. */
+/* Sets sums[j] = sum + the lengths of rows col[0] to col[j], for j < n. Returns the last
+   sum, or `sum` if n is 0. */
 int64_t hy_lengths_sums(const hy_lengths *lengths, const int32_t *col, int64_t n,
                          int64_t sum, int64_t *sums);
 

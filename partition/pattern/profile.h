@@ -8,33 +8,35 @@
 extern "C" {
 #endif
 
-/* What is known of each row, as prefix sums: entry i counts rows 0 .. i-1. Of sizes alone
-   (hy_inspect_sizes()) they are NULL. */
+/* Prefix sums over rows: entry i counts rows 0 to i-1. The arrays are NULL if only the
+   sizes are known (hy_inspect_sizes()). */
 typedef struct hy_profile {
     hy_op op;
     hybrid_type type;
-    int64_t rows, cols;   /* of A */
-    int64_t out_cols;     /* SpGEMM: columns of B; SpMM: of X */
-    int64_t *nnz;         /* rows+1; entries of A */
-    int64_t *products;    /* rows+1; SpGEMM: scalar products; SpMM: == nnz (alias),
-                             to be multiplied by the columns of the panel */
-    int64_t *bound;       /* rows+1; SpGEMM: sum of min(products, out_cols), == products
-                             (alias) where that is the same; SpMM: NULL */
-    int64_t *ends;        /* SpGEMM: of every HY_ENDS_ROWS rows, columns up to the last that
-                             they have an entry in; SpMM: NULL */
-    int64_t begin, end;   /* of rows: all, unless hy_profile_narrow() made it */
-    hy_features features; /* of these rows, out_ratio estimated from a sample */
+    int64_t rows, cols;   /* size of A */
+    int64_t out_cols;     /* SpGEMM: columns of B; SpMM: columns of X */
+    int64_t *nnz;         /* entries of A; rows + 1 elements */
+    int64_t *products;    /* rows + 1 elements. SpGEMM: scalar products. SpMM: alias of
+                             nnz; multiply by the columns of the chunk */
+    int64_t *bound;       /* rows + 1 elements. SpGEMM: sum of min(products, out_cols);
+                             alias of products if they are equal. SpMM: NULL */
+    int64_t *ends;        /* SpGEMM: for each HY_ENDS_ROWS rows, 1 + the last column that
+                             has an entry; SpMM: NULL */
+    int64_t begin, end;   /* range of rows; all rows except in a result of
+                             hy_profile_narrow() */
+    hy_features features; /* features of rows [begin, end); out_ratio is an estimate */
 } hy_profile;
 
 enum { HY_ENDS_ROWS = 64 };
 
-/* A device that has both operands and counts the products of rows sooner than the workers. */
+/* A device that holds both operands and counts the products of rows faster than the
+   workers. */
 typedef struct hy_counter {
-    /* Those of each row of A, valid until `arg` is used for anything else; NULL in
-       *products: not this time. */
+    /* Sets *products to the products of each row of A, valid until `arg` is used again,
+       or to NULL if the device cannot count them this time. */
     hybrid_status (*count)(void *arg, const uint32_t **products);
     void *arg;
-    int64_t longest; /* row of A that it takes */
+    int64_t longest; /* entries of the longest row that the device accepts */
 } hy_counter;
 
 #ifdef __cplusplus

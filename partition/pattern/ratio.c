@@ -1,5 +1,5 @@
-/* partition/pattern/ratio.c - how much a product compresses, from rows of C that are
- * counted. */
+/* partition/pattern/ratio.c - estimates how much a product compresses, from sampled rows
+   of C. */
 #include "partition/pattern/inspect.h"
 
 #include <math.h>
@@ -10,52 +10,54 @@
 #include "base/threads/pool.h"
 
 enum {
-    SAMPLES     = 512,     /* rows of C that are counted, at most, */
-    MIN_SAMPLES = 16,      /* at first, */
-    MORE        = 4,       /* and so many times as many if they differ much */
-    LOOKED_AT   = 1024,    /* their products: one in so many of all, */
-    SAMPLE_COST = 2 << 20, /* or so many, of those that are counted at first; */
-    BOUND_PART  = 8, /* but one in so many entries that C may have: bytes of the others
-                        take longer than to look at more; */
-    LEAST_COST = 1 << 12, /* so many may always be looked at */
-    DRAWS      = 64,      /* that one worker makes at a time, */
-    NEAR_ROWS  = 1 << 15, /* or all of so few rows, whose sums are in its caches */
-    PIECE      = 1 << 11, /* products that one worker counts at a time, some 8 us; */
-    FINE       = 4,       /* so many times is worth waking one; */
-    SHARE      = 1 << 13, /* of one row, if it has entries */
-    MANY       = 1 << 12, /* entries of which all are counted */
-    PLACES     = 4 * MANY /* that they take in a table, at most */
+    SAMPLES      = 512,    /* maximum rows of C that are sampled */
+    MIN_SAMPLES  = 16,     /* rows sampled at first */
+    MORE         = 4,      /* factor of the sample size if the sampled rows differ much */
+    COUNTED_PART = 1024,   /* 1/COUNTED_PART of all products may be counted */
+    SAMPLE_COST = 2 << 20, /* products that the first sample, or a single row, may take */
+    BOUND_PART  = 8,     /* at most 1/BOUND_PART of the bound on C is counted in products:
+                            counting more takes longer than a better estimate saves */
+    MIN_COST  = 1 << 12, /* products that may always be counted */
+    DRAWS     = 64,      /* draws that one worker makes at a time */
+    NEAR_ROWS = 1 << 15, /* below this many rows one worker makes all draws, because the
+                            sums are in its cache */
+    PIECE = 1 << 11,     /* products that one worker counts at a time, about 8 us */
+    FINE  = 4,           /* number of pieces that justifies waking a worker */
+    SHARE = 1 << 13,     /* products of one share of a row */
+    MANY  = 1 << 12,     /* entries of a row up to which all of its columns are
+                            counted */
+    PLACES = 4 * MANY    /* maximum size of a row's hash table */
 };
 
-#define ALIKE 0.03 /* rows differ little: the standard error, in parts of the mean */
+#define ALIKE 0.03 /* relative standard error below which the sample is accepted */
 
-/* Set of columns. Of a long row those alone are taken whose hash begins with `thin`
-   zeros: they stand for 2^thin times as many. */
+/* Set of columns. For a long row, a column is inserted only if its hash begins with
+   `thin` zero bits; each of them stands for 2^thin columns. */
 typedef struct column_set {
-    int32_t *table; /* mask + 1 columns, or -1 */
+    int32_t *table; /* mask + 1 columns; -1 = empty */
     uint32_t mask;
-    int thin, shared; /* shared: the table, by several workers, */
-    int64_t count;    /* of whom each counts what it put in */
+    int thin, shared; /* shared: 1 if several workers share the table */
+    int64_t count;    /* columns inserted by this worker */
 } column_set;
 
-/* Rows of C drawn with a probability that grows with their products, so that the mean
-   of entries / products over the draws estimates nnz(C) / products. */
+/* Rows of C drawn with a probability proportional to their products. The mean of entries
+   / products over the draws therefore estimates nnz(C) / products. */
 typedef struct sample {
     hy_context *ctx;
     const hybrid_csr *A, *B;
     const hy_profile *profile;
     int draws;
-    int64_t drawn[SAMPLES]; /* rows, ascending */
-    int count;              /* different ones */
+    int64_t drawn[SAMPLES]; /* rows in ascending order, with repetitions */
+    int count;              /* distinct rows */
     int64_t row[SAMPLES];
-    int weight[SAMPLES];        /* times drawn */
-    int64_t first[SAMPLES + 1]; /* of its shares among those of all rows */
-    column_set empty[SAMPLES];  /* a set for the row */
-    int64_t columns[SAMPLES];   /* that were put in, by all */
-    double density[SAMPLES];    /* entries / products */
+    int weight[SAMPLES];        /* how often the row was drawn */
+    int64_t first[SAMPLES + 1]; /* first share of each row among the shares of all rows */
+    column_set empty[SAMPLES];  /* an empty set for each row */
+    int64_t columns[SAMPLES];   /* columns inserted by all workers */
+    double density[SAMPLES];
 } sample;
 
-/* Of `count` items, of which number i begins at sums[i], the one that holds `at`. */
+/* Returns the i with sums[i] <= at < sums[i + 1], for 0 <= i < count. */
 static int64_t holder_of(const int64_t *sums, int64_t count, int64_t at)
 {
     int64_t low = 0, high = count;
@@ -88,7 +90,8 @@ static hybrid_status draw_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* The rows at `draws` evenly spaced scalar products, and the products in them. */
+/* Draws the rows at `draws` evenly spaced scalar products. Sets *cost to the products of
+   the distinct rows. */
 static hybrid_status draw(sample *s, int draws, int64_t *cost)
 {
     s->draws        = draws;
@@ -115,12 +118,13 @@ static int is_full(const column_set *set)
     return set->count > set->mask / 4 * 3;
 }
 
-/* Put `col` where there was nothing; else say what is there. */
-static int put(column_set *set, uint32_t at, int32_t col, int32_t *there)
+/* Stores `col` at an empty place and returns 1. If another worker took the place, returns
+   0 and sets *found to the column found. */
+static int put(column_set *set, uint32_t at, int32_t col, int32_t *found)
 {
     if (!set->shared)
         set->table[at] = col;
-    else if (!__atomic_compare_exchange_n(&set->table[at], there, col, 0,
+    else if (!__atomic_compare_exchange_n(&set->table[at], found, col, 0,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return 0;
     set->count++;
@@ -134,11 +138,12 @@ static void insert(column_set *set, int32_t col)
     if (is_full(set))
         return;
     for (uint32_t seen = 0; seen <= set->mask; seen++, at = (at + 1) & set->mask) {
-        int32_t there = __atomic_load_n(&set->table[at], __ATOMIC_RELAXED);
-        if ((there == -1 && put(set, at, col, &there)) || there == col)
+        int32_t found = __atomic_load_n(&set->table[at], __ATOMIC_RELAXED);
+        if ((found == -1 && put(set, at, col, &found)) || found == col)
             return;
     }
-    set->count = (int64_t)set->mask + 1; /* full of what others put in, too */
+    /* Marks the set as full, even if other workers filled it. */
+    set->count = (int64_t)set->mask + 1;
 }
 
 static int64_t bound_of(const sample *s, int k)
@@ -147,8 +152,8 @@ static int64_t bound_of(const sample *s, int k)
     return bound[1] - bound[0];
 }
 
-/* As many columns as there may be, or MANY to twice as many of them, fill half a table.
- */
+/* Returns an empty set for row k. Its table is at most half full if all columns, or the
+   hashed fraction of them (up to MANY), are distinct. */
 static column_set set_for(const sample *s, int k)
 {
     const int64_t bound = bound_of(s, k);
@@ -167,23 +172,23 @@ static void clear(column_set *set, int32_t *table)
     memset(table, -1, ((size_t)set->mask + 1) * sizeof *table);
 }
 
-/* Columns that the entries [begin, end) of A bring; returns how many were not there. */
+/* Inserts the columns that entries [begin, end) of A bring. Returns how many were new. */
 static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, column_set set)
 {
     const hybrid_csr *A = s->A, *B = s->B;
-    const uint32_t most = UINT32_MAX >> set.thin;
+    const uint32_t max = UINT32_MAX >> set.thin;
 
     for (int64_t e = begin; e < end; e++) {
         const int64_t last = hy_offset(B, (int64_t)hy_cols(A)[e] + 1);
         for (int64_t l = hy_offset(B, hy_cols(A)[e]); l < last; l++)
-            if ((uint32_t)hy_cols(B)[l] * 2654435769u <= most)
+            if ((uint32_t)hy_cols(B)[l] * 2654435769u <= max)
                 insert(&set, hy_cols(B)[l]);
     }
     return set.count;
 }
 
-/* A row that is too costly to count, or whose columns defy the hash, stands at its
-   bound. */
+/* Computes the density of row k. A row that was too costly to count, or that overflowed
+   the table, is assumed to have as many entries as its bound. */
 static void note_density(sample *s, int k)
 {
     const int64_t bound = bound_of(s, k);
@@ -209,7 +214,7 @@ static int shares_of(const sample *s, int64_t row)
     return (int)(shares < entries ? shares : entries);
 }
 
-/* Shares of all rows, and tables for the rows with several. */
+/* Divides all rows into shares and allocates tables for rows with several shares. */
 static hybrid_status share_out(sample *s, int32_t **tables)
 {
     int64_t places = 0;
@@ -259,7 +264,7 @@ static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* `cost`: products of all rows that were drawn. */
+/* Counts all sampled rows. `cost` is the number of products in them. */
 static hybrid_status count_samples(sample *s, int64_t cost)
 {
     hybrid_status status;
@@ -276,8 +281,8 @@ done:
     return status;
 }
 
-/* The mean of entries / products over the draws, and how far off it may be, in parts of
-   it: the standard error. */
+/* Computes the mean of entries / products over the draws and its relative standard
+   error. */
 static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *error)
 {
     double sum = 0, squares = 0;
@@ -295,16 +300,17 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
     return HYBRID_OK;
 }
 
-/* Products that may be looked at: `cost` or a part of all. */
+/* Returns the number of products that may be counted: at least `cost` or a fraction of
+   all products, but no more than knowing the size of C can save. */
 static int64_t worth(const hy_profile *p, int64_t cost)
 {
-    const int64_t most = hy_max(cost, p->products[p->rows] / LOOKED_AT);
+    const int64_t max = hy_max(cost, p->products[p->rows] / COUNTED_PART);
 
-    return hy_max(hy_min(most, p->bound[p->rows] / BOUND_PART), LEAST_COST);
+    return hy_max(hy_min(max, p->bound[p->rows] / BOUND_PART), MIN_COST);
 }
 
-/* A few rows are enough where they are alike. Where even these cost more than knowing C
-   better could bring, C is taken to be as large as it can be. */
+/* Few rows suffice if they are alike. If even the first sample would cost more than a
+   better estimate can save, C is assumed to be as large as its bound. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                 const hy_profile *profile, double *ratio)
 {
@@ -313,15 +319,15 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
     const int few          = products <= SAMPLES;
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
     double mean = (double)bound / (double)hy_max(products, 1), error = 1;
-    int64_t most = worth(profile, SAMPLE_COST), cost;
+    int64_t max = worth(profile, SAMPLE_COST), cost;
 
     for (int draws = few ? (int)products : MIN_SAMPLES;
          products > 0 && draws <= SAMPLES && error > ALIKE; draws *= MORE) {
         HY_TRY(draw(&s, draws, &cost));
-        if (cost > most)
+        if (cost > max)
             break;
         HY_TRY(estimate(&s, cost, &mean, &error));
-        most = worth(profile, 0);
+        max = worth(profile, 0);
     }
     *ratio = products > 0 ? 1 / mean : 1;
     return HYBRID_OK;

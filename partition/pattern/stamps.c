@@ -1,4 +1,4 @@
-/* partition/pattern/stamps.c - which rows of B or X a growing chunk touches. */
+/* partition/pattern/stamps.c - counts the rows of B or X that a growing chunk touches. */
 #include "partition/pattern/stamps.h"
 
 #include "base/data/csr.h"

@@ -1,5 +1,5 @@
-/* partition/pattern/stamps.h - which rows of B or X a growing chunk touches, counted row
-   by row of A. */
+/* partition/pattern/stamps.h - counts the rows of B or X that a growing chunk touches,
+   one row of A at a time. */
 #ifndef HY_STAMPS_H
 #define HY_STAMPS_H
 
@@ -7,22 +7,23 @@
 
 typedef struct hy_stamps {
     hy_context       *ctx;
-    const hybrid_csr *A, *B; /* B: NULL for X */
-    int64_t          *last;  /* A->cols: latest chunk that touched the row, -1 before any */
+    const hybrid_csr *A, *B; /* B is NULL if the rows of X are counted */
+    int64_t          *last;  /* A->cols elements: last chunk that touched the row, or
+                                -1 */
 } hy_stamps;
 
-/* Rows of B or X, and entries of those of B. */
+/* Number of touched rows of B or X, and of the entries in those of B. */
 typedef struct hy_reach {
     int64_t rows, entries;
 } hy_reach;
 
-/* Sets all stamps to -1. CANCELLED if the call is to end. */
+/* Sets all stamps to -1. Returns CANCELLED if the call was cancelled. */
 hybrid_status hy_stamps_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                              hy_stamps *out);
-void hy_stamps_close(hy_stamps *stamps); /* zeroed is fine */
+void hy_stamps_close(hy_stamps *stamps); /* accepts a zeroed struct */
 
-/* Adds to *sum the rows that row `row` of A touches and no row before it stamped with
-   `chunk`, and stamps them. CANCELLED if the call is to end. */
+/* Adds to *sum the rows that row `row` of A touches and that are not yet stamped with
+   `chunk`, and stamps them. Returns CANCELLED if the call was cancelled. */
 hybrid_status hy_stamps_touch(const hy_stamps *stamps, int64_t row, int64_t chunk,
                               hy_reach *sum);
 

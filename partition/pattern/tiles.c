@@ -1,4 +1,5 @@
-/* partition/pattern/tiles.c - how well rows that are neighbours share their columns. */
+/* partition/pattern/tiles.c - estimates how well neighbouring rows share their
+   columns. */
 #include "partition/pattern/inspect.h"
 #include "partition/format/panel.h"
 
@@ -6,23 +7,23 @@
 #include "base/threads/pool.h"
 
 enum {
-    SAMPLES   = 64,      /* panels that are looked at, evenly spaced, at most, */
-    MIN_COUNT = 8,       /* and at least; */
-    COLUMNS   = 1 << 13, /* all of their columns, at most, */
-    LOOKED_AT = 256,     /* and one for so many entries; */
-    MOST      = 1 << 9,  /* of each, from the left, at most */
-    PIECE     = 1 << 8,  /* columns that one worker looks at, some 5 us; */
-    FINE      = 4        /* so many times is worth waking one */
+    SAMPLES        = 64,      /* maximum row panels sampled, evenly spaced */
+    MIN_COUNT      = 8,       /* minimum row panels sampled */
+    COLUMNS        = 1 << 13, /* maximum columns read in all panels */
+    COLUMN_ENTRIES = 256,     /* entries of A for each column read */
+    PANEL_COLUMNS  = 1 << 9,  /* maximum columns read of a panel, from the left */
+    PIECE          = 1 << 8,  /* columns that one worker reads at a time, about 5 us */
+    FINE           = 4        /* number of pieces that justifies waking a worker */
 };
 
-/* To find the next column of a panel, on the CPUs where it was measured. */
+/* Seconds to find the next column of a panel, measured. */
 static const double COLUMN_S = 36e-9;
 
 typedef struct sample {
     const hybrid_csr *A;
     int64_t panels;
     int count;
-    int64_t entries[SAMPLES], columns[SAMPLES]; /* that were looked at */
+    int64_t entries[SAMPLES], columns[SAMPLES]; /* counts of each sampled panel */
 } sample;
 
 static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t end)
@@ -38,7 +39,8 @@ static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t e
         uint32_t bits;
         hy_panel_start(s->A, row, rows < HY_PANEL_ROWS ? rows : HY_PANEL_ROWS, &panel);
         s->entries[k] = s->columns[k] = 0;
-        while (s->columns[k] < MOST && (bits = hy_panel_next(&panel, &col)) != 0) {
+        while (s->columns[k] < PANEL_COLUMNS &&
+               (bits = hy_panel_next(&panel, &col)) != 0) {
             s->entries[k] += __builtin_popcount(bits);
             s->columns[k]++;
         }
@@ -46,18 +48,19 @@ static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* Columns that a panel has at most, on average. */
+/* Returns an upper bound on the mean number of columns read of a panel. */
 static int64_t columns_of(const hybrid_csr *A)
 {
     const int64_t mean = A->nnz / hy_max(A->rows, 1) + 1;
 
-    return hy_min(mean * HY_PANEL_ROWS, MOST);
+    return hy_min(mean * HY_PANEL_ROWS, PANEL_COLUMNS);
 }
 
-/* An even number, as many from either half of the rows. */
+/* Returns an even number of panels, so that both halves of the rows are sampled
+   equally. */
 static int64_t count_panels(const hybrid_csr *A)
 {
-    const int64_t columns = hy_min(A->nnz / LOOKED_AT, COLUMNS);
+    const int64_t columns = hy_min(A->nnz / COLUMN_ENTRIES, COLUMNS);
     const int64_t count   = hy_min(columns / columns_of(A), SAMPLES);
 
     return hy_max(count / 2 * 2, MIN_COUNT);
@@ -74,7 +77,7 @@ hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
     int64_t entries = 0, columns = 0;
 
     s.count             = (int)hy_min(s.panels, count_panels(A));
-    const int64_t grain = PIECE / columns_of(A) + 1; /* panels */
+    const int64_t grain = PIECE / columns_of(A) + 1;
     const int64_t fine  = FINE * PIECE / (grain * columns_of(A)) + 1;
     HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, s.count, grain, (int)fine,
                             count_columns, &s));

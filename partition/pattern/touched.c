@@ -1,5 +1,5 @@
-/* partition/pattern/touched.c - which columns some rows of A have entries in, which of
-   its rows have entries, and both numbered anew. */
+/* partition/pattern/touched.c - finds and numbers the columns, or the rows, of A that
+   have entries. */
 #include "partition/pattern/touched.h"
 
 #include <string.h>
@@ -10,47 +10,48 @@
 #include "base/memory/results.h"
 
 enum {
-    SPAN_ROWS    = 1 << 14, /* that one worker takes at a time */
-    MARK_ENTRIES = 1 << 16, /* the same of entries, */
-    WORDS        = 1 << 9,  /* and of words of bits; */
-    COUNT_WORDS  = 1 << 16, /* the same that one thread counts */
-    OWN_WORDS    = 1 << 17  /* of bits that a worker has to himself at the most */
+    SPAN_ROWS    = 1 << 14, /* rows that one worker scans at a time */
+    MARK_ENTRIES = 1 << 16, /* entries that one worker marks at a time */
+    WORDS        = 1 << 9,  /* words of the bitmap that one worker processes at a time */
+    COUNT_WORDS  = 1 << 16, /* words counted between checks for cancellation */
+    OWN_WORDS    = 1 << 17  /* maximum words of a worker's private bitmap */
 };
 
-/* Columns of rows of A: the least and the greatest; atomic. */
+/* Range of columns with entries, inclusive. Updated atomically. */
 typedef struct span {
     const hybrid_csr *A;
-    int64_t least, greatest;
+    int64_t min, max;
 } span;
 
-/* Columns ascend in each row. */
+/* Columns ascend within a row, so the first and the last entry suffice. */
 static hybrid_status span_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     span *s             = arg;
     const int32_t *cols = hy_cols(s->A);
-    int64_t least = s->A->cols, greatest = -1;
+    int64_t min = s->A->cols, max = -1;
 
     (void)part;
     for (int64_t i = begin; i < end; i++) {
         const int64_t first = hy_offset(s->A, i), last = hy_offset(s->A, i + 1) - 1;
         if (last < first)
             continue;
-        least    = hy_min(least, cols[first]);
-        greatest = hy_max(greatest, cols[last]);
+        min = hy_min(min, cols[first]);
+        max = hy_max(max, cols[last]);
     }
-    hy_lower_to(&s->least, least);
-    hy_raise_to(&s->greatest, greatest);
+    hy_lower_to(&s->min, min);
+    hy_raise_to(&s->max, max);
     return HYBRID_OK;
 }
 
 typedef struct marking {
     const hy_touched *touched;
     const int32_t *col;
-    uint64_t *own; /* bits of each part of a loop */
+    uint64_t *own; /* private bitmap of each part of the loop */
     int parts;
 } marking;
 
-/* Most bits are set when they are met again: look before writing to a shared word. */
+/* Marks columns in the shared bitmap. Most bits are set already, so the word is read
+   before it is written. */
 static hybrid_status mark_shared(void *arg, int part, int64_t begin, int64_t end)
 {
     const marking *m    = arg;
@@ -67,8 +68,8 @@ static hybrid_status mark_shared(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* While most bits are not set yet, workers who share words wait for each other at each.
- */
+/* Marks columns in a private bitmap. While most bits are still clear, workers that share
+   a bitmap would wait for each other at every write. */
 static hybrid_status mark_own(void *arg, int part, int64_t begin, int64_t end)
 {
     const marking *m    = arg;
@@ -94,7 +95,6 @@ static hybrid_status merge_own(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* All columns of A. */
 static hybrid_status mark_all(hy_context *ctx, marking *m, int64_t nnz)
 {
     const int64_t words = m->touched->words;
@@ -140,7 +140,7 @@ static hybrid_status list(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Bits for [first, end), none set. */
+/* Allocates a clear bitmap for [first, end). */
 static hybrid_status open_bits(hy_context *ctx, int64_t first, int64_t end,
                                hy_touched *out)
 {
@@ -171,9 +171,9 @@ hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begi
 
     memset(out, 0, sizeof *out);
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, begin, end, SPAN_ROWS, span_rows, &s));
-    if (s.greatest < s.least)
+    if (s.max < s.min)
         return HYBRID_OK;
-    HY_TRY(open_bits(ctx, s.least, s.greatest + 1, out));
+    HY_TRY(open_bits(ctx, s.min, s.max + 1, out));
     const int64_t nnz = hy_offset(A, end) - hy_offset(A, begin);
     marking m         = {.touched = out, .col = hy_cols(A) + hy_offset(A, begin)};
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, nnz, MARK_ENTRIES, mark_shared, &m));
@@ -230,7 +230,7 @@ void hy_touched_free(hy_context *ctx, hy_touched *touched)
     memset(touched, 0, sizeof *touched);
 }
 
-/* ---- numbered anew ---------------------------------------------------------------- */
+/* ---- renumbering ---------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) void
 renumber(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
@@ -240,7 +240,7 @@ renumber(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
 }
 
 #if defined(__x86_64__)
-/* Otherwise bits are counted by a call of a function. */
+/* Without this target the compiler calls a function to count bits. */
 __attribute__((target("popcnt"))) static void
 renumber_popcnt(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
 {

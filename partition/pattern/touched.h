@@ -1,37 +1,37 @@
-/* partition/pattern/touched.h - which rows of B or X some rows of A touch, and which of
-   its rows touch any, numbered anew.
+/* partition/pattern/touched.h - numbers the columns, or the rows, of A that have entries.
 
-   A bitmap says which, and a running count before each word of it turns a column into
-   its new number with two loads and one population count. Columns that ascend still
-   ascend when renumbered. */
+   A bitmap marks them. The count of marks before each word of the bitmap turns an index
+   into its new number with two loads and one population count. The order of indices is
+   kept. */
 #ifndef HY_TOUCHED_H
 #define HY_TOUCHED_H
 
 #include "base/contract/context.h"
 
 typedef struct hy_touched {
-    int64_t first; /* column of bit 0: a multiple of 64 */
+    int64_t first; /* index of bit 0; a multiple of 64 */
     int64_t words;
     uint64_t *bits;
-    int32_t *before; /* rows touched before each word */
+    int32_t *before; /* number of marks before each word */
     int64_t count;
-    int32_t *rows; /* the touched ones, ascending; NULL if there are none, or nobody asked */
+    int32_t *rows; /* marked indices, ascending; NULL if empty or not asked for */
 } hy_touched;
 
-/* Columns that occur in rows [begin, end) of A. In parallel. `out` is to be freed,
-   also after a failure. */
+/* Finds the columns that have entries in rows [begin, end) of A, in parallel. The caller
+   frees `out`, also after a failure. */
 hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begin,
                               int64_t end, hy_touched *out);
 
-/* All columns of A that have entries, or all rows, fewer than 2^31: bits and counts; and
-   what they are as a list. In parallel. To be freed like the others. */
+/* hy_touched_cols() and hy_touched_rows() find all columns, or all rows, of A that have
+   entries, and count them; there must be fewer than 2^31. hy_touched_list() adds the
+   list. All run in parallel. The caller frees the result, also after a failure. */
 hybrid_status hy_touched_cols(hy_context *ctx, const hybrid_csr *A, hy_touched *out);
 hybrid_status hy_touched_rows(hy_context *ctx, const hybrid_csr *A, hy_touched *out);
 hybrid_status hy_touched_list(hy_context *ctx, hy_touched *touched);
 
 void hy_touched_free(hy_context *ctx, hy_touched *touched);
 
-/* New number of a column that occurs. */
+/* Returns the new number of a column that is marked. */
 static inline __attribute__((always_inline)) int32_t
 hy_renumbered(const hy_touched *t, int32_t col)
 {
@@ -40,7 +40,7 @@ hy_renumbered(const hy_touched *t, int32_t col)
     return t->before[bit / 64] + __builtin_popcountll(below);
 }
 
-/* The same of `count` columns. */
+/* Renumbers `count` columns. */
 void hy_renumber(const hy_touched *touched, const int32_t *col, int64_t count,
                  int32_t *out);
 

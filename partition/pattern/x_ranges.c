@@ -1,34 +1,35 @@
-/* partition/pattern/x_ranges.c - which rows of B or X chunks wait for, and which they are
-   done with.
+/* partition/pattern/x_ranges.c - finds which rows of B or X each chunk needs.
 
-   Columns ascend in rows, so the first and the last entry of each row tell; but reading
-   them costs a line of the caches each. Of SpGEMM the profile knows the ends of blocks of
-   rows, since all of A was read for it. Otherwise rows are shared out evenly whatever the
-   chunks are, and nothing more is read of a chunk that needs nearly all of B or X: it
-   might as well wait for the rest. What a ring of rows holds is to be known to the row:
-   extents.h.
- */
+   hy_chunk.needs is the end of the range of rows that a chunk waits for. hy_chunk.first,
+   for a ring, is the first row that this chunk and all later ones still need.
+
+   Columns ascend within a row, so the last entry of a row suffices, but reading it costs
+   a cache line. For SpGEMM the profile has the ends of blocks of rows, because all of A
+   was read for it. Otherwise rows are shared out evenly among the workers, whatever the
+   chunks are. No more rows of a chunk are read once it needs nearly all of B or X: it
+   then waits for all. A ring of rows needs exact ranges, which come from extents.h. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/pattern/chunks.h"
 
 enum {
-    ROWS       = 1 << 13, /* that one worker looks at, */
-    ROWS_KNOWN = 1 << 19, /* or whose blocks it does */
-    CHUNKS     = 1 << 6,  /* the same of what is known of rows */
+    ROWS       = 1 << 13, /* rows that one worker takes at a time */
+    ROWS_KNOWN = 1 << 19, /* rows that one worker takes at a time if block ends are
+                             known */
+    CHUNKS = 1 << 6,      /* chunks that one worker takes at a time if extents are
+                             known */
     NEARLY_ALL = 32
 };
 
 typedef struct needing {
     const hybrid_csr *A;
-    const int64_t *ends; /* of blocks of rows; NULL: not known */
-    hy_chunk *chunks;    /* of the first panel */
+    const int64_t *ends; /* ends of blocks of rows (hy_profile.ends); NULL if not known */
+    hy_chunk *chunks;    /* chunks of the first column block */
     int64_t count;
-    int64_t enough; /* who needs so many rows needs all */
+    int64_t enough; /* a chunk that needs this many rows needs all */
 } needing;
 
-/* The chunk that has the row. */
 static int64_t chunk_of(const needing *n, int64_t row)
 {
     int64_t low = 0, high = n->count - 1;
@@ -49,13 +50,13 @@ static int64_t end_of_row(const hybrid_csr *A, int64_t row)
     return stop > hy_offset(A, row) ? (int64_t)hy_cols(A)[stop - 1] + 1 : 0;
 }
 
-/* One begins at the row, and is over before `end`. */
+/* Returns 1 if a block of known end begins at `row` and lies within [row, end). */
 static int is_known_block(const needing *n, int64_t row, int64_t end)
 {
     return n->ends && row % HY_ENDS_ROWS == 0 && end - row >= HY_ENDS_ROWS;
 }
 
-/* The chunk's needs so far and those of its rows [begin, end). */
+/* Returns the maximum of `needs` and the needs of rows [begin, end) of a chunk. */
 static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t end)
 {
     for (int64_t i = begin; i < end && needs < n->enough;) {
@@ -67,7 +68,7 @@ static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t 
     return needs;
 }
 
-static hybrid_status look(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status find_needs(void *arg, int part, int64_t begin, int64_t end)
 {
     const needing *n = arg;
 
@@ -101,8 +102,8 @@ hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
     }
     if (ranges > 0)
         HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, chunks[0].row_begin,
-                           chunks[ranges - 1].row_end, ends ? ROWS_KNOWN : ROWS, look,
-                           &n));
+                           chunks[ranges - 1].row_end, ends ? ROWS_KNOWN : ROWS,
+                           find_needs, &n));
     for (int64_t c = 0; c < count; c++) {
         const int64_t needs = chunks[c % ranges].needs;
         chunks[c].needs     = needs < n.enough ? needs : A->cols;
@@ -137,7 +138,7 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
     banding b = {extents, chunks};
 
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, count, CHUNKS, set_band, &b));
-    for (int64_t c = count - 1; c > 0; c--) /* what later ones touch is not done with */
+    for (int64_t c = count - 1; c > 0; c--) /* later chunks need it, too */
         if (chunks[c].first < chunks[c - 1].first)
             chunks[c - 1].first = chunks[c].first;
     return HYBRID_OK;

@@ -1,4 +1,4 @@
-/* pipeline/load/load.c - B or X to the device, piece by piece, ahead of the chunks. */
+/* pipeline/load/load.c - copies B or X to the device ahead of the chunks. */
 #include "pipeline/load/load.h"
 
 #include <string.h>
@@ -6,15 +6,15 @@
 #include "base/data/csr.h"
 #include "pipeline/site/tenant.h"
 
-/* What is copied from where it is pinned comes in smaller pieces, so that chunks do not
-   wait behind many bytes that they do not need; workers fill large ones faster. */
+/* Maximum bytes of a piece. Pieces that are copied directly from pinned memory are
+   smaller, so that chunks do not wait behind bytes that they do not need. Workers fill
+   large pieces faster. */
 enum { PIECE_BYTES = 8 << 20 };
 enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
 
-/* ---- progress ------------------------------------------------------------------------
- */
+/* ---- progress -------------------------------------------------------------------- */
 
-/* With the lock held. */
+/* Puts the tick, which wakes the driver, into its inbox. The lock must be held. */
 static void tick(hy_load_progress *progress)
 {
     progress->wanted = -1;
@@ -30,7 +30,7 @@ int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
     pthread_mutex_lock(&p->lock);
     if (p->status == HYBRID_OK)
         p->status = status;
-    if (p->status == HYBRID_OK) /* chunks must not touch what never came */
+    if (p->status == HYBRID_OK) /* after an error chunks must not read what never came */
         p->elements = elements;
     if (p->wanted >= 0 && (elements >= p->wanted || status != HYBRID_OK))
         tick(p);
@@ -39,7 +39,7 @@ int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
     return goes_on;
 }
 
-/* Elements of the image up to the last that a chunk touches; of B its entries. */
+/* Returns the elements (entries of B) up to the last that the chunk touches. */
 static int64_t elements_for(const hy_loader *loader, const hy_chunk *chunk)
 {
     return loader->source.csr
@@ -47,7 +47,8 @@ static int64_t elements_for(const hy_loader *loader, const hy_chunk *chunk)
                : hy_image_elements_for(&loader->image, chunk->needs, chunk->col_begin);
 }
 
-/* A plan that is made meanwhile shall not hear what goes wrong here. */
+/* Loads the operand on the loader's thread. Its error sentences go to loader->said,
+   because a plan may be made on another thread at the same time. */
 static void load(hy_task *go, int worker)
 {
     hy_loader *loader = (hy_loader *)go;
@@ -146,7 +147,7 @@ void hy_loader_close(hy_loader *loader)
     hy_array_free(backend->ctx, loader);
 }
 
-/* ---- what the driver calls -------------------------------------------------------- */
+/* ---- functions for the driver ---------------------------------------------------- */
 
 static void reset_ring(hy_load_ring *ring, int timed)
 {
@@ -157,7 +158,7 @@ static void reset_ring(hy_load_ring *ring, int timed)
         ring->pieces[i].bytes = 0;
 }
 
-/* The thread is not at it. */
+/* Starts the thread, which must be idle. */
 static void begin(hy_loader *loader, int64_t free, hy_inbox *inbox, int timed)
 {
     hy_load_progress *p = &loader->progress;
@@ -168,7 +169,7 @@ static void begin(hy_loader *loader, int64_t free, hy_inbox *inbox, int timed)
     reset_ring(&loader->ring, timed);
     p->inbox    = inbox;
     p->free     = free;
-    p->elements = -1; /* not even row offsets */
+    p->elements = -1; /* not even the row offsets of B */
     p->wanted   = -1;
     p->stop = p->ticking = 0;
     p->status            = HYBRID_OK;
@@ -209,7 +210,7 @@ int hy_loader_reached(hy_loader *loader, const hy_chunk *chunk)
     pthread_mutex_lock(&p->lock);
     const int reached = p->elements >= need;
     p->wanted         = reached ? -1 : need;
-    if (!reached && p->status != HYBRID_OK) /* it has stopped already */
+    if (!reached && p->status != HYBRID_OK) /* the thread has failed already */
         tick(p);
     pthread_mutex_unlock(&p->lock);
     return reached;
@@ -226,7 +227,7 @@ void hy_loader_free(hy_loader *loader, int64_t free)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Now it may be heard. */
+/* Reports the loader's error to the context. */
 static hybrid_status tell(const hy_loader *loader, hybrid_status status)
 {
     if (status == HYBRID_OK || loader->said.text[0] == '\0')

@@ -1,12 +1,11 @@
-/* pipeline/load/load_columns.c - X in columns, which the device transposes.
+/* pipeline/load/load_columns.c - loads a column-major X, which the device transposes.
 
-   Kernels read rows. A core that makes rows of columns does so at a fraction of the speed
-   at which it copies, and workers' copies are what most products wait for; so they copy
-   parts of columns as they are, some thousand elements each, and the device transposes
-   what came at the speed of its memory: rows [r, r + n), column after column, to a room
-   of the loader, and from there to their place in the image. Pinned columns are copied
-   where they are. The lane goes on to the next part when one is transposed: 2 % of the
-   time of a copy over PCIe. */
+   Kernels read rows. A core transposes at a fraction of the speed at which it copies, and
+   most products wait for the workers' copies. So workers copy parts of columns, some
+   thousand elements each, and the device transposes them at the speed of its memory. Rows
+   [r, r + n) arrive column after column in memory of the loader and are transposed to
+   their place in the image. Pinned columns are copied directly. The lane transposes a
+   part before it copies the next; this takes 2 % of the time of a copy over PCIe. */
 #include "base/data/csr.h"
 #include "base/memory/pinned.h"
 #include "partition/move/fill.h"
@@ -14,12 +13,12 @@
 #include "pipeline/site/tenant.h"
 
 enum {
-    DIRECT_LEAST = 4 << 20, /* of X that is copied from where it is at a time, */
-    DIRECT_PARTS = 32       /* but no less than one part in so many of it */
+    DIRECT_LEAST = 4 << 20, /* minimum bytes of X per direct copy */
+    DIRECT_PARTS = 32       /* maximum direct copies, unless smaller than that */
 };
 
-/* The copy of columns of a region to the room, for these rows. 0: they come through the
-   ring. */
+/* Finds the direct copy of these rows and columns to the loader's memory. Returns 0 if
+   they must go through the ring. */
 static int find_columns(const hy_loader *loader, const hy_rect *rect, hy_row_copy *copy)
 {
     const hy_source *source = &loader->source;
@@ -28,8 +27,8 @@ static int find_columns(const hy_loader *loader, const hy_rect *rect, hy_row_cop
            source->ops->lines(source, rect, loader->columns.room.ptr, copy);
 }
 
-/* Bytes of a part of X, no more than the room and, through the ring, a piece have: these
-   begin where rows do, so they are of a row at least. 0: X is not transposed. */
+/* Returns the bytes of a part of X: at most `room` and, through the ring, at most a
+   piece, which must hold a row. Returns 0 if X is not transposed. */
 static size_t part_bytes(const hy_loader *loader, size_t room)
 {
     const hy_image *image = &loader->image;
@@ -40,7 +39,8 @@ static size_t part_bytes(const hy_loader *loader, size_t room)
     if (room == 0 || image->form != HY_FORM_ROWS || image->rows == 0 ||
         loader->source.order != HYBRID_COL_MAJOR)
         return 0;
-    if (find_columns(loader, &all, &copy)) /* a chunk's turn comes after HY_LOAD_PIECES */
+    if (find_columns(loader, &all, &copy)) /* small parts, because a chunk waits for up
+                                              to HY_LOAD_PIECES of them */
         return hy_smaller(
             room, hy_larger(DIRECT_LEAST, (size_t)image->rows * row / DIRECT_PARTS));
     return loader->ring.piece_bytes < row ? 0
@@ -67,24 +67,25 @@ static hybrid_status fill(void *arg, int worker, int64_t begin, int64_t end)
                            piece->room + (size_t)begin * part->unit_bytes);
 }
 
-/* `cols` columns of a part, from column `col` of the room on, to rows at `at`. */
+/* Transposes `cols` columns of a part, from column `col` of the loader's memory on, to
+   the rows at `at` of the image. */
 static hybrid_status transpose(const hy_loader *loader, hy_lane *lane,
                                const hy_load_part *part, int64_t col, int64_t cols,
                                size_t at, int64_t ld)
 {
-    const int64_t rows             = part->end - part->begin;
-    const size_t size              = part->region.size;
-    const hy_transposition turning = {.to   = (char *)loader->shared.ptr + at,
-                                      .from = (char *)loader->columns.room.ptr +
-                                              (size_t)(col * rows) * size,
-                                      .to_ld   = ld,
-                                      .from_ld = rows,
-                                      .lines   = rows,
-                                      .length  = cols,
-                                      .filled  = ld,
-                                      .size    = size};
+    const int64_t rows                   = part->end - part->begin;
+    const size_t size                    = part->region.size;
+    const hy_transposition transposition = {.to   = (char *)loader->shared.ptr + at,
+                                            .from = (char *)loader->columns.room.ptr +
+                                                    (size_t)(col * rows) * size,
+                                            .to_ld   = ld,
+                                            .from_ld = rows,
+                                            .lines   = rows,
+                                            .length  = cols,
+                                            .filled  = ld,
+                                            .size    = size};
 
-    return lane->backend->ops->turn(lane, &turning);
+    return lane->backend->ops->turn(lane, &transposition);
 }
 
 static hybrid_status copy(const hy_loader *loader, hy_lane *lane,
@@ -123,7 +124,7 @@ hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int
 
     part.direct_count = find_columns(loader, &rect, part.direct);
     if (part.direct_count == 0 && part.bytes > loader->ring.piece_bytes)
-        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE, /* it was at first */
+        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE, /* X was pinned at first */
                        "X was unpinned while it was multiplied");
     return hy_load_part_of(loader, &part);
 }

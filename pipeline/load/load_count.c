@@ -1,9 +1,9 @@
-/* pipeline/load/load_count.c - the device has B, which is A too, before workers could
-   count what rows of the product take: so it counts. */
+/* pipeline/load/load_count.c - counts scalar products of A*A on the device, for the plan.
+   The device has A before workers could count. */
 #include "partition/format/pack.h"
 #include "pipeline/load/load.h"
 
-/* The thread has sent all of it. 0: something failed. */
+/* Waits until the thread has sent all of B. Returns 0 if loading failed. */
 static int await_sent(hy_loader *loader)
 {
     hy_load_progress *p = &loader->progress;
@@ -16,7 +16,7 @@ static int await_sent(hy_loader *loader)
     return sent;
 }
 
-/* Behind the copies to the device, which read the ring that counts are written to. */
+/* Enqueues the count behind the copies, which read the ring that it overwrites. */
 static hybrid_status count(hy_loader *loader, hy_mark *counted)
 {
     const hy_backend_ops *ops = loader->backend->ops;
@@ -29,7 +29,7 @@ static hybrid_status count(hy_loader *loader, hy_mark *counted)
     return ops->host_wait(counted);
 }
 
-/* The lane may be in any state, so whoever ends the load is to hear of it. */
+/* Stores the error in the loader, because the lane may be in any state. */
 static void note(hy_loader *loader, hybrid_status status)
 {
     pthread_mutex_lock(&loader->progress.lock);

@@ -1,8 +1,8 @@
-/* pipeline/load/load_order.c - in which order an operand comes, and what it waits for. */
+/* pipeline/load/load_order.c - in which order an operand is loaded. */
 #include "pipeline/load/load.h"
 
-/* It got so far, or will have when the piece that is filled now is sent. 0: nobody needs
-   more. */
+/* Reports that `elements` of the image are on their way, or will be when the piece that
+   workers fill is sent. Returns 0 if loading must stop. */
 static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
 {
     hy_load_progress *progress = &loader->progress;
@@ -16,7 +16,7 @@ static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
     return goes_on;
 }
 
-/* Whether somebody needs more, but not with so few blocks free. */
+/* Returns 1 if fewer than `least` blocks are free, unless loading must stop. */
 static int must_wait(hy_load_progress *progress, int64_t least)
 {
     pthread_mutex_lock(&progress->lock);
@@ -25,8 +25,8 @@ static int must_wait(hy_load_progress *progress, int64_t least)
     return waits;
 }
 
-/* Until so many blocks are free. A chunk that frees them may wait for the piece that is
-   filled now. 0: nobody needs more. */
+/* Waits until `least` blocks are free. The filled piece is sent first, because a chunk
+   that frees a block may wait for it. Returns 0 if loading must stop. */
 static int await_free(hy_loader *loader, int64_t least)
 {
     hy_load_progress *progress = &loader->progress;
@@ -45,18 +45,17 @@ static int await_free(hy_loader *loader, int64_t least)
     return goes_on;
 }
 
-/* ---- X ------------------------------------------------------------------------------
- */
+/* ---- X --------------------------------------------------------------------------- */
 
-/* It comes in whole rows: tail columns lie behind the others, rows of a column block may
-   come from where they are pinned, and columns become rows. */
+/* Returns 1 if the region must be loaded in whole rows: its tail columns are stored
+   apart, it is a column block, whose rows may be copied directly, or X is transposed. */
 static int in_whole_rows(const hy_loader *loader, const hy_region *region)
 {
     return region->tail > 0 || loader->image.axis == HY_AXIS_COLS ||
            loader->columns.bytes > 0;
 }
 
-/* Elements that are loaded before others hear of it. */
+/* Returns the elements to load before progress is reported. */
 static int64_t step_of(const hy_loader *loader, const hy_region *region, int64_t done)
 {
     const size_t columns = loader->columns.bytes;
@@ -79,7 +78,7 @@ static hybrid_status load_some(hy_loader *loader, const hy_region *region, int64
     return hy_load_rows(loader, region, begin / row, (end - begin) / row);
 }
 
-/* Block or region k. 0: nobody needs more. */
+/* Loads column block k. Returns 0 if loading must stop. */
 static int load_region(hy_loader *loader, int64_t k)
 {
     const hy_image *image  = &loader->image;
@@ -109,10 +108,9 @@ static void load_x(hy_loader *loader)
         goes_on = load_region(loader, k);
 }
 
-/* ---- B ------------------------------------------------------------------------------
- */
+/* ---- B --------------------------------------------------------------------------- */
 
-/* Row offsets, then entries: some columns, and their values. */
+/* Loads the row offsets, then alternately some columns and their values. */
 static void load_b(hy_loader *loader)
 {
     const hy_region offsets = hy_image_region(&loader->image, HY_CSR_OFFSETS);
@@ -137,5 +135,6 @@ hybrid_status hy_load_all(hy_loader *loader)
 {
     (loader->image.form == HY_FORM_CSR ? load_b : load_x)(loader);
     HY_TRY(hy_load_flush(loader));
-    return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader); /* to see them end */
+    /* Without timed marks the host times the copies, so it waits for them. */
+    return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader);
 }

@@ -1,12 +1,14 @@
-/* pipeline/load/load_pieces.c - the pinned ring: pieces are filled by workers, sent in
-   the order in which they were taken, and used again when their copies are over. */
+/* pipeline/load/load_pieces.c - the pinned ring.
+
+   Workers fill pieces; the lane copies them in the order in which they were taken. A
+   piece is reused when its copy has ended. */
 #include "base/threads/clock.h"
 #include "base/threads/pool.h"
 #include "pipeline/load/load.h"
 
 enum { FILL_BYTES = 64 << 10 };
 
-/* The piece's copy is over, if there was one. */
+/* Waits for the piece's copy, if there is one, and adds its times. */
 static hybrid_status retire(hy_loader *loader, hy_load_piece *piece)
 {
     const hy_backend_ops *ops = loader->backend->ops;
@@ -26,7 +28,7 @@ static hybrid_status retire(hy_loader *loader, hy_load_piece *piece)
     return HYBRID_OK;
 }
 
-/* The next piece of the ring, when its copy is over. */
+/* Takes the next piece of the ring after its copy has ended. */
 static hybrid_status take(hy_loader *loader, hy_load_piece **out)
 {
     hy_load_ring *ring = &loader->ring;
@@ -47,8 +49,9 @@ hybrid_status hy_load_retire(hy_loader *loader)
     return HYBRID_OK;
 }
 
-/* Chunks wait for it in a run. While they are planned, both take turns: the first chunk
-   needs the plan and its rows of B; unless these are all of them. */
+/* Returns the urgency of filling. During a run chunks wait for the pieces. During
+   planning filling takes turns with it, because the first chunk needs the plan and its
+   rows of B; with `first` it goes first. */
 static hy_urgency urgency(hy_loader *loader)
 {
     pthread_mutex_lock(&loader->progress.lock);
@@ -57,8 +60,8 @@ static hy_urgency urgency(hy_loader *loader)
     return runs || loader->first ? HY_PACK : HY_COMPUTE;
 }
 
-/* What is enqueued behind a piece that may still be under way needs no mark of its own to
-   begin with: times between copies cost the bus some 5 us each. */
+/* Returns 1 if the piece before may still be under way. The piece then needs no mark at
+   its beginning: a timed mark between two copies costs the bus about 5 us. */
 static int is_under_way(const hy_load_ring *ring, const hy_load_piece *piece)
 {
     const size_t index = (size_t)(piece - ring->pieces);
@@ -82,7 +85,7 @@ static hybrid_status enqueue(hy_loader *loader, hy_load_piece *piece)
                           : ops->mark_set(lane, piece->end);
 }
 
-/* Nobody asks when a piece was there that was not sent. */
+/* Enqueues the copy. After an error the piece is empty, because no mark will be set. */
 static hybrid_status send(hy_loader *loader, hy_load_piece *piece)
 {
     const hybrid_status status = enqueue(loader, piece);
@@ -110,7 +113,7 @@ hybrid_status hy_load_flush(hy_loader *loader)
     return HYBRID_OK;
 }
 
-/* Workers begin to fill it. */
+/* Lets workers begin to fill the piece. */
 static void begin_fill(hy_loader *loader, hy_load_piece *piece)
 {
     const hy_load_part *part = &piece->part;
@@ -120,7 +123,7 @@ static void begin_fill(hy_loader *loader, hy_load_piece *piece)
                   part->units, grain, part->way->fill, piece);
 }
 
-/* Workers begin with this piece before the one before is waited for. */
+/* Workers begin to fill this piece before the thread waits for the one before it. */
 hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
 {
     hy_load_ring *ring = &loader->ring;
@@ -139,7 +142,7 @@ hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
         begin_fill(loader, piece);
     const hybrid_status status = hy_load_flush(loader);
     if (!direct)
-        ring->filled = piece; /* workers fill it, whatever befell the one before */
+        ring->filled = piece; /* even after an error, because workers fill it */
     if (!direct || status == HYBRID_OK)
         piece->bytes = (int64_t)part->bytes;
     HY_TRY(status);

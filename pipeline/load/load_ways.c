@@ -1,5 +1,5 @@
-/* pipeline/load/load_ways.c - how parts of an image come: elements one after the other,
-   rows whose tail columns lie apart, or from where the operand lies. */
+/* pipeline/load/load_ways.c - how parts of an image are copied: elements in order, rows
+   with their tail columns, or directly from the operand. */
 #include "base/data/csr.h"
 #include "base/memory/pinned.h"
 #include "partition/move/fill.h"
@@ -17,8 +17,7 @@ static hybrid_status copy_direct(hy_lane *lane, const hy_load_part *part)
     return HYBRID_OK;
 }
 
-/* ---- elements -----------------------------------------------------------------------
- */
+/* ---- elements -------------------------------------------------------------------- */
 
 static hybrid_status fill_elements(void *arg, int worker, int64_t begin, int64_t end)
 {
@@ -43,7 +42,7 @@ static hybrid_status copy_elements(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way elements = {fill_elements, copy_elements};
 
-/* Memory in which they follow each other, that the device may read; else NULL. */
+/* Returns memory with these elements that the device can read directly, or NULL. */
 static const char *find_run(const hy_loader *loader, const hy_region *region,
                             int64_t begin, int64_t end)
 {
@@ -97,10 +96,9 @@ hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64
     return HYBRID_OK;
 }
 
-/* ---- rows ---------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------ */
 
-/* Tail columns are read while they are in the caches. */
+/* Fills rows and their tail columns together, while both are in the caches. */
 static hybrid_status fill_rows(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_load_piece *piece = arg;
@@ -136,8 +134,8 @@ static hybrid_status copy_rows(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way whole_rows = {fill_rows, copy_rows};
 
-/* Copies of rows of a column block from where they lie, and of their tail columns. 0:
-   there are none, or zeros are to fill rows up. */
+/* Finds direct copies of the rows of a column block and of their tail columns. Returns
+   their number, or 0 if there are none or rows must be padded with zeros. */
 static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
                      int64_t rows, hy_row_copy copies[HY_LOAD_COPIES])
 {
@@ -159,7 +157,7 @@ static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
     return source->ops->lines(source, &tails, to_tail, copies + 1) ? 2 : 0;
 }
 
-/* Each part for itself. */
+/* Loads the rows and their tail columns separately. */
 static hybrid_status load_apart(hy_loader *loader, const hy_region *r, int64_t row,
                                 int64_t rows)
 {

@@ -1,5 +1,4 @@
-/* pipeline/load/room.c - room on the device in which X and Y in columns are transposed.
- */
+/* pipeline/load/room.c - device memory in which column-major X and Y are transposed. */
 #include "pipeline/load/room.h"
 
 #include "base/data/csr.h"
@@ -7,8 +6,8 @@
 
 enum {
     ROOM_BYTES = 16 << 20,
-    ROOM_SHARE = 32, /* of the budget, one part in so many at most */
-    LEAST_ROWS = 64  /* of X or Y that a room holds */
+    ROOM_SHARE = 32, /* at most 1/32 of the budget */
+    LEAST_ROWS = 64  /* a room holds at least this many rows of X or Y */
 };
 
 size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_rows,

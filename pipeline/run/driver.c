@@ -1,11 +1,11 @@
-/* pipeline/run/driver.c - issue, watch, collect; the first error stops all. */
+/* pipeline/run/driver.c - the loop that takes chunks through their stages. */
 #include "pipeline/run/driver.h"
 
 #include "pipeline/run/steps.h"
 
 /* ---- claiming ---------------------------------------------------------------------- */
 
-/* Whether any side is at work on a chunk. */
+/* Returns 1 if any site works on a chunk. */
 static int in_flight(const hy_run *run)
 {
     for (int i = 0; i < run->queue.count; i++)
@@ -14,7 +14,8 @@ static int in_flight(const hy_run *run)
     return 0;
 }
 
-/* The chunk that the side computes next, to the slot. 0: none, or not now. */
+/* Claims the next chunk of the side for the slot. Returns 0 if there is none, or not
+   yet. */
 static int claim(hy_side *side, hy_slot *slot, int must)
 {
     return hy_queue_claim(&side->run->queue, side->index, must, &slot->claim);
@@ -59,7 +60,8 @@ static hy_slot *find_free(const hy_site *site)
     return NULL;
 }
 
-/* Parked slots whose turn it is, then one chunk if there is a free slot. 0: neither. */
+/* Issues parked slots whose turn it is, then one chunk if a slot is free. Returns 0 if
+   there was neither. */
 static int issue_some(hy_side *side, int must)
 {
     hy_slot *slot;
@@ -77,8 +79,8 @@ static int issue_some(hy_side *side, int must)
     return 1;
 }
 
-/* The host first, which is the last: of a chunk that a device has claimed nothing is left
-   for it. */
+/* Asks the host first, which is the last side: it can take nothing of a chunk that a
+   device has claimed. */
 static int issue_to_all(hy_run *run)
 {
     int some = 0;
@@ -88,7 +90,8 @@ static int issue_to_all(hy_run *run)
     return some;
 }
 
-/* Nobody is at work, and each leaves the rest to others. */
+/* Called when no site works, because each leaves the remaining rows to the others: forces
+   one of them to claim. */
 static int issue_to_any(hy_run *run)
 {
     for (int i = 0; i < run->queue.count && !in_flight(run); i++)
@@ -153,7 +156,7 @@ static void drive_alone(hy_run *run)
 
 /* ---- the run --------------------------------------------------------------------- */
 
-/* Whose tick it is; NULL: a slot's task. */
+/* Returns the loader that sent this task; NULL if the task is a slot. */
 static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
 {
     for (int i = 0; i < run->queue.count; i++) {

@@ -1,18 +1,19 @@
-/* pipeline/run/driver.h - issue, watch, collect; the first error stops all.
+/* pipeline/run/driver.h - the loop that takes chunks through their stages.
 
-   The thread that calls hy_drive() drives a run. It claims chunks as slots become free (that
-   is the back-pressure), enqueues lane stages in order of chunks, and hands a slot
+   The thread that calls hy_drive() drives a run. It claims a chunk when a slot is free,
+   which limits the work in flight. It enqueues stages on lanes in the order of chunks,
+   and hands a slot
 
        to the pool       for a stage on the CPU;
-       to the watcher    of the lane on which its last stage runs, when what follows
-                         needs the host to know that it has finished.
+       to the watcher    of a lane, if the host must know that the lane has finished before
+                         the next stage begins.
 
-   Both give it back through the run's inbox, in which the loader says, too, that rows are
-   there that a chunk waits for. One watcher a lane that the host waits for, because marks of
-   one lane are reached in the order in which they were set.
+   Both return the slot through the run's inbox. The loader uses the inbox as well, to
+   announce rows of B or X that a chunk waits for. Each such lane has one watcher, because
+   marks of a lane are reached in the order in which they were set.
 
-   On a site where nothing goes on beside a chunk (hy_site_by_caller()) the thread does all
-   stages itself: there are no lane set, no inbox and no marks. */
+   If the site has a single slot and computes in place (hy_site_by_caller()), the driving
+   thread does all stages itself, without a lane set, an inbox or marks. */
 #ifndef HY_DRIVER_H
 #define HY_DRIVER_H
 
@@ -20,28 +21,30 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-/* One product on one or more sites, each with slots and lanes of its own; queue, inbox and
-   sink are the run's. The sides are the queue's. */
+/* One product on one or more sites. Each site has its own slots and lanes; they share the
+   run's queue, inbox and sink. The queue holds the sides. */
 typedef struct hy_run {
     hy_context *ctx;
     hy_sink *sink;
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;
-    int64_t reserved_rows;    /* of the result, if its parts are reserved in order */
-    int64_t reserved, stored; /* parts that are; by the driver, if it is who stores */
-    hybrid_status status; /* of the first error */
+    int64_t reserved_rows;    /* rows of the result reserved so far, if parts are reserved
+                                 in order */
+    int64_t reserved, stored; /* numbers of parts reserved and stored; `stored` counts
+                                 parts that the driver stores */
+    hybrid_status status; /* status of the first error */
     int stopped;
 } hy_run;
 
-/* All chunks of the queue through all stages, or those that are begun to where they are
-   when something fails. */
+/* Takes all chunks of the queue through all stages. After an error, chunks that have
+   begun are taken no further. */
 void hy_drive(hy_run *run);
 
-/* Nothing more is issued. */
+/* Records the first error and stops the run: nothing more is issued. */
 void hy_run_stop(hy_run *run, hybrid_status status);
 
-/* Blocks of the image, the first ones, that no chunk needs any more. */
+/* Returns the number of leading blocks of the image that no chunk needs any longer. */
 int64_t hy_side_passed(const hy_side *side);
 
 static inline int hy_run_stopped(const hy_run *run)
@@ -51,20 +54,20 @@ static inline int hy_run_stopped(const hy_run *run)
 
 /* ---- driver_slot.c, for the driver ---- */
 
-/* Take the slot through its stages until somebody else has it or the chunk is done. */
+/* Takes the slot through its stages until another thread has it or the chunk is done. */
 hybrid_status hy_slot_advance(hy_slot *slot);
 
-/* Whether the slot's next stage may begin, which waits for others: of its site, or of the
-   run. */
+/* Returns 1 if the slot's next stage may begin. It may have to wait for other chunks of
+   the site or of the run. */
 int hy_slot_may_go_on(const hy_slot *slot);
 
-/* The calling thread does a stage. */
+/* Does a stage in the calling thread. */
 hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage);
 
-/* The chunk is done. */
+/* Called when the chunk is done. */
 hybrid_status hy_slot_finish(hy_slot *slot);
 
-/* The slot is free, its chunk done or dropped. */
+/* Makes the slot free, after its chunk was done or dropped. */
 void hy_slot_release(hy_slot *slot);
 
 #endif /* HY_DRIVER_H */

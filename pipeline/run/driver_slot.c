@@ -1,4 +1,4 @@
-/* pipeline/run/driver_slot.c - the way of one slot through the stages of its chunk. */
+/* pipeline/run/driver_slot.c - takes one slot through the stages of its chunk. */
 #include "base/threads/clock.h"
 #include "pipeline/run/driver.h"
 #include "pipeline/run/steps.h"
@@ -10,14 +10,15 @@ void hy_run_stop(hy_run *run, hybrid_status status)
     __atomic_store_n(&run->stopped, 1, __ATOMIC_RELEASE);
 }
 
-/* Where the calling thread's work on a stage is recorded, if the run is traced. */
+/* Returns where the calling thread's work on a stage is recorded, if the run is
+   traced. */
 static hy_work_on work_on(hy_slot *slot, const hy_stage *stage)
 {
     return (hy_work_on){slot->side->run->tracer.to.fn ? &slot->log : NULL,
                         (int)stage->step};
 }
 
-/* The calling thread does a stage. */
+/* Does a stage in the calling thread. */
 hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage)
 {
     hy_passage *passage = &slot->passage[stage->step];
@@ -32,7 +33,7 @@ hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage)
     return status;
 }
 
-/* A worker does a stage on the CPU. */
+/* Does a stage in a worker. */
 static void cpu_stage(hy_task *task, int worker)
 {
     hy_slot *slot = (hy_slot *)task;
@@ -45,9 +46,9 @@ static void cpu_stage(hy_task *task, int worker)
     hy_inbox_push(&run->inbox, &slot->task);
 }
 
-/* A time between two copies costs the bus some 5 us, a tenth of a copy of 4 MB: those
-   down, of which the host sees the end anyway, and the stage of a pack that is there are
-   timed for a trace alone. */
+/* Timing a mark between two copies costs the bus about 5 us, a tenth of a copy of 4 MB.
+   Copies down, whose end the host sees anyway, and the copy stage of a cached pack are
+   therefore timed only for a trace. */
 static int is_timed(const hy_slot *slot, hy_where where)
 {
     const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.there);
@@ -55,8 +56,8 @@ static int is_timed(const hy_slot *slot, hy_where where)
            !slot->site->backend->ops->mark_untimed;
 }
 
-/* Workers that do what is enqueued where the host computes in place record it as theirs;
-   the calling thread only enqueues. */
+/* If the backend computes in place, the workers that execute the enqueued work record it
+   as theirs; the calling thread only enqueues. */
 static hybrid_status enqueue(hy_slot *slot, const hy_stage *stage, hy_lane *lane)
 {
     if (hy_site_in_place(slot->site))
@@ -66,7 +67,7 @@ static hybrid_status enqueue(hy_slot *slot, const hy_stage *stage, hy_lane *lane
     return status;
 }
 
-/* Enqueue the slot's stage on its lane, after what the slot waits for. */
+/* Enqueues the slot's stage on its lane, behind the mark that the slot waits for. */
 static hybrid_status lane_stage(hy_slot *slot)
 {
     const hy_backend_ops *ops = slot->site->backend->ops;
@@ -87,7 +88,7 @@ static hybrid_status lane_stage(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* The first chunk of its list that is not finished. */
+/* Returns the index of the first chunk in the side's list that has not finished. */
 static int64_t first_left(const hy_side *side)
 {
     const hy_site *site = side->site;
@@ -111,7 +112,7 @@ int64_t hy_side_passed(const hy_side *side)
     return hy_image_block_of(image, chunk.first, chunk.col_begin);
 }
 
-/* Lanes may still read for a slot that is dropped: then nothing takes X's place. */
+/* A dropped slot frees no block of the image, since lanes may still read for it. */
 void hy_slot_release(hy_slot *slot)
 {
     hy_side *side = slot->side;
@@ -122,7 +123,7 @@ void hy_slot_release(hy_slot *slot)
         hy_loader_free(side->site->loader, hy_side_passed(side));
 }
 
-/* Chunks enter the lanes in order, behind the rows of B or X that they touch. */
+/* Chunks enter the lanes in order, after the rows of B or X that they touch were sent. */
 static int may_enter(const hy_slot *slot)
 {
     hy_loader *loader = slot->site->loader;
@@ -131,7 +132,7 @@ static int may_enter(const hy_slot *slot)
            (!loader || hy_loader_reached(loader, slot->job.chunk));
 }
 
-/* A site's chunks come to each stage in order; those of another may come before. */
+/* Chunks of one site reach each stage in order; those of different sites may not. */
 static int may_reserve(const hy_slot *slot)
 {
     const hy_sink *sink = slot->sink;
@@ -145,8 +146,8 @@ static int may_store(const hy_slot *slot)
     return !slot->sink->ops->by_caller || slot->part == slot->side->run->stored;
 }
 
-/* Whether the slot's next stage may begin, which waits for others: of its site, or of the
-   run. */
+/* Returns 1 if the slot's next stage may begin. It may have to wait for other chunks of
+   the site or of the run. */
 int hy_slot_may_go_on(const hy_slot *slot)
 {
     const hy_stage *stage = slot->stage;
@@ -165,8 +166,8 @@ static void note_done(const hy_slot *slot)
     hy_queue_done(&side->run->queue, side->index, &slot->claim.chunk, hy_now_ns());
 }
 
-/* Its size is known, or it is done. How fast a site is does not depend on when it is the
-   chunk's turn in the result. */
+/* Tells the queue that the chunk is computed: its size is known, or it is done. The pace
+   of a site does not depend on when the chunk's turn in the result comes. */
 static void note_counted(hy_slot *slot)
 {
     if (!slot->counted)
@@ -174,7 +175,7 @@ static void note_counted(hy_slot *slot)
     slot->counted = 1;
 }
 
-/* Variants in place count their rows themselves, while they make them. */
+/* Variants that compute in place count rows themselves. */
 static void count_rows(const hy_slot *slot)
 {
     const hy_chunk *c  = &slot->claim.chunk;
@@ -193,14 +194,15 @@ hybrid_status hy_slot_finish(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* Nothing else is under way or to be begun. */
+/* Returns 1 if no other chunk is under way or left. */
 static int is_last(const hy_run *run)
 {
     return run->queue.count == 1 && run->queue.left == 0 &&
            run->queue.of->begun - run->queue.of->finished == 1;
 }
 
-/* Wait until the slot's lane is done with what it did last for it. */
+/* Waits until the slot's lane has finished the last work that was enqueued for the
+   slot. */
 static hybrid_status see(hy_slot *slot)
 {
     const hybrid_status status = slot->site->backend->ops->host_wait(slot->unseen);
@@ -210,7 +212,7 @@ static hybrid_status see(hy_slot *slot)
     return status;
 }
 
-/* A watcher does so. */
+/* Waits for the slot's lane in the thread of its watcher. */
 static void watch(hy_task *task, int worker)
 {
     hy_slot *slot = (hy_slot *)task;
@@ -220,8 +222,9 @@ static void watch(hy_task *task, int worker)
     hy_inbox_push(&slot->side->run->inbox, task);
 }
 
-/* What the slot did last is to be seen finished, by the lane's watcher or, rather than
-   wake two threads one after the other, by the driver if it has nothing else to do. */
+/* Has the end of the slot's last work seen: by the lane's watcher, or by the driver
+   itself if the driver has nothing else to do, which avoids waking two threads in
+   turn. */
 static hybrid_status let_see(hy_slot *slot)
 {
     if (is_last(slot->side->run) && !hy_progress_asked(&slot->site->ctx->progress)) {
@@ -233,14 +236,14 @@ static hybrid_status let_see(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* What the device waits for goes first: operands, and slots that the bus is soon done
-   with, as it is where columns come packed. */
+/* Work that the device waits for comes first: packing operands, and stages of slots that
+   the bus will soon release, as those with delta-coded columns. */
 static hy_urgency urgency(const hy_slot *slot)
 {
     return slot->placing && !slot->job.unpacks ? HY_PLACE : HY_PACK;
 }
 
-/* Others may wait for their turn in the result. */
+/* Other slots may wait for their turn in the result. */
 static void note_order(hy_slot *slot, hy_step step)
 {
     hy_run *run = slot->side->run;
@@ -253,7 +256,7 @@ static void note_order(hy_slot *slot, hy_step step)
     run->reserved_rows = slot->claim.chunk.row_end;
 }
 
-/* Take the slot through its stages until somebody else has it or the chunk is done. */
+/* Takes the slot through its stages until another thread has it or the chunk is done. */
 hybrid_status hy_slot_advance(hy_slot *slot)
 {
     for (; slot->stage->name; slot->stage++) {

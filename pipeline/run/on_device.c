@@ -1,16 +1,15 @@
-/* pipeline/run/on_device.c - operands in the memory of the device that computes. */
+/* pipeline/run/on_device.c - operands that the caller has in the memory of the device. */
 #include "pipeline/run/on_device.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "pipeline/site/tenant.h"
 
-enum { VECTOR = 16 /* bytes: where rows of X begin that kernels read in vectors */ };
+enum { VECTOR = 16 /* bytes; alignment of rows of X that kernels read in vectors */ };
 
-/* ---- A and B ------------------------------------------------------------------------
- */
+/* ---- A and B ------------------------------------------------------------------- */
 
-/* Numbers of an index array as `to` has them. */
+/* Enqueues the conversion of an index array from one type to another. */
 static hybrid_status convert(hy_lane *lane, void *to, hybrid_index to_type,
                              const void *from, hybrid_index from_type, int64_t count)
 {
@@ -23,8 +22,8 @@ static hybrid_status convert(hy_lane *lane, void *to, hybrid_index to_type,
     return lane->backend->ops->rebase(lane, &r);
 }
 
-/* Kernels read columns of 32 bits and, of B, offsets of 64: those of another type are
-   converted to `room`, and *matrix is the operand with these. */
+/* Kernels read 32-bit columns and, of B, 64-bit offsets. Converts arrays of another type
+   into `room` and lets *matrix refer to them. */
 static hybrid_status convert_indices(hy_lane *lane, int offsets, hy_buffer *room,
                                      const hybrid_csr **matrix, hybrid_csr *converted)
 {
@@ -52,10 +51,9 @@ static hybrid_status convert_indices(hy_lane *lane, int offsets, hy_buffer *room
     return convert(lane, converted->col, HYBRID_I32, A->col, HYBRID_I64, A->nnz);
 }
 
-/* ---- X ------------------------------------------------------------------------------
- */
+/* ---- X ------------------------------------------------------------------------- */
 
-/* X as rows, if it is that too: a column without gaps is. */
+/* Returns X as a row-major matrix, which a column without gaps is as well. */
 static hybrid_dense in_rows(const hybrid_dense *X)
 {
     hybrid_dense rows = *X;
@@ -67,7 +65,8 @@ static hybrid_dense in_rows(const hybrid_dense *X)
     return rows;
 }
 
-/* Rows with gaps are whole vectors: the last one ends with the array. */
+/* Returns 1 if kernels can read X in place. If rows have gaps, they must be whole
+   vectors, because the last row ends with the array. */
 static int lies_as_kernels_read(const hy_image *image, const hybrid_dense *X)
 {
     const size_t size = hy_value_size(X->type);
@@ -77,7 +76,7 @@ static int lies_as_kernels_read(const hy_image *image, const hybrid_dense *X)
            (X->ld == X->cols || ((size_t)X->cols * size) % VECTOR == 0);
 }
 
-/* X without what is said of where it goes. */
+/* Describes X from an element on, without its destination. */
 static hy_combining from_x(const hybrid_dense *X, int64_t row, int64_t col)
 {
     const int rows = X->order == HYBRID_ROW_MAJOR;

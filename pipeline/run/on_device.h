@@ -1,29 +1,30 @@
-/* pipeline/run/on_device.h - operands in the memory of the device that computes.
+/* pipeline/run/on_device.h - operands that the caller has in the memory of the device.
 
-   Kernels read operands where the caller has them, if they can: rows of A, B, and an X in
-   rows. The device itself copies an operand that lies in another way. */
+   Kernels read rows of A and B and a row-major X where the caller has them, if their
+   types and alignment allow it. Otherwise the device makes a copy. */
 #ifndef HY_ON_DEVICE_H
 #define HY_ON_DEVICE_H
 
 #include "base/contract/backend.h"
 #include "base/contract/variant.h"
 
-/* Copies of the operands that kernels cannot read where they are, and the operands with
-   these copies in place of the caller's arrays. All zero before the first use. */
+/* The operands of a run with copies in place of arrays that kernels cannot read, and
+   these copies. All fields are zero before the first use. */
 typedef struct hy_converted {
-    hy_buffer second;  /* B's offsets and columns, or X */
-    hy_buffer columns; /* A's columns */
+    hy_buffer second;  /* copies of B's offsets and columns, or of X */
+    hy_buffer columns; /* copy of A's columns */
     hybrid_csr a, b;
     hybrid_dense x;
 } hy_converted;
 
-/* Enqueues the copies that the problem's operands need, and makes the problem refer to
-   them: device_a, device_b, device_x and shared. problem->image is known. The buffers are
-   made when they are first needed, and serve later problems with the same patterns. */
+/* Enqueues the copies that the problem's operands need, and lets the problem refer to
+   them in device_a, device_b, device_x and shared. problem->image must be known. Buffers
+   are allocated when they are first needed and serve later problems with the same
+   patterns. */
 hybrid_status hy_on_device_begin(hy_lane *lane, hy_converted *converted,
                                  hy_problem *problem);
 
-/* Frees the buffers. No work on the device uses them any more. */
+/* Frees the buffers; no work on the device may use them any longer. */
 void hy_on_device_end(hy_backend *backend, hy_converted *converted);
 
 #endif /* HY_ON_DEVICE_H */

@@ -1,5 +1,5 @@
-/* pipeline/run/queue.c - the rows of a product, handed out to the sites that compute
- * them. */
+/* pipeline/run/queue.c - hands out the rows of a product to the sites that compute
+   them. */
 #include "pipeline/run/queue.h"
 
 #include <math.h>
@@ -9,17 +9,17 @@
 #include "base/data/min_max.h"
 
 static const double PRIOR_S =
-    2e-3; /* what was expected weighs like a run of that length */
+    2e-3; /* the predicted speed weighs as much as a measurement of this many seconds */
 
 int64_t hy_queue_work(const hy_chunk *chunk)
 {
     return chunk->features.products + chunk->features.rows;
 }
 
-/* ---- rectangles ---------------------------------------------------------------------
- */
+/* ---- rectangles ---------------------------------------------------------------- */
 
-/* Rows [begin, end) of a chunk. What it gathers is no more than for all of its rows. */
+/* Returns rows [begin, end) of a chunk. What they gather is bounded by what the chunk
+   gathers. */
 hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
                        int64_t end)
 {
@@ -34,7 +34,7 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
     return part;
 }
 
-/* What is left of a site's chunk i. */
+/* Returns what is left of a site's chunk i. */
 hy_chunk hy_queue_rest(const hy_queue *queue, const hy_side *c, int64_t i)
 {
     const hy_chunk chunk = hy_chunk_at(&c->list, i);
@@ -46,7 +46,7 @@ hy_chunk hy_queue_rest(const hy_queue *queue, const hy_side *c, int64_t i)
     return hy_queue_rows(queue, &chunk, begin, end);
 }
 
-/* With the rows of chunk i, which are those of any column block. */
+/* Returns a chunk with the rows of chunk i, which are the same in every column block. */
 static const hy_chunk *rows_at(const hy_side *c, int64_t i)
 {
     return &c->list.cut[c->list.ranges > 0 ? i % c->list.ranges : i];
@@ -59,10 +59,9 @@ static void drop_first(hy_side *c)
         c->row_begin = rows_at(c, c->next)->row_begin;
 }
 
-/* ---- pace ----------------------------------------------------------------------------
- */
+/* ---- pace ---------------------------------------------------------------------- */
 
-/* Seconds in which a site does that much. */
+/* Returns the seconds that a site needs for that much work. */
 double hy_queue_seconds(const hy_side *c, int64_t work)
 {
     const hy_pace *p     = &c->pace;
@@ -72,8 +71,7 @@ double hy_queue_seconds(const hy_side *c, int64_t work)
     return (double)work * (timed_s + PRIOR_S) / done;
 }
 
-/* ---- open ----------------------------------------------------------------------------
- */
+/* ---- open ---------------------------------------------------------------------- */
 
 void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order)
 {
@@ -88,7 +86,8 @@ static int is_of(const hy_side *c, const hy_chunk *chunk)
     return chunk->row_begin < c->end && chunk->row_end > c->begin;
 }
 
-/* The chunks that have rows of its own: if X comes in column blocks, all. */
+/* Finds the chunks that contain rows of the site's own range; with column blocks, all
+   do. */
 static void find_own(hy_side *c)
 {
     c->stop = c->list.count;
@@ -102,7 +101,7 @@ static void find_own(hy_side *c)
     c->row_end   = hy_min(rows_at(c, c->stop - 1)->row_end, c->end);
 }
 
-/* Of chunk i, as far as it is its own. */
+/* Returns the work of chunk i that belongs to the site's own range. */
 static int64_t own_work(const hy_queue *queue, const hy_side *c, int64_t i)
 {
     const hy_chunk *cut = rows_at(c, i);
@@ -131,8 +130,7 @@ hy_side *hy_queue_add(hy_queue *queue, const hy_side *given)
     return c;
 }
 
-/* ---- claiming ------------------------------------------------------------------------
- */
+/* ---- claiming ------------------------------------------------------------------ */
 
 static void note_claim(hy_queue *queue, hy_side *c, hy_claim *claim)
 {
@@ -155,11 +153,11 @@ static int claim_own(hy_queue *queue, hy_side *c, int must, hy_claim *out)
     return 1;
 }
 
-/* ---- in order ------------------------------------------------------------------------
- */
+/* ---- in order ------------------------------------------------------------------ */
 
-/* Until another has no free slot any more if this chunk is not counted: what it has in
-   flight comes before the chunk, and only what it claims from now on waits for it. */
+/* Returns the seconds until another site runs out of free slots if this chunk is not
+   counted. Only chunks that the other site claims from now on have to wait for this
+   chunk. */
 static double patience(const hy_queue *queue, const hy_side *c)
 {
     double least = INFINITY;
@@ -173,7 +171,7 @@ static double patience(const hy_queue *queue, const hy_side *c)
     return least;
 }
 
-/* In which the others would be done with all that is left. */
+/* Returns the seconds in which the other sites would finish all that is left. */
 static double others_s(const hy_queue *queue, const hy_side *c)
 {
     double rates = 0, flying = 0;
@@ -195,7 +193,8 @@ static int is_in_time(const hy_queue *queue, const hy_side *c, int64_t work)
     return queue->count == 1 || (s <= patience(queue, c) && s <= others_s(queue, c));
 }
 
-/* The next rows, up to the end of its own chunk that has the first of them. */
+/* Claims the next rows, up to the end of the chunk of the site's own cut that contains
+   them. */
 static int claim_in_order(hy_queue *queue, hy_side *c, int must, hy_claim *out)
 {
     while (c->next < c->stop && rows_at(c, c->next)->row_end <= queue->front)
@@ -211,8 +210,7 @@ static int claim_in_order(hy_queue *queue, hy_side *c, int must, hy_claim *out)
     return 1;
 }
 
-/* ---- what sites call ----------------------------------------------------------------
- */
+/* ---- what sites call ----------------------------------------------------------- */
 
 int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out)
 {

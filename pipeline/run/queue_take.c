@@ -1,15 +1,15 @@
-/* pipeline/run/queue_take.c - rows of other sites: who takes which. */
+/* pipeline/run/queue_take.c - decides which site takes which rows of another. */
 #include <math.h>
 
 #include "pipeline/run/queue.h"
 #include "pipeline/site/slot.h"
 
-static const double MARGIN = 1.25; /* by which another must be faster to get the rest */
+static const double MARGIN = 1.25; /* factor by which another site must be faster to get
+                                      the remaining rows */
 
-/* ---- pieces -------------------------------------------------------------------------
- */
+/* ---- pieces -------------------------------------------------------------------- */
 
-/* As the site that takes it computes it, which may have to wait for all of B or X. */
+/* Returns the piece as the taker computes it; it may have to wait for all of B or X. */
 static hy_chunk piece_of(const hy_queue *queue, const hy_side *taker,
                          const hy_chunk *chunk, int64_t begin, int64_t end)
 {
@@ -33,7 +33,8 @@ static int fits(const hy_sharing *s, const hy_features *f)
             hy_slot_pinned_bytes(s->variant, f, &s->rates) <= s->pinned_bytes);
 }
 
-/* Most rows at the end of `from` that a slot of the taker holds. */
+/* Returns the largest number of rows at the end of `from` that fit a slot of the
+   taker. */
 static int64_t fitting_rows(const hy_queue *queue, const hy_side *taker,
                             const hy_chunk *from)
 {
@@ -52,7 +53,7 @@ static int64_t fitting_rows(const hy_queue *queue, const hy_side *taker,
     return low;
 }
 
-/* Whether a row that is as costly as the costliest of the chunk fits. */
+/* Returns 1 if a row as costly as the costliest of the chunk fits a slot of the taker. */
 static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
 {
     hy_features f = chunk->features;
@@ -65,30 +66,29 @@ static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
     return fits(sharing, &f);
 }
 
-/* What the taker would take of a last chunk, of which `rest` is left: no rows where it
-   cannot. */
+/* Returns what the taker would take of an owner's last chunk, of which `rest` is left;
+   the piece is empty if it can take nothing. */
 static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
                            const hy_chunk *rest)
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (rest->gathered || rest->kept) /* to be taken whole */
+    if (rest->gathered || rest->kept) /* such a chunk is taken as a whole */
         return piece_of(queue, taker, rest, begin,
                         every_row_fits(taker->sharing, rest) ? end : begin);
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
 }
 
-/* ---- whose turn it is ---------------------------------------------------------------
- */
+/* ---- whose turn it is ---------------------------------------------------------- */
 
-/* Work that a site with a share still is to take. */
+/* Returns the work that a site with a fixed share still has to take. */
 static double quota(const hy_queue *queue, const hy_side *taker)
 {
     return taker->sharing->share * (double)queue->all - (double)taker->taken;
 }
 
-/* Whether the taker had better compute what is left of the owner's rows, of which the
-   owner would claim a chunk of that work. */
+/* Returns 1 if the taker should compute the remaining rows of the owner, who would
+   otherwise claim a chunk of `work`. */
 static int owner_yields(const hy_queue *queue, const hy_side *taker, const hy_side *owner,
                         int64_t work)
 {
@@ -112,14 +112,14 @@ static int taker_wants(const hy_queue *queue, const hy_side *taker, const hy_sid
            hy_queue_seconds(owner, owner->pace.flying + owner->left - work);
 }
 
-/* Chunks of column blocks are for whoever reads X where it is. */
+/* Chunks of column blocks can only be taken by a site that reads X in place. */
 static int may_take(const hy_side *taker, const hy_side *owner)
 {
     return taker != owner && owner->next < owner->stop &&
            (taker->sharing->pinned_bytes == 0 || owner->list.image.axis != HY_AXIS_COLS);
 }
 
-/* Some other site can take what is left, and had better. */
+/* Returns 1 if some other site can take what is left and would finish sooner. */
 int hy_queue_leaves(const hy_queue *queue, const hy_side *owner, const hy_chunk *rest)
 {
     for (int k = 0; k < queue->count; k++) {
@@ -135,10 +135,9 @@ int hy_queue_leaves(const hy_queue *queue, const hy_side *owner, const hy_chunk 
     return 0;
 }
 
-/* ---- taking --------------------------------------------------------------------------
- */
+/* ---- taking -------------------------------------------------------------------- */
 
-/* Whose last row would be computed last, of those that have rows for the taker. */
+/* Returns the owner that will finish last, among those that have rows for the taker. */
 static hy_side *find_owner(hy_queue *queue, const hy_side *taker)
 {
     hy_side *latest = NULL;
@@ -163,7 +162,7 @@ static void drop_last(hy_side *c)
         c->row_end = hy_chunk_at(&c->list, c->stop - 1).row_end;
 }
 
-/* More rows become the taker's. */
+/* Gives the taker more rows of another site. */
 static int take(hy_queue *queue, hy_side *taker)
 {
     hy_side *owner = find_owner(queue, taker);

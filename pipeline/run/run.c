@@ -14,7 +14,7 @@ static void add_side(hy_run *run, const hy_side *from, const hy_problem *problem
     hy_side given = *from;
     hy_site *site = from->site;
 
-    if (run->sink->in_order) { /* rows are whose they come to be */
+    if (run->sink->in_order) { /* in order, rows have no owner */
         given.begin = 0;
         given.end   = problem->A->rows;
     }
@@ -46,7 +46,7 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
                       hy_pool_leaves_cores(run->ctx->pool));
 }
 
-/* Operands in the memory of the site's device. */
+/* Prepares operands in the memory of the site's device. */
 static hybrid_status begin_on_device(hy_side *side)
 {
     hy_site *site = side->site;
@@ -57,14 +57,14 @@ static hybrid_status begin_on_device(hy_side *side)
                               &side->problem);
 }
 
-/* B or X, if the site holds it. */
+/* Begins to load B or X, if the site holds it. */
 static hybrid_status begin_load(hy_run *run, hy_side *side)
 {
     hy_loader *loader = side->site->loader;
     const size_t room = side->site->turned.room;
 
     HY_TRY(hy_transposed_begin(side->site, &side->problem, run->sink));
-    if (side->list.count > 0) /* else nobody waits for it */
+    if (side->list.count > 0) /* otherwise no chunk waits for it */
         HY_TRY(begin_on_device(side));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
                                     &run->inbox, run->tracer.to.fn != NULL, room)
@@ -82,7 +82,7 @@ static void begin_loads(hy_run *run)
 
 /* ---- end ------------------------------------------------------------------------- */
 
-/* No chunk needs more of B or X. */
+/* Called when no chunk needs more of B or X. */
 static void finish_loads(hy_run *run)
 {
     for (int i = 0; i < run->queue.count; i++) {
@@ -110,7 +110,7 @@ static void end_run(hy_run *run)
         hy_inbox_destroy(&run->inbox);
 }
 
-/* All parts of the result are there, or it is not to be had. */
+/* Finishes the sink if all parts have arrived, else aborts it. */
 static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
 {
     if (status == HYBRID_OK)
@@ -122,7 +122,8 @@ static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
 
 /* ---- the sites --------------------------------------------------------------------- */
 
-/* They have the device memory that they gave to others while they rested. */
+/* Lets sites allocate the device memory again that they gave back while they were
+   idle. */
 static hybrid_status wake_sites(const hy_sites *sites)
 {
     for (int i = 0; i < sites->count; i++)
@@ -144,7 +145,7 @@ static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
     hy_pool *pool        = first->ctx->pool;
     hy_run run;
 
-    if (hy_site_in_place(first)) /* no device is to be fed */
+    if (hy_site_in_place(first)) /* no device has to be fed */
         hy_pool_call_reserve(pool);
     begin_run(&run, sites, problem, sink);
     run.tracer =
@@ -156,7 +157,7 @@ static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);
     report->host_bytes += sink->own_bytes;
-    if (run.status == HYBRID_OK) /* else the result would be handed out all the same */
+    if (run.status == HYBRID_OK) /* otherwise finishing would hand out the result */
         run.status = hy_progress_check(&first->ctx->progress);
     return run.status;
 }

@@ -1,9 +1,10 @@
-/* pipeline/run/spgemm.c - C = A*B, chunk by chunk.
+/* pipeline/run/spgemm.c - the stages of C = A*B.
 
-   reserve needs the number of entries that compress found. Chunks pass it in order of
-   rows, so each knows then where in C it starts, and C is stored once. When a plan runs
-   again both are known before: reserve waits for nothing, and the lanes follow each other
-   without the host, unless columns come packed, whose bytes are counted anew. */
+   `reserve` needs the number of entries that `finish` has counted. Chunks reserve in the
+   order of rows, so each knows where its entries begin in C, and C is stored once. When a
+   plan with HYBRID_REUSE runs again, these numbers are known: `reserve` waits for
+   nothing, and lanes follow each other without the host, unless columns are delta-coded,
+   whose size is counted in every run. */
 #include "pipeline/run/stage.h"
 
 const hy_stage hy_spgemm_stages[] = {

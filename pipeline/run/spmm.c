@@ -1,7 +1,7 @@
-/* pipeline/run/spmm.c - Y = alpha*A*X + beta*Y, chunk by chunk.
+/* pipeline/run/spmm.c - the stages of Y = alpha*A*X + beta*Y.
 
-   Sizes are known beforehand: reserve waits for nothing, and the lanes follow each other
-   without the host. */
+   All sizes are known beforehand: `reserve` waits for nothing, and lanes follow each
+   other without the host. */
 #include "pipeline/run/stage.h"
 
 const hy_stage hy_spmm_stages[] = {

@@ -1,12 +1,12 @@
-/* pipeline/run/stage.h - a product is a table of stages; a chunk walks it once. */
+/* pipeline/run/stage.h - the stages of a product, which every chunk passes once. */
 #ifndef HY_STAGE_H
 #define HY_STAGE_H
 
 #include "base/contract/variant.h"
 
-/* Where a stage runs: on the pool, on one of the backend's lanes, or on the thread
-   that drives the run. A stage on the pool or the driver starts when the host has
-   seen the one before finish; lanes wait for each other without the host. */
+/* Where a stage runs: on the pool, on a lane of the backend, or in the thread that drives
+   the run. A stage on the pool or in the driver starts when the host has seen the end of
+   the stage before it; lanes wait for each other without the host. */
 typedef enum hy_where {
     HY_ON_IN,
     HY_ON_RUN,
@@ -16,7 +16,7 @@ typedef enum hy_where {
     HY_ON_DRIVER
 } hy_where;
 
-/* What a stage does; steps.c has the function of each. */
+/* What a stage does. steps.c has the function of each step. */
 typedef enum hy_step {
     HY_STEP_PREPARE,  /* pack                                      fills job.pack  */
     HY_STEP_H2D,      /* one copy                                        job.in    */
@@ -29,11 +29,12 @@ typedef enum hy_step {
 } hy_step;
 
 typedef struct hy_stage {
-    const char *name; /* as traces and reports print it */
+    const char *name; /* name in traces and reports */
     hy_where where;
     hy_step step;
 } hy_stage;
 
-extern const hy_stage hy_spgemm_stages[], hy_spmm_stages[]; /* end: name NULL */
+/* end with a stage whose name is NULL */
+extern const hy_stage hy_spgemm_stages[], hy_spmm_stages[];
 
 #endif /* HY_STAGE_H */

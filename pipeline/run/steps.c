@@ -1,4 +1,4 @@
-/* pipeline/run/steps.c - the steps of which stages are made. */
+/* pipeline/run/steps.c - the functions of stages. */
 #include "pipeline/run/steps.h"
 
 #include "base/data/csr.h"
@@ -60,13 +60,14 @@ static int64_t value_bytes(const hy_job *job)
     return (int64_t)hy_value_size(job->problem->A->type);
 }
 
-/* Of an entry; 0: of an element, which has none. */
+/* Returns the bytes of a column index, or 0 for SpMM. */
 static int64_t column_bytes(const hy_job *job)
 {
     return job->out.col ? (int64_t)sizeof *job->out.col : 0;
 }
 
-/* Bytes of the result that are copied and stored: offsets are not when they are known. */
+/* Returns the bytes of the result that are copied and stored. Offsets count unless they
+   are known. */
 static int64_t out_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
@@ -75,7 +76,8 @@ static int64_t out_bytes(const hy_slot *slot)
     return offsets * 8 + job->nnz * (column_bytes(job) + value_bytes(job));
 }
 
-/* Bytes of them that workers store: what the device copied to the result is there. */
+/* Returns the bytes that workers store: without what the device copied to the result
+   itself. */
 static int64_t stored_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
@@ -87,7 +89,7 @@ static int64_t stored_bytes(const hy_slot *slot)
     return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
 }
 
-/* Bytes of the pack that are copied. */
+/* Returns the bytes of the pack that are copied. */
 static int64_t up_bytes(const hy_job *job)
 {
     const hy_pack *pack = &job->pack;
@@ -97,7 +99,7 @@ static int64_t up_bytes(const hy_job *job)
     return pack->rest > 0 ? (int64_t)(pack->bytes - pack->rest) : 0;
 }
 
-/* Offsets of rows that are on the device, to where a pack begins. */
+/* Rebases the offsets of rows that lie on the device to the start of the pack. */
 static hybrid_status rebase_a(const hy_job *job, hy_lane *lane)
 {
     const hybrid_csr *A     = job->problem->device_a;
@@ -123,7 +125,7 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
     hy_pack *kept =
         hy_pack_cache_record(&slot->site->cache, job->chunk, slot->claim.index);
 
-    if (job->there) { /* the stage is there for its marks: what follows waits for X */
+    if (job->there) { /* the stage only sets its marks: later stages wait for X */
         job->pack = *kept;
         return HYBRID_OK;
     }
@@ -139,7 +141,7 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
                            (size_t)up_bytes(job));
 }
 
-/* No copy crosses from one pinned piece to the next. */
+/* No copy may cross the boundary between two pinned pieces. */
 static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
 {
     if (landing->piece == 0)
@@ -161,7 +163,7 @@ static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
     return HYBRID_OK;
 }
 
-/* Entries [first, first + count) to where `back` has entry `at`. */
+/* Copies entries [first, first + count) to position `at` of `back`. */
 static hybrid_status copy_some(const hy_slot *slot, hy_lane *lane, int64_t first,
                                int64_t count, int64_t at)
 {
@@ -177,7 +179,7 @@ static hybrid_status copy_some(const hy_slot *slot, hy_lane *lane, int64_t first
                      (size_t)count * size);
 }
 
-/* Whether the backend makes such copies. */
+/* Returns 1 if the backend can make such copies. */
 static int can_copy(const hy_lane *lane, const hy_direct *to)
 {
     int can = to->count > 0;
@@ -187,8 +189,8 @@ static int can_copy(const hy_lane *lane, const hy_direct *to)
     return can;
 }
 
-/* To memory of the result itself where the sink says so, but for columns that come
-   delta-coded. */
+/* Copies entries to the memory of the result itself where the sink allows it, except for
+   delta-coded columns. */
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job        = &slot->job;
@@ -207,7 +209,7 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
     return HYBRID_OK;
 }
 
-/* A part whose result is in the device's memory. */
+/* Lets the sink store a part whose result stays in the device's memory. */
 static hybrid_status land(hy_slot *slot, hy_lane *lane)
 {
     const hy_part part = hy_slot_part(slot, &slot->job.out);
@@ -232,11 +234,11 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
                                   : copy_entries(slot, lane);
 }
 
-/* Turn k of a chunk with more entries than `back` holds, each of half as many: while one
-   is stored the next one comes to the other half. */
+/* The copies of a chunk with more entries than `back` holds. Each brings half as many as
+   fit: while one half is stored, the next copy fills the other half. */
 typedef struct turns {
     const hy_slot *slot;
-    int64_t half; /* entries */
+    int64_t half; /* entries of one copy */
 } turns;
 
 static int64_t transpose_entries(const turns *t, int64_t k)
@@ -265,7 +267,7 @@ static hybrid_status store_turn(const turns *t, int64_t k, hy_part part)
     return t->slot->sink->ops->store(t->slot->sink, &part);
 }
 
-/* The first two came with the chunk. */
+/* The first two copies came with the chunk. */
 static hybrid_status store_turns(const hy_slot *slot, const hy_part *part)
 {
     const turns t             = {slot, slot->job.back_room / 2};
@@ -292,7 +294,7 @@ static hybrid_status store(const hy_slot *slot)
     if (!job->back.row_at && !job->direct && job->nnz > job->back_room)
         return store_turns(slot, &part);
     if (job->direct &&
-        !job->back.row_at) /* else it was never copied: all of it is here */
+        !job->back.row_at) /* otherwise it was never copied, and all of it is here */
         part.count = 0;
     HY_TRY(sink->ops->store(sink, &part));
     return job->unpacks ? hy_delta_columns_store(slot, &part) : HYBRID_OK;
@@ -303,7 +305,7 @@ static hybrid_status reserve(hy_slot *slot)
     hy_job *job  = &slot->job;
     hy_part part = hy_slot_part(slot, &job->out);
 
-    if (slot->sink->counts) /* else it may be computed yet */
+    if (slot->sink->counts) /* otherwise the chunk may still be under way */
         part.counted = *job->out_nnz;
     HY_TRY(slot->sink->ops->reserve(slot->sink, &part));
     job->nnz    = part.nnz;

@@ -1,27 +1,27 @@
-/* pipeline/run/steps.h - the steps of which stages are made. */
+/* pipeline/run/steps.h - the functions of stages. */
 #ifndef HY_STEPS_H
 #define HY_STEPS_H
 
 #include "pipeline/site/slot.h"
 
-/* Whether this backend and variant have anything to do in that step. */
+/* Returns 1 if this backend and variant have anything to do in the step. */
 int hy_step_applies(const hy_slot *slot, hy_step step);
 
-/* Where the stage runs: as the product's table says, but a result that is stored by the
-   thread that runs the product is stored by the driver. */
+/* Returns where the stage runs: where the product's table says, except that a sink may
+   want its parts stored by the driving thread. */
 hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage);
 
-/* Whether the host must have seen the stage before it finish; for steps on the pool or the
-   driver. Reserve need not when what a chunk has is known, unless its columns were packed:
-   how much they take is not. */
+/* For a step on the pool or in the driver: returns 1 if the host must have seen the end
+   of the stage before. `reserve` need not wait if sizes are known and columns are not
+   delta-coded. */
 int hy_step_waits(const hy_slot *slot, hy_step step);
 
-/* The mark that what follows a lane's step waits for: the step's end, or before it the one
-   behind columns that came packed. */
+/* Returns the mark that the stage after a lane's step waits for: the end of the step, or
+   an earlier mark behind delta-coded columns. */
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step);
 
-/* Do the stage's step: at once on the pool or the driver, enqueued on a lane. Sets
-   slot->passage[step].bytes. */
+/* Does the stage's step at once on the pool or in the driver, or enqueues it on a lane.
+   Sets slot->passage[step].bytes. */
 hybrid_status hy_step_run(hy_slot *slot, const hy_stage *stage, hy_lane *lane);
 
 #endif /* HY_STEPS_H */

@@ -1,4 +1,4 @@
-/* pipeline/run/trace.c - what the stages of a finished chunk become: events and sums. */
+/* pipeline/run/trace.c - turns the stages of a finished chunk into events and sums. */
 #include "pipeline/run/trace.h"
 
 #include "base/data/csr.h"
@@ -7,7 +7,7 @@
 #include "pipeline/sink/delta_columns.h"
 #include "pipeline/site/site.h"
 
-/* The field of the report that a step's busy time is added to. */
+/* Returns the field of the report to which a step's time is added. */
 static double *report_field(hybrid_report *report, hy_step step)
 {
     switch (step) {
@@ -30,7 +30,8 @@ static double *report_field(hybrid_report *report, hy_step step)
     return NULL;
 }
 
-/* Of the host's part: the memory of the run's first device. */
+/* Emits the event with the memory in use; for the host's part, the memory of the run's
+   first device. */
 static void emit(const hy_tracer *tracer, const hy_site *site, hybrid_event *event)
 {
     const hy_backend *backend = hy_site_in_place(site) ? tracer->backend : site->backend;
@@ -44,13 +45,13 @@ static void emit(const hy_tracer *tracer, const hy_site *site, hybrid_event *eve
     tracer->to.fn(tracer->to.user, event);
 }
 
-/* Whether the host computed it as its part of a device's product. */
+/* Returns 1 if the host computed the chunk as its share of a device's product. */
 static int is_hosts_part(const hy_tracer *tracer, const hy_slot *slot)
 {
     return slot->site->backend != tracer->backend && hy_site_in_place(slot->site);
 }
 
-/* When the chunk was computed. */
+/* Returns the time at which the chunk was computed. */
 static int64_t computed_ns(const hy_slot *slot)
 {
     const int finished  = slot->passage[HY_STEP_FINISH].done;
@@ -59,9 +60,9 @@ static int64_t computed_ns(const hy_slot *slot)
     return slot->site->backend->ops->mark_ns(mark);
 }
 
-/* A copy down without times: from when the chunk was computed, and the copy before was
-   over, until the host saw the end; of columns that were unpacked meanwhile and of
-   values, until they were in their place. */
+/* A copy down without times counts from the time when the chunk was computed and the copy
+   before had ended, until the host saw its end. With delta-coded columns it ends when
+   columns and values are in their place. */
 static void time_down(const hy_slot *slot, hybrid_event *event)
 {
     const int64_t computed = computed_ns(slot), before = slot->site->down_ns;
@@ -80,13 +81,14 @@ static int64_t bytes_of(const hy_slot *slot, hy_step step)
     return slot->passage[step].done ? slot->passage[step].bytes : 0;
 }
 
-/* Bytes of the result that are stored and, if it is added to, read before. */
+/* Returns the bytes of the result that are stored and, if beta is not 0, read before. */
 static int64_t result_bytes(const hy_slot *slot, int64_t stored)
 {
     return slot->sink->reads ? 2 * stored : stored;
 }
 
-/* Rows of A that the host computes with, where they are; and of Y if it stores these. */
+/* Returns the bytes of rows of A that the host reads in place, and of Y if the variant
+   stores Y itself. */
 static int64_t bytes_in_place(const hy_slot *slot)
 {
     const hy_problem *problem = slot->job.problem;
@@ -102,8 +104,8 @@ static int64_t bytes_in_place(const hy_slot *slot)
     return f->rows * offset + f->nnz * (4 + size) + result_bytes(slot, stored);
 }
 
-/* On the device: up written, what stayed read, the result written, and read as it goes
-   down. */
+/* Returns the traffic of device memory: bytes sent up, cached bytes read, the result
+   written, and the result read when it is copied down. */
 static int64_t bytes_on_device(const hy_slot *slot)
 {
     const int64_t there = slot->job.there ? (int64_t)slot->job.pack.bytes : 0;
@@ -115,7 +117,7 @@ static int64_t bytes_on_device(const hy_slot *slot)
 
 /* ---- one stage -------------------------------------------------------------------- */
 
-/* Bytes that the stage moves: over the bus, or in host memory. */
+/* Returns the bytes that the stage moves over the bus or in host memory. */
 static int64_t stage_bytes(const hy_slot *slot, hy_step step)
 {
     if (step == HY_STEP_MULTIPLY && hy_site_in_place(slot->site))
@@ -123,7 +125,7 @@ static int64_t stage_bytes(const hy_slot *slot, hy_step step)
     return slot->passage[step].bytes;
 }
 
-/* What the stage and all who worked on it have in common. */
+/* Makes the fields that the events of a stage have in common. */
 static hybrid_event event_of(const hy_slot *slot, const hy_stage *stage)
 {
     const hy_chunk *chunk     = slot->job.chunk;
@@ -141,7 +143,7 @@ static hybrid_event event_of(const hy_slot *slot, const hy_stage *stage)
     return event;
 }
 
-/* The resource that bounds a stage on one of the device's lanes. */
+/* Returns the resource that bounds a stage on a lane of the device. */
 static hybrid_resource lane_bound(const hy_slot *slot, hy_where where)
 {
     if (where == HY_ON_IN)
@@ -149,7 +151,7 @@ static hybrid_resource lane_bound(const hy_slot *slot, hy_where where)
     return where == HY_ON_OUT && !slot->sink->ops->land ? HYBRID_BUS_DOWN : HYBRID_DEVICE;
 }
 
-/* The seconds of a stage on a lane of the device, which is one event. */
+/* Emits the single event of a stage on a lane of the device, and returns its seconds. */
 static double trace_lane(const hy_tracer *tracer, const hy_slot *slot,
                          const hy_stage *stage)
 {
@@ -161,7 +163,7 @@ static double trace_lane(const hy_tracer *tracer, const hy_slot *slot,
     event.bound = lane_bound(slot, stage->where);
     if (passage->untimed && stage->where == HY_ON_OUT) {
         time_down(slot, &event);
-    } else if (!passage->untimed) { /* else nothing was copied */
+    } else if (!passage->untimed) { /* otherwise nothing was copied */
         event.begin_ns = ops->mark_ns(passage->begin);
         event.end_ns   = ops->mark_ns(passage->end);
     }
@@ -171,13 +173,16 @@ static double trace_lane(const hy_tracer *tracer, const hy_slot *slot,
 
 /* ---- the threads that worked on a stage -------------------------------------------- */
 
-/* All work on a stage, to be divided among the threads by their times. */
+/* Sums for dividing the work of a stage among its threads in proportion to their
+   times. */
 typedef struct shares {
-    int64_t all_ns, ns; /* of all threads; of those that had their share */
+    int64_t all_ns,
+        ns; /* of all threads; of the threads that have received their share */
     int64_t bytes, flops;
 } shares;
 
-/* `count` of all, in proportion to the times: what a thread adds to those before it. */
+/* Returns the thread's share of `count`: the difference of two cumulative shares, so that
+   shares add up to the whole. */
 static int64_t share_of(int64_t count, const shares *s, int64_t ns)
 {
     const double all = (double)hy_max(s->all_ns, 1);
@@ -186,7 +191,8 @@ static int64_t share_of(int64_t count, const shares *s, int64_t ns)
     return (int64_t)((double)count * to) - (int64_t)((double)count * from);
 }
 
-/* Whether the thread moved more than half of what memory gives it if all workers do. */
+/* Returns 1 if the thread moved more than half of the bytes that host memory gives it
+   while all workers are busy. */
 static hybrid_resource worker_bound(const hy_tracer *tracer, const hybrid_event *event)
 {
     const double s = (double)(event->end_ns - event->begin_ns) * 1e-9;
@@ -224,13 +230,13 @@ static void trace_workers(const hy_tracer *tracer, const hy_slot *slot,
             all.all_ns += log->of[i].end_ns - log->of[i].begin_ns;
             event.parts++;
         }
-    /* who began the stage waits for its helpers, and is the last to end */
+    /* the thread that began the stage ends last, because it waits for its helpers */
     for (int64_t i = log->count - 1; i >= 0; i--)
         if (log->of[i].stage == (int)stage->step)
             trace_work(tracer, slot, &log->of[i], &all, &event);
 }
 
-/* The seconds from when the first thread began the stage to when the last ended. */
+/* Returns the seconds from the first thread's begin to the last thread's end. */
 static double stage_s(const hy_slot *slot, const hy_stage *stage)
 {
     const hy_backend_ops *ops = slot->site->backend->ops;
@@ -258,8 +264,7 @@ static void trace_stage(const hy_tracer *tracer, const hy_slot *slot,
         trace_workers(tracer, slot, stage);
 }
 
-/* ---- a chunk ------------------------------------------------------------------------
- */
+/* ---- a chunk ------------------------------------------------------------------- */
 
 static void count_bytes(hybrid_report *report, const hy_slot *slot)
 {

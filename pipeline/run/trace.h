@@ -1,4 +1,4 @@
-/* pipeline/run/trace.h - what the stages of a finished chunk become: events and sums. */
+/* pipeline/run/trace.h - turns the stages of a finished chunk into events and sums. */
 #ifndef HY_TRACE_H
 #define HY_TRACE_H
 
@@ -7,25 +7,26 @@
 
 /* The receiver of a run's events. */
 typedef struct hy_listener {
-    hybrid_trace_fn fn; /* NULL: nobody */
+    hybrid_trace_fn fn; /* NULL: no receiver */
     void *user;
-    int64_t pass; /* hybrid_event.pass of this run's events */
+    int64_t pass; /* hybrid_event.pass of the run's events */
     double
-        worker_Bps; /* bytes of host memory a second that one worker may move if all do */
+        worker_Bps; /* bytes of host memory per second that each worker may move while all
+                       workers do */
 } hy_listener;
 
 typedef struct hy_tracer {
     hy_listener to;
     hybrid_report *report;
-    hy_backend *backend; /* of the run's first site */
+    hy_backend *backend; /* backend of the run's first site */
 } hy_tracer;
 
-/* All stages of the slot's chunk are done: adds times and bytes to the report, and emits
-   an event for each stage on a device, and for each thread that worked on a stage.
-   NO_MEMORY if who worked could not be recorded. */
+/* Called when all stages of the slot's chunk are done. Adds times and bytes to the
+   report, and emits an event for each stage on a device and for each thread that worked
+   on a stage. NO_MEMORY if the work of a thread could not be recorded. */
 hybrid_status hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot);
 
-/* The operand that stays on the site was loaded. */
+/* Adds the loading of the operand that stays on the site. */
 void hy_trace_load(const hy_tracer *tracer, const struct hy_site *site);
 
 #endif /* HY_TRACE_H */

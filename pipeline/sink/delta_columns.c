@@ -1,21 +1,21 @@
-/* pipeline/sink/delta_columns.c - columns of C that come packed, and that workers unpack.
- */
+/* pipeline/sink/delta_columns.c - delta-coded columns of C, decoded by workers. */
 #include "pipeline/sink/delta_columns.h"
 
 #include "partition/move/deltas.h"
 #include "pipeline/site/site.h"
 
 enum {
-    LEAST_ENTRIES = 1 << 14, /* of a chunk: a kernel more costs as much as it saves */
-    LEAST_BYTES   = 1 << 20, /* room in pinned memory, */
-    MOST_BYTES    = 32 << 20 /* at most */
+    LEAST_ENTRIES = 1 << 14, /* minimum entries of a chunk; with fewer, the additional
+                                kernel costs as much as it saves */
+    LEAST_BYTES = 1 << 20,   /* smallest buffer in pinned memory */
+    MOST_BYTES  = 32 << 20   /* largest buffer in pinned memory */
 };
 
-/* Bytes a second of the bus, columns unpacked, with which a worker keeps up: with fewer
-   workers than that takes, they are what is waited for. */
+/* Bus rate, in bytes of decoded columns per second, that one worker keeps up with. With
+   too few workers the run would wait for decoding. */
 #define UNPACK_BPS 7e9
 
-/* Whether it can be of use. */
+/* Returns 1 if delta coding can be faster for this chunk. */
 static int may_pay(const hy_slot *slot)
 {
     const hy_site *site     = slot->site;
@@ -39,29 +39,30 @@ hybrid_status hy_delta_columns_make(hy_slot *slot, hy_lane *lane)
                                            f->out_bound, job->deltas, job->units);
 }
 
-static size_t packed_bytes(const hy_job *job)
+static size_t coded_bytes(const hy_job *job)
 {
     return hy_deltas_bytes(job->nnz, *job->units);
 }
 
-/* Nobody is told if there is none, and what others say of the run stays. */
+/* Allocates without an error sentence; returns 0 if memory is short. A message of the run
+   stays as it is. */
 static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
 {
-    hy_message unheard;
+    hy_message dropped;
 
-    hy_message_hush(&unheard);
+    hy_message_hush(&dropped);
     const hybrid_status status =
         backend->ops->alloc(backend, HY_PINNED, bytes, "packed columns of C", out);
-    hy_message_heed(&unheard);
+    hy_message_heed(&dropped);
     return status == HYBRID_OK;
 }
 
-/* Room for them in the slot. It grows by doubling, so that it is found again among what
-   the backend keeps. 0: there is none. */
+/* Makes room for the coded columns in the slot; returns 0 if memory is short. Sizes
+   double, so that the backend's pool finds a block again. */
 static int get_room(hy_slot *slot)
 {
     hy_backend *backend = slot->site->backend;
-    const size_t needed = packed_bytes(&slot->job) + HY_DELTA_BEHIND;
+    const size_t needed = coded_bytes(&slot->job) + HY_DELTA_BEHIND;
     size_t bytes        = LEAST_BYTES;
 
     if (needed <= slot->packed.bytes)
@@ -74,7 +75,7 @@ static int get_room(hy_slot *slot)
     return alloc_quietly(backend, bytes, &slot->packed);
 }
 
-/* Whether more than one chunk has come packed and is not in its place yet. */
+/* Returns 1 if more than one chunk with delta-coded columns waits to be stored. */
 static int workers_lag(const hy_site *site)
 {
     int waiting = 0;
@@ -89,7 +90,7 @@ int hy_delta_columns_pay(hy_slot *slot)
 {
     const hy_job *job = &slot->job;
 
-    return job->deltas && packed_bytes(job) <= (size_t)job->nnz * 3 &&
+    return job->deltas && coded_bytes(job) <= (size_t)job->nnz * 3 &&
            !workers_lag(slot->site) && get_room(slot);
 }
 
@@ -98,7 +99,7 @@ hybrid_status hy_delta_columns_copy(const hy_slot *slot, hy_lane *lane)
     const hy_backend_ops *ops = lane->backend->ops;
     const hy_job *job         = &slot->job;
 
-    HY_TRY(ops->copy(lane, slot->packed.ptr, job->deltas, packed_bytes(job)));
+    HY_TRY(ops->copy(lane, slot->packed.ptr, job->deltas, coded_bytes(job)));
     return hy_mark_untimed(lane, slot->columns);
 }
 
@@ -111,5 +112,5 @@ hybrid_status hy_delta_columns_store(const hy_slot *slot, const hy_part *part)
 int64_t hy_delta_columns_saved(const hy_slot *slot)
 {
     const hy_job *job = &slot->job;
-    return job->unpacks ? job->nnz * 4 - (int64_t)packed_bytes(job) : 0;
+    return job->unpacks ? job->nnz * 4 - (int64_t)coded_bytes(job) : 0;
 }

@@ -1,4 +1,4 @@
-/* pipeline/sink/indices.c - offsets and columns of a result, of 32 or 64 bits. */
+/* pipeline/sink/indices.c - stores offsets and columns of a result in 32 or 64 bits. */
 #include "pipeline/sink/indices.h"
 
 #include "base/data/csr.h"
@@ -6,7 +6,7 @@
 #include "base/threads/pool.h"
 
 enum {
-    NEAR_COLUMNS  = 1024, /* are in the first-level cache */
+    NEAR_COLUMNS  = 1024, /* columns that fit the first-level cache */
     CONVERT_GRAIN = 1 << 16
 };
 

@@ -1,5 +1,4 @@
-/* pipeline/sink/prefault.c - idle workers make pages of C ready before they are written.
- */
+/* pipeline/sink/prefault.c - idle workers prepare pages of C before they are written. */
 #include "pipeline/sink/prefault.h"
 
 #include <sched.h>
@@ -7,12 +6,12 @@
 
 enum {
     TOUCH_ENTRIES = 1 << 19
-}; /* a step: 2 MiB of columns or twice that, and so of values */
+}; /* entries per step: 2 or 4 MiB of columns and as much of values */
 
-/* Both arrays of a share of entries: one piece of columns and its values. */
+/* Pins piece k of the columns and the pieces of the values of the same entries. */
 static void pin_step(const hy_prefault *a, size_t k)
 {
-    const size_t per = a->size / 4; /* pieces of values for one of columns */
+    const size_t per = a->size / 4; /* pieces of values per piece of columns */
 
     hy_results_pin(a->ctx, a->col, k);
     for (size_t i = 0; i < per; i++)
@@ -27,7 +26,7 @@ static void touch_step(const hy_prefault *a, size_t k)
     hy_results_touch(a->val, begin * a->size, end * a->size);
 }
 
-/* One step; the next one when there is nothing else to do. */
+/* Does one step, and submits the task again for the next one. */
 static void run(hy_task *task, int worker)
 {
     hy_prefault *a     = ((hy_prefault_task *)task)->ahead;
@@ -46,7 +45,7 @@ static void run(hy_task *task, int worker)
     hy_pool_submit(a->ctx->pool, HY_IDLE, task);
 }
 
-/* No more tasks than there is something for. */
+/* Submits tasks to idle workers, at most one per step. */
 static void submit(hy_prefault *a)
 {
     const int threads   = hy_pool_threads(a->ctx->pool);
@@ -68,7 +67,7 @@ void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
 {
     const int64_t used =
         (int64_t)(col->touched / col_size);         /* entries whose pages are present */
-    const int64_t likely = expected + expected / 4; /* at most */
+    const int64_t likely = expected + expected / 4; /* probable upper bound */
 
     memset(a, 0, sizeof *a);
     a->ctx      = ctx;
@@ -80,8 +79,9 @@ void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
         const int64_t pinned = (used < likely ? used : likely) * 4;
         a->pins              = (pinned + (int64_t)col->piece - 1) / (int64_t)col->piece;
     }
-    /* With a caller's cap on host memory nothing is touched: it might turn out unneeded.
-       Nor for the little by which an expectation may be off. */
+    /* No pages are touched under the caller's cap on host memory, because C may not need
+       them, or if only an eighth of the expected entries is missing, which is within the
+       error of the estimate. */
     if (!ctx->memory.strict && used < expected - expected / 8) {
         a->touch_first = used / TOUCH_ENTRIES;
         a->touches     = expected / TOUCH_ENTRIES - a->touch_first;
@@ -102,8 +102,9 @@ static hybrid_status touch_more(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Workers that write to parts of one huge page would all find it missing, and each would
-   be given a page full of zeros, of which all but one are thrown away. */
+/* All workers touch separate huge pages here. If they wrote to parts of one huge page,
+   each would fault it and get a zeroed page, and all but one of these pages would be
+   thrown away. */
 hybrid_status hy_prefault_reach(hy_prefault *a, int64_t entries)
 {
     const int64_t steps = (entries + TOUCH_ENTRIES - 1) / TOUCH_ENTRIES - a->touch_first;
@@ -123,7 +124,7 @@ void hy_prefault_stop(hy_prefault *a)
     while (withdrawn + __atomic_load_n(&a->done, __ATOMIC_ACQUIRE) < a->submitted) {
         for (int i = 0; i < a->submitted; i++)
             withdrawn += hy_pool_withdraw(a->ctx->pool, HY_IDLE, &a->tasks[i].task);
-        sched_yield(); /* one that is at work may queue itself once more */
+        sched_yield(); /* a task that is running may submit itself once more */
     }
     a->submitted = a->done = 0;
 }

@@ -1,20 +1,20 @@
-/* pipeline/sink/prefault.h - idle workers make pages of C ready before they are written.
+/* pipeline/sink/prefault.h - idle workers prepare pages of C before they are written.
 
-   Pages that were used before are pinned, so that the device copies to them directly;
-   fresh ones are touched. Both only while nobody has anything better to do, until somebody
-   is about to write to fresh pages. */
+   Pages that were used before are pinned, so that the device copies to them directly. New
+   pages are touched. Workers do both only while they have no other task, and stop when
+   C's new pages are about to be written. */
 #ifndef HY_PREFAULT_H
 #define HY_PREFAULT_H
 
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum { HY_AHEAD_TASKS = 16 }; /* most workers at once */
+enum { HY_AHEAD_TASKS = 16 }; /* maximum workers at once */
 
 struct hy_prefault;
 
 typedef struct hy_prefault_task {
-    hy_task task; /* first: the pool hands it back */
+    hy_task task; /* first member; the pool returns it */
     struct hy_prefault *ahead;
 } hy_prefault_task;
 
@@ -22,25 +22,26 @@ typedef struct hy_prefault {
     hy_context *ctx;
     const hy_span *col, *val; /* borrowed until hy_prefault_stop() */
     size_t col_size, size;    /* bytes of a column and of a value */
-    int64_t next;             /* step to be drawn, atomically */
-    int64_t pins, touches;    /* steps that pin, then steps that touch */
-    int64_t touch_first;      /* piece that the first of these touches */
+    int64_t next;             /* next step to do; atomic */
+    int64_t pins, touches;    /* steps that pin, followed by steps that touch */
+    int64_t touch_first;      /* first piece that is touched */
     int submitted, done, stop;
     hy_prefault_task tasks[HY_AHEAD_TASKS];
 } hy_prefault;
 
-/* Begin for the first `expected` entries of both spans. Of pages that were used before, a
-   quarter more are pinned: copies to what is not go another way, and cost more. None are if
-   columns have 8 bytes: workers store those. */
+/* Begins for the first `expected` entries of both spans. Pages used before are pinned for
+   a quarter more entries, because a copy to pages that are not pinned costs more. Nothing
+   is pinned if columns have 8 bytes, because workers store those. */
 void hy_prefault_start(hy_prefault *ahead, hy_context *ctx, const hy_span *col,
-                    const hy_span *val, size_t col_size, size_t value_size,
-                    int64_t expected);
+                       const hy_span *val, size_t col_size, size_t value_size,
+                       int64_t expected);
 
-/* So many entries are about to be written by all workers: touch what nobody is at of the
-   fresh pages that are expected, once no pages are left to be pinned. */
+/* Lets all workers touch the expected new pages of the first `entries` entries that no
+   worker has begun, because these are about to be written. Does nothing while pages are
+   still being pinned. */
 hybrid_status hy_prefault_reach(hy_prefault *ahead, int64_t entries);
 
-/* Returns when no worker is at it. Harmless when repeated. */
+/* Stops, and returns when no worker is at a step. A second call does nothing. */
 void hy_prefault_stop(hy_prefault *ahead);
 
 #endif /* HY_PREFAULT_H */

@@ -1,4 +1,4 @@
-/* pipeline/sink/sink_csr.c - a result in CSR. */
+/* pipeline/sink/sink_csr.c - stores a result in CSR. */
 #include "pipeline/sink/sink_csr.h"
 
 #include "base/data/csr.h"
@@ -14,7 +14,7 @@ static const hy_csr_sink *csr_of(const hy_sink *sink)
 
 /* ---- memory ---------------------------------------------------------------- */
 
-/* The first rows have so many entries. */
+/* Makes room for `count` entries, which the first `rows` rows have. */
 static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
 {
     hy_context *ctx = csr->sink.ctx;
@@ -28,8 +28,7 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
 }
 
-/* C is expected to have so many entries, or `total` if that is more: sentences name its
- * size. */
+/* Sets the size of C for error sentences: max(expected, total) entries. */
 static void expect(hy_csr_sink *csr, int64_t expected)
 {
     const size_t each    = csr->sink.col_bytes + hy_value_size(csr->type);
@@ -55,7 +54,7 @@ static hybrid_status copy_known(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* All of the result is counted beforehand, and its rows start where they did. */
+/* Fills the offsets of a result whose size is known, and makes room for its entries. */
 static hybrid_status fill_known(hy_csr_sink *csr)
 {
     HY_TRY(use_entries(csr, csr->rows, csr->known[csr->rows]));
@@ -111,7 +110,7 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
     return HYBRID_OK;
 }
 
-/* `count` elements of a span from element `first` on. */
+/* Returns the copy of `count` elements to element `first` of a span. */
 static hy_landing landing(const hy_span *span, int64_t first, int64_t count, size_t size,
                           const void *from)
 {
@@ -127,7 +126,7 @@ static hy_landing landing(const hy_span *span, int64_t first, int64_t count, siz
                         .piece = span->piece};
 }
 
-/* Where rows start is left for workers. */
+/* The device copies columns and values; workers store the offsets. */
 static hy_direct direct(const hy_sink *sink, const hy_part *part)
 {
     const hy_csr_sink *csr = csr_of(sink);
@@ -164,13 +163,13 @@ static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* Entries [from, from + count) of the part, which lie at `at` of its arrays. */
+/* Stores entries [from, from + count) of the part, which lie at `at` in its arrays. */
 static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
 {
     const size_t size = hy_value_size(s->csr->type);
     const int64_t to  = s->part->offset + from;
 
-    if (count == 0) /* the result may have no entries, and then no arrays */
+    if (count == 0) /* a result without entries may have no arrays */
         return;
     hy_columns_put(s->csr->col_type, s->csr->col.ptr, to, s->part->rows.col + at, count);
     hy_copy_past(s->csr->val.ptr + (size_t)to * size,
@@ -187,8 +186,8 @@ static hybrid_status store_entries(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* Rows with gaps between them, and where they start; neighbours without a gap go in one
-   piece. */
+/* Stores rows with gaps between them, and their offsets. Rows that follow without a gap
+   are copied together. */
 static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     const storing *s       = arg;
@@ -207,7 +206,7 @@ static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* What was known of the rows is what was computed. */
+/* Checks that the part has as many entries as the known offsets say. */
 static hybrid_status check_count(const hy_sink *sink, const hy_part *part)
 {
     const hy_chunk *chunk = part->chunk;
@@ -221,7 +220,7 @@ static hybrid_status check_count(const hy_sink *sink, const hy_part *part)
         (long long)part->nnz);
 }
 
-/* What belongs to the part besides its entries. */
+/* Stores the offsets of the part. */
 static hybrid_status store_front(storing *s)
 {
     const hy_sink *sink = &s->csr->sink;
@@ -251,7 +250,7 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     return hy_pool_for(pool, HY_PLACE, 0, rows, grain, store_rows, &s);
 }
 
-/* All entries are there. */
+/* Decides the index types when all entries are stored, and converts one of the arrays. */
 static hybrid_status decide(hy_csr_sink *csr)
 {
     hy_context *ctx = csr->sink.ctx;
@@ -275,7 +274,7 @@ static hybrid_status finish(hy_sink *sink)
     if (csr->taken != csr->end_row)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
                        (long long)csr->taken, (long long)csr->end_row);
-    if (csr->end_row < csr->rows) /* other products follow */
+    if (csr->end_row < csr->rows) /* other products make the remaining rows */
         return HYBRID_OK;
     if (csr->undecided)
         HY_TRY(decide(csr));
@@ -315,7 +314,8 @@ static const hy_sink_ops ops = {
     .abort        = abort_result,
 };
 
-/* Those asked for; or both, by what is known of the number of entries. */
+/* Chooses the types that were asked for. HYBRID_INDEX_AUTO takes one type for both, by
+   the number of entries. */
 static void choose_types(hy_csr_sink *csr, const hy_csr_shape *shape, int64_t bound)
 {
     const hybrid_index both = bound <= shape->index_max ? HYBRID_I32 : HYBRID_I64;
@@ -350,7 +350,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
         .remedy    = shape->remedy,
         .index_max = shape->index_max};
     choose_types(out, shape, bound);
-    if (known) /* parts do not bring offsets then */
+    if (known) /* parts bring no offsets then */
         out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;
 
     const hybrid_status status = reserve_arrays(out, bound, expected);

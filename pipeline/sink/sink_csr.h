@@ -1,20 +1,22 @@
-/* pipeline/sink/sink_csr.h - a result in CSR.
+/* pipeline/sink/sink_csr.h - stores a result in CSR.
 
-   Address space is reserved by the upper bound on its entries and filled in order of
-   rows; what is not used was never touched. Idle workers make pages ready ahead of the
-   copies. In later runs of a plan the offsets of the rows are known: then the result has
-   its exact size from the start, and parts have their place before they are computed.
+   Size unknown: address space is reserved for an upper bound and filled in order of rows.
+   Pages that are not used are never touched. Idle workers prefault pages ahead of the
+   copies.
 
-   Rows may come from one product, or from several, each of which makes those after the
-   rows of the one before: the result is handed out at the end of the last.
+   Size known (later runs of a plan): the result has its exact size from the start, and a
+   part's place is known before it is computed.
 
-   A device copies to pages that are pinned itself, and may bring columns delta-coded
-   (partition/move/deltas.h), which workers decode to their place. Parts have columns of 32 bits:
-   to 64 workers widen them, so that nothing is copied directly.
+   Several products: each makes the rows after those of the product before it. The result
+   is handed out after the last.
 
-   Where offsets and columns are to have 32 bits or 64 by the number of entries, and the
-   bound does not tell which, offsets are stored in 64 bits and columns in 32: either is
-   right, whatever comes. In the end the other of the two is converted. */
+   A device copies directly to pinned pages, and may send columns delta-coded
+   (partition/move/deltas.h), which workers decode. Parts have 32-bit columns. If the
+   result has 64-bit columns, workers convert them and nothing is copied directly.
+
+   HYBRID_INDEX_AUTO: if the bound does not decide the types, offsets are stored in 64
+   bits and columns in 32, which suits any number of entries. At the end one of the two
+   arrays is converted. */
 #ifndef HY_SINK_CSR_H
 #define HY_SINK_CSR_H
 
@@ -22,45 +24,44 @@
 #include "pipeline/sink/prefault.h"
 
 typedef struct hy_csr_sink {
-    hy_sink sink; /* first */
+    hy_sink sink; /* must be the first member */
     int64_t rows, cols;
     hybrid_type type;
     hybrid_csr *result; /* set by finish() */
     hy_span row_ptr, col, val;
-    const int64_t *known; /* row_ptr of the result, rows+1; NULL: not known */
-    int64_t first_row;    /* of the result, that is row 0 of the product at hand, */
-    int64_t end_row;      /* and the one after its last */
-    int64_t next_row;     /* unless known: rows before it have their place */
-    int64_t taken;        /* rows that have their place, */
-    int64_t nnz;          /* and their entries */
-    hybrid_index offset_type, col_type; /* as they are stored */
-    int64_t index_max;                  /* entries whose offsets fit 32 bits */
-    int undecided;                      /* one of them is converted in the end */
-    int64_t total;                      /* entries of C that sentences tell of */
+    const int64_t *known; /* row_ptr of the result, rows + 1 offsets; NULL if unknown */
+    int64_t first_row;    /* row of the result that is row 0 of the current product */
+    int64_t end_row;      /* row after the last one of the current product */
+    int64_t next_row;     /* unless known: first row without a place */
+    int64_t taken;        /* rows that have their place */
+    int64_t nnz;          /* entries of these rows */
+    hybrid_index offset_type, col_type; /* index types as stored */
+    int64_t index_max;                  /* maximum entries for 32-bit offsets */
+    int undecided;                      /* 1: one array is converted at the end */
+    int64_t total;                      /* minimum entries of C in error sentences */
     const char *remedy;
     hy_prefault ahead;
 } hy_csr_sink;
 
-/* What becomes of *result: rows x cols with at most `bound` entries, probably about
-   `expected`; or with the offsets `known` (borrowed), unless NULL. On failure nothing is
-   held. */
+/* Shape of a result: rows x cols with at most `bound` and probably about `expected`
+   entries, or with the offsets `known` (borrowed) unless that is NULL. */
 typedef struct hy_csr_shape {
     int64_t rows, cols;
     hybrid_type type;
     int64_t bound, expected;
-    int64_t total;      /* expected entries if several products make C, else 0: pages are not
-                           made ready for as many */
-    const char *remedy; /* against a C that exceeds host memory: hy_memory_full() */
+    int64_t total;      /* expected entries of C if several products make it, else 0. It
+                           is for error sentences; pages are prefaulted by `expected`. */
+    const char *remedy; /* advice if C exceeds host memory: hy_memory_full() */
     const int64_t *known;
-    hybrid_index offsets, columns; /* HYBRID_INDEX_AUTO: both, by the number of entries */
-    int64_t index_max;             /* entries whose offsets fit 32 bits */
+    hybrid_index offsets, columns; /* HYBRID_INDEX_AUTO: both by the number of entries */
+    int64_t index_max;             /* maximum entries for 32-bit offsets */
 } hy_csr_shape;
 
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                                hybrid_csr *result, hy_csr_sink *out);
 
-/* The product that begins makes rows [first, end), of all of which about so many entries
-   are expected. Without this call it makes all. */
+/* Begins the product that makes rows [first, end). The result is expected to have
+   `expected` entries in total after this product. Without this call it makes all rows. */
 void hy_csr_sink_part(hy_csr_sink *sink, int64_t first, int64_t end, int64_t expected);
 
 /* sink_csr_deltas.c: the operations takes_deltas and store_deltas of the sink. */

@@ -1,12 +1,11 @@
-/* pipeline/sink/sink_csr_deltas.c - columns of a result in CSR that come delta-coded:
-   workers decode them to their place. */
+/* pipeline/sink/sink_csr_deltas.c - decodes delta-coded columns of a result in CSR. */
 #include "base/data/min_max.h"
 #include "partition/move/deltas.h"
 #include "pipeline/sink/indices.h"
 #include "pipeline/sink/sink_csr.h"
 
 enum {
-    DECODE_FRAMES = 32, /* frames that a worker takes at a time */
+    DECODE_FRAMES = 32, /* frames per task */
     NEAR_FRAMES   = 4   /* frames whose numbers fit the first-level cache */
 };
 
@@ -16,13 +15,13 @@ typedef struct decoding {
     const void *deltas;
 } decoding;
 
-/* Copies will go there: pages that were used before are being pinned. */
+/* Returns 1 if pages are being pinned, so that the device will copy to them directly. */
 int hy_csr_takes_deltas(const hy_sink *sink)
 {
     return ((const hy_csr_sink *)sink)->ahead.pins > 0 && hy_deltas_quick();
 }
 
-/* `count` frames, few enough for the first-level cache. */
+/* Decodes `count` frames, at most NEAR_FRAMES. */
 static void decode_near(const decoding *d, int64_t frame, int64_t count)
 {
     const int64_t nnz = d->part->nnz, first = frame * HY_DELTA_FRAME;

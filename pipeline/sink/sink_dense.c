@@ -1,10 +1,10 @@
-/* pipeline/sink/sink_dense.c - a dense result. */
+/* pipeline/sink/sink_dense.c - stores a dense result. */
 #include "pipeline/sink/sink_dense.h"
 
 #include "base/data/csr.h"
 #include "base/memory/pinned.h"
 
-/* Where elements belong is known, in whichever order parts come. */
+/* Parts may be reserved in any order, because elements have fixed places. */
 hybrid_status hy_dense_reserve(hy_sink *sink, hy_part *part)
 {
     const hy_chunk *chunk = part->chunk;
@@ -43,7 +43,7 @@ hybrid_status hy_dense_finish(hy_sink *sink)
                    (long long)dense->left);
 }
 
-/* Y is the caller's, and what is in it after an error is not said. */
+/* Y belongs to the caller, and its contents after an error are undefined. */
 static void abort_result(hy_sink *sink)
 {
     (void)sink;

@@ -1,11 +1,11 @@
-/* pipeline/sink/sink_dense.h - a dense result, Y = alpha * sums + beta * Y.
+/* pipeline/sink/sink_dense.h - stores a dense result, Y = alpha * sums + beta * Y.
 
-   Y has rows or columns without regard to how parts lie: lines of a part are copied to lines
-   of Y, or transposed tile by tile on their way (partition/move/storing.h). Where Y is pinned
-   and nothing is to be added or scaled, a device copies to Y itself.
+   Parts and Y may have different orders. Lines of a part are copied to lines of Y, or
+   transposed tile by tile (partition/move/storing.h). If Y is pinned, alpha is 1 and beta
+   is 0, a device copies to Y directly.
 
-   Of a matrix without its empty rows, parts have a subset of the rows of Y. Workers store
-   these where they belong, and the sink makes the other rows itself. */
+   With the reduced A, parts have a subset of Y's rows. Workers store these rows at their
+   places, and the sink fills the other rows itself. */
 #ifndef HY_SINK_DENSE_H
 #define HY_SINK_DENSE_H
 
@@ -13,25 +13,25 @@
 #include "partition/move/storing.h"
 
 typedef struct hy_dense_sink {
-    hy_sink sink; /* first */
+    hy_sink sink; /* must be the first member */
     hy_update update;
     const hy_touched *subset; /* rows of Y that parts have; NULL: all */
-    int64_t left;             /* elements that nobody reserved */
-    hy_empty_rows others;     /* rows of Y that are not in the subset, */
-    int others_begun;         /* and their loop has not ended */
+    int64_t left;             /* elements that are not reserved yet */
+    hy_empty_rows others;     /* rows of Y outside the subset */
+    int others_begun;         /* 1 while the loop over them has not ended */
 } hy_dense_sink;
 
-/* All rows of Y. */
+/* Opens a sink for all rows of Y. */
 void hy_dense_sink_open(hy_context *ctx, const hy_update *update, hy_dense_sink *out);
 
-/* Row i of a part's is row subset->rows[i] of Y (borrowed). *out stays where it is until
-   it is finished or aborted. */
+/* Opens a sink in which row i of all parts is row subset->rows[i] of Y (borrowed). *out
+   must not move until it is finished or aborted. */
 void hy_subset_sink_open(hy_context *ctx, const hy_update *update,
                          const hy_touched *subset, hy_dense_sink *out);
 
-/* ---- what both have: sink_dense.c ---- */
+/* ---- shared by both: sink_dense.c ---- */
 
-/* A sink of so many rows. */
+/* Returns a sink of `rows` rows. */
 hy_dense_sink hy_dense_sink_of(hy_context *ctx, const hy_sink_ops *ops,
                                const hy_update *update, int64_t rows);
 hybrid_status hy_dense_reserve(hy_sink *sink, hy_part *part);

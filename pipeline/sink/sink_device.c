@@ -1,11 +1,10 @@
-/* pipeline/sink/sink_device.c - results in the memory of the device that computes. */
+/* pipeline/sink/sink_device.c - stores results on the device that computes. */
 #include "pipeline/sink/sink_device.h"
 
 #include "base/data/csr.h"
 #include "base/memory/device_results.h"
 
-/* ---- Y ------------------------------------------------------------------------------
- */
+/* ---- Y --------------------------------------------------------------------------- */
 
 static hybrid_status land_dense(hy_sink *sink, hy_lane *lane, const hy_part *part)
 {
@@ -40,7 +39,7 @@ static hy_direct no_copies(const hy_sink *sink, const hy_part *part)
     return (hy_direct){.count = 0};
 }
 
-/* Nobody asks for it. */
+/* Never called, because results on a device have no copies. */
 static hybrid_status store_nothing(hy_sink *sink, const hy_part *part)
 {
     return hy_fail(
@@ -69,14 +68,13 @@ void hy_device_dense_sink_open(hy_context *ctx, const hy_update *update,
     *out = hy_dense_sink_of(ctx, &dense, update, update->Y->rows);
 }
 
-/* ---- C ------------------------------------------------------------------------------
- */
+/* ---- C --------------------------------------------------------------------------- */
 
-/* What a part brings. */
+/* Entries of one part of C, until all parts are copied together. */
 typedef struct hy_device_piece {
     struct hy_device_piece *next;
-    int64_t row, nnz, offset; /* of its first row, and its place in the result */
-    void *col, *val;          /* 32 bits, values; on the device */
+    int64_t row, nnz, offset; /* first row, entries, and their place in C */
+    void *col, *val;          /* 32-bit columns and values, on the device */
 } piece;
 
 static hy_device_csr_sink *csr_of(hy_sink *sink)
@@ -133,8 +131,8 @@ static hybrid_status copy(hy_lane *lane, void *to, const void *from, int64_t cou
                       : lane->backend->ops->copy(lane, to, from, (size_t)count * size);
 }
 
-/* Rows of parts that are neighbours begin where the ones before end: that is written
-   twice. */
+/* Enqueues the copy of a part. The offset between two neighbouring parts is written by
+   both, with the same value. */
 static hybrid_status land_csr(hy_sink *sink, hy_lane *lane, const hy_part *part)
 {
     hy_device_csr_sink *csr   = csr_of(sink);
@@ -155,9 +153,9 @@ static hybrid_status land_csr(hy_sink *sink, hy_lane *lane, const hy_part *part)
     return copy(lane, p->val, part->rows.val, p->nnz, hy_value_size(csr->shape.type));
 }
 
-/* ---- all parts are there: C of them ---- */
+/* ---- C from all parts ------------------------------------------------------------ */
 
-/* Numbers of the type `type`, of which they are `count` of the type `from_type`. */
+/* Enqueues the conversion of `count` numbers from `from_type` to `type`. */
 static hybrid_status convert(hy_lane *lane, void *to, hybrid_index type, const void *from,
                              hybrid_index from_type, int64_t count)
 {
@@ -167,7 +165,7 @@ static hybrid_status convert(hy_lane *lane, void *to, hybrid_index type, const v
     return count == 0 ? HYBRID_OK : lane->backend->ops->rebase(lane, &r);
 }
 
-/* A C without rows has the one offset 0. */
+/* Sets the single offset 0 of a C without rows. */
 static hybrid_status begin_offsets(const hy_device_csr_sink *csr, hy_lane *lane)
 {
     const hy_combining zero = {
@@ -210,14 +208,14 @@ static hybrid_status fill_and_wait(const hy_device_csr_sink *csr, hybrid_csr *C)
     HY_TRY_ELSE_DONE(ops->mark_set(lane, mark));
     HY_TRY_ELSE_DONE(ops->host_wait(mark));
 done:
-    if (status != HYBRID_OK && lane) /* arrays that the lane fills are freed next */
+    if (status != HYBRID_OK && lane) /* the arrays that the lane fills are freed next */
         ops->lane_drain(lane);
     ops->lane_close(own);
     ops->mark_free(mark);
     return status;
 }
 
-/* The result's types: those asked for, or both by the number of entries. */
+/* Sets the index types of C: as asked for, or by the number of entries. */
 static void choose_types(const hy_device_csr_sink *csr, hybrid_csr *C)
 {
     const hybrid_index both = csr->nnz <= csr->shape.index_max ? HYBRID_I32 : HYBRID_I64;
@@ -227,7 +225,8 @@ static void choose_types(const hy_device_csr_sink *csr, hybrid_csr *C)
     C->col_type    = decides ? both : csr->shape.columns;
 }
 
-/* Arrays that are as they are to be stay, of a C in one part. */
+/* Makes the arrays of C. Arrays that have the right type and hold all of C, which then
+   has one part, are taken as they are. */
 static hybrid_status make_arrays(hy_device_csr_sink *csr, hybrid_csr *C)
 {
     hy_context *ctx  = csr->sink.ctx;
@@ -247,7 +246,7 @@ static hybrid_status make_arrays(hy_device_csr_sink *csr, hybrid_csr *C)
                                          "values of C", &C->val);
 }
 
-/* What is no array of C goes; C NULL: all. */
+/* Frees all arrays that C does not use; with C NULL all. */
 static void release(hy_device_csr_sink *csr, const hybrid_csr *C)
 {
     hy_context *ctx = csr->sink.ctx;

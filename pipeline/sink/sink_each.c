@@ -1,5 +1,4 @@
-/* pipeline/sink/sink_each.c - rows of a result in CSR, handed to a function of the
- * caller. */
+/* pipeline/sink/sink_each.c - passes rows of C to a function of the caller. */
 #include "pipeline/sink/sink_each.h"
 
 #include <string.h>
@@ -7,9 +6,9 @@
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 
-enum { COPY_ENTRIES = 1 << 17 }; /* of a piece */
+enum { COPY_ENTRIES = 1 << 17 }; /* entries per task */
 
-/* ---- a part that is put together --------------------------------------------------- */
+/* ---- a part that is assembled ---------------------------------------------------- */
 
 static void free_room(hy_each_sink *each)
 {
@@ -19,7 +18,7 @@ static void free_room(hy_each_sink *each)
     each->room            = 0;
 }
 
-/* A quarter more than is needed, since parts are about as large as each other. */
+/* Makes room for `nnz` entries and a quarter more, because parts have similar sizes. */
 static hybrid_status get_room(hy_each_sink *each, int64_t nnz)
 {
     hy_context *ctx    = each->sink.ctx;
@@ -39,7 +38,7 @@ typedef struct copying {
     const hy_part *part;
 } copying;
 
-/* Entries that lie at `at` of the part's arrays to entry `to`. */
+/* Copies `count` entries from `at` in the part's arrays to entry `to`. */
 static void copy_run(const copying *c, int64_t to, int64_t at, int64_t count)
 {
     const size_t size   = hy_value_size(c->each->type);
@@ -148,7 +147,7 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     if (whole || part->nnz == 0)
         return hand(each, part, part->rows.col, part->rows.val);
     HY_TRY(put_together(each, part));
-    return part->first + part->count < part->nnz ? HYBRID_OK /* more of it comes */
+    return part->first + part->count < part->nnz ? HYBRID_OK /* more of the part comes */
                                                  : hand(each, part, each->col, each->val);
 }
 

@@ -1,14 +1,14 @@
-/* pipeline/sink/sink_subset.c - a dense result of which parts have some rows.
+/* pipeline/sink/sink_subset.c - stores a dense result whose parts have a subset of the
+   rows.
 
-   If Y is in rows, workers make the other rows meanwhile, when they have nothing more
-   urgent to do. Lines of the caches that columns of Y lie in have parts of many rows:
-   there a part is stored with the rows behind each of its own
-   (partition/move/spread_rows.c).
- */
+   If Y is row-major, idle workers fill the other rows at the same time. If Y is
+   column-major, a cache line holds elements of many rows. A part is then stored together
+   with the rows behind each of its own (partition/move/spread_rows.c). */
 #include "base/data/csr.h"
 #include "pipeline/sink/sink_dense.h"
 
-/* Workers gather rows: nothing lies in Y as a device has it. */
+/* No direct copies: workers distribute the rows, because the part's rows are not
+   contiguous in Y. */
 static hy_direct direct(const hy_sink *sink, const hy_part *part)
 {
     (void)sink;

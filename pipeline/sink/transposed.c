@@ -1,4 +1,4 @@
-/* pipeline/sink/transposed.c - Y in columns, which the device turns. */
+/* pipeline/sink/transposed.c - stores a column-major Y that the device transposes. */
 #include "pipeline/sink/transposed.h"
 
 #include "base/data/csr.h"
@@ -17,7 +17,8 @@ hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
                               : HYBRID_OK;
 }
 
-/* Copies of two dimensions have only so much from one column to the next. */
+/* A chunk with too many rows is left to the workers, because a two-dimensional copy
+   limits the distance between two columns. */
 int hy_transposed_is(const hy_slot *slot)
 {
     const hy_chunk *chunk = slot->job.chunk;
@@ -26,8 +27,8 @@ int hy_transposed_is(const hy_slot *slot)
     return slot->site->turned.turns && rows <= HY_MOST_PITCH / 8;
 }
 
-/* The chunk's columns where they go to: its place in pinned memory, or in the result, if
-   that takes them as they are. */
+/* Returns the destination of the chunk's columns: its pinned memory, or Y if that can be
+   written directly. */
 static hy_row_copy home_of(hy_slot *slot)
 {
     hy_job *job           = &slot->job;
@@ -47,7 +48,7 @@ static hy_row_copy home_of(hy_slot *slot)
     if (!job->direct)
         return home;
     home.dst = to.to->rows.dst;
-    if (to.to->rows.rows > 1) /* else its columns follow each other there, too */
+    if (to.to->rows.rows > 1) /* else the columns are contiguous in Y, too */
         home.dst_pitch = to.to->rows.dst_pitch;
     return home;
 }
@@ -63,24 +64,24 @@ hybrid_status hy_transposed_back(hy_slot *slot, hy_lane *lane)
     const int64_t most = (int64_t)(slot->site->turned.buffer.bytes / size) / width;
 
     for (int64_t row = 0; row < rows; row += most) {
-        const int64_t count         = hy_min(most, rows - row);
-        const size_t at             = (size_t)row * size;
-        const hy_transposition turn = {.to   = room,
-                                       .from = (const char *)job->out.val +
-                                               at * (size_t)width,
-                                       .to_ld   = count,
-                                       .from_ld = width,
-                                       .lines   = width,
-                                       .length  = count,
-                                       .filled  = count,
-                                       .size    = size};
-        const hy_row_copy part      = {.dst       = (char *)home.dst + at,
-                                       .src       = room,
-                                       .dst_pitch = home.dst_pitch,
-                                       .src_pitch = (size_t)count * size,
-                                       .bytes     = (size_t)count * size,
-                                       .rows      = width};
-        HY_TRY(ops->turn(lane, &turn));
+        const int64_t count                  = hy_min(most, rows - row);
+        const size_t at                      = (size_t)row * size;
+        const hy_transposition transposition = {.to   = room,
+                                                .from = (const char *)job->out.val +
+                                                        at * (size_t)width,
+                                                .to_ld   = count,
+                                                .from_ld = width,
+                                                .lines   = width,
+                                                .length  = count,
+                                                .filled  = count,
+                                                .size    = size};
+        const hy_row_copy part               = {.dst       = (char *)home.dst + at,
+                                                .src       = room,
+                                                .dst_pitch = home.dst_pitch,
+                                                .src_pitch = (size_t)count * size,
+                                                .bytes     = (size_t)count * size,
+                                                .rows      = width};
+        HY_TRY(ops->turn(lane, &transposition));
         HY_TRY(job->direct ? hy_pinned_copy_rows(lane, &part, part.dst)
                            : ops->copy_rows(lane, &part));
     }

@@ -1,20 +1,21 @@
-/* pipeline/sink/transposed.h - Y in columns, which the device turns.
+/* pipeline/sink/transposed.h - stores a column-major Y that the device transposes.
 
-   Kernels write rows. The device turns n rows of a chunk's result at a time into the room
-   of the site (room.h), and copies them from there to pinned memory, where the chunk lies
-   in columns in the end, or to Y if it is pinned and takes them as they are. Without a
-   room workers turn (partition/move/dense_rows.c). */
+   Kernels write rows. The device transposes some rows of a chunk's result at a time into
+   the room of the site (pipeline/load/room.h). It copies the columns from there to pinned
+   memory, or directly to Y if that is pinned and nothing is added or scaled. Without a
+   room, workers transpose (partition/move/dense_rows.c). */
 #ifndef HY_TRANSPOSED_H
 #define HY_TRANSPOSED_H
 
 #include "pipeline/site/site.h"
 
-/* Before a run on the site: whether what goes to the sink is turned by the device, and the
-   room for that, which stays. */
+/* Before a run on the site: decides whether the device transposes what goes to the sink,
+   and allocates the room, which stays allocated. */
 hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
-                              const hy_sink *sink);
+                                  const hy_sink *sink);
 
-/* Whether the chunk's result goes to Y so, and its way. */
+/* hy_transposed_is() returns 1 if the device transposes the chunk's result.
+   hy_transposed_back() enqueues that and the copy. */
 int hy_transposed_is(const hy_slot *slot);
 hybrid_status hy_transposed_back(hy_slot *slot, hy_lane *lane);
 

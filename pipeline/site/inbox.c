@@ -1,6 +1,4 @@
-/* pipeline/site/inbox.c - tasks that threads hand to one thread, in the order in which
- * they came.
- */
+/* pipeline/site/inbox.c - a queue of tasks for one thread. */
 #include "pipeline/site/inbox.h"
 
 #include <string.h>
@@ -31,7 +29,7 @@ void hy_inbox_push(hy_inbox *inbox, hy_task *task)
     pthread_mutex_unlock(&inbox->lock);
 }
 
-/* Until something is there, or for a while. */
+/* Spins until a task has arrived, HY_SPINS times at most. */
 static void look(const hy_inbox *inbox)
 {
     for (int i = 0; i < HY_SPINS && inbox->looks; i++) {
@@ -41,8 +39,8 @@ static void look(const hy_inbox *inbox)
     }
 }
 
-/* Waits with the lock held for a task, or for HY_LEND_NS; the lock is given up meanwhile.
- */
+/* Waits for a task, for HY_LEND_NS at most. The caller holds the lock, which is released
+   while the function waits. */
 static void wait_or_lend(hy_inbox *inbox)
 {
     if (!inbox->pool) {

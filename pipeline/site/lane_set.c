@@ -1,15 +1,17 @@
-/* pipeline/site/lane_set.c - what a site works with besides memory: lanes, marks and
- * threads.
- */
+/* pipeline/site/lane_set.c - lanes, marks and threads of a site. */
 #include "pipeline/site/lane_set.h"
 
 #include <string.h>
 
-enum { KEPT = 2, FIRST_ROOM = 32 }; /* idle ones of a backend; marks and lanes at first */
+enum {
+    KEPT       = 2,
+    FIRST_ROOM = 32
+}; /* idle lane sets of a backend; first capacity of
+      hy_made */
 
 /* ---- threads ------------------------------------------------------------------- */
 
-/* Traces keep them as long as the engine. */
+/* Names are static because traces keep pointers to them as long as the engine lives. */
 #define NAMES(name)                                                                      \
     {                                                                                    \
         name, name "1", name "2", name "3", name "4", name "5", name "6", name "7",      \
@@ -24,7 +26,7 @@ const char *hy_lane_name(hy_lane_kind kind, int device)
     return names[kind][device];
 }
 
-enum { NO_WORKER = -1 }; /* of the pool */
+enum { NO_WORKER = -1 }; /* the thread is not a worker of the pool */
 
 static void *serve(void *arg)
 {
@@ -153,9 +155,9 @@ hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes)
 
 /* ---- open and close ---------------------------------------------------------------- */
 
-/* Where the backend computes in place, each slot has a run lane of its own instead, so
-   that parallel loops of one chunk fill the barriers of another. One watcher is enough:
-   it waits in the order of chunks, in which they are to finish. */
+/* If the backend computes in place, every slot has a run lane of its own, so that
+   parallel loops of one chunk use workers that have finished another chunk. One watcher
+   is enough, since it waits for chunks in the order in which they finish. */
 static hybrid_status open_lanes(hy_lane_set *lane_set)
 {
     hy_backend *backend = lane_set->backend;
@@ -167,13 +169,14 @@ static hybrid_status open_lanes(hy_lane_set *lane_set)
                 lane != HY_ON_RUN, &lane_set->lanes[lane]));
         else if (lane != HY_ON_RUN)
             continue;
-        if (lane != HY_ON_IN) /* what follows a copy to the device is a lane's stage */
+        if (lane != HY_ON_IN) /* the stage that follows a copy to the device is a lane's,
+                                 so no watcher is needed */
             HY_TRY(start(backend->ctx, &lane_set->watchers[lane]));
     }
     return HYBRID_OK;
 }
 
-/* Lanes before marks: one may still have marks to reach. */
+/* Closes lanes before marks, since a lane may still set marks. */
 static void close_lane_set(hy_context *ctx, hy_lane_set *lane_set)
 {
     const hy_backend_ops *ops = lane_set->backend->ops;

@@ -1,9 +1,8 @@
-/* pipeline/site/lane_set.h - what a site works with besides memory: lanes, marks and
-   threads.
+/* pipeline/site/lane_set.h - lanes, marks and threads of a site.
 
-   To make them takes longer than a small product. So they outlive their site: the context
-   keeps what is idle for the next one on the same backend. A lane set belongs to one site
-   at a time, and only one whose lanes are idle and without an error is kept. */
+   Creating them takes longer than a small product, so they outlive their site: the
+   context keeps idle lane sets for the next site of the same backend. A lane set belongs
+   to one site at a time. It is kept only if its lanes are idle and none has failed. */
 #ifndef HY_LANE_SET_H
 #define HY_LANE_SET_H
 
@@ -11,32 +10,35 @@
 #include "pipeline/site/inbox.h"
 #include "pipeline/run/stage.h"
 
-/* Does the tasks that are put into its inbox. */
+/* A thread that executes the tasks of its inbox. */
 typedef struct hy_thread {
     pthread_t id;
     hy_inbox inbox;
     int started;
 } hy_thread;
 
-/* What was made of a kind; the first `used` are the site's. */
+/* Objects of one kind, in a growing array. The first `used` belong to the site. */
 typedef struct hy_made {
     void **items;
     int used, count, room;
 } hy_made;
 
 typedef struct hy_lane_set {
-    struct hy_lane_set *next; /* of the idle ones */
-    int64_t call;             /* number of the last call that made parts of it (ctx->call) */
+    struct hy_lane_set *next; /* next idle lane set of the context */
+    int64_t call;             /* ctx->call of the last call that created a part of it */
     hy_backend *backend;
-    hy_lane *lanes[HY_LANES];     /* NULL where slots have their own, or there is none */
+    hy_lane *lanes[HY_LANES];     /* NULL where every slot has its own lane, or the
+                                     backend has no such lane */
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
-    hy_thread loader;             /* if B or X was ever loaded */
-    hy_made marks, runs;          /* runs: lanes of slots */
-    hy_buffer told, survey; /* if operands were ever surveyed: what the device tells the host,
-                               pinned, and hy_surveying.work */
+    hy_thread loader;             /* started when B or X is loaded for the first time */
+    hy_made marks, runs;          /* `runs` are the run lanes of slots */
+    hy_buffer told, survey; /* for surveys: pinned memory that receives what the device
+                               counted, and hy_surveying.work; empty until the first
+                               survey */
 } hy_lane_set;
 
-/* As traces and profilers print it: "h2d" on the first device, "h2d1" on the next. Static. */
+/* Returns the name of a lane in traces and profilers: "h2d" on the first device, "h2d1"
+   on the second, and so on. The string is static. */
 typedef enum hy_lane_kind {
     HY_NAME_IN,
     HY_NAME_RUN,
@@ -46,28 +48,29 @@ typedef enum hy_lane_kind {
 } hy_lane_kind;
 const char *hy_lane_name(hy_lane_kind kind, int device);
 
-/* An idle lane set of that backend, or a new one. */
+/* Takes an idle lane set of the backend, or creates one. */
 hybrid_status hy_lane_set_take(hy_context *ctx, hy_backend *backend, hy_lane_set **out);
 
-/* The site needs it no more; with it go its marks and the lanes of its slots. `clean`:
-   nothing has failed since its lanes were seen idle. NULL is fine. */
+/* Returns the lane set to the context, with its marks and the lanes of its slots. `clean`
+   is 1 if no call has failed since its lanes were last idle; otherwise the lane set is
+   closed. NULL is allowed. */
 void hy_lane_set_give(hy_context *ctx, hy_lane_set *lane_set, int clean);
 
-/* The site's until the lane set is given back. */
+/* The mark or lane belongs to the site until the lane set is given back. */
 hybrid_status hy_lane_set_mark(hy_lane_set *lane_set, hy_mark **out);
 hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out);
 
-/* Set a mark of which nobody asks when it was reached. */
+/* Sets a mark whose time will not be asked for. */
 hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
 
-/* Let the loader's thread run, if it does not yet. */
+/* Starts the loader's thread unless it runs. */
 hybrid_status hy_lane_set_loader(hy_lane_set *lane_set);
 
-/* Makes told, with so many bytes, and survey, unless they are there. */
+/* Allocates `told` with `told_bytes` bytes, and `survey`, unless they exist. */
 hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes);
 
-/* Closes idle lane sets of which parts were made in call number `since` or later; 0 means
-   all. */
+/* Closes idle lane sets that call number `since` or a later call has created a part of. 0
+   closes all idle lane sets. */
 void hy_lane_sets_trim(hy_context *ctx, int64_t since);
 
 #endif /* HY_LANE_SET_H */

@@ -5,7 +5,8 @@
 
 /* ---- which ------------------------------------------------------------------------ */
 
-/* Bytes of a chunk's pack, at most, and of all that it needs. */
+/* Returns the bound of the chunk's pack in bytes; *all receives the bound of all its
+   buffers. */
 static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *all)
 {
     const hy_cost cost = chunk->variant->cost(&chunk->features, rates);
@@ -14,13 +15,14 @@ static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *a
     return hy_align(cost.pack_bytes);
 }
 
-/* Rows of X that travel with a chunk change from run to run. */
+/* Gathered chunks are not cached, since their rows of X change from run to run. */
 static int may_keep(const hy_chunk *chunk)
 {
     return !chunk->gathered && chunk->variant->prepare;
 }
 
-/* `count` of the first panel get their places, and the same rows of later ones. */
+/* The first `count` chunks of the first column block get positions in the cache, and so
+   do the chunks of the same rows in later blocks. */
 static void give_places(const hy_rates *rates, hy_chunk *chunks, int64_t count,
                         int64_t ranges, int64_t all)
 {
@@ -50,10 +52,10 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t 
         kept += pack;
         slot = hy_larger(slot, all - pack);
     }
-    if (k < ranges) /* all of a plan or none */
+    if (k < ranges) /* all packs stay for later runs, or none */
         return;
     for (; k > 0 && (kept > most || kept + slots * slot > room);
-         k--) { /* a slot holds what is not kept */
+         k--) { /* a slot needs room for packs that are not cached */
         kept -= pack_bytes(rates, &chunks[k - 1], &all);
         slot = hy_larger(slot, all);
     }
@@ -147,7 +149,7 @@ void hy_pack_cache_begin(hy_pack_cache *cache)
         hy_pack_cache_forget(cache);
 }
 
-/* A run that finds all of them packs nothing, and A may be gone: they outlive it. */
+/* Once all packs are cached they stay, because A may be freed before the next run. */
 void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int shared)
 {
     if (status == HYBRID_OK)

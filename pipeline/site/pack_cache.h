@@ -1,59 +1,65 @@
-/* pipeline/site/pack_cache.h - packs of A that stay on the device from panel to panel of
-   X, or from run to run.
+/* pipeline/site/pack_cache.h - packs of A that are cached on the device, for later column
+   blocks of X or for later runs.
 
-   The first chunks of a plan, as many as fit beside X and the slots, have a place of
-   their own for what they pack; chunks of later panels find it there. Where the host
-   takes part, a chunk that it has taken so far is not there. A run that fails while it
-   fills these places leaves nothing behind: later ones pack all of them. */
+   The first chunks of a plan, as many as fit beside X and the slots, have fixed positions
+   for their packs. Chunks of later column blocks find the packs there. A chunk that the
+   host has computed has no pack in the cache. If a run fails while it fills the cache,
+   the cache is emptied and the next run packs all chunks again. */
 #ifndef HY_PACK_CACHE_H
 #define HY_PACK_CACHE_H
 
 #include "partition/pattern/chunks.h"
 
 typedef struct hy_pack_cache {
-    size_t bytes;    /* of the places on the device; 0: nothing is kept */
-    hy_buffer block; /* they; empty while the site rests and packs do not last */
-    hy_pack *packs;  /* of each kept chunk of the first panel; bytes 0: not there yet */
+    size_t bytes;    /* size of the cache on the device; 0: no pack is cached */
+    hy_buffer block; /* the cache; empty while the site rests, unless `lasts` */
+    hy_pack *packs;  /* one for each cached chunk of the first column block; bytes == 0 if
+                        the pack is missing */
     int64_t count;
-    int64_t ranges; /* chunks of one panel of columns, kept or not */
-    int lasts;      /* from run to run */
-    int there;      /* all of them, since a run that succeeded and that nobody took part in */
+    int64_t ranges; /* chunks of one column block, cached or not */
+    int lasts;      /* 1: packs stay from run to run */
+    int there;      /* 1: all packs are present, because a run without the host's help has
+                       succeeded */
 } hy_pack_cache;
 
-/* Mark the first chunks, as many as fit beside `depth` slots in `room` bytes, and those
-   of the same rows in later panels. Their packs take `most` bytes at most. */
+/* Marks the first chunks, as many as fit in `room` bytes beside `depth` slots, and the
+   chunks of the same rows in later column blocks. Their packs take at most `most`
+   bytes. */
 void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
                           hy_chunk *chunks, int64_t count);
 
-/* How many of the first panel are marked, and the bytes of their places. */
+/* Returns how many chunks of the first column block are marked; *bytes is the size of the
+   cache. */
 int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
                       size_t *bytes);
 
-/* The places that hy_pack_cache_leave() gave back, again; none holds a pack. */
+/* hy_pack_cache_return() allocates the cache again that hy_pack_cache_leave() has freed.
+   It holds no packs then. */
 hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache);
 void hy_pack_cache_leave(hy_backend *backend, hy_pack_cache *cache);
 
-/* On failure nothing is held that hy_pack_cache_close() does not free. */
+/* After a failure, hy_pack_cache_close() frees what was allocated. */
 hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
                                  const hy_chunk *chunks, int64_t count,
                                  hy_pack_cache *cache);
 void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache);
 
-/* How many are there from earlier runs. */
+/* Returns the number of packs that earlier runs have left in the cache. */
 int64_t hy_pack_cache_there(const hy_pack_cache *cache);
 
-/* None is there any more. */
+/* Empties the cache. */
 void hy_pack_cache_forget(hy_pack_cache *cache);
 
-/* Whether the pack of a run's chunk `index` will be on the device when its turn on the
-   lanes comes. */
+/* Returns 1 if the pack of chunk `index` of the run will be on the device when the chunk
+   reaches the lanes. */
 int hy_pack_cache_has(const hy_pack_cache *cache, const hy_chunk *chunk, int64_t index);
 
-/* Its record; NULL if it is not kept. */
+/* Returns the record of the chunk's pack; NULL if the chunk is not cached. */
 hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
                               int64_t index);
 
-/* A run begins; it ended so. `shared`: the host computed a part, and may in the next. */
+/* Called at the beginning of a run, and at its end with its status. `shared` is 1 if the
+   host computed a part of the run, as it may in the next. */
 void hy_pack_cache_begin(hy_pack_cache *cache);
 void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int shared);
 

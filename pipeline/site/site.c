@@ -1,12 +1,12 @@
-/* pipeline/site/site.c - opening and closing a site, and the device memory that it has
-   between two runs. */
+/* pipeline/site/site.c - opening and closing a site, and its device memory between two
+   runs. */
 #include "pipeline/site/site.h"
 
 #include <string.h>
 
 /* ---- device memory ----------------------------------------------------------------- */
 
-/* Of all slots: to pin a block takes 1.2 ms, however small it is. */
+/* One block serves all slots, because pinning takes 1.2 ms however small a block is. */
 static hybrid_status get_device(hy_site *site)
 {
     const size_t bytes = site->slot_device;
@@ -37,7 +37,7 @@ static hy_tenancy bytes_of(const hy_tenant *tenant)
                         .lasting = lasting};
 }
 
-/* Packs that the next run counts on stay. */
+/* Packs that the next run relies on stay. */
 static void leave(hy_tenant *tenant)
 {
     hy_site *site             = (hy_site *)tenant;
@@ -75,7 +75,7 @@ void hy_site_rest(hy_site *site, hybrid_status status)
 
 /* ---- open and close ---------------------------------------------------------------- */
 
-/* Device memory first: it is what may be missing, and to pin memory takes long. */
+/* Device memory is allocated first: it is what may be missing, and pinning is slow. */
 static hybrid_status open_blocks(hy_site *site, size_t depth)
 {
     const size_t device = depth * site->slot_device, pinned = depth * site->slot_pinned;
@@ -110,7 +110,7 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
     return get_device(site);
 }
 
-/* B or X on the device, and lanes: those with which it is loaded early, or new ones. */
+/* Takes lanes and memory for B or X: those of the loader `early`, or new ones. */
 static hybrid_status open_lane_set(hy_site *site, int depth, size_t shared_bytes,
                                    hy_loader *early)
 {
@@ -162,13 +162,14 @@ done:
     return status;
 }
 
-/* Buffers last: a lane set that is closed waits for what its lanes still do with them. */
+/* Frees buffers last, because closing a lane set waits for work that uses them. */
 void hy_site_close(hy_site *site)
 {
     if (!site)
         return;
     hy_tenant_exit(&site->tenant);
-    if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK) /* no run came */
+    /* the plan is destroyed before its first run */
+    if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK)
         site->failed = 1;
     hy_lane_set_give(site->ctx, site->lane_set, !site->failed);
     for (int i = 0; i < site->depth; i++)

@@ -12,10 +12,10 @@ enum {
     BACK_BYTES    = 8 << 20
 };
 
-/* Entries of a SpGEMM chunk come back through room for what is expected of them, not for
-   their bound, and for no more than BACK_BYTES: pinned memory is slow to get, and workers
-   read what the device wrote to it from the last-level cache. If there are more, they
-   come in turns. */
+/* Entries of a SpGEMM chunk come back through room for their expected number, not for
+   their bound, and through at most BACK_BYTES. Pinned memory is slow to allocate, and
+   workers can read a small buffer from the last-level cache. More entries come in several
+   copies. */
 static hy_features back_features(const hy_features *f)
 {
     const int64_t most    = BACK_BYTES / (4 + (int64_t)hy_value_size(f->type));
@@ -94,7 +94,7 @@ hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
         return HYBRID_OK;
     }
     HY_TRY_ELSE_DONE(open_marks(slot));
-    if (!backend->ops->copy) /* computes in place */
+    if (!backend->ops->copy) /* the backend computes in place */
         HY_TRY_ELSE_DONE(hy_lane_set_run_lane(lane_set, &slot->run));
 done:
     if (status != HYBRID_OK)
@@ -120,7 +120,8 @@ hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)
     return b;
 }
 
-/* Room for the result in pinned memory, behind that for a pack of so many bytes. */
+/* Places the room for the result in pinned memory behind `pack_room` bytes for the
+   pack. */
 static void begin_back(hy_slot *slot, hy_op op, size_t pack_room)
 {
     hy_job *job            = &slot->job;

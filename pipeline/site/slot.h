@@ -1,7 +1,7 @@
 /* pipeline/site/slot.h - buffers, marks and state of one chunk in flight.
 
-   A slot belongs to one thread at a time: it goes from one to the other as a task, through
-   the pool or an inbox, and so it has no lock. */
+   A slot belongs to one thread at a time. It passes from thread to thread as a task,
+   through the pool or an inbox, and therefore needs no lock. */
 #ifndef HY_SLOT_H
 #define HY_SLOT_H
 
@@ -13,75 +13,82 @@
 struct hy_site;
 struct hy_side;
 
-/* One stage of one chunk, as it went. */
+/* Times of one stage of one chunk. */
 typedef struct hy_passage {
-    hy_mark *begin, *end;     /* on a lane; NULL where the backend has no such stage */
-    int64_t begin_ns, end_ns; /* on the pool, or by the calling thread */
-    int worker;               /* -1: the calling thread */
+    hy_mark *begin, *end;     /* for a stage on a lane; NULL where the backend has no such
+                                 stage */
+    int64_t begin_ns, end_ns; /* for a stage on the pool or in the calling thread */
+    int worker;               /* worker of the pool; -1: the calling thread */
     int64_t bytes;
-    int done;    /* 0: skipped */
-    int untimed; /* on a lane: `end` has no time, and `begin` was not set */
+    int done;    /* 0: the stage was skipped */
+    int untimed; /* 1: on a lane, `end` has no time and `begin` was not set */
 } hy_passage;
 
 typedef struct hy_slot {
-    hy_task task; /* first: whoever does it has the slot */
+    hy_task task; /* must be the first member: the owner of the task owns the slot */
     struct hy_site *site;
-    int lands; /* its results stay on the device */
-    struct hy_side *side; /* of the run that it is in, and */
-    hy_sink *sink;        /* where the result of that run goes */
+    int lands; /* 1: results stay on the device */
+    struct hy_side *side; /* side of the present run */
+    hy_sink *sink;        /* sink of the present run */
     hy_backend *backend;
-    hy_lane_set *lane_set; /* NULL: the calling thread does all stages, and needs no marks */
+    hy_lane_set *lane_set; /* NULL: the calling thread does all stages and needs no marks */
     const hy_stage *stages;
     hy_job job;
-    hy_lane *run;     /* where the backend computes in place; else NULL */
-    hy_buffer device; /* job.in, work and out lie here: parts of the site's blocks */
-    hy_buffer pinned; /* job.out_nnz, units, pack and back lie here */
-    hy_buffer packed; /* pinned: columns that come packed; got when they first do */
-    hy_claim claim; /* its chunk, and which of the site's list it is */
-    int64_t turn;          /* of its chunk among those that the run began on the site */
-    const hy_stage *stage; /* the next one */
-    hy_mark *unseen;       /* last mark that the host did not wait for, or NULL */
-    hy_where unseen_on;    /* its lane */
-    int64_t seen_ns;       /* when the host last saw one reached */
-    hy_mark *columns;      /* SpGEMM: when they have come packed, and values follow; or NULL */
+    hy_lane *run;     /* the slot's own run lane, if the backend computes in place; else
+                         NULL */
+    hy_buffer device; /* part of the site's block: holds job.in, job.work and job.out */
+    hy_buffer pinned; /* part of the site's block: holds job.out_nnz, job.units, job.pack
+                         and job.back */
+    hy_buffer packed; /* pinned memory for delta-coded columns; allocated when first
+                         needed */
+    hy_claim claim; /* the chunk, and its index in the site's list */
+    int64_t turn;          /* position of the chunk among those that the run has begun on
+                              the site */
+    const hy_stage *stage; /* next stage */
+    hy_mark *unseen;       /* last mark that the host has not waited for, or NULL */
+    hy_where unseen_on;    /* lane of `unseen` */
+    int64_t seen_ns;       /* when the host last saw a mark reached */
+    hy_mark *columns;      /* SpGEMM: reached when delta-coded columns have arrived and
+                              values follow; or NULL */
     hy_passage passage[HY_STEPS];
-    hy_work_log log; /* of traced runs: who worked on which step of the chunk */
+    hy_work_log log; /* traced runs: which threads worked on each stage of the chunk */
     hybrid_status status;
-    int busy;     /* holds a chunk */
-    int parked;   /* waits for its turn on the lanes */
-    int on_lanes; /* had its turn there */
-    int counted;  /* the queue knows that it is computed */
-    int64_t part; /* of the result, in the order in which they were reserved */
-    int placing;  /* workers have its result, or had */
+    int busy;     /* 1: the slot holds a chunk */
+    int parked;   /* 1: the chunk waits for its turn on the lanes */
+    int on_lanes; /* 1: the chunk has had its turn on the lanes */
+    int counted;  /* 1: the queue has been told that the chunk is computed */
+    int64_t part; /* number of the part of the result, in order of reservation */
+    int placing;  /* 1: workers store the result, or have stored it */
 } hy_slot;
 
-/* Device and pinned bytes of a slot for any of these chunks. `lands`: results stay on the
-   device, and need no room in pinned memory. */
+/* Computes the device and pinned bytes of a slot that suits every one of these chunks.
+   `lands` is 1 if results stay on the device and need no pinned memory. */
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
                    const hy_chunk *chunks, int64_t count, int lands, size_t *device,
                    size_t *pinned);
 
-/* Pinned bytes of one for a chunk with these features. */
+/* Returns the pinned bytes of a slot for a chunk with these features. */
 size_t hy_slot_pinned_bytes(const hy_variant *variant, const hy_features *f,
                             const hy_rates *rates);
 
-/* Get marks of the lane set, which is borrowed, as the pinned block is, and may be NULL. The
-   slot has no device memory yet. On failure nothing is held. */
+/* Makes a slot with marks of the lane set. The lane set, which may be NULL, and the
+   pinned block are borrowed. The slot has no device memory yet. After a failure it holds
+   nothing. */
 hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
                            const hy_stage *stages, hy_buffer pinned, hy_slot *slot);
 void hy_slot_close(hy_backend *backend, hy_slot *slot);
 
-/* Bytes [at, at + bytes) of a block. */
+/* Returns bytes [at, at + bytes) of a block. */
 hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes);
 
-/* The lane of a stage: the slot's own, or the one that all slots share. */
+/* Returns the lane of a stage: the slot's own, or the one that all slots share. */
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
 
-/* Point the job's buffers into the slot's blocks for its claim, or into the cache of packs. */
+/* Points the job's buffers into the slot's blocks, or into the cache of packs. */
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
                    const hy_pack_cache *cache);
 
-/* What the chunk brings, whose result lies there: all of it. */
+/* Returns the whole result of the chunk, which lies in `rows`, as a part for the sink. */
 hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows);
 
 #endif /* HY_SLOT_H */

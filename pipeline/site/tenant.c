@@ -1,5 +1,5 @@
-/* pipeline/site/tenant.c - device memory that outlives a run, and its return in between.
- */
+/* pipeline/site/tenant.c - device memory that outlives a run, and how it is given
+   back. */
 #include "pipeline/site/tenant.h"
 
 #include "pipeline/site/lane_set.h"
@@ -57,8 +57,8 @@ void hy_tenant_rest(hy_tenant *tenant)
 
 /* ---- leaving ---------------------------------------------------------------------- */
 
-/* Returns the tenant of the backend that is idle for longest and has something to give,
-   as one that works; NULL if there is none. */
+/* Returns the tenant of the backend that has been idle for longest and holds transient
+   memory, and marks it as working; NULL if there is none. */
 static hy_tenant *take_idle(hy_backend *backend)
 {
     hy_context *ctx = backend->ctx;
@@ -78,8 +78,9 @@ static hy_tenant *take_idle(hy_backend *backend)
     return last;
 }
 
-/* Without the lock: leaving takes locks of the backend, which may be held by a thread
-   that waits for this one. Returns 0 if no tenant has anything to give. */
+/* Is called without the tenants' lock: giving memory back takes locks of the backend,
+   whose holder may be waiting for the tenants' lock. Returns 0 if no tenant holds
+   transient memory. */
 static int leave_one(hy_backend *backend)
 {
     hy_tenant *tenant = take_idle(backend);
@@ -97,7 +98,7 @@ void hy_tenants_leave(hy_backend *backend)
         ;
 }
 
-/* A backend that computes in place may lack host memory instead. */
+/* A backend that computes in place may run out of host memory instead. */
 static int is_short(const hy_backend *backend, hybrid_status status)
 {
     return status == HYBRID_NO_DEVICE_MEMORY ||
@@ -117,7 +118,8 @@ hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, const char *wh
         hy_message_clear(&backend->ctx->message);
         status = ops->alloc(backend, HY_DEVICE, bytes, what, room);
     }
-    if (status == HYBRID_NO_DEVICE_MEMORY) { /* kept blocks may lie where there is room */
+    if (status == HYBRID_NO_DEVICE_MEMORY) { /* pooled blocks may occupy the missing
+                                                memory */
         hy_message_clear(&backend->ctx->message);
         hy_lane_sets_trim(backend->ctx, 0);
         ops->trim(backend, 0);
@@ -148,7 +150,7 @@ size_t hy_tenants_transient(const hy_backend *backend)
     return most;
 }
 
-/* Among those that rest: the memory of tenants that work is in use. */
+/* Considers tenants that rest: the memory of tenants that work is in use. */
 static const hy_tenant *find_largest(const hy_backend *backend)
 {
     const hy_tenant *largest = NULL;

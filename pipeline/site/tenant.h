@@ -1,17 +1,17 @@
-/* pipeline/site/tenant.h - device memory that outlives a run, and its return in between.
+/* pipeline/site/tenant.h - device memory that outlives a run, and how it is given back.
 
-   The site of a live plan is a tenant of its backend. While no run uses the site, it holds
-   memory of two kinds:
+   The site of a live plan is a tenant of its backend. While no run uses the site, it
+   holds memory of two kinds:
 
-     transient   Slots, room for B or X, rooms for transposing. Each run fills them anew, so
-                 an idle tenant gives this memory to whoever needs it, and allocates it again
-                 when its next run begins.
-     lasting     Packs of A that stay from run to run (HYBRID_RESIDENT). The arrays that they
-                 were made from may be gone, so they are never given back.
+       transient   Slots, B or X, and rooms for transposing. Each run fills them anew, so an
+                   idle tenant gives this memory to a site that needs it, and allocates it
+                   again when its next run begins.
+       lasting     Cached packs of a resident A (HYBRID_RESIDENT). They are never given back,
+                   because the arrays that they were made from may be gone.
 
-   A plan is cut for the memory that lasting packs of other tenants leave. In turn lasting
-   packs of a new plan must leave every other tenant the transient memory that it needs. So
-   every live plan can run, whatever other plans are live. */
+   A plan is cut for the memory that lasting packs of other tenants leave, and its own
+   lasting packs must leave every other tenant the transient memory that it needs. Every
+   live plan can therefore run, whatever other plans are live. */
 #ifndef HY_TENANT_H
 #define HY_TENANT_H
 
@@ -21,9 +21,9 @@ typedef struct hy_tenant hy_tenant;
 
 /* Bytes of device memory of one tenant. */
 typedef struct hy_tenancy {
-    size_t held;      /* allocated now */
+    size_t held;      /* allocated at present */
     size_t transient; /* most that a run needs besides lasting packs */
-    size_t lasting;   /* of packs that stay */
+    size_t lasting;   /* cached packs that stay */
 } hy_tenancy;
 
 typedef struct hy_tenant_ops {
@@ -34,35 +34,36 @@ typedef struct hy_tenant_ops {
 struct hy_tenant {
     const hy_tenant_ops *ops;
     hy_backend *backend;
-    hy_tenant *next;    /* in ctx->tenants, the tenant that worked last first */
-    int works;          /* 1: is being opened or runs, and keeps what it has */
-    hy_op op;           /* of its plan's product, as messages name it, */
-    int64_t rows, cols; /* and the shape of A */
+    hy_tenant *next;    /* in ctx->tenants, which begins with the tenant that worked last */
+    int works;          /* 1: the site is being opened or runs, and keeps its memory */
+    hy_op op;           /* product of its plan, for messages */
+    int64_t rows, cols; /* shape of A, for messages */
 };
 
-/* The tenant is made, or a run of it begins. */
+/* Called when the tenant is made, and when a run of it begins. */
 void hy_tenant_work(hy_tenant *tenant);
-/* The run ended. */
+/* Called when a run has ended. */
 void hy_tenant_rest(hy_tenant *tenant);
-/* The tenant is no more; one that never worked is fine. */
+/* Called when the tenant is closed; a tenant that never worked is allowed. */
 void hy_tenant_exit(hy_tenant *tenant);
 
-/* Makes *room device memory of `bytes` bytes or more, unless it is that already. If there is
-   not enough, idle tenants of the backend leave, the one that is idle for longest first. Fails
-   with NO_DEVICE_MEMORY and a sentence that names the array (`what`) and the idle tenant that holds most. Called by the thread that makes the public call. */
+/* Makes *room device memory of at least `bytes` bytes, unless it is already. If memory is
+   short, idle tenants of the backend give theirs back, beginning with the one that has
+   been idle for longest. NO_DEVICE_MEMORY names the array (`what`) and the idle tenant
+   that holds most. Only the thread of the public call may call this function. */
 hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, const char *what,
                                hy_buffer *room);
 
-/* All idle tenants of the backend leave. From any thread if the backend computes in place,
-   else from the thread that makes the public call. */
+/* Makes all idle tenants of the backend give their memory back. Any thread may call this
+   function if the backend computes in place, else only the thread of the public call. */
 void hy_tenants_leave(hy_backend *backend);
 
-/* Bytes of lasting packs on the backend, and the most transient bytes of one tenant. */
+/* Return the bytes of lasting packs on the backend, and the largest transient memory of
+   one tenant. */
 size_t hy_tenants_lasting(const hy_backend *backend);
 size_t hy_tenants_transient(const hy_backend *backend);
 
-/* Adds to the sentence of NO_DEVICE_MEMORY which idle tenant holds most,
-   if there is one. */
+/* Adds to the sentence of NO_DEVICE_MEMORY the idle tenant that holds most, if any. */
 hybrid_status hy_tenants_blame(const hy_backend *backend);
 
 #endif /* HY_TENANT_H */

@@ -1,5 +1,5 @@
-# A budget that not even one row fits in is exit code 4; a tight one changes nothing but the
-# chunks.
+# A budget that does not hold a single row gives exit code 4. A small budget changes the
+# chunks only.
 . "$(dirname "$0")/lib.bash"
 
 expect 4 multiply -q gen:stencil27:8 --backend host --device-memory 1KiB -o C.mtx

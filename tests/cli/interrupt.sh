@@ -1,29 +1,31 @@
-# Interrupted while it computes, the program exits with 130 and leaves no file behind.
+# A program that is interrupted while it computes exits with 130 and leaves no file
+# behind.
 . "$(dirname "$0")/lib.bash"
 
-# begin <signal> <output> <threads> <argument>...: the program in the background, until its
-# progress is on stderr. A shell starts what is in the background with SIGINT ignored.
+# begin <signal> <output> <threads> <argument>...: starts the program in the background
+# and waits for its progress on stderr. env resets the signal, because a shell starts
+# background commands with SIGINT ignored.
 begin() {
     local name=$1 output=$2 threads=$3
     shift 3
-    : >err # not what the last one said
+    : >err # without the previous program's messages
     env --default-signal=$name "$HYBRID_SPMM" multiply "$@" --backend host --type f32 \
         --threads "$threads" --progress always -o "$output" --trace t.json --report r.json >out 2>err &
     program=$!
-    until grep -q 'row .* of ' err; do # it computes
+    until grep -q 'row .* of ' err; do # until it computes
         kill -0 $program 2>/dev/null || fail "it ended before it was interrupted"
         sleep 0.05
     done
     [ -e "$output.$program.partial" ] || fail "the output was not claimed before computing"
 }
 
-# ends <signal>...: the program gets them, and ends.
+# ends <signal>...: sends the signals and checks how the program ends
 ends() {
     local got=0
     for name; do
-        kill -$name $program 2>/dev/null # it may be gone before the second
+        kill -$name $program 2>/dev/null # the program may have ended before the second signal
     done
-    (sleep 60 && kill -KILL $program) >/dev/null 2>&1 & # ctest waits for who has its output
+    (sleep 60 && kill -KILL $program) >/dev/null 2>&1 & # no output to ctest, which waits for open pipes
     watchdog=$!
     wait $program || got=$?
     kill $watchdog 2>/dev/null
@@ -37,7 +39,7 @@ for name in INT TERM HUP QUIT; do
     ends $name
 done
 
-# one thread, which computes and is the one that is asked
+# with one thread, the thread that computes must also check for the signal
 begin INT C.mtx 1 gen:rmat:18,8
 ends INT
 
@@ -45,6 +47,6 @@ ends INT
 begin INT Y.npy 1 gen:er:200000,64 --dense-cols 256
 ends INT
 
-# a second one does not wait for the product
+# a second signal does not wait for the product
 begin INT C.mtx 2 gen:rmat:18,8
 ends INT INT

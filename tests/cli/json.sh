@@ -1,4 +1,4 @@
-# explain, info and list print JSON, whose numbers are those of the words.
+# explain, info and list print JSON with the same numbers as their text.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 python3 -c pass 2>/dev/null || exit 77

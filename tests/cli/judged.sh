@@ -1,10 +1,10 @@
-# What is no matrix is known by its beginning, however long it is: in little memory, and
-# before anything of the rest is read.
+# Input that is no matrix is refused after its beginning, however long it is: with little
+# memory, and without reading the rest.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 
-# refused <code> <pattern> <argument>...: in 64 MiB of memory; the time limit is for what
-# would read on for ever.
+# refused <code> <pattern> <argument>...: checks code and message with 64 MiB of memory.
+# The time limit ends a program that reads for ever.
 refused() {
     local want=$1 pattern=$2 got=0
     shift 2
@@ -20,18 +20,18 @@ for file in /dev/zero zeros.mtx.gz; do
     refused 3 "$file:1: the banner .* is missing" info $file
     refused 3 "$file:1: the banner .* is missing" multiply -q A.mtx $file
 done
-# Random bytes may begin as some other format does.
+# Random bytes may begin like another format.
 refused 3 '/dev/urandom:' info /dev/urandom
 refused 3 '/dev/urandom:' multiply -q A.mtx /dev/urandom
 ln -s /dev/zero zero.npy
 for file in zero.npy zeros.npy; do
     refused 3 "$file: neither a .npy file nor a Matrix Market file" multiply -q A.mtx $file
 done
-refused 3 '/dev/zero: a file of rates has less than 1048576 bytes' \
+refused 3 '/dev/zero: a rates file has less than 1048576 bytes' \
     multiply -q A.mtx --rates /dev/zero
 
-# endless <pattern> <line> <first line>...: a pipe of these lines, of which the last but for
-# them never ends
+# endless <pattern> <line> <first line>...: checks a pipe that delivers the first lines
+# and then repeats <line> for ever
 mkfifo pipe
 endless() {
     local pattern=$1 line=$2
@@ -47,7 +47,7 @@ endless 'pipe:4: there are more than the 1 entries announced' '1 1 1' "$banner" 
 refused 3 'pipe:3: the line is longer than 16777216 bytes' info pipe
 wait
 
-# what a pipe announces is not made room for beyond what there is
+# memory for the announced entries is not reserved beyond the limit
 { printf '%s\n' "$banner" '3 3 4000000000000000'; yes '1 1 1'; } >pipe 2>/dev/null &
 refused 4 'memory' info pipe
 wait

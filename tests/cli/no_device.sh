@@ -1,12 +1,12 @@
-# Without a GPU, --backend cuda is exit code 1, and nothing is said of an absent GPU unless one
-# was asked for.
+# Without a GPU, --backend cuda gives exit code 1. A missing GPU is only mentioned if the
+# user asked for one.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 
 "$HYBRID_SPMM" multiply -q A.mtx --backend cuda >out 2>err && exit 77
 expect 1 multiply -q A.mtx --backend cuda -o C.mtx
 says 'no GPU'
-no_nvidia || exit 77 # one that is there and cannot be used is told of
+no_nvidia || exit 77 # a GPU that cannot be used is mentioned
 expect 0 multiply A.mtx
 ! grep -Eiq 'GPU|device|cuda|against' err || fail "the summary tells of an absent GPU"
 expect 0 explain A.mtx

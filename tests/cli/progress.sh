@@ -1,4 +1,4 @@
-# The progress line: not without a terminal, in plain lines when forced, and never by --quiet.
+# The progress line needs a terminal; it is plain if forced, and absent with --quiet.
 . "$(dirname "$0")/lib.bash"
 
 expect 0 multiply gen:rmat:14,8 --backend host
@@ -9,10 +9,10 @@ expect 0 multiply gen:rmat:14,8 --backend host --quiet
 expect 0 multiply gen:rmat:15,8 --backend host --progress always --chunk-rows 8 --threads 1
 grep -q "$(printf '\033')" err && fail "escape sequences without a terminal"
 
-# Files that are read and written have bytes and, where the size is known, a percentage. A
-# line is drawn at the end of a call if none was drawn for 0.1 s. So the other end of the
-# pipe stops for longer once bytes have passed, and holds more back than a pipe takes:
-# however slow the machine is, the call lasts that long and draws a line.
+# Progress of files is in bytes and, if the size is known, in percent. A line is drawn at
+# the end of a call if none was drawn for 0.1 s. The other end of the pipe therefore
+# pauses after some bytes and holds back more than a pipe takes: on any machine the call
+# lasts long enough to draw a line.
 expect 0 generate er:20000,8 -o A.mtx --quiet
 { head -c 2000000 A.mtx && sleep 0.5 && tail -c +2000001 A.mtx; } |
     "$HYBRID_SPMM" info - --progress always >out 2>err || fail "info -"
@@ -28,7 +28,7 @@ expect 0 multiply A.mtx --dense-cols 1
 grep -Eq '^  total    [0-9.]+ [mu]?s in all:  read [0-9.]+ [mu]?s  plan .*compute' err || fail "no total time"
 rm A.mtx B.mtx pipe
 
-# on a terminal, if one can be had
+# on a terminal, if `script` can provide one
 script -qec true /dev/null >out 2>err </dev/null || exit 77
 terminal() {
     TERM=xterm script -qec "$HYBRID_SPMM multiply gen:band:3,1 --backend host $*" /dev/null \

@@ -1,8 +1,8 @@
-# --repeat N computes N times, tells the time of each call and writes the same result.
+# --repeat N computes N times, prints the time of each call and writes the same result.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 
-# calls <number> <argument>...: there are as many times in the summary and in the report
+# calls <number> <argument>...: checks that summary and report have `number` times
 calls() {
     local number=$1
     shift
@@ -16,7 +16,7 @@ calls = report["calls_s"]
 assert len(calls) == int(sys.argv[1]) and all(s > 0 for s in calls), calls
 # operands are in host memory
 assert report["pattern_bytes"] == 0, report
-# the report is that of the last call, which took a part of its wall time
+# the report is that of the last call, and its time a part of that call's wall time
 assert report["total_s"] <= calls[-1], report
 P
 }
@@ -28,7 +28,7 @@ expect 0 multiply gen:er:300,4 --dense-cols 2 -o Z.npy
 grep -q '^  call' err && fail "one call is told as many"
 cmp -s Y.npy Z.npy || fail "the second result differs"
 
-# a budget holds one result, not all of them
+# the budget holds one result, but not all of them
 calls 4 gen:er:20000,8 --host-memory 44MiB
 
 # operands that stay in their files

@@ -1,4 +1,4 @@
-# Shapes that do not fit are exit code 3, and the sentence has the sizes.
+# Shapes that do not fit give exit code 3 and a message with the sizes.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 
@@ -14,9 +14,9 @@ says '3 x 3.*2 x 1'
 expect 0 multiply -q B.mtx X.mtx -o Y.npy
 
 
-# the sentence names the option that makes the shapes fit
+# the message names the option that makes the shapes fit
 printf '%s\n' '%%MatrixMarket matrix coordinate real general' '2 4 1' '1 1 1' >W.mtx
-# fits <pattern> <argument>...
+# fits <pattern> <argument>...: checks exit code 3 and the message
 fits() {
     local pattern=$1
     shift

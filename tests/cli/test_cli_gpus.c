@@ -1,5 +1,6 @@
-/* tests/cli/test_cli_gpus.c - when a GPU counts as present: by what lies in folders that
-   look like /dev, /proc and /sys. */
+/* tests/cli/test_cli_gpus.c - when a GPU counts as present.
+
+   The test makes folders that resemble /dev, /proc and /sys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +84,7 @@ static void a_gpu_without_a_driver(void **state)
     assert_int_equal(cli_gpus_look(root).on_bus, 1);
 }
 
-/* A container that has no GPU sees the bus and the driver of its machine. */
+/* A container without a GPU still sees the bus and the driver of its machine. */
 static void a_container_without_the_gpu_of_its_machine(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void a_gpu_with_a_driver(void **state)
     assert_true(present());
     assert_int_equal(cli_gpus_look(root).nodes, 1);
     assert_string_equal(cli_gpus_look(root).driver, "NVRM version: 550.54");
-    setenv("CUDA_VISIBLE_DEVICES", "", 1); /* the user hides it */
+    setenv("CUDA_VISIBLE_DEVICES", "", 1); /* the user hides the GPU */
     assert_false(present());
     setenv("CUDA_VISIBLE_DEVICES", "0", 1);
     assert_true(present());

@@ -1,6 +1,5 @@
-/* tests/cli/test_cli_text.c - sizes in bytes that the command line reads, suggestions for
-   misspelt words, and rules that hold for each row of the tables of commands and options.
- */
+/* tests/cli/test_cli_text.c - sizes on the command line, suggestions for misspelt words,
+   and rules for the tables of commands and options. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +96,8 @@ static void long_words_are_not_compared(void **state)
     assert_null(near.best);
 }
 
-/* A help is sentences; its first one is the description in completions. */
+/* A help text consists of sentences on one line. The first one is the description in
+   completions. */
 static void options_are_described(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void words_are_read(void **state)
         }
 }
 
-/* The plan gets the share, not only the word. */
+/* The plan gets the value of the share too. */
 static void shares_reach_the_plan(void **state)
 {
     char name[] = "multiply", option[] = "--split=0.25", operand[] = "A.mtx";

@@ -1,4 +1,4 @@
-# The trace and the report are JSON, and tell what they should.
+# Trace and report are JSON with the expected contents.
 . "$(dirname "$0")/lib.bash"
 
 expect 0 multiply -q gen:stencil27:6 --backend host --chunk-rows 50 --threads 2 \
@@ -25,7 +25,7 @@ python3 -c pass 2>/dev/null || exit 77
 for file in *.json; do
     python3 -m json.tool "$file" >/dev/null 2>err || fail "$file is no JSON"
 done
-# no two bars of a lane overlap, times count from the first event, arrows begin and end
+# bars of a lane do not overlap, times begin at the first event, arrows have both ends
 python3 - t.json <<'P' 2>err || fail "the trace does not hold together"
 import json, sys
 trace = json.load(open(sys.argv[1]))

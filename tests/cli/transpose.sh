@@ -1,15 +1,15 @@
-# --transpose-a and --transpose-b equal products of files whose indices awk has swapped.
+# --transpose-a and --transpose-b give the products of files that awk has transposed.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 
-# swap <from> <to>: the transpose, by rows
+# swap <from> <to>: writes the transpose, sorted by row
 swap() {
     awk '/^%/ { print; next }
          !sizes { sizes = 1; print $2, $1, $3; next }
          { print $2, $1, $3 | "sort -n -k 1,1 -k 2,2" }' "$1" >"$2"
 }
 
-# same <file> <arguments> -- <arguments>: both products are the file
+# same <file> <arguments> -- <arguments>: checks that both products give the same file
 same() {
     local file=$1 first=() second=()
     shift
@@ -28,7 +28,7 @@ printf '%s\n' '%%MatrixMarket matrix coordinate real general' '4 3 5' \
     '1 1 1' '1 3 2' '2 2 -3' '4 1 4' '4 3 5' >R.mtx
 for name in A B R P; do swap $name.mtx ${name}t.mtx; done
 
-# B'B = [5 6; 6 25], by hand
+# B'B = [5 6; 6 25], computed by hand
 expect 0 multiply -q B.mtx --transpose-a --verify -o C.mtx
 sed 1d C.mtx | tr '\n' ';' >got
 [ "$(cat got)" = '2 2 4;1 1 5;1 2 6;2 1 6;2 2 25;' ] || fail "B'B is $(cat got)"
@@ -45,7 +45,7 @@ done
 printf '%s\n' '%%MatrixMarket matrix array real general' '4 2' 1 2 3 4 5 6 7 8 >X.mtx
 same Y.npy R.mtx X.mtx --transpose-a -- Rt.mtx X.mtx
 
-# raw arrays: an operand that is transposed is read, the other one stays in its file
+# raw arrays: an operand to transpose is read into memory, the other one stays in its file
 printf '\000\000\000\000\001\000\000\000\002\000\000\000\003\000\000\000' >i.bin
 printf '\001\000\000\000\000\000\000\000\002\000\000\000' >>i.bin
 printf '\000\000\000\000\000\000\360\077%.0s' 1 2 3 >>i.bin
@@ -62,7 +62,7 @@ for options in "--transpose-a" "--transpose-b" "--transpose-a --transpose-b"; do
     same C.mtx A.mtx I.json $options -- A.mtx I.mtx $options
 done
 
-# the plan, the summary and the report say which product it is
+# plan, summary and report name the product
 expect 0 explain R.mtx --transpose-a -q
 expect 0 multiply R.mtx --transpose-a --report report.json
 grep -q "^C = A' A " err || fail "the summary does not say A' A"

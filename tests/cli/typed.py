@@ -13,7 +13,7 @@ import struct
 import sys
 import termios
 
-SECONDS = 120  # without a byte from the shell: it hangs
+SECONDS = 120  # without output from the shell, which then hangs
 
 
 def read_until(terminal, pattern, seen):
@@ -42,7 +42,7 @@ def main():
         os.write(terminal, b"\x15" + line.encode() + b"\t\x14")  # CTRL-U ... TAB CTRL-T
         match, seen = read_until(terminal, "@@(.*?)@@", seen)
         print(match[1])
-    os.close(terminal)  # hangs up
+    os.close(terminal)  # ends the shell
     os.waitpid(process, 0)
 
 

@@ -1,8 +1,8 @@
-# Wrong use is exit code 2 and one sentence that names what is wrong.
+# Wrong usage gives exit code 2 and one message that names the fault.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 
-# wrong <pattern> <argument>...
+# wrong <pattern> <argument>...: checks exit code 2 and the message
 wrong() {
     local pattern=$1
     shift
@@ -20,7 +20,7 @@ wrong '\-\-type needs a value' multiply A.mtx --type
 wrong '\-\-output needs a value' multiply A.mtx -o
 wrong '\-\-verify takes no value' multiply A.mtx --verify=yes
 
-# misspelt words get a suggestion; others do not
+# misspelt words get a suggestion, unknown words do not
 wrong "no command 'mulitply'; did you mean 'multiply'" mulitply A.mtx
 wrong "did you mean 'calibrate'" calib
 wrong "no command 'A.mtx'; see" A.mtx
@@ -89,7 +89,7 @@ wrong 'different files' multiply A.mtx --report r.json --trace r.json
 wrong '\-\-verify' explain A.mtx --verify
 wrong '\-\-output' info A.mtx --output x
 wrong 'generate needs -o' generate band:3,1
-wrong "'cube:3' is no problem" generate cube:3 -o C.mtx
+wrong "'cube:3' is not a problem" generate cube:3 -o C.mtx
 wrong "'er:3' is not er:ROWS,PER_ROW" generate er:3 -o C.mtx
 wrong "'er:0,3' is not er:ROWS,PER_ROW" multiply -q gen:er:0,3
 only A.mtx B.mtx X.mtx

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a test that needs a GPU, and skips without one (77); with HYBRID_REQUIRE_GPU=1 it
-# fails instead.
+# Runs a test that needs a GPU. Without a GPU the test is skipped (77), or fails if
+# HYBRID_REQUIRE_GPU is 1.
 # Usage: gpu_test.sh <command>...
 status=0
 "$@" || status=$?

@@ -1,15 +1,15 @@
-/* tests/cuda/launched.c - which kernels a program has launched.
+/* tests/cuda/launched.c - records which kernels a program launches.
 
-   Linked with --wrap: the objects of nvcc tell the runtime of each kernel when the
-   program is loaded, and ask for it before its first launch. With HYBRID_KERNELS=FOLDER
-   in the environment the program leaves FOLDER/all.PID and FOLDER/launched.PID, a mangled
-   name a line; without it nothing is done. */
+   It is linked with --wrap: the code that nvcc generates registers each kernel with the
+   runtime when the program is loaded, and asks for it before the first launch. With
+   HYBRID_KERNELS=FOLDER in the environment the program writes FOLDER/all.PID and
+   FOLDER/launched.PID, one mangled name per line. Without it nothing is recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Prototypes of CUDA's runtime (crt/host_runtime.h), with opaque types: these calls are
-   passed on as they come. */
+/* Prototypes of CUDA's runtime (crt/host_runtime.h) with opaque types. Arguments are
+   passed on unchanged. */
 void __real___cudaRegisterFunction(void **, const char *, char *, const char *, int,
                                    void *, void *, void *, void *, int *);
 void __wrap___cudaRegisterFunction(void **, const char *, char *, const char *, int,
@@ -21,7 +21,7 @@ int __wrap_cudaLaunchKernelExC(const void *, const void *, void **);
 
 enum { ROOM = 8192 };
 
-/* A kernel is known by the address of its function on the host. */
+/* A kernel is identified by the address of its host function. */
 typedef struct kernel {
     const void *function;
     const char *name;

@@ -1,5 +1,7 @@
-/* tests/cuda/test_cuda_budgets.c - products within small budgets of the GPU's memory;
-   skips without a GPU. Plain C without a test framework: GPU machines seldom have one. */
+/* tests/cuda/test_cuda_budgets.c - products with small budgets of GPU memory.
+
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include "support/runs/budgets.h"
 #include "support/inputs/hypersparse.h"
 #include "support/engines/open_cuda.h"
@@ -10,7 +12,7 @@
 
 enum { ROOM = 64, SKIP = 77 };
 
-/* Matrices with bands, and with empty rows and columns, under small budgets. */
+/* Checks banded matrices, and matrices with empty rows and columns. */
 static int check_budgets(const char *const *names)
 {
     int64_t banded = 0, windowed = 0, hypersparse = 0;

@@ -1,5 +1,7 @@
-/* tests/cuda/test_cuda_calibrate.c - a GPU is measured; skips without one. Plain C
-   without a test framework: GPU machines seldom have one. */
+/* tests/cuda/test_cuda_calibrate.c - calibration of a GPU.
+
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include <stdio.h>
 
 #include "engine/rates/calibrate.h"
@@ -35,7 +37,7 @@ static int between(double x, double least, double most)
     return x >= least && x <= most;
 }
 
-/* From a slow bus of the past to a fast one of the future. */
+/* The bounds admit any bus and GPU of past and future. */
 static void check_speeds(const hybrid_speeds *s)
 {
     printf("%s: up %.3g, down %.3g, both %.3g, memory %.3g B/s, launch %.3g s\n", s->name,

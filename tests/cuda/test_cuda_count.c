@@ -1,5 +1,7 @@
-/* tests/cuda/test_cuda_count.c - products of rows counted on the GPU; skips without one.
-   Plain C without a test framework: GPU machines seldom have one. */
+/* tests/cuda/test_cuda_count.c - scalar products of rows counted on the GPU.
+
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include <stdlib.h>
 
 #include "base/data/csr.h"
@@ -13,7 +15,7 @@
 
 enum { SKIP = 77 };
 
-/* Rows of up to 12 entries, some of none, one of `longest`. */
+/* Rows have 0 to 12 entries, and one has `longest`. */
 static hybrid_csr make(int64_t rows, int64_t longest, test_kind kind)
 {
     builder b = build_start(rows, rows);

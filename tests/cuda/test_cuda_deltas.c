@@ -1,8 +1,8 @@
-/* tests/cuda/test_cuda_deltas.c - columns packed on the GPU; skips without one. Plain C
-   without a test framework: GPU machines seldom have one.
+/* tests/cuda/test_cuda_deltas.c - delta coding of columns on the GPU.
 
-   With an argument only the kernel, and on few of the longest rows of numbers: for tools
-   under which all of it would take long. */
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. With an argument only the kernel is tested, on few of the
+   longest arrays: for tools that make kernels slow. */
 #include <string.h>
 
 #include "base/data/min_max.h"
@@ -16,15 +16,15 @@
 
 enum { SKIP = 77, MOST = 1 << 20, RUNS = 5 };
 
-/* ---- the kernel ------------------------------------------------------------------- */
+/* ---- the kernel ---- */
 
 typedef struct bench {
     hy_backend *device;
     hy_lane *lane;
     hy_mark *mark;
-    hy_buffer numbers, packed; /* there; the count is behind the numbers */
-    hy_buffer here, back;      /* pinned: numbers and count; packed */
-    int64_t *units;            /* pinned: behind the count */
+    hy_buffer numbers, packed; /* on the device; the count follows the numbers */
+    hy_buffer here, back;      /* pinned: numbers and count; coded numbers */
+    int64_t *units;            /* pinned, after the count */
 } bench;
 
 static hybrid_status open_bench(hy_backend *device, bench *b)
@@ -62,7 +62,7 @@ static hybrid_status wait(const bench *b)
     return b->device->ops->host_wait(b->mark);
 }
 
-/* The first `count` numbers, packed on the device, to `back`. */
+/* Codes the first `count` numbers on the device and copies the result to `back`. */
 static hybrid_status pack(const bench *b, int64_t count)
 {
     const hy_backend_ops *ops = b->device->ops;
@@ -112,9 +112,10 @@ static void check_kernel(hy_backend *device, int few)
     close_bench(&b);
 }
 
-/* ---- products --------------------------------------------------------------------- */
+/* ---- products ---- */
 
-/* Once pages are used again columns come packed, and C is the same to the bit. */
+/* When pages of results are used for a second time, columns arrive delta-coded, and C has
+   the same bits. */
 static void check_products(hybrid_engine *engine, test_kind kind)
 {
     const int64_t size = kind.type == HYBRID_F64 ? 8 : 4;
@@ -122,7 +123,7 @@ static void check_products(hybrid_engine *engine, test_kind kind)
     oracle reference;
     hybrid_csr A, C;
 
-    matrix_random(80000, 80000, 14, 7, kind, &A); /* C is worth pinning */
+    matrix_random(80000, 80000, 14, 7, kind, &A); /* C is large enough for pinning */
     oracle_spgemm(&A, &A, &reference);
     for (int run = 0; run < RUNS; run++) {
         hybrid_report r = HYBRID_REPORT_INIT;

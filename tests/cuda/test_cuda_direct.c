@@ -1,6 +1,8 @@
-/* tests/cuda/test_cuda_direct.c - products whose operands and result are on the GPU:
-   planned there, by variants that read A where it is, and without waiting; skips without
-   a GPU. Plain C without a test framework, as test_cuda_variants.c. */
+/* tests/cuda/test_cuda_direct.c - products with operands and result on the GPU.
+
+   They are planned on the GPU, by variants that read A in place, and may return before
+   they are complete. The test is skipped without a GPU. It is plain C without a test
+   framework, as test_cuda_variants.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,11 +31,11 @@ static void complain(const char *name, const char *variant, int64_t cols,
     expect(0, "a product");
 }
 
-/* ---- A*X --------------------------------------------------------------------------- */
+/* ---- A*X ---- */
 
 typedef struct dense {
     hybrid_engine *engine;
-    const char *name; /* of the case */
+    const char *name; /* name of the case */
     const hybrid_csr *A;
     hybrid_csr a;
     hybrid_dense X, Y, x, y;
@@ -59,7 +61,7 @@ static void dense_end(dense *d)
     dense_free(&d->Y);
 }
 
-/* y = alpha A X + beta Y, and is Y again afterwards. */
+/* Checks y = alpha*A*X + beta*Y, and restores y. */
 static void check_y(dense *d, const char *variant, double alpha, double beta)
 {
     hybrid_dense here;
@@ -85,7 +87,7 @@ static hybrid_plan_options options_of(const char *variant, unsigned flags)
     return options;
 }
 
-/* Two runs of a plan. The first run adds to Y. */
+/* Runs a plan twice. The first run adds to Y. */
 static void check_planned(dense *d, const char *variant, unsigned flags)
 {
     const hybrid_plan_options options = options_of(variant, flags);
@@ -122,7 +124,7 @@ static void check_dense(hybrid_engine *engine, const char *name, const hybrid_cs
     }
 }
 
-/* ---- A*B --------------------------------------------------------------------------- */
+/* ---- A*B ---- */
 
 static void check_sparse(hybrid_engine *engine, const char *name, const hybrid_csr *A,
                          const hybrid_csr *B, unsigned flags)
@@ -169,7 +171,7 @@ static void check_cases(hybrid_engine *engine, int step)
     }
 }
 
-/* ---- wrong operands ---------------------------------------------------------------- */
+/* ---- invalid operands ---- */
 
 static void check_wrong(hybrid_engine *engine)
 {
@@ -207,16 +209,16 @@ static void check_wrong(hybrid_engine *engine)
     matrix_free(&A);
 }
 
-/* ---- runs that return early -------------------------------------------------------- */
+/* ---- asynchronous runs ---- */
 
-typedef struct early {
+typedef struct async {
     void *stream;
     hybrid_plan *plan;
     dense d;
-} early;
+} async;
 
-static void prefetch_open(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a,
-                          const char *variant, early *e)
+static void async_open(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a,
+                       const char *variant, async *e)
 {
     const hybrid_plan_options options = options_of(variant, HYBRID_ASYNC);
 
@@ -225,36 +227,37 @@ static void prefetch_open(hybrid_engine *engine, const hybrid_csr *A, const hybr
     expect(hybrid_spmm_plan(engine, a, 8, &options, &e->plan) == HYBRID_OK, "a plan");
 }
 
-static void prefetch_run(early *e, double alpha, double beta)
+static void async_run(async *e, double alpha, double beta)
 {
     hybrid_engine_stream(e->d.engine, e->stream);
     expect(hybrid_spmm_run(e->plan, alpha, &e->d.a, &e->d.x, beta, &e->d.y) == HYBRID_OK,
            "a run");
 }
 
-static void prefetch_check(early *e, double alpha, double beta)
+static void async_check(async *e, double alpha, double beta)
 {
     cuda_stream_wait(e->stream);
     check_y(&e->d, "a stream", alpha, beta);
 }
 
 /* Each stream waits for a kernel that ends when both runs have returned. */
-static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a)
+static void check_two_streams(hybrid_engine *engine, const hybrid_csr *A,
+                              const hybrid_csr *a)
 {
-    early e[2];
+    async e[2];
     void *hold[2];
 
-    prefetch_open(engine, A, a, "spmm.cuda.rows", &e[0]);
-    prefetch_open(engine, A, a, "spmm.cuda.merge", &e[1]);
+    async_open(engine, A, a, "spmm.cuda.rows", &e[0]);
+    async_open(engine, A, a, "spmm.cuda.merge", &e[1]);
     for (int i = 0; i < 2; i++) {
-        prefetch_run(&e[i], 2, 3);
-        prefetch_check(&e[i], 2, 3);
+        async_run(&e[i], 2, 3);
+        async_check(&e[i], 2, 3);
         hold[i] = cuda_hold(e[i].stream);
         cuda_release(hold[i]);
     }
     for (int i = 0; i < 2; i++) {
         hold[i] = cuda_hold(e[i].stream);
-        prefetch_run(&e[i], 2, 3);
+        async_run(&e[i], 2, 3);
     }
     expect(cuda_stream_busy(e[0].stream) && cuda_stream_busy(e[1].stream),
            "runs return before the kernel ahead of them ends");
@@ -262,7 +265,7 @@ static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid
         *(volatile int *)hold[i] = 1;
     for (int i = 0; i < 2; i++) {
         cuda_release(hold[i]);
-        prefetch_check(&e[i], 2, 3);
+        async_check(&e[i], 2, 3);
     }
     hybrid_engine_stream(engine, NULL);
     for (int i = 0; i < 2; i++) {
@@ -272,29 +275,29 @@ static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid
     }
 }
 
-/* X is freed in the stream as soon as the run has returned, and its memory is written. */
+/* When the run has returned, X is freed in the stream and its memory is overwritten. */
 static void check_freed(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a)
 {
-    early e;
+    async e;
 
-    prefetch_open(engine, A, a, "spmm.cuda.merge", &e);
+    async_open(engine, A, a, "spmm.cuda.merge", &e);
     const hybrid_dense kept = e.d.x;
     const size_t bytes      = cuda_dense_bytes(&e.d.X);
     for (int run = 0; run < 50; run++) {
         e.d.x.data = cuda_array_in(e.stream, e.d.X.data, bytes);
-        prefetch_run(&e, 1, run == 0 ? 3 : 1);
+        async_run(&e, 1, run == 0 ? 3 : 1);
         cuda_array_free_in(e.stream, e.d.x.data);
         void *other = cuda_array_in(e.stream, e.d.Y.data, bytes);
         cuda_array_free_in(e.stream, other);
         if (run == 0)
-            prefetch_check(&e, 1, 3);
+            async_check(&e, 1, 3);
     }
     e.d.x = kept;
     cuda_stream_wait(e.stream);
     check_y(&e.d, "49 runs", 49, 1);
     hybrid_engine_stream(engine, NULL);
-    prefetch_run(&e, 1, 0);
-    hybrid_plan_destroy(e.plan); /* waits */
+    async_run(&e, 1, 0);
+    hybrid_plan_destroy(e.plan); /* waits for the runs */
     expect(!cuda_stream_busy(e.stream), "a plan is destroyed when its runs are over");
     check_y(&e.d, "a plan that is gone", 1, 0);
     dense_end(&e.d);
@@ -310,7 +313,7 @@ static void check_async(hybrid_engine *engine, int few)
     matrix_random(3000, 3000, 6, 1, kind, &A);
     hybrid_csr a = cuda_csr(&A, 0);
     if (!few)
-        check_early(engine, &A, &a);
+        check_two_streams(engine, &A, &a);
     check_freed(engine, &A, &a);
     cuda_csr_free(&a, 0);
     matrix_free(&A);

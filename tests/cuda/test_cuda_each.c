@@ -1,6 +1,8 @@
-/* tests/cuda/test_cuda_each.c - rows of C handed over from the GPU, by each of its
-   variants and under budgets that hold B and that do not; skips without one. Plain C
-   without a test framework: GPU machines seldom have one. */
+/* tests/cuda/test_cuda_each.c - rows of C handed over from the GPU.
+
+   Tests each variant, with budgets that hold B or do not hold it. The test is skipped
+   without a GPU. It is plain C without a test framework, because GPU machines seldom have
+   one. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -11,10 +13,10 @@
 
 enum { SKIP = 77, ROWS = 30000, CHUNK = 1000, LAST = 7 };
 
-/* A C that was stored, against which rows are held as they come. */
+/* A stored C to which received rows are compared. */
 typedef struct compared {
     const hybrid_csr *C;
-    int64_t rows, panels, last; /* last: the panel that ends the run, -1: none */
+    int64_t rows, panels, last; /* last: number of the part that ends the run; -1: none */
     int wrong;
 } compared;
 

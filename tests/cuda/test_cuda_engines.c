@@ -1,9 +1,10 @@
-/* tests/cuda/test_cuda_engines.c - 2 and 6 engines at once on one GPU, alone and while
-   others come and go; skips without a GPU. Plain C without a test framework, as
-   test_cuda_variants.c.
+/* tests/cuda/test_cuda_engines.c - 2 and 6 engines at once on one GPU.
 
-     test_cuda_engines          HYBRID_ENGINES_SECONDS each, 30 if it is not set
-     test_cuda_engines host     the same on the CPU, for the thread sanitizer */
+   They run alone, and while others are created and destroyed. The test is skipped without
+   a GPU. It is plain C without a test framework, as test_cuda_variants.c.
+
+     test_cuda_engines          HYBRID_ENGINES_SECONDS per test, or 30
+     test_cuda_engines host     on the host, for the thread sanitizer */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static int check(engines_run run, int engines, int churn)
     return failed;
 }
 
-/* Kernels whose shared memory has to be asked for, each launched with several sizes. */
+/* The limit of shared memory must be raised for these kernels. They are launched with
+   several sizes. */
 static int check_limits(engines_run run)
 {
     const char *const names[] = {"spgemm.cuda.hash", NULL};

@@ -1,6 +1,8 @@
-/* tests/cuda/test_cuda_errors.c - errors of CUDA that other users of it in the process
-   caused, and that a product outlives; skips without a GPU. Plain C without a test
-   framework, as test_cuda_variants.c. */
+/* tests/cuda/test_cuda_errors.c - products in spite of CUDA errors that other code of the
+   process causes.
+
+   The test is skipped without a GPU. It is plain C without a test framework, as
+   test_cuda_variants.c. */
 #include <string.h>
 
 #include "engine/api/engine.h"
@@ -12,7 +14,7 @@
 
 enum { ROOM = 64, SKIP = 77 };
 
-/* An error that is pending in the thread is not taken for one of a kernel's launch. */
+/* An error that is pending in the thread must not count as the error of a launch. */
 static void check_pending(hybrid_engine *engine)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
@@ -41,8 +43,9 @@ static hybrid_status take(hybrid_engine *engine, size_t bytes, hy_buffer *out)
     return engine->device->ops->alloc(engine->device, HY_DEVICE, bytes, "a test", out);
 }
 
-/* Two engines that were made at once count on the same memory. Who comes second is told
-   who has it, and gets it once the first one has given it back. */
+/* Two engines that were created at the same time expect the same free memory. The second
+   to allocate gets a message with the free memory, and gets the memory when the first has
+   freed it. */
 static void check_memory(hybrid_engine *first, hybrid_engine *second)
 {
     const size_t bytes = (size_t)first->device->device.cap / 4 * 3;

@@ -1,5 +1,5 @@
-/* tests/cuda/test_cuda_file.c - an X in a file, on the GPU: whole, and under a budget
-   that does not hold it. */
+/* tests/cuda/test_cuda_file.c - X in a file, on the GPU: resident, and with a budget that
+   does not hold it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 enum { SKIP = 77, WIDTH = 160, SMALL = 8 << 20 };
 
-/* A budget that no plan fits is no error here. */
+/* Computes products with this budget. A budget that no plan fits is not an error. */
 static int64_t run(size_t budget, const char *variant, int banded)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

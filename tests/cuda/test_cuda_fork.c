@@ -1,5 +1,6 @@
-/* tests/cuda/test_cuda_fork.c - a child of a process that uses CUDA has no device, and
-   knows; skips without a GPU. */
+/* tests/cuda/test_cuda_fork.c - a child of a process that uses CUDA has no device.
+
+   The child must report this and can use the host. The test is skipped without a GPU. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ static hybrid_status create(hybrid_backend backend, hybrid_engine **engine)
     return hybrid_engine_create(&options, engine);
 }
 
-/* On the CPU. */
+/* Multiplies on the host. Returns 1 if the result is right. */
 static int multiplies(hybrid_engine *engine)
 {
     hybrid_csr A, C;
@@ -41,7 +42,7 @@ static int child(void)
     hybrid_engine *own;
     int byte;
 
-    alarm(SECONDS); /* a child that hangs is killed */
+    alarm(SECONDS); /* kills a child that hangs */
     expect(hybrid_pin(parents, &byte, 1) == HYBRID_BAD_STATE, "the parent's engine");
     hybrid_engine_destroy(parents);
     expect(create(HYBRID_CUDA, &own) == HYBRID_NO_DEVICE, "CUDA in a child");
@@ -63,7 +64,7 @@ int main(void)
         return SKIP;
     if (opened != HYBRID_OK)
         return 1;
-    const pid_t pid = fork(); /* while a thread may load kernels */
+    const pid_t pid = fork(); /* other threads may be loading kernels at this moment */
     if (pid == 0)
         _exit(child());
     expect(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "the child");

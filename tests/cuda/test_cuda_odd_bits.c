@@ -1,6 +1,8 @@
-/* tests/cuda/test_cuda_odd_bits.c - products of zeros of both signs, infinities and NaN
-   have the same bits on the GPU and on the CPU; skips without a GPU. Plain C without a
-   test framework: GPU machines seldom have one. */
+/* tests/cuda/test_cuda_odd_bits.c - products with zeros of both signs, infinities and NaN
+   on the GPU.
+
+   They must have the bits of the host's products. The test is skipped without a GPU. It
+   is plain C without a test framework, because GPU machines seldom have one. */
 #include "support/products/odd_bits.h"
 #include "support/engines/open_cuda.h"
 #include "support/check/tell.h"

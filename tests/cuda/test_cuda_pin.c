@@ -1,5 +1,7 @@
-/* tests/cuda/test_cuda_pin.c - pinned memory as the GPU sees it; skips without one. Plain
-   C without a test framework: GPU machines seldom have one. */
+/* tests/cuda/test_cuda_pin.c - which memory counts as pinned on a GPU.
+
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,8 @@ static void check_ranges(hybrid_engine *engine, char *memory)
     expect(!hy_pinned(ctx, at, 1), "it is still pinned");
 }
 
-/* What others pin is found by its ends, and two pieces are not one. */
+/* Memory that other code pinned is recognised up to its ends. Two adjacent ranges are not
+   one range. */
 static void check_foreign(hybrid_engine *engine, char *memory)
 {
     hy_backend *device = engine->device;
@@ -56,8 +59,9 @@ static void check_foreign(hybrid_engine *engine, char *memory)
     device->ops->free(device, &block);
 }
 
-/* What one engine has pinned is pinned for the process: another one need not, cannot, and
-   copies from it as long as it is. Neighbours in a page are no obstacle. */
+/* Memory that one engine has pinned is pinned for the whole process. Another engine
+   cannot pin it too, and copies from it directly. Other ranges in the same page can be
+   pinned. */
 static void check_two(hybrid_engine *engine, char *memory)
 {
     char *at = memory + 1001;
@@ -84,7 +88,7 @@ static void count(void *user, const hybrid_event *event)
     *(int *)user += event->part == 0 && strcmp(event->stage, "place") == 0;
 }
 
-/* Y in memory of cudaHostAlloc's is written by the device alone. */
+/* Y in memory from cudaHostAlloc() is written by the device alone. */
 static void check_product(hybrid_engine *engine)
 {
     const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};

@@ -1,7 +1,8 @@
-/* tests/cuda/test_cuda_space.c - operands and results in the memory of the GPU; skips
-   without one. Plain C without a test framework, as test_cuda_variants.c.
+/* tests/cuda/test_cuda_space.c - operands and results in GPU memory.
 
-   With an argument few products: for tools under which all of it would take long. */
+   The test is skipped without a GPU. It is plain C without a test framework, as
+   test_cuda_variants.c. With an argument the test makes few products: for tools that make
+   kernels slow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,7 @@ enum { SKIP = 77, FIRST = 1, SECOND = 2, RESULT = 4, PLACES = 8, TRIALS = 400, F
 
 static int64_t checked;
 
-/* ---- a trial -------------------------------------------------------------------------
- */
+/* ---- a trial ---- */
 
 typedef struct trial {
     hybrid_engine *engine;
@@ -65,7 +65,7 @@ static trial trial_of(hybrid_engine *engine, unsigned seed)
                    .options = HYBRID_PLAN_OPTIONS_INIT};
 }
 
-/* Arrays of 64 bits begin at multiples of 8 bytes. */
+/* 64-bit arrays must begin at multiples of 8 bytes. */
 static hybrid_csr either_there(const trial *t, const hybrid_csr *A)
 {
     return t->seed % 5 == 0 && t->skew % 8 == 0 ? cuda_wide_csr(A, t->skew)
@@ -81,8 +81,7 @@ static int64_t on_the_bus(hybrid_engine *engine)
                : -1;
 }
 
-/* ---- SpMM ----------------------------------------------------------------------------
- */
+/* ---- SpMM ---- */
 
 typedef struct dense_operands {
     hybrid_csr A, a;
@@ -114,7 +113,7 @@ static void free_dense(const trial *t, dense_operands *o)
     dense_free(&o->Y);
 }
 
-/* Two runs: the second reads nothing of a pattern. */
+/* Runs the plan twice; the second run reads no pattern. */
 static hybrid_status run_dense(const trial *t, dense_operands *o)
 {
     hybrid_plan_options options = t->options;
@@ -144,7 +143,8 @@ static void check_dense(const trial *t)
         if (wrong || !dense_gaps_intact(&o.Y))
             complain(t, wrong ? wrong : "gaps of Y were written");
         if (t->places == PLACES - 1 && on_the_bus(t->engine) > 24 * o.A.rows + o.A.nnz)
-            complain(t, "operands crossed the bus"); /* but for cuts of spmm.cuda.merge */
+            complain(t, "operands crossed the bus"); /* the cuts of spmm.cuda.merge are
+                                                        the exception */
         checked++;
     } else if (status != HYBRID_UNSUPPORTED || !t->options.variant) {
         complain(t, hybrid_engine_message(t->engine));
@@ -170,8 +170,7 @@ static void check_all_dense(hybrid_engine *engine, unsigned trials)
     }
 }
 
-/* ---- SpGEMM --------------------------------------------------------------------------
- */
+/* ---- SpGEMM ---- */
 
 static void check_c(const trial *t, const oracle *reference, hybrid_csr *C)
 {
@@ -246,8 +245,7 @@ static void check_all_sparse(hybrid_engine *engine, unsigned trials)
     }
 }
 
-/* ---- streams, patterns, managed memory -----------------------------------------------
- */
+/* ---- streams, patterns, managed memory ---- */
 
 static void check_stream(hybrid_engine *engine)
 {
@@ -278,7 +276,7 @@ static void check_stream(hybrid_engine *engine)
     dense_free(&Y);
 }
 
-/* The device hashes a pattern as the host does. */
+/* The device's hash of a pattern equals the host's. */
 static void check_hashes(hybrid_engine *engine)
 {
     static const int64_t rows[] = {1, 7, 16384, 40000};
@@ -314,7 +312,7 @@ static void check_hashes(hybrid_engine *engine)
     }
 }
 
-/* It is of the host and of the device. */
+/* Managed memory belongs to the host and to the device. */
 static void check_managed(hybrid_engine *engine)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};

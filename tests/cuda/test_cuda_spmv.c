@@ -1,7 +1,8 @@
-/* tests/cuda/test_cuda_spmv.c - SpMV in blocks on the GPU, one matrix for each shape of
-   block; skips without a GPU. Plain C without a test framework, as test_cuda_variants.c.
+/* tests/cuda/test_cuda_spmv.c - SpMV on the GPU with one matrix for each block shape.
 
-   With an argument each kernel once: for tools under which all of it would take long. */
+   The test is skipped without a GPU. It is plain C without a test framework, as
+   test_cuda_variants.c. With an argument each kernel is tested once: for tools that make
+   kernels slow. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* The plan was made for blocks of that shape. */
+/* Checks that the plan was made for blocks of t->shape. */
 static int check_shape(const trial *t, hybrid_plan *plan)
 {
     char text[8192] = "", wanted[32];
@@ -53,7 +54,7 @@ static int check_run(trial *t, hybrid_plan *plan)
     return wrong ? complain(t, wrong) : 0;
 }
 
-/* An infinity that no row asks for must not show. */
+/* An infinity in a row of x that A does not need must not change y. */
 static int check_infinity(trial *t, hybrid_plan *plan)
 {
     unsigned char *used = calloc((size_t)t->A.cols + 1, 1);
@@ -99,9 +100,9 @@ static int check_variant(trial *t, const char *name, int64_t chunk_rows)
     return failed;
 }
 
-/* Full blocks, so that no other shape has fewer bytes, and a long block row; the last
-   block row and column are in parts. Also with columns that nobody uses. In `chunkings`
-   ways: as one chunk, and as several. */
+/* Blocks are full, so that no other shape needs fewer bytes, and one block row is long.
+   The last block row and column are incomplete, and some columns are unused. `chunkings`:
+   1, one chunk; 2, also several chunks. */
 static int check_shapes(hybrid_engine *engine, int chunkings)
 {
     static const int64_t chunks[CHUNKINGS] = {0, 37};
@@ -129,7 +130,7 @@ int main(int argc, char **argv)
     int failed = 0;
 
     (void)argv;
-    for (int i = 0; i < tried; i++) { /* all there; gathered; and little of it */
+    for (int i = 0; i < tried; i++) { /* budgets: x resident; gathered; little memory */
         static const size_t budgets[] = {0, 96 << 10, 32 << 10};
         const hybrid_status status    = open_cuda(budgets[i], &engine);
         if (status == HYBRID_NO_DEVICE)

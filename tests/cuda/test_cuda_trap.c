@@ -1,7 +1,9 @@
-/* tests/cuda/test_cuda_trap.c - a kernel of somebody in the process traps while engines
-   multiply: from then on CUDA refuses the process everything. Skips without a GPU. Plain
-   C without a test framework, as test_cuda_variants.c; a program of its own, since
-   nothing mends it. */
+/* tests/cuda/test_cuda_trap.c - a kernel of other code in the process traps while engines
+   multiply.
+
+   CUDA then refuses all calls of the process. This cannot be undone, so that the test is
+   a program of its own. The test is skipped without a GPU. It is plain C without a test
+   framework, as test_cuda_variants.c. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,15 +32,16 @@ static const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
 
 typedef struct world {
     hybrid_engine *engine;
-    hybrid_csr A, wide;       /* wide: many rows of few entries */
-    hybrid_dense X, Y, right; /* of `wide`, and what Y is to be */
+    hybrid_csr A, wide;       /* wide: many rows with few entries */
+    hybrid_dense X, Y, right; /* X, Y: operands of products with `wide`; right: the
+                                 expected Y */
     oracle square;
-    hybrid_plan *squares, *dense, *resident; /* made while there was a GPU */
+    hybrid_plan *squares, *dense, *resident; /* made before the trap */
 } world;
 
 /* ---- memory ---- */
 
-/* What the engine's allocator has given out. */
+/* Number of blocks that the engine's allocator has given out. */
 static _Atomic int64_t blocks;
 
 static void *take(void *user, size_t bytes)
@@ -57,7 +60,7 @@ static void give(void *user, void *ptr)
     free(ptr);
 }
 
-/* Bytes of addresses that the process has. */
+/* Returns the bytes of the process's address space. */
 static int64_t address_bytes(void)
 {
     FILE *file    = fopen("/proc/self/statm", "r");
@@ -84,7 +87,7 @@ static hybrid_status open_engine(hybrid_backend backend, char *why, size_t size,
     return hybrid_engine_create(&options, engine);
 }
 
-/* A product that is handed out is right, whoever computed it. */
+/* A product that succeeds must be right, whether the host or the device computed it. */
 static hybrid_status judge_square(world *w, hybrid_status status, hybrid_csr *C)
 {
     if (status == HYBRID_OK) {
@@ -189,7 +192,7 @@ typedef struct call {
     hybrid_status (*make)(world *w);
 } call;
 
-/* The plans first: what follows runs those that are made here while there is a GPU. */
+/* The plans come first: later calls run plans that are made here before the trap. */
 static const call calls[] = {{"plan of A*A", plan_squares},
                              {"plan of A*X", plan_dense},
                              {"plan of A*X, A resident", plan_resident},
@@ -211,7 +214,7 @@ static void open_world(world *w)
 
     *w = (world){.engine = NULL};
     expect(open_engine(HYBRID_CUDA, why, sizeof why, &w->engine) == HYBRID_OK, why);
-    settings_of(w->engine)->device_first = 1; /* nothing is left to the CPU */
+    settings_of(w->engine)->device_first = 1; /* leaves no product to the host */
     matrix_random(ROWS, ROWS, 12, 3, kind, &w->A);
     matrix_random(WIDE_ROWS, WIDE_ROWS, 3, 4, kind, &w->wide);
     dense_make(WIDE_ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);
@@ -219,7 +222,7 @@ static void open_world(world *w)
     oracle_spgemm(&w->A, &w->A, &w->square);
 }
 
-/* Whole numbers: Y of any right product has the same bits. */
+/* Values are whole numbers, so that every right Y has the same bits. */
 static void make_right(world *w)
 {
     hybrid_dense before;
@@ -244,7 +247,7 @@ static void check_calls(world *w, hybrid_status expected)
     }
 }
 
-/* What needs no device. */
+/* Calls that need no device must succeed. */
 static void check_the_rest(world *w)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -271,7 +274,7 @@ static void close_world(world *w)
     matrix_free(&w->wide);
 }
 
-/* An engine on the CPU is none of CUDA's. */
+/* An engine on the host must still work. */
 static void check_host(hybrid_engine *host, const world *w)
 {
     hybrid_csr C;
@@ -284,7 +287,7 @@ static void check_host(hybrid_engine *host, const world *w)
     hybrid_csr_free(host, &C);
 }
 
-/* New engines: none on the GPU, and one on the CPU that computes. */
+/* New engines on the GPU must fail, and a new one on the host must work. */
 static void check_new_engines(const world *w)
 {
     static const hybrid_backend backends[] = {HYBRID_CUDA, HYBRID_AUTO};
@@ -304,7 +307,7 @@ static void check_new_engines(const world *w)
     hybrid_engine_destroy(host);
 }
 
-/* ---- an engine at work meanwhile ---- */
+/* ---- an engine at work during the trap ---- */
 
 typedef struct working {
     world w;
@@ -336,7 +339,7 @@ static void trap_under(working *at_work)
             hybrid_engine_message(at_work->w.engine));
 }
 
-/* Engine by engine: what they had is given back, pinned memory included. */
+/* Destroying an engine must free its memory, including pinned memory. */
 static void check_closing(world *w)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -361,7 +364,7 @@ int main(void)
     if (status != HYBRID_OK)
         return 1;
     hybrid_engine_destroy(probe);
-    alarm(LIMIT_S); /* what hangs is killed */
+    alarm(LIMIT_S); /* kills a test that hangs */
     open_world(&w);
     make_right(&w);
     check_calls(&w, HYBRID_OK);

@@ -1,9 +1,9 @@
-/* tests/cuda/test_cuda_variants.c - every variant of the GPU times every case; skips
-   without a GPU. Plain C without a test framework: GPU machines seldom have one.
+/* tests/cuda/test_cuda_variants.c - every GPU variant on every test case.
 
-   With an argument only the variants whose names begin with it, and only what launches
-   other kernels: for tools under which all of it would take hours. A second argument is
-   the number of rows of the large products. */
+   The test is skipped without a GPU. It is plain C without a test framework, because GPU
+   machines seldom have one. With an argument only variants whose names begin with it are
+   tested, and only products that launch other kernels: for tools that make kernels slow.
+   A second argument is the number of rows of the large products. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static int check_products(hybrid_engine *engine, const char *const *names)
     return failed + tell("products of which both computed a part", shared, 1200, 0);
 }
 
-/* Variants of SpGEMM that add in an order of their own. */
+/* Returns the number of SpGEMM variants that add in a fixed order. */
 static int in_fixed_order(const char *const *names)
 {
     int count = 0;
@@ -47,7 +47,7 @@ static int in_fixed_order(const char *const *names)
     return count;
 }
 
-/* Of blocks, SpMV takes some matrices. */
+/* SpMV variants take some matrices only. */
 static int check_bits(hybrid_engine *engine, const char *const *names)
 {
     const int fixed_order = in_fixed_order(names);
@@ -73,13 +73,13 @@ static int check_panels(hybrid_engine *engine, const char *const *names)
 {
     int64_t any = 0, pinned = 0;
 
-    int wrong  = panels_check(engine, names, &any);
+    int wrong  = column_blocks_check(engine, names, &any);
     int failed = tell("plans with X in panels", any, 1000, wrong);
-    wrong      = pinned_panels_check(engine, names, &pinned);
+    wrong      = pinned_column_blocks_check(engine, names, &pinned);
     return failed + tell("products of pinned X and Y in panels", pinned, 1000, wrong);
 }
 
-/* Products that fill a device, and such with infinities. */
+/* Checks products that occupy the whole device, and products with infinities. */
 static int check_odd(hybrid_engine *engine, const char *const *names)
 {
     const int spmm   = variants_named(names, "spmm.");
@@ -98,7 +98,7 @@ static int check_odd(hybrid_engine *engine, const char *const *names)
                              (spmm + 1) * NOT_FINITE_PRODUCTS, wrong);
 }
 
-/* Variants on tensor cores with operands rounded to TF32. */
+/* Checks variants on tensor cores, with operands rounded to TF32. */
 static int check_tf32(hybrid_engine *engine)
 {
     const char *const names[] = {"spmm.cuda.hrpb", NULL};
@@ -109,7 +109,8 @@ static int check_tf32(hybrid_engine *engine)
     return failed + tell("of them rounded", rounded, 200, 0);
 }
 
-/* Y = alpha*A*X + beta*Y with alpha or beta 0, and NaN in what is not to be read. */
+/* Checks Y = alpha*A*X + beta*Y with alpha or beta 0, and with NaN in operands that must
+   not be read. */
 static int check_not_read(hybrid_engine *engine, const char *const *names)
 {
     const char *spmm[ROOM];
@@ -124,7 +125,7 @@ static int check_not_read(hybrid_engine *engine, const char *const *names)
     return tell("products with alpha 0 or beta 0", checked, 180, wrong);
 }
 
-/* The least numbers that are asserted are those of all variants. */
+/* The required numbers of products assume all variants. */
 static int check_all(hybrid_engine *engine, const char *const *names)
 {
     return check_products(engine, names) + check_bits(engine, names) +
@@ -132,7 +133,7 @@ static int check_all(hybrid_engine *engine, const char *const *names)
            check_odd(engine, names) + check_tf32(engine) + check_not_read(engine, names);
 }
 
-/* TURNS products of a case by each variant. */
+/* Checks TURNS products of a case with each variant. */
 static int check_case(hybrid_engine *engine, const char *const *names, int i,
                       test_kind kind, int64_t *checked, int64_t *rounded)
 {
@@ -151,7 +152,8 @@ static int check_case(hybrid_engine *engine, const char *const *names, int i,
     return failed;
 }
 
-/* Types take turns; where the variant knows TF32, f32 is tried with and without. */
+/* Types alternate. If the variants include one that knows TF32, f32 is tested with and
+   without it. */
 static int check_each_case(hybrid_engine *engine, const char *const *names,
                            int64_t *checked)
 {
@@ -168,8 +170,8 @@ static int check_each_case(hybrid_engine *engine, const char *const *names,
     return failed;
 }
 
-/* A*A, for which A's rows are not sent: those of B are there. In several chunks, since
-   each counts the rows' offsets from its own first one. */
+/* Checks A*A: the rows of A are not sent, because those of B are on the device. With
+   several chunks each chunk counts its offsets from its own first row. */
 static int check_square(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
     enum { SMALL_CHUNKS = 5 }; /* not pinned, not shared */
@@ -191,7 +193,7 @@ static int check_square(hybrid_engine *engine, const char *const *names, int64_t
     return failed;
 }
 
-/* Each kernel of the named variants. */
+/* Launches each kernel of the named variants. */
 static int check_kernels(hybrid_engine *engine, const char *const *names, int64_t rows)
 {
     int64_t any = 0, large = 0;

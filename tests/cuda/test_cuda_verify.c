@@ -1,4 +1,4 @@
-/* tests/cuda/test_cuda_verify.c - right products of the GPU raise no alarm. */
+/* tests/cuda/test_cuda_verify.c - verification accepts right products of the GPU. */
 #include <stdio.h>
 
 #include "support/engines/open_cuda.h"

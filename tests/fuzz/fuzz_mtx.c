@@ -1,7 +1,8 @@
-/* tests/fuzz/fuzz_mtx.c - no text whatever upsets the Matrix Market reader.
+/* tests/fuzz/fuzz_mtx.c - the Matrix Market reader survives any text.
 
-   With HYBRID_LIBFUZZER a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it). Else a
-   program that mutates the files of tests/data, the same way on every run. */
+   With HYBRID_LIBFUZZER this is a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it).
+   Otherwise it is a program that mutates the files of tests/data in the same way on every
+   run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,10 @@ static void check_status(hybrid_status status)
 static void open_context(void)
 {
     ctx                   = io_open(2);
-    ctx->memory.meter.cap = 16 << 20; /* rows of nothing take time too */
-    hy_lines_block_bytes  = 16;
-    hy_build_bucket       = 2;
+    ctx->memory.meter.cap = 16 << 20; /* limits the number of empty rows, which take time
+                                         too */
+    hy_lines_block_bytes = 16;
+    hy_build_bucket      = 2;
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);

@@ -1,7 +1,8 @@
-/* tests/fuzz/fuzz_npy.c - no bytes whatever upset the .npy reader.
+/* tests/fuzz/fuzz_npy.c - the .npy reader survives any bytes.
 
-   With HYBRID_LIBFUZZER a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it). Else a
-   program that mutates the files of tests/data, the same way on every run. */
+   With HYBRID_LIBFUZZER this is a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it).
+   Otherwise it is a program that mutates the files of tests/data in the same way on every
+   run. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ static void must(int condition, const char *what)
     }
 }
 
-/* Reads every value, so that a sanitizer sees what is missing. */
+/* Reads every value, so that a sanitizer notices missing ones. */
 static void check_values(const hybrid_dense *X, size_t bytes)
 {
     const int64_t count = X->rows * X->cols;

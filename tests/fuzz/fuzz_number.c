@@ -1,10 +1,11 @@
-/* tests/fuzz/fuzz_number.c - every value is written with the fewest digits that read back
-   as it.
+/* tests/fuzz/fuzz_number.c - every value is written with the fewest digits from which it
+   can be read back.
 
    The oracle is the C library: strtod() and strtof() read the text, and snprintf() with
-   one digit less must give another value. With HYBRID_LIBFUZZER a target of libFuzzer,
-   whose input is bit patterns. Else a program that tries random bits and values with few
-   digits, the same on every run; `fuzz_number all` tries every value of 32 bits. */
+   one digit less must give another value. With HYBRID_LIBFUZZER this is a target of
+   libFuzzer that takes bit patterns. Otherwise it is a program that tries random bits and
+   values with few digits, the same on every run; `fuzz_number all` tries every 32-bit
+   value. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ static void fail(const char *text, double value, const char *what)
     abort();
 }
 
-/* Of the mantissa, without zeros in front; those at the end of a whole number do not
-   count either. */
+/* Returns the significant digits of the mantissa, without leading zeros and without
+   trailing zeros. */
 static int significant_digits(const char *text)
 {
     int count = 0, zeros = 0;
@@ -38,7 +39,7 @@ static int significant_digits(const char *text)
     return count - zeros;
 }
 
-/* Same bits, or NaN both. */
+/* Returns 1 if the bits are equal or both are NaN. */
 static int is_same(double a, double b)
 {
     return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
@@ -62,7 +63,8 @@ static void check_shortest(const char *text, double value, hybrid_type type)
         fail(text, value, "is not the shortest");
 }
 
-/* The closest of the texts with as many digits. */
+/* The text must be the closest to the value among texts with the same number of
+   digits. */
 static void check_closest(const char *text, double value, hybrid_type type)
 {
     char closest[64];
@@ -132,8 +134,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
 
 #ifndef HYBRID_LIBFUZZER
 
-/* Powers of two and of ten with their neighbours: intervals are not symmetric at the
-   former, and are cut at the latter. */
+/* Powers of two and of ten and their neighbours. At powers of two the interval of a value
+   is not symmetric; at powers of ten the number of digits changes. */
 static void check_around(double value)
 {
     for (int i = -2; i <= 2; i++) {
@@ -163,7 +165,7 @@ static void check_edges(void)
     check(-NAN, HYBRID_F32, 1);
 }
 
-/* A value with few digits, as people write them. */
+/* Returns a value with few decimal digits. */
 static double few_digits(uint64_t random)
 {
     char text[64];

@@ -1,7 +1,8 @@
-/* tests/fuzz/fuzz_rates.c - no bytes whatever upset the reader of measured speeds.
+/* tests/fuzz/fuzz_rates.c - the reader of measured rates survives any bytes.
 
-   With HYBRID_LIBFUZZER a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it). Else a
-   program that mutates the files of tests/data, the same way on every run. */
+   With HYBRID_LIBFUZZER this is a target of libFuzzer (tests/fuzz/libfuzzer.sh runs it).
+   Otherwise it is a program that mutates the files of tests/data in the same way on every
+   run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
     if (!ctx)
         ctx = io_open(1);
     if (hy_input_copy(ctx, "fuzz", data, bytes, &input) != HYBRID_OK) {
-        hy_message_clear(&ctx->message); /* what looks like gzip and is not */
+        hy_message_clear(&ctx->message); /* begins like gzip data */
         return 0;
     }
     const hybrid_status status =

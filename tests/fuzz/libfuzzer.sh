@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a target of libFuzzer for HYBRID_FUZZ_SECONDS (20). The first inputs are the files of
-# tests/data with the target's extension: fuzz_mtx begins with *.mtx*, and fuzz_number with
-# nothing. An input that makes the target fail is left in the folder fuzz of the build.
+# Runs a libFuzzer target for HYBRID_FUZZ_SECONDS (20). The first inputs are the files of
+# tests/data with the target's extension: fuzz_mtx begins with *.mtx*, fuzz_number without
+# files. An input that makes the target fail is stored in the folder `fuzz` of the build.
 # Usage: libfuzzer.sh <program>
 set -euo pipefail
 name=$(basename "$1")

@@ -1,10 +1,10 @@
-/* tests/install/consumer.c - what a user's first program looks like to the compiler, C or
-   C++, and to the linker: the square of a matrix of two rows. */
+/* tests/install/consumer.c - a user's first program, compiled as C and as C++: the square
+   of a 2 x 2 matrix. */
 #include <hybrid_spmm.h>
 
 #include <string.h>
 
-/* A square of these: 1 8 and 0 9. */
+/* Returns 1 if C is [1 8; 0 9]. */
 static int is_square(const hybrid_csr *C)
 {
     static const int64_t offsets[] = {0, 2, 3};

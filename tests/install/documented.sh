@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The commands under "Building against the library" do what the text says, with the examples as
-# they are installed: ldconfig below /usr/local, the rpath below another prefix, and CMake. None of
-# the programs is told of the library by LD_LIBRARY_PATH. Real /usr/local and /etc stay untouched:
-# a mount namespace hides them.
+# The commands under "Building against the library" work as documented, with the installed
+# examples: ldconfig with /usr/local, rpath with another prefix, and CMake. No program
+# finds the library by LD_LIBRARY_PATH. A mount namespace hides the real /usr/local and
+# /etc.
 # Usage: documented.sh <cmake>
 set -euo pipefail
 cmake=$1
@@ -13,7 +13,7 @@ unset LD_LIBRARY_PATH PKG_CONFIG_PATH
 "$cmake" --install "$HYBRID_BUILD" --prefix "$prefix" >/dev/null
 examples=$prefix/share/doc/hybrid_spmm/examples
 
-# block <pattern>: the indented block that has it, with this prefix
+# block <pattern>: writes the indented block that matches, with this prefix
 text=$(grep -l '^## Building against the library' "$HYBRID_SOURCE"/{README.md,docs/*.md})
 block() {
     sed -n '/^## Building against the library/,/^## [^B]/p' "$text" |
@@ -23,12 +23,12 @@ block() {
     cat "$folder/block"
 }
 
-# squares <program>: it starts, and computes
+# squares <program>: checks that the program starts and computes
 squares() {
     [ "$("$1" "$examples/ring.mtx")" = "A*A has 15 entries" ]
 }
 
-# a program that stores nothing does not start: the test can fail
+# a program without a stored path does not start, which shows that the test can fail
 mkdir "$folder/none" "$folder/rpath"
 cd "$folder/none"
 cp "$examples/spgemm.c" .
@@ -61,7 +61,7 @@ squares build/spgemm
 "$cmake" --install build --prefix "$folder/installed" >/dev/null
 squares "$folder/installed/bin/spgemm"
 
-# all examples, by their own CMakeLists.txt, and the licence
+# all examples with their own CMakeLists.txt, and the licence
 "$cmake" -S "$examples" -B "$folder/examples" -D CMAKE_PREFIX_PATH="$prefix" >/dev/null
 "$cmake" --build "$folder/examples" >/dev/null
 ctest=$(dirname "$cmake")/ctest
@@ -69,19 +69,19 @@ ctest=$(dirname "$cmake")/ctest
 cmp "$HYBRID_SOURCE/LICENSE" "$prefix/share/doc/hybrid_spmm/LICENSE"
 cmp "$HYBRID_SOURCE/docs/manual.md" "$prefix/share/doc/hybrid_spmm/manual.md"
 
-# manual pages and completions lie where man and the shells look for them
+# manual pages and completions are where man and the shells expect them
 for file in man/man1/hybrid_spmm{,-multiply}.1 bash-completion/completions/hybrid_spmm \
     zsh/site-functions/_hybrid_spmm fish/vendor_completions.d/hybrid_spmm.fish; do
     cmp "$HYBRID_BUILD/share/$file" "$prefix/share/$file"
 done
 
-# ldconfig writes below /etc, here a copy, and reads /usr/local, here the prefix
+# ldconfig writes to /etc (here a copy) and reads /usr/local (here the prefix)
 if ! unshare --map-root-user --mount true 2>/dev/null; then
     echo "no mount namespace: ldconfig is not tested" >&2
     exit 77
 fi
 mkdir "$folder/ldconfig"
-cp -a /etc "$folder" 2>/dev/null || true # all that this user can read
+cp -a /etc "$folder" 2>/dev/null || true # the files that this user may read
 cd "$folder/ldconfig"
 cp "$examples/spgemm.c" .
 unshare --map-root-user --mount bash -euc '

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs into a fresh prefix and builds a consumer four ways: by the CMake package and by
-# pkg-config, each with the shared and the static library. Soname, CMake package and pkg-config
-# file have the header's version, and the package is none of another minor version. The consumer
-# compiles as C11, C17 and, where there is a C++ compiler, C++17, and each that is linked multiplies.
+# Installs into a fresh prefix and builds a consumer four ways: with the CMake package and
+# with pkg-config, each with the shared and the static library. The soname, the CMake
+# package and the pkg-config file have the version of the header; the CMake package
+# refuses another minor version. The consumer compiles as C11, C17 and, if there is a C++
+# compiler, C++17. Each linked consumer multiplies.
 # Usage: install.sh <cmake>
 set -euo pipefail
 cmake=$1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tests/tree/ab.sh - bench/lib/ab.py tells a build that is slower from one that is not.
+# tests/tree/ab.sh - bench/lib/ab.py finds out whether a build is slower than another one.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# lines FILE NAME SECONDS...: a product of each of these seconds, in three rounds.
+# lines FILE NAME SECONDS...: writes one product per SECONDS, in three rounds.
 lines() {
     local file=$1 name=$2 round k
     shift 2
@@ -38,8 +38,8 @@ lines one-a a 1.0
 lines one-better b 1.01
 sed -i 's/p0/p3/' one-a one-better
 expect 0 a same
-expect 1 a slower           # on average
-expect 1 a one              # one of them
+expect 1 a slower           # slower on average
+expect 1 a one              # one product is slower
 expect 0 --slow a one
 [[ $(cat out) == p3 ]] || { echo "ab.py --slow does not name p3: $(cat out)" >&2; exit 1; }
-expect 0 a one one-a one-better # which was not so the second time
+expect 0 a one one-a one-better # the second measurement did not confirm it

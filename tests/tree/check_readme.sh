@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Figures and pictures of the documents are made from bench/results, and the check can fail.
+# Figures and pictures of the documents are made from bench/results, and the check can
+# fail.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -25,8 +26,8 @@ complains() { # what was changed, option...
     fi
 }
 
-# Another figure, or another place in a picture, of each kind of block: each is complained
-# about, and --write makes the documents what they were.
+# A changed figure, or a changed position in a picture, is reported for each kind of
+# block, and --write restores the documents.
 changed=0
 change() { # document, sed expression
     local before
@@ -53,7 +54,7 @@ for document in $documents; do
     cmp "$HYBRID_SOURCE/$document" "$folder/$document"
 done
 
-# Lines that say something else than what is quoted, for every part of the table.
+# Results that differ from the quoted figures, for every part of the table.
 for part in end core real trace device; do
     file=$(sed -n 's/^<!-- figures \(speed\|timeline\): \(.*\) -->/\2/p' \
         "$folder/README.md" "$folder/docs/timeline.svg" | tr ' ' '\n' | grep -m 1 -- "$part")
@@ -63,14 +64,14 @@ for part in end core real trace device; do
     restore
 done
 
-# --write with new files: they replace those of the same part, and no others.
+# --write with new files: they replace the files of the same part only.
 file=$(sed -n 's/^<!-- figures speed: \([^ ]*\).*/\1/p' "$folder/README.md")
 cp "$folder/bench/results/$file" "$folder/bench/results/new-end.jsonl"
 python3 "$check" --root "$folder" --write new-end.jsonl
 sed "s/$file \(.*\) -->/\1 new-end.jsonl -->/" "$HYBRID_SOURCE/README.md" | diff - "$folder/README.md"
 restore
 
-# A row or a column for which there are no lines, though the documents say so.
+# A row or column without results, although the documents name it.
 sed -i -E 's/"kept_s": [0-9.e-]+/"kept_s": null/' "$folder"/bench/results/*.jsonl
 for option in --write ''; do
     # shellcheck disable=SC2086 # no option is no word
@@ -87,19 +88,20 @@ grep -q "README.md: no line has anything for row 'On the GPU: A·A with new valu
     "$folder/complaint"
 restore
 
-# Figures that stand beside the blocks.
+# Figures outside of blocks.
 sed -i "s|^## Limits|2.8 ms\n\n4.03 times\n\n55 GB/s\n\n99 %\n\n&|" "$folder/README.md"
 complains "loose figures"
 [ "$(grep -c 'is in no block of figures' "$folder/complaint")" -eq 4 ]
 restore
 
-# A block that is gone.
+# A missing block.
 sed -i '/^<!-- .*figures/d' "$folder/README.md"
 complains "no block of figures"
 grep -q "README.md: no block of figures" "$folder/complaint"
 
-# Which lines count, by hand: of ours the last run, of a peer the fastest algorithm under each
-# condition, in rows or columns; nothing pinned, wrong or failed.
+# The results that count, written by hand: of ours the last run; of a peer the fastest
+# algorithm for each condition, by rows or columns. Pinned, wrong or failed runs do not
+# count.
 line() { # peer variant seconds further
     printf '{"problem": "p", "op": "spmm", "mode": "end", "type": "f32", "cols": 128, '
     printf '"peer": %s, "variant": "%s", "freed_s": %s, "seconds": %s, ' "$1" "$2" "$3" "$3"
@@ -132,6 +134,6 @@ python3 "$check" --show "$folder/lines.jsonl" >"$folder/shown"
 grep -qx '| A\*X p | hybrid_spmm, GPU | 7000 | 2000 | - | -, - |' "$folder/shown"
 grep -qx '| A\*X p | cuSPARSE | 6000 | 4440 | - | -, - |' "$folder/shown"
 grep -qx '| Large .* columns | cuSPARSE | 2.2 | 0/1 |' "$folder/shown"
-# Ratios 0.5, 2 and 2: the mean is 1.26, and q is slower in one of its types.
+# Ratios 0.5, 2 and 2: the mean is 1.26, and q is slower for one of its types.
 grep -qx '| Real matrices: A·X with 8 or 64 columns | SciPy | 1.3 | 1/2 |' "$folder/shown"
 ! grep -q CuPy "$folder/shown"

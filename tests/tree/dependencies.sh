@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/dependencies.awk: all four fields, alternatives, versions and architectures, names
-# that are virtual or repeated, continued lines, a package listed twice.
+# scripts/dependencies.awk: all four fields, alternatives, versions and architectures,
+# virtual and repeated names, continued lines, and a package that is listed twice.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

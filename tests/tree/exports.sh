@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The shared library exports the functions of hybrid_spmm.h, all of them and nothing else.
+# The shared library exports exactly the functions of hybrid_spmm.h.
 # Usage: exports.sh <shared library>
 set -euo pipefail
 exported=$(nm -D --defined-only "$1" | awk '{ print $3 }' | sort)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every source file is as clang-format 14 would write it. Headers keep tables that are
-# aligned by hand, so they are not checked.
+# Every source file has the format of clang-format 14. Headers have tables that are
+# aligned by hand and are not checked.
 set -uo pipefail
 command -v clang-format >/dev/null || exit 77
 case $(clang-format --version) in *"version 14."*) ;; *) exit 77 ;; esac

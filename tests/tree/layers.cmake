@@ -1,6 +1,6 @@
-# Checks every #include "..." of the tree against the graph of docs/design.md, section 2.1:
-# which folders a file may include from, and that no modules include each other in a circle.
-# Checks also that the name of each type is defined in one file.
+# Checks every #include "..." against the graph of docs/design.md, section 2.1: which
+# folders a file may include from, and that modules do not include each other in a circle.
+# Checks also that the name of each type is defined in one file only.
 # Usage: cmake -D ROOT=<source folder> -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -18,8 +18,8 @@ set(may_examples         examples include)
 set(folders include base partition host gpu pipeline io engine cli bench examples)
 set(backends_own hy_mark) # types that each backend defines for itself
 
-# The folder that a quoted include names: "x/y.h" is in x, "hybrid_spmm.h" in include,
-# any other plain name beside the file itself.
+# The folder of a quoted include: "x/y.h" is in x, "hybrid_spmm.h" in include, any other
+# plain name in the folder of the file.
 function(folder_of name own out)
   if(name MATCHES "^([^/]+)/")
     set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
@@ -30,15 +30,16 @@ function(folder_of name own out)
   endif()
 endfunction()
 
-# The module of a file: x.c, x.h, x.cu, x.cuh and x.inc are one module, x, in whichever
+# The module of a file: x.c, x.h, x.cu, x.cuh and x.inc are one module, x, in any
 # subfolder.
 function(module_of file out)
   string(REGEX REPLACE "^.*/|\\.[a-z]+$" "" module ${file})
   set(${out} ${module} PARENT_SCOPE)
 endfunction()
 
-# The modules of a folder that include each other in a circle. Of all modules those go that
-# include none of the others, or that none includes, until no more go.
+# Finds the modules of a folder that include each other in a circle. A module that includes
+# no other module, or that no other module includes, is removed until none is left to
+# remove.
 function(find_circles own out)
   file(GLOB_RECURSE files RELATIVE ${ROOT}/${own} ${ROOT}/${own}/*.c ${ROOT}/${own}/*.h
     ${ROOT}/${own}/*.cu ${ROOT}/${own}/*.cuh ${ROOT}/${own}/*.inc)
@@ -81,8 +82,8 @@ function(find_circles own out)
   set(${out} ${modules} PARENT_SCOPE)
 endfunction()
 
-# The names that begin with hy_ and that a file gives to types: tags of structs, unions and
-# enums with a body, and typedefs. "typedef struct x x;" defines nothing.
+# Finds the types that a file defines whose names begin with hy_: structs, unions and enums
+# with a body, and typedefs. "typedef struct x x;" defines nothing.
 function(types_of file out)
   file(STRINGS ${file} lines REGEX "^(typedef |struct |enum |union |using |})")
   set(types)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The check of the include graph refuses what it should: an include upwards, one sideways,
-# an internal header in the program, CUB outside cuda_sort*, modules that include each other
-# in a circle, which it names, and a type that is defined in two files.
+# The check of the include graph refuses an include upwards or sideways, an internal
+# header in the program, CUB outside cuda_sort*, modules that include each other in a
+# circle, which it names, and a type that is defined in two files.
 # Usage: layers_refused.sh <cmake>
 set -eu
 cmake=$1
@@ -31,7 +31,7 @@ expect() {
     fi
 }
 
-# circle <names>: the last tree was refused for a circle of these modules.
+# circle <names>: checks that the last tree was refused for a circle of these modules.
 circle() {
     if ! tr -s ' \n' ' ' <"$folder/log" | grep -q "include each other in a circle: $1 "; then
         echo "a tree of $tree is not refused for a circle of $1:"
@@ -49,7 +49,8 @@ expect fails pipeline/a.c '#include "gpu/backend/cuda_lane.cuh"'
 expect fails cli/a.c '#  include "base/data/csr.h"'
 expect fails gpu/a.cu '#include <cub/cub.cuh>'
 
-# A header that includes another, and a source file that includes the first: none by files.
+# A header includes another, whose source file includes the first: a circle of modules,
+# but not of files.
 expect passes engine/a.h '#include "engine/b.h"' engine/b.c '#include "engine/b.h"'
 expect fails engine/a.h '#include "engine/b.h"' engine/b.c '#include "engine/a.h"'
 circle 'a, b'

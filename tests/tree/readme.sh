@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The first C block of README.md is examples/spgemm.c, letter by letter. Documents, the public
-# header and entries of the changelog keep their limits on length.
-# The commands of README.md and docs/manual.md work. Links of the documents lead to files.
+# The first C block of README.md equals examples/spgemm.c. Documents and the public header
+# are not too long, nor are lines of the changelog. The commands of README.md and
+# docs/manual.md work. Links of the documents lead to files.
 set -euo pipefail
 cd "$HYBRID_SOURCE"
 awk '/^```/ { if (inside) exit; inside = $0 == "```c"; next } inside' README.md |
@@ -26,7 +26,7 @@ for document in README.md CONTRIBUTING.md docs/*.md docs/lab/*.md bench/README.m
     done
 done
 
-# Each document in a folder of its own, with A.mtx and B.mtx. `calibrate` takes too long.
+# Each document has a folder of its own with A.mtx and B.mtx. `calibrate` takes too long.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for document in README.md docs/manual.md; do

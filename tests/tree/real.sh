@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# bench/real.sh on two small matrices, one of them not square: every product of ours is timed
-# and found right, every peer that is not there is named, and the check finds what is wrong.
-# Its table, of lines made by hand. Usage: real.sh <libhybrid_spmm.so>
+# bench/real.sh on two small matrices, one of them not square: each of our products is
+# timed and right, each missing peer is named, and the check finds errors. Its table is
+# tested with results written by hand.
+# Usage: real.sh <libhybrid_spmm.so>
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$HYBRID_SOURCE/bench/lib
 
-# ---- the table: geometric means, who is slower, where the other site was faster
+# ---- the table: geometric means, which is slower, where the other backend was faster
 line() { # problem peer engine freed_s error
     printf '{"problem": "%s", "op": "spmm", "cols": 8, "type": "f32", "peer": %s, ' "$1" "$2"
     printf '"engine": %s, "freed_s": %s, "kept_s": null, "error": %s, ' "$3" "$4" "$5"
@@ -39,7 +40,7 @@ mkdir "$folder/data"
 {
     echo "%%MatrixMarket matrix coordinate real general"
     echo "300 200 900"
-    for ((i = 0; i < 900; i++)); do # columns of a row are apart: no entry comes twice
+    for ((i = 0; i < 900; i++)); do # columns of a row differ, so that there are no duplicates
         echo "$((i / 3 + 1)) $((i * 67 % 200 + 1)) $((i % 7 - 3)).5"
     done
 } >"$folder/data/wide.mtx"
@@ -72,7 +73,7 @@ for peer in ["scipy", *real_peers.PEERS]:
     timed = {(l["problem"], l["type"], l["cols"]) for l in lines if l["peer"] == peer}
     assert timed == wanted or not timed and f"{peer} left out: " in said, peer
 
-# What is wrong is found: a value, a column, an entry too many, an order, a value of Y.
+# Errors are found: a wrong value, column, order or value of Y, or an entry too many.
 problem, scipy_peer = real_peers.Problem(sys.argv[1].replace("out/real.jsonl", "data/wide.mtx")), real_peers.SciPy()
 def refused(check, result):
     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every program of docs/recipes.md compiles without warnings, runs, and prints what is said.
+"""Every program of docs/recipes.md compiles without warnings, runs, and prints the stated output.
 
 A program is a block of C or Python whose first line names its file. A block `console` holds
 commands after "$ " and their output, in which "..." stands for any text, on a line of its own
@@ -36,7 +36,7 @@ def compile_program(source, library):
 
 
 def pattern(expected):
-    """A regular expression of some lines of output."""
+    """Returns a regular expression that matches lines of output."""
     lines = [r"(?:.*\n)*?" if line == "..." else
              ".*?".join(map(re.escape, line.split("..."))) + r" *\n" for line in expected]
     return re.compile("".join(lines))
@@ -83,7 +83,7 @@ def main(python):
 
 
 def with_scipy():
-    """A Python that has SciPy, or None."""
+    """Returns a Python that has SciPy, or None."""
     for python in (shutil.which("python3"), "/usr/bin/python3"):
         if subprocess.run([python, "-c", "import scipy.sparse"], stderr=subprocess.DEVNULL,
                           check=False).returncode == 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every test labelled gpu skips where no GPU is to be seen, and fails there under
-# HYBRID_REQUIRE_GPU=1.
+# Every test with the label gpu is skipped without a GPU, and fails there if
+# HYBRID_REQUIRE_GPU is 1.
 # Usage: require_gpu.sh <ctest>
 set -euo pipefail
 command -v python3 >/dev/null || exit 77

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# No folder holds more than 25 files (data of tests and kept lines of bench apart), and no two
+# No folder holds more than 25 files (except tests/data and bench/results), and no two
 # source files of the library have the same name.
 set -euo pipefail
 cd "$HYBRID_SOURCE"

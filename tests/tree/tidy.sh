@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clang-tidy over the C sources of the library and the program; the checks are in .clang-tidy.
-# A tree that was configured for gcc has flags that clang does not know.
+# Runs clang-tidy on the C sources of the library and the program, with the checks of
+# .clang-tidy. A tree configured for gcc has flags that clang does not know.
 # Usage: tidy.sh [<option of clang-tidy>...]
 set -uo pipefail
 command -v clang-tidy >/dev/null || exit 77

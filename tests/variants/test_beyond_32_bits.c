@@ -1,9 +1,10 @@
 /* tests/variants/test_beyond_32_bits.c - more than 2^31 entries of A and C, and elements
    of X and Y.
 
-   Without an argument the host computes, with "fake" a device that is simulated on it,
-   with "cuda" a GPU. Whoever has too little memory for a part is told so, and the test
-   counts as skipped. Plain C without a test framework: GPU machines seldom have one. */
+   Without an argument the host computes, with "fake" a fake device, with "cuda" a GPU. A
+   part for which the machine has too little memory is skipped with a message, and then
+   the test counts as skipped. It is plain C without a test framework, because GPU
+   machines seldom have one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static int ok(hybrid_status status)
     return status == HYBRID_OK;
 }
 
-/* ---- memory ------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 static int64_t available_mib(void)
 {
@@ -67,8 +68,8 @@ static void *need(void *memory)
     return memory;
 }
 
-/* `bytes` of memory that repeat `piece`, whose bytes are whole pages, again and again,
-   and take no more than that. */
+/* Returns `bytes` bytes of memory that repeat `piece`, a number of whole pages. All
+   copies share the memory of one piece. */
 static void *repeated(const void *piece, size_t piece_bytes, size_t bytes)
 {
     const int file = memfd_create("piece", 0);
@@ -85,11 +86,10 @@ static void *repeated(const void *piece, size_t piece_bytes, size_t bytes)
     return all;
 }
 
-/* ---- A ------------------------------------------------------------------------------
- */
+/* ---- A ---- */
 
-/* Rows of which the one PERIOD further on has the same entries. A row has 3 * 2^14 of
-   them, so that whoever counts with 32 bits does not come to a row like the right one. */
+/* A row has the same entries as the row PERIOD before it. It has 3 * 2^14 entries, so
+   that an index that overflows 32 bits does not reach an equal row. */
 enum { EACH = 3 << 14, PERIOD = 83, ROWS = 530 * PERIOD, COLS = 2 * EACH };
 
 static float a_value(int64_t i, int64_t k)
@@ -143,7 +143,8 @@ static float x_value(int64_t row)
     return (float)(row % 11 - 5);
 }
 
-/* Row i of A times the column of x_value(). */
+/* Returns row i of A times the vector of x_value(), over the columns with column % every
+   == rest. */
 static float sum_of(int64_t i, int64_t every, int64_t rest)
 {
     float sum = 0;
@@ -174,7 +175,7 @@ static void check_entries_spmm(const hybrid_csr *A)
     free(y);
 }
 
-/* B has three columns, and an entry in each row. */
+/* B has three columns, and one entry per row. */
 static void check_entries_spgemm(const hybrid_csr *A)
 {
     int64_t *row_ptr = need(malloc((COLS + 1) * sizeof *row_ptr)), wrong = 0;
@@ -219,9 +220,9 @@ static void check_entries(int with_spgemm)
     free_a(&A);
 }
 
-/* ---- X and Y ----------------------------------------------------------------------- */
+/* ---- X and Y ---- */
 
-/* Columns of X and Y, and one entry in each of so many rows of A. */
+/* Columns of X and Y, and rows of A, which have one entry each. */
 enum { WIDTH = 96, Y_ROWS = 23000000, X_ROWS = Y_ROWS, X_PERIOD = 4096 * 7 };
 
 static hybrid_csr one_entry_a_row(int64_t rows, int64_t cols, int64_t step)
@@ -258,7 +259,8 @@ static void fill(float *x, int64_t rows)
             x[i * WIDTH + j] = dense_value(i, j);
 }
 
-/* Y = A*X, an entry a row; row r of X is that of r % period. */
+/* Returns the number of wrong rows of Y = A*X, where A has one entry per row and row r of
+   X equals row r % period. */
 static int64_t wrong_rows(const hybrid_csr *A, int64_t period, const float *y)
 {
     int64_t wrong = 0;
@@ -294,7 +296,7 @@ static void check_y(void)
     free_arrays(&A);
 }
 
-/* Rows of all of X are asked for. */
+/* All parts of X are needed. */
 static void check_x(void)
 {
     enum { FEW = 200000 };
@@ -319,9 +321,9 @@ static void check_x(void)
     free_arrays(&A);
 }
 
-/* ---- C ----------------------------------------------------------------------------- */
+/* ---- C ---- */
 
-/* Rows that are not those of a_ik b_kj, as all rows of A have one entry. */
+/* Returns the number of wrong rows of C, whose row i is a_ik times row k of B. */
 static int64_t wrong_products(const hybrid_csr *A, const hybrid_csr *B,
                               const hybrid_csr *C)
 {
@@ -340,13 +342,13 @@ static int64_t wrong_products(const hybrid_csr *A, const hybrid_csr *B,
     return wrong;
 }
 
-/* Bits of offsets and columns as asked for, and those of columns as they become; 0: such
-   a C is refused. */
+/* Requested bits of offsets and columns, and resulting bits of columns; 0: C is
+   refused. */
 typedef struct widths {
     const char *name;
     hybrid_index offsets, columns;
     size_t bits;
-    int64_t gib; /* of memory */
+    int64_t gib; /* memory needed, in GiB */
 } widths;
 
 static const widths all_widths[] = {
@@ -373,10 +375,10 @@ static void check_widths(const hybrid_csr *A, const hybrid_csr *B, const widths 
                    wrong_products(A, B, &C) == 0,
                w->name);
     hybrid_csr_free(engine, &C);
-    hybrid_engine_trim(engine); /* so much is not kept */
+    hybrid_engine_trim(engine); /* so much memory is not pooled */
 }
 
-/* Each row of A names one of B, which has EACH entries. */
+/* Each row of A needs one row of B, which has EACH entries. */
 static void check_c(void)
 {
     enum { B_ROWS = 101 };
@@ -390,7 +392,7 @@ static void check_c(void)
     free_a(&all);
 }
 
-/* ---- engines ----------------------------------------------------------------------- */
+/* ---- engines ---- */
 
 static hybrid_status open_fake(void)
 {
@@ -400,7 +402,7 @@ static hybrid_status open_fake(void)
     static const hy_variant *const variants[]   = {&hy_spmm_fake_rows, NULL};
     hybrid_engine_options options               = HYBRID_ENGINE_OPTIONS_INIT;
 
-    options.device_bytes = (size_t)256 << 20; /* it is the host's memory */
+    options.device_bytes = (size_t)256 << 20; /* it is host memory */
     return fake_engine_open(&options, places, variants, &engine);
 }
 

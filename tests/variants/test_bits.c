@@ -1,5 +1,7 @@
-/* tests/variants/test_bits.c - SpMM under HYBRID_DETERMINISTIC on a fake device: all runs
-   of a plan have the same bits, and the check of that sees one bit. */
+/* tests/variants/test_bits.c - SpMM under HYBRID_DETERMINISTIC on a fake device.
+
+   All runs of a plan must have the same bits, and the check of this must notice a
+   difference of one bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,12 +26,11 @@ static void all_runs_of_a_plan_have_the_same_bits(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- a variant without a fixed order -------------------------------------------------
- */
+/* ---- a variant without a fixed order ---- */
 
-static int64_t products; /* so far */
+static int64_t products; /* number of chunks so far */
 
-/* The last bit of the first number is another in every 20th chunk. */
+/* Changes the last bit of the first number in every 20th chunk. */
 static hybrid_status disturb(hy_lane *lane, void *arg)
 {
     const hy_job *job = arg;

@@ -1,11 +1,10 @@
-/* tests/variants/test_combinations.c - all that can be asked of an SpMM, with everything
-   else.
+/* tests/variants/test_combinations.c - random combinations of all options of SpMM.
 
-   Each combination (support/combinations.h) is planned and run twice, or computed in one
-   call, on a fake device beside the host. The result must be the oracle's bit for bit;
-   the plan must have the schedule that is named, and the bytes moved must be those of
-   that schedule, so that none quietly takes another one. What is refused must be on the
-   list, and the list in docs/design.md. */
+   Each combination (support/combinations.h) is planned and run twice, or computed in a
+   one-shot call, on a fake device and the host. The result must have the bits of the
+   oracle. The plan must have the schedule that the combination names, and the moved bytes
+   must be those of that schedule. Refused combinations must be in the list of
+   combination_refused() and in docs/design.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +28,8 @@ extern const hy_variant hy_spmm_host_rows;
 enum {
     COMBINATIONS = 3000,
     PANELS       = 3,
-    LINE_BYTES   = 64,  /* rows of X are filled up to two of them at most */
-    PACK_SPARE   = 2048 /* what alignment adds to a chunk's rows of A */
+    LINE_BYTES   = 64,  /* padding of a row of X is at most two of these */
+    PACK_SPARE   = 2048 /* alignment of a chunk's rows of A */
 };
 
 static const hy_schedule *schedule_of(const hybrid_plan *plan, int portion)
@@ -51,13 +50,13 @@ typedef struct trial {
     hybrid_engine *engine;
     hybrid_csr A;
     hybrid_dense X, Y, before;
-    int64_t loaded; /* bytes of X in the last run, by its trace */
-    int64_t times;  /* that A goes up in a run: with each panel of X */
-    int devices;    /* that have X, or may have it */
+    int64_t loaded; /* bytes of X in the last run, from its trace */
+    int64_t times;  /* how often A is sent in a run: once per column block of X */
+    int devices;    /* devices that hold X, or may hold it */
 } trial;
 
 static int failures;
-static int several; /* plans that several devices compute */
+static int several; /* plans on several devices */
 
 static void complain(const trial *t, const char *what)
 {
@@ -83,7 +82,7 @@ static void expect_that(const trial *t, int truth, const char *what)
         complain(t, what);
 }
 
-/* One call cannot name a variant. */
+/* A one-shot call cannot name a variant, so that the engine has only one. */
 static void open_engine_for(trial *t)
 {
     static const hy_variant *const rows[]  = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
@@ -133,8 +132,7 @@ static void close_trial(trial *t)
     dense_free(&t->before);
 }
 
-/* ---- bytes
- * ------------------------------------------------------------------------------ */
+/* ---- bytes ---- */
 
 static int64_t rows_not_empty(const hybrid_csr *A)
 {
@@ -161,12 +159,12 @@ static int64_t columns_named(const hybrid_csr *A, int64_t *last)
     return count;
 }
 
-/* X goes up once, up to the last row that is needed; what is gathered comes with chunks.
- */
+/* X is sent once, up to the last row that is needed. Gathered rows are part of the
+   chunks. */
 static void check_loaded(const trial *t, const hy_schedule *s)
 {
     const int64_t row  = t->c.width * combination_value_bytes(&t->c);
-    const int64_t line = 2 * LINE_BYTES; /* rows are filled up to whole vectors */
+    const int64_t line = 2 * LINE_BYTES; /* rows are padded to whole vectors */
     int64_t last;
     const int64_t named = columns_named(&t->A, &last);
     const int some      = combination_leaves_out(&t->c, s);
@@ -182,7 +180,7 @@ static void check_loaded(const trial *t, const hy_schedule *s)
         "X was sent more than once");
 }
 
-/* Where there is room, and the host takes nothing. */
+/* All of A is cached if there is room and the host takes no rows. */
 static int keeps_all(const trial *t, const hy_schedule *s)
 {
     return t->c.flags & HYBRID_RESIDENT && !t->c.tight &&
@@ -199,10 +197,10 @@ static void check_bytes(const trial *t, const hy_schedule *s, const hybrid_repor
         combination_leaves_out(&t->c, s) ? rows_not_empty(&t->A) : COMBINATION_ROWS;
     const int64_t a      = t->A.nnz * 4;
     const int64_t pack   = t->A.nnz * (4 + size) + COMBINATION_ROWS * 8;
-    const int64_t up     = r->h2d_bytes - t->loaded; /* A, and what chunks bring of X */
+    const int64_t up     = r->h2d_bytes - t->loaded; /* A, and rows of X in chunks */
     const int some_stays = run > 0 && r->resident_chunks > 0;
 
-    if (r->host_chunks > 0) /* who computes a row depends on time */
+    if (r->host_chunks > 0) /* which site computes a row depends on timing */
         return;
     check_loaded(t, s);
     if (s == &hy_schedule_in_place) {
@@ -224,8 +222,7 @@ static void check_bytes(const trial *t, const hy_schedule *s, const hybrid_repor
             "A did not go up once");
 }
 
-/* ---- runs
- * ------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static void note_load(void *user, const hybrid_event *event)
 {
@@ -259,7 +256,7 @@ static void run_plan(trial *t, hybrid_plan *plan)
 {
     const hy_schedule *s = schedule_of(plan, 0);
     hybrid_report report = HYBRID_REPORT_INIT;
-    int alike            = 1; /* the schedules of all devices */
+    int alike            = 1; /* all devices have the same schedule */
 
     for (int i = 1; i < plan->count; i++)
         alike = alike && schedule_of(plan, i) == s;
@@ -282,7 +279,7 @@ static void run_plan(trial *t, hybrid_plan *plan)
     }
 }
 
-/* Returns whether it was refused. */
+/* Returns 1 if the combination was refused. */
 static int check_refusal(const trial *t, hybrid_status status)
 {
     const char *wrong = refusal_wrong(t->engine, status, combination_refused(&t->c));
@@ -319,7 +316,8 @@ static int compute_once(trial *t)
     if (check_refusal(t, status))
         return 1;
     check_result(t, status);
-    t->times   = PANELS * COMBINATION_COLS; /* nobody says */
+    t->times = PANELS * COMBINATION_COLS; /* upper bound, because the number of column
+                                             blocks is unknown */
     t->devices = t->engine->device_count;
     assert_int_equal(hybrid_engine_report(t->engine, &report), HYBRID_OK);
     if (t->c.schedule)

@@ -1,5 +1,5 @@
-/* tests/variants/test_combinations_spgemm.c - all that can be asked of a SpGEMM, with
-   everything else: as test_combinations.c. */
+/* tests/variants/test_combinations_spgemm.c - random combinations of all options of
+   SpGEMM, as in test_combinations.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,15 +31,15 @@ enum {
 };
 
 typedef struct combination {
-    const hy_schedule *schedule; /* NULL: whichever the engine takes */
-    int carried;                 /* packs bring a row of B for each entry of A */
+    const hy_schedule *schedule; /* NULL: the engine chooses */
+    int carried;                 /* packs contain a row of B for each entry of A */
     int tight;                   /* device memory does not hold B */
     unsigned flags;
     hybrid_split split;
     int64_t chunk_rows;
     int squared; /* B is A */
     int pinned;  /* A and B */
-    int planned; /* else one call */
+    int planned; /* 0: a one-shot call */
     test_kind kind;
 } combination;
 
@@ -50,11 +50,11 @@ typedef struct trial {
     hybrid_csr A, other;
     const hybrid_csr *B;
     oracle product;
-    int64_t loaded; /* bytes of B in the last run, by its trace */
-    int several;    /* devices compute the plan */
+    int64_t loaded; /* bytes of B in the last run, from its trace */
+    int several;    /* several devices compute the plan */
 } trial;
 
-/* ---- drawing ----------------------------------------------------------------------- */
+/* ---- drawing ---- */
 
 static int64_t pick(uint64_t number, uint64_t *axis, int64_t count)
 {
@@ -87,7 +87,7 @@ static combination draw(uint64_t number)
     c.kind.type     = pick(number, &axis, 2) ? HYBRID_F32 : HYBRID_F64;
     c.kind.offsets  = pick(number, &axis, 2) ? HYBRID_I32 : HYBRID_I64;
     c.kind.integers = 1;
-    if (!c.planned) { /* one call takes no options */
+    if (!c.planned) { /* a one-shot call takes no options */
         c.flags      = 0;
         c.split      = HYBRID_SPLIT_DEFAULT;
         c.chunk_rows = 0;
@@ -95,10 +95,9 @@ static combination draw(uint64_t number)
     return c;
 }
 
-/* ---- what is to happen ---------------------------------------------------------------
- */
+/* ---- expected outcome ---- */
 
-/* Each of two values of two axes (docs/design.md, 2.3.2). */
+/* Each refusal depends on the values of two axes. docs/design.md lists them. */
 static const char *refused(const combination *c)
 {
     const int in_place = c->schedule == &hy_schedule_in_place;
@@ -106,9 +105,9 @@ static const char *refused(const combination *c)
     const int shares   = c->split == HYBRID_SPLIT_SHARE;
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
-        return "the host computes in place, and nobody else";
+        return "only the host computes in place";
     if (c->schedule == &hy_schedule_row_ring || c->schedule == &hy_schedule_column_ring)
-        return "a sparse B has no ring: its rows and columns are of no one size";
+        return "a sparse B has no ring: its rows and columns have different sizes";
     return NULL;
 }
 
@@ -120,15 +119,15 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan)
                                                                : &hy_schedule_whole;
 }
 
-/* What is carried is neither there nor gathered, whichever is asked for. */
+/* Returns 1 if a plan may have schedule s. With packs that contain B, "gather" becomes
+   "whole". */
 static int may_be(const combination *c, const hy_schedule *s)
 {
     return !c->schedule || s == c->schedule ||
            (c->carried && c->schedule == &hy_schedule_gather && s == &hy_schedule_whole);
 }
 
-/* ---- one combination ------------------------------------------------------------------
- */
+/* ---- one combination ---- */
 
 static int failures;
 
@@ -148,7 +147,7 @@ static void expect_that(const trial *t, int truth, const char *what)
                 c->planned, c->kind.type == HYBRID_F64 ? 64 : 32, what);
 }
 
-/* Where B does not fit few of its rows are named. */
+/* If B does not fit the device, A needs few of its rows. */
 static hybrid_csr matrix_for(const trial *t)
 {
     const int64_t step = t->c.tight ? ROWS / LEAST_NAMED : 1;
@@ -169,13 +168,14 @@ static int64_t b_bytes(const trial *t)
     return t->B->nnz * (4 + size) + (ROWS + 1) * 8;
 }
 
-/* Of device memory, of which B takes more than seven eighths; 0: no cap. */
+/* Returns the cap on device memory; 0: no cap. B takes more than seven eighths of the
+   cap. */
 static size_t budget_of(const trial *t)
 {
     return t->c.tight ? (size_t)b_bytes(t) / 9 * 10 : 0;
 }
 
-/* One call cannot name a variant. */
+/* A one-shot call cannot name a variant, so that the engine has only one. */
 static void open_engine_for(trial *t)
 {
     static const hy_variant *const esc[] = {&hy_spgemm_fake_esc, &hy_spgemm_host_rows,
@@ -221,11 +221,10 @@ static void close_trial(trial *t)
     matrix_free(&t->other);
 }
 
-/* ---- bytes
- * ------------------------------------------------------------------------------ */
+/* ---- bytes ---- */
 
-/* B goes up once where the device holds it, and with chunks where not; C comes down once,
-   its columns as they are or packed. */
+/* B is sent once if the device holds it, else with the chunks. C arrives once, with or
+   without delta-coded columns. */
 static void check_bytes(const trial *t, const hy_schedule *s, const hybrid_report *r)
 {
     const int64_t size    = t->c.kind.type == HYBRID_F64 ? 8 : 4;
@@ -251,8 +250,7 @@ static void check_bytes(const trial *t, const hy_schedule *s, const hybrid_repor
                 "C did not come down once");
 }
 
-/* ---- runs
- * ------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static void note_load(void *user, const hybrid_event *event)
 {
@@ -273,7 +271,7 @@ static int check_result(const trial *t, hybrid_status status, hybrid_csr *C)
     return wrong == NULL;
 }
 
-/* The rows go to a function: none of them are the host's. */
+/* The rows are handed to a function: the host computes none of them. */
 static void hand_over(trial *t, hybrid_plan *plan, const hy_schedule *s)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -311,7 +309,7 @@ static void run_plan(trial *t, hybrid_plan *plan)
     hand_over(t, plan, s);
 }
 
-/* Returns whether it was refused. */
+/* Returns 1 if the combination was refused. */
 static int check_refusal(const trial *t, hybrid_status status)
 {
     const char *wrong = refusal_wrong(t->engine, status, refused(&t->c));

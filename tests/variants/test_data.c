@@ -1,10 +1,10 @@
 /* tests/variants/test_data.c - real matrices, multiplied out of core on the host.
 
    HYBRID_DATA names a folder of NAME.mtx.xz files with MANIFEST.tsv. Each matrix is
-   multiplied by itself, or with its transpose when it is not square, and by 32 dense
-   columns, under 64 MiB of device memory. Up to 300 M products the results are compared
-   with the oracle, on small integers and so bit for bit; above that (argument "slow")
-   Freivalds' check judges them. */
+   multiplied by itself, or by its transpose if it is not square, and by 32 dense columns,
+   with 64 MiB of device memory. Up to 300 M scalar products the results are compared with
+   the oracle bit for bit, because values are small integers. Larger products (argument
+   "slow") are verified by Freivalds' method. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 #include "support/inputs/cases.h"
 #include "support/check/oracle.h"
 
-static const size_t HOST_BYTES = (size_t)16 << 30; /* a sentence, not the end */
+static const size_t HOST_BYTES = (size_t)16 << 30; /* a product beyond this ends with a
+                                                      message */
 
 enum { SKIP = 77, BUDGET = 64 << 20, COLUMNS = 32, ORACLE_PRODUCTS = 300000000 };
 
@@ -27,7 +28,7 @@ static int fails(const char *name, const char *why)
     return 1;
 }
 
-/* Read `folder`/`name`.mtx.xz through a file in the current folder. */
+/* Reads `folder`/`name`.mtx.xz by way of a file in the current folder. */
 static int read_packed(const char *folder, const char *name, hybrid_csr *A)
 {
     char command[3 * PATH_MAX], path[64];
@@ -108,14 +109,14 @@ static int check_spmm(const char *name, const hybrid_csr *A)
     return failed;
 }
 
-/* Small whole numbers, so that every sum is exact. */
+/* Sets small whole numbers, so that every sum is exact. */
 static void set_integers(hybrid_csr *A)
 {
     for (int64_t k = 0; k < A->nnz; k++)
         value_set(A->val, A->type, k, test_number(9, k, 1));
 }
 
-/* A*A; of a matrix that is not square, the smaller of A*A' and A'*A. */
+/* Checks A*A, or the smaller of A*A' and A'*A if A is not square. */
 static int check_matrix(const char *folder, const char *name, int slow, int *checked)
 {
     hybrid_csr A, T = {0};
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
     options.host_bytes   = HOST_BYTES;
     if (hybrid_engine_create(&options, &engine) != HYBRID_OK)
         return 1;
-    if (!fgets(line, sizeof line, manifest)) /* the names of its columns */
+    if (!fgets(line, sizeof line, manifest)) /* the header line */
         failed = fails(path, "is empty");
     while (fgets(line, sizeof line, manifest)) {
         line[strcspn(line, "\t\n")] = '\0';

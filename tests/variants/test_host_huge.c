@@ -1,5 +1,7 @@
-/* tests/variants/test_host_huge.c - a row of C with most of the products is made by
-   several workers of the CPU, and has the bits that one would give it. */
+/* tests/variants/test_host_huge.c - a row of C with most of the scalar products, computed
+   by several workers of the host.
+
+   It must have the bits that a single worker computes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +41,7 @@ static int close_host(void **state)
     return 0;
 }
 
-/* Rows 2 and 3 name every row of B but each seventh, and each ninth; the others some. */
+/* Rows 2 and 3 need every row of B except each seventh or ninth; the others need some. */
 static hybrid_csr hubs(int64_t cols, test_kind kind)
 {
     builder b = build_start(ROWS, cols);
@@ -66,7 +68,8 @@ static void check_hubs(const hybrid_csr *B, test_kind kind)
         hy_target_limit((hy_target)target);
         for (int v = 0; v < SPGEMM; v++) {
             host_check_rows(&host, spgemm[v], &A, B, &right, 0, ROWS);
-            host_check_rows(&host, spgemm[v], &A, B, &right, 2, 3); /* the whole chunk */
+            host_check_rows(&host, spgemm[v], &A, B, &right, 2, 3); /* a chunk of this row
+                                                                       only */
         }
     }
     plain_rows_free(&right);
@@ -102,7 +105,8 @@ static void long_rows_of_b(void **state)
     check_shape(900, 3000, 400);
 }
 
-/* All products but a few are of two columns, so ranges are empty. */
+/* Almost all scalar products fall into two columns, so that ranges of columns are
+   empty. */
 static void crowded_columns(void **state)
 {
     const test_kind kind = {HYBRID_F32, HYBRID_I32, 0};
@@ -122,11 +126,11 @@ static void crowded_columns(void **state)
     matrix_free(&B);
 }
 
-/* ---- who makes it ----------------------------------------------------------------- */
+/* ---- workers of a row ---- */
 
 static struct {
-    int arrived[WORKERS]; /* workers that make a range of the row */
-    int met;              /* one of them saw another */
+    int arrived[WORKERS]; /* workers that compute a range of the row */
+    int met;              /* 1: a worker has seen another one */
 } meeting;
 
 static int arrivals(void)
@@ -138,7 +142,8 @@ static int arrivals(void)
     return sum;
 }
 
-/* Large ranges are made when another worker is at one too, or after ten seconds. */
+/* Computes a large range only when another worker computes one too, or after ten
+   seconds. */
 static hybrid_status meet_and_make(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
     const struct timespec pause = {0, 1000000};
@@ -159,7 +164,7 @@ static hybrid_status run_meeting(hy_lane *lane, void *job)
     return hy_spgemm_host_run(lane, job, meet_and_make, 1);
 }
 
-/* A chunk of rows [begin, end) of what `planned` is the plan of. */
+/* Runs a chunk of rows [begin, end) with the plan of another B, `planned`. */
 static hybrid_status run_rows(const hybrid_csr *A, const hybrid_csr *B,
                               const hybrid_csr *planned, int64_t begin, int64_t end)
 {
@@ -200,7 +205,7 @@ static void several_workers_make_a_row(void **state)
     matrix_free(&B);
 }
 
-/* Room for the row was made for another pattern. */
+/* Memory for the row was reserved for another pattern. */
 static void wrong_pattern_is_refused(void **state)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};

@@ -1,5 +1,4 @@
-/* tests/variants/test_host_sort.c - sorting by column keeps the order of what is equal.
- */
+/* tests/variants/test_host_sort.c - sorting by column is stable. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +24,8 @@ static void test_sort(void **state)
                           (uint64_t)i;
             hy_sort_by_column(keys, spare, n, bits);
             for (int64_t i = 1; i < n; i++)
-                assert_true(keys[i - 1] < keys[i]); /* by column, then as they came */
+                assert_true(keys[i - 1] < keys[i]); /* by column, then in the original
+                                                       order */
         }
 }
 

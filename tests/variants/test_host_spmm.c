@@ -1,5 +1,6 @@
-/* tests/variants/test_host_spmm.c - Y = alpha*A*X + beta*Y on the CPU, in all layouts,
-   with every instruction set that this CPU has. */
+/* tests/variants/test_host_spmm.c - Y = alpha*A*X + beta*Y on the host.
+
+   Tests all layouts with every instruction set of this CPU. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +60,7 @@ static hybrid_status run(const hy_variant *variant, hy_job *job)
     return host->ops->host_wait(mark);
 }
 
-/* Both types and widths of offsets, whole numbers and others. */
+/* Calls a test with both value types, both offset types, and whole or real numbers. */
 typedef void (*test_body)(test_kind kind);
 
 static void every_kind(test_body body)
@@ -142,9 +143,8 @@ static void test_spmm(void **state)
 
 enum { WIDTHS = 108 };
 
-/* As many vectors of columns at once as there can be, and the last of them in part, with
-   every set: up to twelve of four, of eight, and several times twelve of two; of sixteen
-   see above. */
+/* Tests every possible number of vectors of columns at once, with the last vector full or
+   not, for every instruction set. */
 static void test_widths(void **state)
 {
     const int64_t count = sizeof layouts / sizeof *layouts;
@@ -164,13 +164,12 @@ static void test_widths(void **state)
     hy_target_stream_from(-1);
 }
 
-/* ---- long rows ----------------------------------------------------------------------
- */
+/* ---- long rows ---- */
 
 enum { LONG_COLS = 20000, LONG_ROWS = 10 };
 
-/* Rows of which some are cut: far more than a segment, just enough for two, one entry
-   less; short and empty ones between them. */
+/* Some rows are cut: one far longer than a segment, one just long enough for two
+   segments, one with an entry less. Short and empty rows lie between them. */
 static void long_rows(test_kind kind, hybrid_csr *A)
 {
     static const int64_t lengths[LONG_ROWS] = {3, 20000, 4096, 0, 4095,
@@ -215,7 +214,7 @@ static void test_long_rows(void **state)
     hy_target_stream_from(-1);
 }
 
-/* Y = A*X in chunks of `rows` rows. */
+/* Computes Y = A*X in chunks of `rows` rows. */
 static void in_chunks(const hybrid_csr *A, const hybrid_dense *X, hybrid_dense *Y,
                       int64_t rows)
 {
@@ -235,7 +234,8 @@ static void check_bits(const hybrid_csr *A, const hybrid_dense *X,
 
     dense_copy(expected, &Y);
     for (int64_t rows = 1; rows <= A->rows; rows += 3) {
-        hy_target_stream_from(rows % 2 - 1); /* -1 or 0 */
+        hy_target_stream_from(rows % 2 - 1); /* streaming stores for results beyond the
+                                                cache size (-1), or always (0) */
         dense_set(&Y, NAN);
         in_chunks(A, X, &Y, rows);
         assert_memory_equal(expected->data, Y.data,
@@ -245,9 +245,10 @@ static void check_bits(const hybrid_csr *A, const hybrid_dense *X,
     dense_free(&Y);
 }
 
-/* Y again, from X in columns, in chunks of `rows` rows. */
-static void check_turned(const hybrid_csr *A, const hybrid_dense *cols,
-                         const hybrid_dense *Y, int64_t rows)
+/* Computes Y again from a column-major X, in chunks of `rows` rows, and compares the
+   bits. */
+static void check_transposed(const hybrid_csr *A, const hybrid_dense *cols,
+                             const hybrid_dense *Y, int64_t rows)
 {
     const size_t size = Y->type == HYBRID_F64 ? 8 : 4;
     hybrid_dense again;
@@ -259,7 +260,7 @@ static void check_turned(const hybrid_csr *A, const hybrid_dense *cols,
     dense_free(&again);
 }
 
-/* Where there is room for none or for half of the columns that are turned at once. */
+/* There is memory for none, or for half, of the columns that are transposed at once. */
 static void check_without_room(const hybrid_csr *A, const hybrid_dense *cols,
                                const hybrid_dense *Y)
 {
@@ -268,11 +269,11 @@ static void check_without_room(const hybrid_csr *A, const hybrid_dense *cols,
 
     hy_results_trim(ctx);
     ctx->memory.failures = 1;
-    check_turned(A, cols, Y, A->rows);
+    check_transposed(A, cols, Y, A->rows);
     assert_int_equal(ctx->memory.failures, 0);
     hy_results_trim(ctx);
     meter->cap = hy_meter_used(meter) + 1;
-    check_turned(A, cols, Y, A->rows);
+    check_transposed(A, cols, Y, A->rows);
     meter->cap = cap;
     assert_string_equal(ctx->message.text, "");
 }
@@ -284,11 +285,11 @@ static void check_width(int64_t n, test_kind kind)
 
     matrix_random(90, 3000, 5, 4, kind, &A);
     dense_make(A.cols, n, 0, HYBRID_ROW_MAJOR, 1, kind, &X);
-    dense_turn(&X, HYBRID_COL_MAJOR, 3, &cols);
+    dense_reorder(&X, HYBRID_COL_MAJOR, 3, &cols);
     dense_make(A.rows, n, 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
     in_chunks(&A, &X, &Y, A.rows);
     for (int64_t rows = 1; rows <= A.rows; rows += 29)
-        check_turned(&A, &cols, &Y, rows);
+        check_transposed(&A, &cols, &Y, rows);
     check_without_room(&A, &cols, &Y);
     dense_free(&X);
     dense_free(&cols);
@@ -296,9 +297,9 @@ static void check_width(int64_t n, test_kind kind)
     matrix_free(&A);
 }
 
-/* From two columns on it makes no difference to any bit whether X lies in rows or in
-   columns, of which chunks turn the rows that they need, as many as there is room for;
-   of 257 in f64 the last is alone. */
+/* With two columns or more, the order of X changes no bit. Chunks transpose the rows of X
+   that they need, in as many parts as memory requires. With 257 f64 columns the last
+   column is transposed alone. */
 static void test_transposed(void **state)
 {
     static const int64_t widths[] = {2, 3, 4, 17, 33, 100, 257};
@@ -309,7 +310,7 @@ static void test_transposed(void **state)
             check_width(widths[w], (test_kind){(hybrid_type)type, HYBRID_I64, 0});
 }
 
-/* Threads, chunks and the way of storing change no bit. */
+/* Threads, chunks and the kind of stores change no bit. */
 static void test_same_bits(void **state)
 {
     static const int64_t widths[] = {1, 3, 128};
@@ -335,7 +336,7 @@ static void test_same_bits(void **state)
     assert_int_equal(open_host(state), 0);
 }
 
-/* A chunk in the middle leaves the rest of Y alone. */
+/* A chunk in the middle must not change the rest of Y. */
 static void test_spmm_rectangle(void **state)
 {
     (void)state;
@@ -388,8 +389,8 @@ static void test_spmm_nan(void **state)
     }
 }
 
-/* Rows of Y from rows of A that are not numbers do not spread to the rows beside them,
-   whatever their lengths; one column may be that of a wider X and Y. */
+/* NaN in rows of A must not spread to neighbouring rows of Y, whatever their lengths. One
+   column may belong to a wider X and Y. */
 static void check_neighbours(const hybrid_csr *A, int64_t n, int64_t gap)
 {
     const test_kind kind = {A->type, HYBRID_I32, 1};

@@ -1,5 +1,7 @@
-/* tests/variants/test_host_variants.c - C = A*B on the CPU against plain loops, bit for
-   bit, with every instruction set that this CPU has. */
+/* tests/variants/test_host_variants.c - bits of C = A*B on the host, compared with plain
+   loops.
+
+   Tests every variant with every instruction set of this CPU. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,10 +45,9 @@ static int close_host(void **state)
     return 0;
 }
 
-/* ---- C = A*B -------------------------------------------------------------------------
- */
+/* ---- C = A*B ---- */
 
-/* All of A, and a range in its middle, with every variant and instruction set. */
+/* Checks all rows and a range in the middle, with every variant and instruction set. */
 static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
 {
     const int64_t ranges[][2] = {{0, A->rows}, {A->rows / 3, A->rows - A->rows / 4}};
@@ -63,7 +64,7 @@ static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
     plain_rows_free(&right);
 }
 
-/* Both types and widths of offsets, whole numbers and others. */
+/* Calls a test with both value types, both offset types, and whole or real numbers. */
 typedef void (*test_body)(test_kind kind);
 
 static void every_kind(test_body body)
@@ -80,9 +81,9 @@ static void random_products(test_kind kind)
         int64_t rows, middle, cols;
         double a_row, b_row;
     } shapes[] = {
-        {60, 50, 40, 4, 3},        /* crowded */
-        {90, 300, 20000, 3, 6},    /* few products, far apart: counting */
-        {40, 200, 300000, 40, 20}, /* many, far apart: hashing */
+        {60, 50, 40, 4, 3},        /* many scalar products per entry of C */
+        {90, 300, 20000, 3, 6},    /* few scalar products, far apart: counting */
+        {40, 200, 300000, 40, 20}, /* many scalar products, far apart: hashing */
         {30, 200, 5000, 40, 60},   /* dense */
         {1, 100, 3000, 100, 40},   /* one row */
     };
@@ -103,7 +104,7 @@ static void test_random(void **state)
     every_kind(random_products);
 }
 
-/* Blocks of 1 to 6 rows of equal pattern, and runs of neighbouring columns. */
+/* Makes blocks of 1 to 6 rows with equal pattern, and ranges of neighbouring columns. */
 static hybrid_csr block_matrix(test_kind kind)
 {
     builder b = build_start(MAX_ROWS, MAX_ROWS);
@@ -133,8 +134,9 @@ static void test_blocks(void **state)
     every_kind(block_products);
 }
 
-/* Rows like the ones before, moved: a 9-point grid, and rows of as many entries in as
-   wide a range that are alike only now and then. Some rows of the grid are cut short. */
+/* The grid has rows that are shifted copies of the previous row (9 points, some rows
+   shorter). The other matrix has rows of similar length and range that are such copies
+   only sometimes. */
 enum { GRID_WIDTH = 20, ALIKE = 40 };
 
 static hybrid_csr grid_matrix(test_kind kind)
@@ -189,7 +191,7 @@ static void odd_products(test_kind kind)
     hybrid_csr A, B, crowded, blocks = block_matrix(kind);
 
     matrix_random(120, 120, 9, 11, kind, &crowded);
-    matrix_random(60, 100, 3, 12, kind, &A); /* few products, far apart */
+    matrix_random(60, 100, 3, 12, kind, &A); /* few scalar products, far apart */
     matrix_random(100, 30000, 3, 13, kind, &B);
     matrix_set_odd(&A);
     matrix_set_odd(&B);
@@ -210,7 +212,8 @@ static void test_odd_numbers(void **state)
     every_kind(odd_products);
 }
 
-/* Room was made for another pattern: an error, and nothing written past the room. */
+/* Memory was reserved for another pattern: this is an error, and nothing is written
+   beyond it. */
 static void test_wrong_pattern(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/variants/test_hypersparse.c - plans that do without the empty rows and columns of
- * A. */
+/* tests/variants/test_hypersparse.c - plans that leave out the empty rows and columns of
+   A. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,10 +33,9 @@ static void every_shape_is_right(void **state)
 
 extern const hy_variant hy_spmm_host_rows;
 
-/* ---- when ---------------------------------------------------------------------------
- */
+/* ---- conditions ---- */
 
-/* With a host that could compute, too. */
+/* Opens an engine with a fake device and a host that could compute. */
 static hybrid_engine *open_for_all(void)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
@@ -70,7 +69,8 @@ static void only_where_it_pays(void **state)
     matrix_random(700, 700, 12, 1, f64, &full);
     assert_true(spares(engine, &hypersparse, COLUMNS, &o));
     assert_false(spares(engine, &full, COLUMNS, &o));
-    assert_false(spares(engine, &hypersparse, 7, &o)); /* less than a line in a row */
+    assert_false(spares(engine, &hypersparse, 7, &o)); /* rows of less than a cache
+                                                          line */
     o.chunk_rows = 10;
     assert_false(spares(engine, &hypersparse, COLUMNS, &o));
     o.chunk_rows = 0;
@@ -90,8 +90,7 @@ static void only_where_it_pays(void **state)
     matrix_free(&full);
 }
 
-/* Entries at all columns but few of the rows, few of the columns and all rows: known by
-   plans for many runs, or where there are few entries. */
+/* Only rows, or only columns, of A are empty. Plans for many runs must find this. */
 static void columns_are_looked_at_where_they_may_be_empty(void **state)
 {
     const int shapes[]    = {3, 4};
@@ -117,7 +116,7 @@ static void a_plan_says_so(void **state)
     hybrid_csr A;
 
     (void)state;
-    hypersparse_make(2, f64, &A); /* 11 of 700 rows, as many columns */
+    hypersparse_make(2, f64, &A); /* 11 of 700 rows and as many columns have entries */
     assert_int_equal(hybrid_spmm_plan(engine, &A, COLUMNS, NULL, &plan), HYBRID_OK);
     hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "A 700 x 700, "));
@@ -130,7 +129,7 @@ static void a_plan_says_so(void **state)
     matrix_free(&A);
 }
 
-/* Of the second run of a plan that keeps A. */
+/* Returns the reference time of the second run of a plan with HYBRID_RESIDENT. */
 static double reference_of(hybrid_engine *engine, const hybrid_csr *A)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -164,7 +163,7 @@ static void the_reference_is_that_of_all_rows(void **state)
     matrix_free(&A);
 }
 
-/* Events name rows of the caller's A. */
+/* Events have row numbers of the caller's A. */
 static void note_rows(void *user, const hybrid_event *event)
 {
     int64_t *last = user;
@@ -195,7 +194,7 @@ static void events_name_rows_of_a(void **state)
     matrix_free(&A);
 }
 
-/* Bytes of a one-shot product down. */
+/* Returns the bytes that a one-shot product copies from the device. */
 static int64_t sent_down(hybrid_engine *engine, const hybrid_csr *A, hybrid_order x_order,
                          hybrid_order y_order)
 {
@@ -214,7 +213,7 @@ static int64_t sent_down(hybrid_engine *engine, const hybrid_csr *A, hybrid_orde
     return r.d2h_bytes;
 }
 
-/* Values here and there of columns are picked, and stored with those around them. */
+/* If X or Y is column-major, elements of empty rows and columns are not copied either. */
 static void columns_do_without_them_too(void **state)
 {
     const hybrid_order row = HYBRID_ROW_MAJOR, col = HYBRID_COL_MAJOR;
@@ -230,8 +229,7 @@ static void columns_do_without_them_too(void **state)
     matrix_free(&A);
 }
 
-/* ---- faults -------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 typedef struct product {
     hybrid_csr A;
@@ -251,7 +249,7 @@ static hybrid_status multiply(hybrid_engine *engine, void *arg)
     return status;
 }
 
-/* Without memory for the reduced A the plan is for all of it. */
+/* Without memory for the reduced matrix, the plan uses all of A. */
 static int64_t survive_each_allocation(product *p)
 {
     for (int64_t n = 1;; n++) {

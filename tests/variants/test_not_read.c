@@ -1,5 +1,5 @@
-/* tests/variants/test_not_read.c - alpha == 0 reads neither A nor X, beta == 0 does not
-   read Y: as BLAS has it. */
+/* tests/variants/test_not_read.c - alpha == 0 reads neither A nor X, and beta == 0 does
+   not read Y, as in BLAS. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void a_device_does_too(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Shapes are compared as always, and vectors are no exception. */
+/* Vectors follow the same rule. Matrix headers are checked as always. */
 static void vectors_too(void **state)
 {
     static int64_t ptr[]   = {0, 1, 2};
@@ -66,7 +66,8 @@ static void vectors_too(void **state)
     assert_int_equal(hybrid_spmv(engine, 0, &A, NULL, 0, y), HYBRID_BAD_ARGUMENT);
 }
 
-/* A caller may give A's arrays away when a report says that all chunks are resident. */
+/* A run with alpha == 0 must not report chunks as resident, because a caller may then
+   free A's arrays. */
 static void it_makes_nothing_resident(void **state)
 {
     const test_kind f64   = {HYBRID_F64, HYBRID_I64, 1};

@@ -1,5 +1,6 @@
-/* tests/variants/test_odd_bits.c - products of zeros of both signs, infinities and NaN
-   have the same bits on the host and on a fake device. */
+/* tests/variants/test_odd_bits.c - products with zeros of both signs, infinities and NaN.
+
+   They must have the same bits on the host and on a fake device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ static const hy_variant *const variants[] = {
     &hy_spmm_fake_tiled,   &hy_spgemm_host_rows, &hy_spgemm_host_hash,
     &hy_spgemm_host_dense, &hy_spmm_host_rows,   NULL};
 
-/* Plans of each schedule that is no ring, which no sparse B has. */
+/* Checks that plans with each schedule occurred, except rings, which a sparse B cannot
+   have. */
 static void expect_schedules(const odd_bits *count, const hy_schedule *none)
 {
     for (int k = 0; k < ODD_SCHEDULES; k++) {
@@ -70,7 +72,7 @@ static void a_device_keeps_the_rule(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* With alpha 0, Y = beta*Y: of -0 too, wherever Y is. */
+/* With alpha == 0, Y = beta*Y holds for -0 too, wherever Y is. */
 static void alpha_0_leaves_the_sign_of_a_zero(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;

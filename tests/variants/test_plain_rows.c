@@ -1,5 +1,5 @@
-/* tests/variants/test_plain_rows.c - the check of bits sees whatever is wrong with a
- * result. */
+/* tests/variants/test_plain_rows.c - plain_rows_differ() notices every kind of
+   difference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 enum { ROWS = 60 };
 
-/* A right C, in arrays of its own, of A*A. */
+/* Returns a right C = A*A in arrays of its own. */
 static hybrid_csr right_c(const plain_rows *right)
 {
     const int64_t nnz = right->row_ptr[right->rows];

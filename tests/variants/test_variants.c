@@ -1,4 +1,4 @@
-/* tests/variants/test_variants.c - every variant of the host times every case. */
+/* tests/variants/test_variants.c - every host variant on every test case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

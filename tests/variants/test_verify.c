@@ -1,6 +1,5 @@
-/* tests/variants/test_verify.c - finding what is wrong with a product, and what a pattern
- * is like.
- */
+/* tests/variants/test_verify.c - verification of products, and information about
+   patterns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +32,7 @@ static void verify_finds_one_wrong_entry(void **state)
     hybrid_csr_free(engine, &A);
 }
 
-/* Y = A*X, of a generated A that has 900 columns. */
+/* A product Y = A*X with a generated A of 900 columns. */
 typedef struct spmm {
     hybrid_csr A;
     hybrid_dense X, Y;
@@ -70,7 +69,7 @@ typedef hybrid_status (*verify_fn)(hybrid_engine *engine, const hybrid_csr *A,
                                    const hybrid_dense *X, const hybrid_dense *Y,
                                    int rounds, uint64_t seed, int64_t *row);
 
-/* The row that is found wrong, or -1. */
+/* Returns the row that verification finds wrong, or -1. */
 static int64_t wrong_row(verify_fn verify, const spmm *p)
 {
     int64_t row;
@@ -92,7 +91,7 @@ static void verify_finds_one_wrong_element_of_y(void **state)
     close_spmm(&p);
 }
 
-/* Of two wrong rows the first is told, whichever trial sees which. */
+/* The first of two wrong rows is reported, whichever trial finds which. */
 static void verify_tells_the_first_of_two_wrong_rows(void **state)
 {
     int64_t row;
@@ -101,9 +100,10 @@ static void verify_tells_the_first_of_two_wrong_rows(void **state)
     (void)state;
     open_spmm("road:30", HYBRID_F64, 5, HYBRID_COL_MAJOR, &p);
     multiply(&p.A, &p);
-    ((double *)p.Y.data)[33 * 5 + 0] += 1; /* half of all trials add the two, */
+    ((double *)p.Y.data)[33 * 5 + 0] += 1; /* both errors of row 33 cancel in half of all
+                                              trials */
     ((double *)p.Y.data)[33 * 5 + 2] += 1;
-    ((double *)p.Y.data)[77 * 5 + 2] += 1; /* and all see this */
+    ((double *)p.Y.data)[77 * 5 + 2] += 1; /* every trial finds the error of row 77 */
     for (uint64_t seed = 0; seed < 40; seed++) {
         assert_int_equal(hybrid_verify_spmm(engine, &p.A, &p.X, &p.Y, 20, seed, &row),
                          HYBRID_OK);
@@ -112,7 +112,7 @@ static void verify_tells_the_first_of_two_wrong_rows(void **state)
     close_spmm(&p);
 }
 
-/* What no number of the type holds becomes zero or infinite, as it should. */
+/* Results that overflow or underflow the type are right. */
 static void verify_knows_how_far_numbers_reach(void **state)
 {
     static const float sizes[] = {1e-25f, 1e-20f, 3e30f};
@@ -136,17 +136,17 @@ static void verify_knows_how_far_numbers_reach(void **state)
     close_spmm(&p);
     open_spmm("road:30", HYBRID_F64, 5, HYBRID_COL_MAJOR, &p);
     for (int64_t k = 0; k < 900 * 5; k++)
-        ((double *)p.X.data)[k] = 1e307; /* sums of five rows of X may be too large */
+        ((double *)p.X.data)[k] = 1e307; /* sums of five rows of X may overflow */
     multiply(&p.A, &p);
     assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
-    ((double *)p.X.data)[434] = NAN; /* some row names it */
+    ((double *)p.X.data)[434] = NAN; /* some row of A needs it */
     assert_int_not_equal(wrong_row(hybrid_verify_spmm, &p), -1);
     multiply(&p.A, &p);
     assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
     close_spmm(&p);
 }
 
-/* `v` rounded to the 11 bits of TF32, halves away from zero. */
+/* Returns `v` rounded to the 11 bits of TF32, halves away from zero. */
 static float to_tf32(float v)
 {
     uint32_t bits;
@@ -163,7 +163,7 @@ static void round_all(float *v, int64_t count)
         v[k] = to_tf32(v[k]);
 }
 
-/* As a plan with HYBRID_ALLOW_TF32 may compute it. */
+/* The product is computed as a plan with HYBRID_ALLOW_TF32 may compute it. */
 static void verify_allows_for_operands_rounded_to_tf32(void **state)
 {
     hybrid_csr rounded;
@@ -184,7 +184,7 @@ static void verify_allows_for_operands_rounded_to_tf32(void **state)
     hybrid_csr_free(engine, &rounded);
 }
 
-/* In f64 nothing is rounded, whatever the plan allows. */
+/* f64 is never rounded to TF32, so that the larger bound does not apply. */
 static void verify_of_f64_knows_no_tf32(void **state)
 {
     spmm p;
@@ -197,7 +197,7 @@ static void verify_of_f64_knows_no_tf32(void **state)
     close_spmm(&p);
 }
 
-/* The error in row `i` of Y that docs/manual.md says is found, times 1.1. */
+/* Returns 1.1 times the error in row i of Y that docs/manual.md promises to find. */
 static double found_from(const spmm *p, int64_t i, int tf32)
 {
     const int64_t *ptr = p->A.row_ptr;
@@ -217,7 +217,8 @@ static double found_from(const spmm *p, int64_t i, int tf32)
     return 1.1 * (tf32 ? 4 * k * eps + 0x1p-8 : 2 * k * eps) * size;
 }
 
-/* Seeds of 200 that find an error of that size in element (77, 2), with one trial. */
+/* Returns how many of 200 seeds find an error of that size in element (77, 2) with one
+   trial. */
 static int seeds_that_find(verify_fn verify, spmm *p, double error)
 {
     const int64_t at =
@@ -255,9 +256,9 @@ static void verify_finds_errors_of_the_stated_size(void **state)
     }
 }
 
-/* ---- what no sum can see ----------------------------------------------------------- */
+/* ---- errors that no sum reveals ---- */
 
-/* A 3 x 3 matrix and its square, of which a test breaks a rule. */
+/* A 3 x 3 matrix and its square, in which tests break a rule. */
 typedef struct square {
     int64_t ptr[2][4];
     int32_t col[2][5];
@@ -303,10 +304,10 @@ static void verify_tells_broken_patterns(void **state)
         says_bad(s, "offsets go from 1 to 3 instead of from 0 to 3");
         s           = diagonal();
         s.ptr[m][1] = 3;
-        says_bad(s, "offsets 3 and 2 fall");
+        says_bad(s, "offsets 3 and 2 decrease");
         s           = diagonal();
         s.ptr[m][1] = -1;
-        says_bad(s, "offsets 0 and -1 fall or leave");
+        says_bad(s, "offsets 0 and -1 decrease or are not in");
         s           = diagonal();
         s.col[m][1] = 3;
         says_bad(s, "column 3 is not in 0..2");
@@ -316,7 +317,7 @@ static void verify_tells_broken_patterns(void **state)
         s           = diagonal();
         s.ptr[m][1] = 2; /* row 0 has columns 0 and 0 */
         s.col[m][1] = 0;
-        says_bad(s, "column 0 does not ascend after 0");
+        says_bad(s, "column 0 does not come after column 0");
         says_bad(s, names[m]);
     }
 }
@@ -335,7 +336,7 @@ static void verify_compares_nnz_with_offsets(void **state)
     assert_non_null(strstr(hybrid_engine_message(engine), "from 0 to 2"));
 }
 
-/* Row 1 has one product. A second entry is told though it is 0. */
+/* Row 1 has one scalar product. A second entry is an error even if it is 0. */
 static void verify_counts_entries_of_rows(void **state)
 {
     const square extra = {.ptr = {{0, 1, 2, 3}, {0, 1, 3, 4}},
@@ -347,7 +348,7 @@ static void verify_counts_entries_of_rows(void **state)
     (void)state;
     assert_int_equal(verify_square(&s, &row), HYBRID_OK);
     assert_int_equal(row, 1);
-    s.ptr[1][2] = 2; /* the same in row 2 */
+    s.ptr[1][2] = 2; /* now in row 2 */
     s.col[1][2] = 1;
     assert_int_equal(verify_square(&s, &row), HYBRID_OK);
     assert_int_equal(row, 2);
@@ -375,7 +376,8 @@ static void info_describes_a_stencil(void **state)
     hybrid_csr_free(engine, &A);
 }
 
-/* What meets an empty row of B, or an X without columns, makes no product. */
+/* Infinity times an empty row of B, or times an X without columns, gives no scalar
+   product. */
 static void verify_lets_empty_rows_meet_infinity(void **state)
 {
     int64_t a_ptr[] = {0, 1, 2, 3}, b_ptr[] = {0, 0, 1, 2}, c_ptr[] = {0, 0, 1, 1};
@@ -389,7 +391,7 @@ static void verify_lets_empty_rows_meet_infinity(void **state)
 
     (void)state;
     assert_int_equal(hybrid_verify_spgemm(engine, &A, &B, &C, 2, 1, &row), HYBRID_OK);
-    assert_int_equal(row, 2); /* NaN times a zero that is stored */
+    assert_int_equal(row, 2); /* NaN times a stored zero */
     assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &X, 2, 1, &row), HYBRID_OK);
     assert_int_equal(row, -1);
 }

@@ -1,6 +1,8 @@
-/* tests/variants/test_verify_errors.c - errors above what the header states are found as
-   often as it states, in rows of one to a million products. With the word "slow" as
-   argument with more seeds, and in a larger matrix. */
+/* tests/variants/test_verify_errors.c - verification finds errors as often as
+   hybrid_spmm.h states.
+
+   Rows have one to a million scalar products. The argument "slow" uses more seeds and a
+   larger matrix. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@ enum { TRIALS = 3, SMALL = 1000 };
 enum { FEW_SEEDS = 12, MORE_SEEDS = 50, MANY_SEEDS = 200 };
 
 static hybrid_engine *engine;
-static int slow; /* matrices of more than SMALL entries are given more seeds */
+static int slow; /* 1: matrices with more than SMALL entries get more seeds */
 
 typedef enum defect { ZEROED, DOUBLED, FLIPPED, MOVED, DROPPED, SWAPPED, DEFECTS } defect;
 
@@ -31,14 +33,14 @@ static void *allocate(int64_t count, size_t size)
     return memory;
 }
 
-/* ---- a wrong C --------------------------------------------------------------------- */
+/* ---- a wrong C ---- */
 
 static int64_t offset(const hybrid_csr *M, int64_t i)
 {
     return ((const int64_t *)M->row_ptr)[i];
 }
 
-/* Row `from` of C at the end of `out`. */
+/* Appends row `from` of C to `out`. */
 static void append(const hybrid_csr *C, int64_t from, hybrid_csr *out)
 {
     for (int64_t k = offset(C, from); k < offset(C, from + 1); k++, out->nnz++) {
@@ -47,7 +49,7 @@ static void append(const hybrid_csr *C, int64_t from, hybrid_csr *out)
     }
 }
 
-/* C with a defect of row i; that of an entry is of the row's last. */
+/* Returns C with a defect in row i, or in the last entry of row i. */
 static hybrid_csr spoil(const hybrid_csr *C, defect what, int64_t i)
 {
     hybrid_csr out = *C;
@@ -82,9 +84,9 @@ static void free_csr(hybrid_csr *M)
     free(M->val);
 }
 
-/* ---- what the header states -------------------------------------------------------- */
+/* ---- the bound of hybrid_spmm.h ---- */
 
-/* `sum` += or -= row i of C. */
+/* Adds `factor` times row i of C to `sum`. */
 static void add_row(const hybrid_csr *C, int64_t i, double factor, double *sum)
 {
     for (int64_t k = offset(C, i); k < offset(C, i + 1); k++)
@@ -103,7 +105,7 @@ static long double norm(const hybrid_csr *B, int64_t l)
     return fminl(sum, 8 * sqrtl(squares));
 }
 
-/* sum_l |a_il| norm(B_l) */
+/* Returns sum_l |a_il| norm(B_l). */
 static long double row_size(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
 {
     long double size = 0;
@@ -113,7 +115,8 @@ static long double row_size(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
     return size;
 }
 
-/* The largest error of row i of `wrong` over the bound of docs/manual.md. */
+/* Returns the largest error of row i of `wrong`, divided by the bound of
+   docs/manual.md. */
 static double excess(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr *C,
                      const hybrid_csr *wrong, int64_t i)
 {
@@ -136,9 +139,10 @@ static double excess(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr 
     return most;
 }
 
-/* ---- how often it is found --------------------------------------------------------- */
+/* ---- probability ---- */
 
-/* Misses of so many trials are no more than half of them, and four deviations. */
+/* Returns 1 if there are more misses than expected (2^-trials of the seeds) plus four
+   standard deviations. */
 static int too_many(int misses, int seeds, int trials)
 {
     const double share = ldexp(1, -trials);
@@ -171,7 +175,8 @@ static int look_for(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr *
     return failed;
 }
 
-/* All defects of one row of A*B above the bound of docs/manual.md; others are counted. */
+/* Checks all defects of one row of A*B that exceed the bound of docs/manual.md, and
+   counts the others in *small. */
 static int check_row(const char *name, const hybrid_csr *A, const hybrid_csr *B,
                      const hybrid_csr *C, int64_t i, int *small)
 {
@@ -179,7 +184,7 @@ static int check_row(const char *name, const hybrid_csr *A, const hybrid_csr *B,
 
     for (int d = 0; d < DEFECTS; d++) {
         hybrid_csr wrong = spoil(C, (defect)d, i);
-        if (excess(A, B, C, &wrong, i) > 1.5) /* C itself is rounded */
+        if (excess(A, B, C, &wrong, i) > 1.5) /* 1.5, because C itself is rounded */
             failed += look_for(A, B, &wrong, name, defect_names[d]);
         else
             ++*small;
@@ -204,7 +209,7 @@ static int check_long(const long_rows *shape, hybrid_type type, long_values valu
     return failed;
 }
 
-/* ---- rows of a graph --------------------------------------------------------------- */
+/* ---- rows of a graph ---- */
 
 static int64_t products(const hybrid_csr *A, int64_t i)
 {
@@ -215,7 +220,7 @@ static int64_t products(const hybrid_csr *A, int64_t i)
     return sum;
 }
 
-/* The row of A*A with the most products, but no more than `most`. */
+/* Returns the row of A*A with the most scalar products, but at most `most`. */
 static int64_t heaviest(const hybrid_csr *A, int64_t most)
 {
     int64_t row = 0, found = -1;
@@ -230,7 +235,7 @@ static int64_t heaviest(const hybrid_csr *A, int64_t most)
     return row;
 }
 
-/* Entry of C that is nearest to the mean. */
+/* Returns the entry of C that is nearest to the mean. */
 static int64_t average_entry(const hybrid_csr *C)
 {
     double mean  = 0;
@@ -245,7 +250,8 @@ static int64_t average_entry(const hybrid_csr *C)
     return best;
 }
 
-/* One entry of average size in a row of that many products, times `factor`. */
+/* Multiplies one entry of average size by `factor`, in a row with up to `most` scalar
+   products. */
 static int check_average(const hybrid_csr *B, int64_t most, double factor)
 {
     const int64_t i   = heaviest(B, most);
@@ -268,7 +274,7 @@ static int check_average(const hybrid_csr *B, int64_t most, double factor)
     return failed;
 }
 
-/* The heaviest rows of A*A are all zeros: every run with two trials sees it. */
+/* The heaviest rows of A*A are set to zero: every run with two trials must find this. */
 static int check_heavy_rows(const char *spec, int rows, int runs)
 {
     hybrid_csr A, C;

@@ -1,5 +1,6 @@
-/* tests/variants/test_verify_right.c - right products of the host raise no alarm. With
-   the word "slow" as argument 10^5 of them, else some thousands. */
+/* tests/variants/test_verify_right.c - verification accepts right products of the host.
+
+   The test makes some thousands of them, with the argument "slow" 10^5. */
 #include <stdio.h>
 #include <string.h>
 

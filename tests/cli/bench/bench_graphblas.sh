@@ -1,4 +1,4 @@
-# The benchmark times GraphBLAS where it was found: its results are right, and ours agree.
+# If GraphBLAS is installed, the benchmark times it, and its results equal ours.
 . "$(dirname "$0")/../lib.bash"
 
 bench=$HYBRID_BUILD/bin/hybrid_spmm_bench

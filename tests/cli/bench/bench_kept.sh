@@ -1,5 +1,5 @@
-# The benchmark times the first call, calls whose results are freed and calls whose results
-# are all kept, and says what was timed by what.
+# The benchmark times the first call, calls with freed results and calls with kept
+# results, and records versions and machine.
 . "$(dirname "$0")/../lib.bash"
 
 bench=$HYBRID_BUILD/bin/hybrid_spmm_bench

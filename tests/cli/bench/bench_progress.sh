@@ -1,5 +1,5 @@
-# The benchmark watches the progress of products, and ends some: afterwards, with the planner's
-# choice, of each operation.
+# With --progress the benchmark measures pauses between progress calls, and ends some
+# products early. The option works for each operation.
 . "$(dirname "$0")/../lib.bash"
 
 bench=$HYBRID_BUILD/bin/hybrid_spmm_bench

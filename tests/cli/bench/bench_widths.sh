@@ -1,4 +1,4 @@
-# The benchmark takes several widths, and widths.py names those that cost too much.
+# The benchmark takes several widths, and widths.py names those that are too slow.
 . "$(dirname "$0")/../lib.bash"
 
 bench=$HYBRID_BUILD/bin/hybrid_spmm_bench

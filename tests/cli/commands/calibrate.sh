@@ -1,5 +1,5 @@
-# calibrate measures, writes the file, and explain says that it uses it; a malformed file is
-# an error that calibrating again removes.
+# calibrate measures and writes the file, and explain says that it uses the file. A
+# malformed file is an error, which another calibration removes.
 . "$(dirname "$0")/../lib.bash"
 export XDG_CACHE_HOME=$PWD/cache
 
@@ -7,7 +7,8 @@ explain() {
     expect 0 explain -q gen:band:100,2 --dense-cols 2 --backend host --threads 2 "$@"
 }
 
-# multiplied <true|false> <words>: whether the report and the summary say that rates are measured
+# multiplied <true|false> <words>: checks whether report and summary say that rates are
+# measured
 multiplied() {
     expect 0 multiply gen:band:100,2 --dense-cols 2 --backend host --threads 2 --report r.json
     grep -q "^  bound .*; rates $2" err || fail "multiply does not say: rates $2"
@@ -41,7 +42,7 @@ explain --threads 1 --rates one.rates
 grep -q '^speeds      measured on 20..-..-..: one.rates$' out || fail "--rates is not obeyed"
 expect 0 multiply -q gen:band:9,1 --backend host --threads 1 --rates one.rates
 expect 1 explain -q gen:band:9,1 --backend host --threads 2 --rates one.rates
-says "'one.rates' was measured on .*, 1 core, and this engine computes on .*, 2 cores"
+says "'one.rates' was measured on .*, 1 core, but this engine computes on .*, 2 cores"
 expect 5 explain -q gen:band:9,1 --backend host --rates absent.rates
 says "'absent.rates'"
 
@@ -57,7 +58,7 @@ expect 0 calibrate --backend host --threads 2 -q
 explain
 grep -q '^speeds      measured' out || fail "calibrating again did not help"
 
-# without a GPU it says so in one line
+# without a GPU calibrate says so in one line
 "$HYBRID_SPMM" multiply -q A.mtx --backend cuda >out 2>err || {
     expect 0 calibrate --threads 2 -o auto.rates
     [ "$(grep -c 'measuring the CPU alone, there is no GPU: .' err)" -eq 1 ] ||

@@ -1,4 +1,4 @@
-# Completions, in bash, zsh and fish as a user types: commands, options, words, file names.
+# Completions in bash, zsh and fish as a user types: commands, options, words, file names.
 . "$(dirname "$0")/../lib.bash"
 share=$HYBRID_BUILD/share
 PATH=$(dirname "$HYBRID_SPMM"):$PATH
@@ -8,12 +8,12 @@ mkdir -p folder config
 : >"a matrix.mtx"
 : >zebra.mtx
 
-# options_of <command>: its long options, sorted
+# options_of <command>: prints its long options, sorted
 options_of() {
     "$HYBRID_SPMM" "$1" --help | grep -Eo '^  (-[a-zA-Z],|   ) --[a-z0-9-]*' | grep -o -- '--.*' | sort
 }
 
-# has <shell>: whether it is installed
+# has <shell>: succeeds if the shell is installed
 has() {
     command -v "$1" >/dev/null && return
     echo "$1 is not installed" >&2
@@ -21,21 +21,21 @@ has() {
     return 1
 }
 
-# becomes <typed> <completed>: what TAB makes of a line, for `type_in`
+# becomes <typed> <completed>: adds a line for type_in, and the line expected after TAB
 lines=() wanted=()
 becomes() {
     lines+=("hybrid_spmm $1")
     wanted+=("hybrid_spmm $2")
 }
 
-# type_in <shell> <argument>...: the lines are completed as wanted
+# type_in <shell> <argument>...: checks the completions of all added lines
 type_in() {
     python3 "$here/typed.py" "${lines[@]}" -- "$@" >out 2>err || fail "$1: cannot type"
     printf '%s\n' "${wanted[@]}" | diff - out >&2 || fail "$1 completes otherwise (<: wanted)"
     lines=() wanted=()
 }
 
-# words_in_both: completed alike by bash and zsh
+# words_in_both: adds lines that bash and zsh complete in the same way
 words_in_both() {
     becomes mul 'multiply '
     becomes 'multiply --tr' 'multiply --tra'
@@ -43,11 +43,11 @@ words_in_both() {
     becomes 'multiply --type f3' 'multiply --type f32 '
     becomes 'multiply --backend=ho' 'multiply --backend=host '
     becomes 'multiply A.mtx --variant spmm.host' 'multiply A.mtx --variant spmm.host.rows '
-    becomes 'multiply --threads z' 'multiply --threads z' # a number, not a file
+    becomes 'multiply --threads z' 'multiply --threads z' # a number is expected, not a file
     becomes 'multiply z' 'multiply zebra.mtx '
     becomes 'multiply a' 'multiply a\ matrix.mtx '
     becomes 'multiply zebra.mtx -o fo' 'multiply zebra.mtx -o folder/'
-    becomes 'info --output z' 'info --output zebra.mtx ' # unknown to info: a file
+    becomes 'info --output z' 'info --output zebra.mtx ' # info has no --output, so that a file is completed
     becomes 'generate rm' 'generate rmat:'
     becomes 'list z' 'list z'
 }
@@ -70,7 +70,7 @@ R
         echo "bash-completion is not installed" >&2
         skipped=1
     fi
-    # every option, and no other
+    # all options and no others
     for command in $commands; do
         options_of "$command" >wanted
         bash -c '. "$1" && COMP_WORDS=(hybrid_spmm "$2" -) COMP_CWORD=2 && _hybrid_spmm 2>/dev/null
@@ -103,7 +103,7 @@ R
 fi
 
 if has fish; then
-    # completes <line> <candidate>...: the first words of fish's list
+    # completes <line> <candidate>...: checks fish's list of candidates
     completes() {
         local line=$1
         shift

@@ -1,7 +1,7 @@
-# doctor tells what the library finds, what is wrong and how to mend it.
+# doctor prints what the library finds, what is wrong and how to mend it.
 . "$(dirname "$0")/../lib.bash"
 
-no_nvidia || exit 77 # a GPU has problems of its own
+no_nvidia || exit 77 # a GPU can have problems that are not expected here
 expect 0 doctor
 for word in '^library +[0-9]+\.[0-9]+\.[0-9]+$' '^built +CPU ' '^driver ' '^GPU ' '^CPU ' \
     '^  cores +[0-9]+ for this process, of [0-9]+ logical' '^  rates +built in' \
@@ -13,7 +13,7 @@ name=$(sed -n 's/^CPU *//p' out | tr -cs '[:alnum:].\n-' _)
 expect 2 doctor --host-memory 1G
 says 'has no option --host-memory'
 
-# rates that cannot be read are named, and do not hide the rest
+# an unreadable rates file is named, and the rest is still printed
 mkdir -p cache/hybrid_spmm
 echo nonsense >"cache/hybrid_spmm/$name.rates"
 XDG_CACHE_HOME=$PWD/cache expect 1 doctor

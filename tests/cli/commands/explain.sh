@@ -1,4 +1,4 @@
-# explain tells the plan in plain words, its numbers with --verbose, and computes nothing.
+# explain prints the plan in plain words, with numbers if --verbose, and computes nothing.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 
@@ -25,7 +25,8 @@ grep -q 'tile fill 10.4 % (synergy low)' out || fail "explain does not tell of s
 expect 0 explain gen:stencil7:10 --backend host --variant spgemm.host.hash
 grep -q '^algorithm   spgemm.host.hash' out || fail "the variant asked for is not chosen"
 
-# what does not fit is said before anything is computed, with its size and what to do
+# an operand or result that does not fit is reported before computing, with size and
+# remedy
 expect 0 explain gen:er:20000,20 --host-memory 64MiB
 grep -q 'C DOES NOT FIT; raise host_bytes (--host-memory)' out || fail "C fits"
 grep -Eq '^C .* about [0-9 ]+ entries, 9[01].[0-9] MiB$' out || fail "not about 91 MiB"
@@ -46,7 +47,7 @@ cat >A.json <<X
 X
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n1 150 150"
              for (j = 1; j <= 150; j++) print 1, j, 1 }' >R.mtx
-for budget in 64MiB 3MiB; do # the smaller one is too small to read A as a whole
+for budget in 64MiB 3MiB; do # the smaller budget cannot hold all of A
     expect 0 explain A.json R.mtx --host-memory $budget
     grep -q '^C           60 000 x 150, about 9 000 000 entries, 103.5 MiB$' out ||
         fail "C has another size"

@@ -1,5 +1,5 @@
-# Generated problems: the same for any number of threads, different for another seed, and
-# of the sizes that are known.
+# Generated problems do not depend on the number of threads, depend on the seed, and have
+# the expected sizes.
 . "$(dirname "$0")/../lib.bash"
 
 for spec in stencil7:6 stencil27:5 fem3:4 er:3000,5 rmat:11,6 powerlaw:3000,5,400 road:40 \

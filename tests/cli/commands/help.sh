@@ -1,4 +1,4 @@
-# Help, version and usage are as written down; they go to the right stream.
+# Help, version and usage equal the expected texts and go to the right stream.
 . "$(dirname "$0")/../lib.bash"
 
 expect 0 --help

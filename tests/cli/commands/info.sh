@@ -1,4 +1,4 @@
-# What info tells of matrices whose answers are known.
+# info prints the known properties of some matrices.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 
@@ -15,7 +15,7 @@ for file in "$TEST_DATA"/good_*; do
     expect 0 info "$file"
 done
 
-# columns without rows, as many as a header can say
+# a matrix with the maximum number of rows and no columns
 {
     printf '\223NUMPY\1\0\166\0'
     printf '%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 0)}"

@@ -1,4 +1,4 @@
-# The backends of this machine differ, and CUDA variants are there or not: the rest is golden.
+# Backends and CUDA variants depend on the machine; the rest equals the expected text.
 . "$(dirname "$0")/../lib.bash"
 
 expect 0 list

@@ -1,10 +1,10 @@
-# Manual pages are free of warnings, and have every sentence of --help.
+# Manual pages are valid and contain every sentence of --help.
 . "$(dirname "$0")/../lib.bash"
 pages=$HYBRID_BUILD/share/man/man1
 command -v mandoc >/dev/null && command -v man >/dev/null || exit 77
 
-# has_text <page> <command>...: the page has the description, each option with its help, and each
-# exit code or kind; commands and examples are laid out in another way
+# has_text <page> <command>...: the page has the description, each option with its help,
+# and each exit code or kind. Commands and examples have another layout there.
 has_text() {
     local page=$1 line
     shift
@@ -12,7 +12,7 @@ has_text() {
         fail "man cannot show $page"
     tr -s ' \n' ' ' <out >shown
     "$HYBRID_SPMM" "$@" --help | sed '/^usage:/d; /^commands/,/^$/d; /^examples/,$d' |
-        awk '/^ {6,}[^ -]/ { sub(/^ +/, " "); printf "%s", $0; next } # goes on in the next line
+        awk '/^ {6,}[^ -]/ { sub(/^ +/, " "); printf "%s", $0; next } # continues on the next line
              { sub(/^ +/, ""); printf "\n%s", $0 }' | tr -s ' ' |
         grep -vE "^(|options|kinds|exit codes|'hybrid_spmm COMMAND.*)$" >sentences
     [ -s sentences ] || fail "there is no help of $page"

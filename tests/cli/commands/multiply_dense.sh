@@ -1,8 +1,8 @@
-# Dense operands: .npy of either order and type, Matrix Market arrays, random ones.
+# Dense operands: .npy of both orders and types, Matrix Market arrays, random matrices.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 
-# npy <order> <shape>: the header of a .npy file of doubles, 128 bytes.
+# npy <order> <shape>: prints the 128-byte header of a .npy file of doubles
 npy() {
     printf '\223NUMPY\001\000\166\000%-117s\n' \
         "{'descr': '<f8', 'fortran_order': $1, 'shape': ($2), }"
@@ -13,7 +13,7 @@ two='\000\000\000\000\000\000\000\100'
 three='\000\000\000\000\000\000\010\100'
 four='\000\000\000\000\000\000\020\100'
 
-# X = [1 0; 2 3; 0 4], so that A X is what A B is
+# X = [1 0; 2 3; 0 4] has the values of B, so that A X = A B
 { npy False '3, 2' && printf "$one$zero$two$three$zero$four"; } >X.npy
 { npy True '3, 2' && printf "$one$two$zero$zero$three$four"; } >XF.npy
 printf '%s\n' '%%MatrixMarket matrix array real general' '3 2' 1 2 0 0 3 4 >X.mtx

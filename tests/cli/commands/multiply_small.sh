@@ -1,8 +1,8 @@
-# Products of small integer matrices, in every way they can be asked for.
+# Products of small integer matrices with all options.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 
-# product <golden> <argument>...
+# product <golden> <argument>...: checks the result of multiply
 product() {
     local name=$1
     shift

@@ -1,9 +1,9 @@
-# Files of other formats are recognised by their first bytes, whatever they are called, and the
-# sentence says what the file is and how it is converted.
+# Files of other formats are recognised by their first bytes, whatever their names are.
+# The message says what the file is and how to convert it.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 
-# foreign <what it is> <command> [<name>]: the standard input is the beginning of a file.
+# foreign <kind> <command> [<name>]: checks the message for a file that begins with stdin
 foreign() {
     local name=${3:-x.dat}
     cat >"$name"
@@ -15,7 +15,7 @@ foreign() {
     rm "$name"
 }
 
-zip() { # the name of the first member
+zip() { # zip <name of the first member>
     printf 'PK\3\4\24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'"\\$(printf %o ${#1})"'\0\0\0%s' "$1"
 }
 zip indices.npy | foreign 'a NumPy archive \(.npz\)' "mmwrite\('x.mtx', .*load_npz\('x.npz'\)" x.npz
@@ -41,15 +41,15 @@ printf 'row,col,value\n0,1,2\n' | foreign 'comma-separated text' 'skiprows=1'
 printf 'gene,a,b,c\nBRCA1,0,1,2\n' | foreign 'comma-separated text' 'pandas.read_csv'
 printf '1;2;3;4\n' | foreign 'comma-separated text' "delimiter=';'"
 
-# a name that a shell or Python would take for something else is not put in the command
+# a name with special characters of the shell or Python does not appear in the command
 printf 'PK\3\4' | foreign 'a ZIP archive' 'unzip FILE$' "x y.zip"
 
-# .npy is dense, which A must not be
+# .npy is dense, but A must be sparse
 printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3)}" >X.npy
 expect 3 multiply -q X.npy A.mtx
 says "X.npy: is a NumPy array .*dense; try: python3 -c .*mmwrite\('X.mtx'.*numpy.load\('X.npy'\)"
 
-# what is no format that is known is a bad Matrix Market file
+# an unknown format is reported as a bad Matrix Market file
 printf 'hello, world\n' >x.mtx
 expect 3 multiply -q x.mtx
 says 'x.mtx:1: the banner .* is missing'

@@ -1,9 +1,9 @@
-# The commands that convert files of other formats do convert them. Needs SciPy; formats whose
-# Python packages are missing are passed over.
+# The suggested commands do convert files of other formats. Needs SciPy. Formats whose
+# Python packages are missing are skipped.
 . "$(dirname "$0")/../lib.bash"
 PYTHON=${HYBRID_PYTHON:-python3}
 $PYTHON -c 'import scipy.sparse' 2>/dev/null || exit 77
-python3() { "$PYTHON" "$@"; } # what the commands call
+python3() { "$PYTHON" "$@"; } # used by the suggested commands
 
 cat >make.py <<'P'
 import numpy as n, scipy.io as io, scipy.sparse as s

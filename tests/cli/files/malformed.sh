@@ -1,4 +1,5 @@
-# A malformed file is exit code 3, and the sentence names the file, and the line in a text.
+# A malformed file gives exit code 3. The message names the file, and the line of a text
+# file.
 . "$(dirname "$0")/../lib.bash"
 
 count=0

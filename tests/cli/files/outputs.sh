@@ -1,9 +1,8 @@
-# Names of outputs: the longest there are, links that lead nowhere, and what killed programs
-# left behind.
+# Output names: the longest possible, broken links, and leftovers of killed programs.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 
-# names of 255 bytes, which differ at their ends
+# names of 255 bytes that differ at their ends
 stem=$(printf 'long%.0s' {1..62})
 expect 0 multiply -q A.mtx -o "${stem}_C.mtx" --trace "${stem}_t.mtx" --report "${stem}_r.mtx"
 golden multiply_aa "${stem}_C.mtx"
@@ -13,19 +12,19 @@ grep -q total_s "${stem}_r.mtx" || fail "the report is something else"
 expect 5 multiply -q A.mtx -o "${stem}_toolong.mtx"
 says 'File name too long'
 
-# a link that leads nowhere, or to itself, is not replaced
+# a link to a missing file or to itself is not replaced
 ln -s nowhere dangling.mtx
 ln -s circle.mtx circle.mtx
 for option in -o --trace --report; do
     expect 5 multiply -q A.mtx $option dangling.mtx
-    says "'dangling.mtx', a link: what it leads to: No such file"
+    says "'dangling.mtx': the link's target: No such file"
     expect 5 multiply -q A.mtx $option circle.mtx
-    says "'circle.mtx', a link: what it leads to: Too many levels"
+    says "'circle.mtx': the link's target: Too many levels"
 done
 [ "$(readlink dangling.mtx)" = nowhere ] || fail "the link was replaced"
 
-# claims <file>: starts a program that is to write `file` and waits for its operand for ever;
-# its number is in `program`.
+# claims <file>: starts a program that will write `file` and waits for its operand for
+# ever; sets `program` to its process id
 mkfifo silent
 claims() {
     "$HYBRID_SPMM" multiply -q silent -o "$1" >/dev/null 2>&1 &
@@ -36,8 +35,9 @@ claims() {
     done
 }
 
-# what it leaves when it is killed, the next removes that writes the same name; not what one
-# that lives is writing, nor what only looks like it
+# The partial file of a killed program is removed by the next program that writes the same
+# name. A partial file of a running program, or a file with a similar name, is not
+# removed.
 for name in C.mtx "${stem}_C.mtx"; do
     claims "$name"
     killed=$program

@@ -1,9 +1,9 @@
-# A closed pipe ends the program without a word, by SIGPIPE as other programs, and leaves no
-# file behind. With SIGPIPE ignored, the closed pipe is an error of writing.
+# When its output pipe is closed, the program ends by SIGPIPE without a message and leaves
+# no file behind. With SIGPIPE ignored, the closed pipe is a write error.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 
-# A pipe without a reader, as descriptor 9: `true` has ended when the program writes.
+# Descriptor 9 is a pipe without a reader.
 mkfifo closed
 sleep 1000 <closed &
 reader=$!
@@ -12,7 +12,7 @@ kill $reader
 wait $reader 2>/dev/null
 rm closed
 
-# dies <argument>...: without a reader of its standard output
+# dies <argument>...: checks that the program dies if nothing reads its standard output
 dies() {
     local got=0
     "$HYBRID_SPMM" "$@" >&9 2>err || got=$?
@@ -36,7 +36,7 @@ got=0
 [ $got -eq 141 ] || fail "exit code $got after progress, not that of SIGPIPE"
 only A.mtx B.mtx C.mtx t.json
 
-# /dev/stdout is opened by name, which waits for a reader: this one ends after a line
+# /dev/stdout is opened by name, which waits for a reader; this reader ends after one line
 for arguments in 'generate er:20000,8' 'multiply gen:er:2000,16'; do
     "$HYBRID_SPMM" $arguments -q --threads 1 -o /dev/stdout 2>err | head -n 1 >out
     [ "${PIPESTATUS[*]}" = '141 0' ] || fail "$arguments: exit codes ${PIPESTATUS[*]}"

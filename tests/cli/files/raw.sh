@@ -1,4 +1,4 @@
-# Raw numbers that JSON describes: A, B and X.
+# Raw arrays of numbers with a JSON description: A, B and X.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 
@@ -9,7 +9,7 @@ three='\000\000\000\000\000\000\010\100'
 four='\000\000\000\000\000\000\020\100'
 dense='{"format": "hybrid-dense", "version": 1, "rows": 3, "cols": 2, "type": "f64",'
 
-# X = [1 0; 2 3; 0 4], so that A X is what A B is
+# X = [1 0; 2 3; 0 4] has the values of B, so that A X = A B
 printf "$one$zero$two$three$zero$four" >x.bin
 printf "junk$one$two$zero$zero$three$four" >xf.bin
 echo "$dense \"order\": \"row\", \"values\": {\"file\": \"x.bin\"}}" >X.json
@@ -40,7 +40,7 @@ says "'X.json' holds f64, which is not converted: give --type f64, or leave out 
 expect 2 multiply A.mtx X.json --transpose-b
 says "needs a sparse B"
 
-# I = the unit matrix of 3 rows
+# I is the identity matrix of 3 rows
 printf '\000\000\000\000\001\000\000\000\002\000\000\000\003\000\000\000' >i.bin
 printf "\000\000\000\000\001\000\000\000\002\000\000\000$one$one$one" >>i.bin
 cat >I.json <<X
@@ -55,16 +55,16 @@ expect 0 multiply I.json X.json -o Y.npy -q
 tail -c 48 Y.npy | cmp - x.bin || fail "I X is wrong"
 expect 0 multiply I.json -q --verify
 expect 3 multiply X.json A.mtx -q
-says "X.json: holds a dense matrix, no sparse one"
+says "X.json: holds a dense matrix and must be sparse"
 expect 3 info X.json
 
-# the name of a file may have its slashes escaped, and be in any folder
+# the file name may have escaped slashes and lie in any folder
 sed "s|x.bin|$PWD/x.bin|; s|/|\\\\/|g" X.json >folder/XE.json
 grep -q '\\/x.bin' folder/XE.json || fail "nothing is escaped"
 expect 0 multiply A.mtx folder/XE.json -o Y.npy -q
 tail -c 48 Y.npy | cmp - values || fail "A X is wrong for escaped slashes"
 
-# without --type, the type of a file is taken
+# without --type the type of the file applies
 for number in "$zero" "$one" "$two"; do printf "${number:16:16}"; done >x32.bin
 sed 's/f64/f32/; s/x.bin/x32.bin/; s/"cols": 2/"cols": 1/' X.json >X32.json
 expect 0 multiply A.mtx X32.json -o Y.npy
@@ -80,7 +80,7 @@ expect 0 info I32.json
 expect 0 multiply I32.json
 grep -q '^C = A A *f32' err || fail "the type is not that of A"
 
-# what is wrong with files
+# errors of files
 truncate -s 47 x.bin
 expect 3 multiply A.mtx X.json -q
 says "x.bin: has 47 bytes, 48 are needed"

@@ -1,9 +1,9 @@
-# "-" is standard input or standard output, and the summary goes to standard error.
+# "-" means standard input or standard output. The summary goes to standard error.
 . "$(dirname "$0")/../lib.bash"
 make_matrices
 program=$HYBRID_SPMM
 
-# A*A goes through pipes, files, and a file that is open already
+# A*A through pipes, files, and a file that is already open
 "$program" multiply - -o - <A.mtx >C.mtx 2>err || fail "multiply - -o -"
 golden multiply_aa C.mtx
 grep -q '^C = A A' err || fail "no summary on standard error"
@@ -42,7 +42,7 @@ for pair in '-o - --trace -' '-o - --report /dev/stdout' '--trace - --report -';
     says 'need different files'
 done
 
-# names without an ending take --format
+# names without a known ending need --format
 expect 0 multiply -q A.mtx -o C.dat --format mtx
 golden multiply_aa C.dat
 expect 0 generate -q band:3,1 -o G.dat --format mtx
@@ -65,7 +65,7 @@ got=0
 grep -q MatrixMarket out || fail "nothing came through the pipe"
 [ ! -s err ] || fail "a closed pipe has a message"
 
-# control characters of names are shown, and not obeyed
+# control characters in names are escaped
 name=$(printf 'a\033[31m\nb.mtx')
 expect 5 info "$name"
 says "'a.x1b\[31m.(n|x0a)b.mtx'"

@@ -1,4 +1,4 @@
-/* tests/run/calls/test_api.c - the public interface, as a caller sees it. */
+/* tests/run/calls/test_api.c - the public interface as a caller uses it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void assert_message(hybrid_status status, hybrid_status wanted, const cha
     assert_non_null(strstr(hybrid_engine_message(engine), text));
 }
 
-/* A*A = [1 2 6; 12 0 15; 24 8 25] by hand */
+/* A*A = [1 2 6; 12 0 15; 24 8 25], computed by hand. */
 static void assert_square(const hybrid_csr *C)
 {
     static const int64_t ptr[] = {0, 3, 5, 8};
@@ -152,8 +152,7 @@ static void rows_without_entries_still_scale_y(void **state)
     assert_true(y[0] == 2 && y[1] == 4 && y[2] == 6);
 }
 
-/* ---- what is refused
- * -------------------------------------------------------------------- */
+/* ---- refused calls ---- */
 
 static void shapes_that_do_not_fit_are_named(void **state)
 {
@@ -183,7 +182,7 @@ static void check_names_row_and_entry(void **state)
     options.flags = HYBRID_CHECK;
     A.col         = twice;
     assert_message(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_BAD_MATRIX,
-                   "row 2, entry 1: column 2 does not ascend after 2");
+                   "row 2, entry 1: column 2 does not come after column 2");
     A.col = beyond;
     assert_message(hybrid_spmm_plan(engine, &A, 1, &options, &plan), HYBRID_BAD_MATRIX,
                    "row 1, entry 0: column 3 is not in 0..2");
@@ -213,7 +212,8 @@ static void bad_arguments_are_refused(void **state)
     assert_message(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_BAD_ARGUMENT, "ld 0");
 }
 
-/* Without entries there need be no arrays of them, and without rows no end of columns. */
+/* A matrix without entries needs no arrays for them, and one without rows may have any
+   number of columns. */
 static void what_is_empty_has_no_arrays_and_few_columns(void **state)
 {
     static int64_t zeros[4];
@@ -229,7 +229,7 @@ static void what_is_empty_has_no_arrays_and_few_columns(void **state)
     hybrid_csr_free(engine, &C);
     for (int bit = 54; bit < 63; bit++)
         assert_message(hybrid_spmm_plan(engine, &no_rows, (int64_t)1 << bit, NULL, &plan),
-                       HYBRID_BAD_ARGUMENT, "overflows the work");
+                       HYBRID_BAD_ARGUMENT, "too many scalar products");
     assert_int_equal(hybrid_spmm_plan(engine, &no_rows, 1 << 30, NULL, &plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 }
@@ -258,17 +258,18 @@ static void a_plan_refuses_other_matrices(void **state)
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, NULL, &plan), HYBRID_OK);
     A.row_ptr = shorter;
     A.nnz     = 4;
-    assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE, "planned for");
+    assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
+                   "the plan was made for");
     A      = small();
     A.type = HYBRID_F32;
     assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
-                   "A holds f32, planned for f64");
+                   "A holds f32 values, but the plan was made for f64");
     hybrid_dense X = {3, 1, 1, HYBRID_ROW_MAJOR, vals, HYBRID_F64};
     double y[3];
     hybrid_dense Y = {3, 1, 1, HYBRID_ROW_MAJOR, y, HYBRID_F64};
     A              = small();
     assert_message(hybrid_spmm_run(plan, 1, &A, &X, 0, &Y), HYBRID_BAD_STATE,
-                   "other product");
+                   "other kind of product");
     hybrid_plan_destroy(plan);
 }
 
@@ -286,8 +287,7 @@ static void an_engine_that_cannot_open_says_why(void **state)
     assert_non_null(strstr(text, "threads -1"));
 }
 
-/* ---- plans, reports, events
- * ---------------------------------------------------------------- */
+/* ---- plans, reports, events ---- */
 
 typedef struct events {
     int64_t places, multiplies, backwards, last_chunk;
@@ -298,7 +298,7 @@ static void record(void *user, const hybrid_event *event)
     events *e = user;
 
     if (event->part > 0)
-        return; /* how many help depends on the time */
+        return; /* the number of helping workers depends on timing */
     e->places += strcmp(event->stage, "place") == 0;
     e->multiplies += strcmp(event->stage, "multiply") == 0;
     e->backwards += event->end_ns < event->begin_ns || event->begin_ns <= 0;

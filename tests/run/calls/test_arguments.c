@@ -1,5 +1,6 @@
-/* tests/run/calls/test_arguments.c - NULL, zeros, misaligned and overlapping arrays: each
-   public call says what is wrong, and none crashes. */
+/* tests/run/calls/test_arguments.c - NULL, zeros, misaligned and overlapping arrays.
+
+   Each public call must return an error that names the fault, and none may crash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 #include "support/engines/host_engine.h"
 
-/* [1 2 0; 0 0 3; 4 0 5] and a vector, with room to be moved by a byte. */
+/* [1 2 0; 0 0 3; 4 0 5] and a vector. Arrays have room for a shift by one byte. */
 static int64_t ptr[5]  = {0, 2, 3, 5};
 static int32_t ptr32[] = {0, 2, 3, 5, 0};
 static int32_t col[6]  = {0, 1, 2, 0, 2};
@@ -48,8 +49,7 @@ static int tear_down(void **state)
     return close_engine(state);
 }
 
-/* ---- NULL and zero
- * ------------------------------------------------------------------------- */
+/* ---- NULL and zero ---- */
 
 #define REFUSED(call) assert_int_equal(call, HYBRID_BAD_ARGUMENT)
 
@@ -212,7 +212,7 @@ static void engines_and_plans_without_something(void **state)
     REFUSED(hybrid_unpin(engine, NULL));
 }
 
-/* What returns no status does nothing, or says what there is to say. */
+/* Calls that return no status must ignore NULL, or return their documented value. */
 static void calls_without_a_status(void **state)
 {
     hybrid_csr C   = {.rows = 7};
@@ -238,8 +238,7 @@ static void calls_without_a_status(void **state)
     assert_string_equal(hybrid_status_text((hybrid_status)-1), "unknown status");
 }
 
-/* ---- where arrays lie
- * -------------------------------------------------------------------------- */
+/* ---- alignment and overlap ---- */
 
 static hybrid_status multiply(void)
 {
@@ -267,7 +266,8 @@ static hybrid_status verify(void)
     return hybrid_verify_spmm(engine, &A, &X, &Y, 1, 1, &row);
 }
 
-/* All calls that multiply refuse the operands as they are, in these words. */
+/* All calls that multiply must refuse the operands with a message that contains `one` or
+   `other`. */
 static void refuse_both(const char *one, const char *other)
 {
     hybrid_status (*const calls[])(void) = {multiply, multiply_vector, run,
@@ -283,7 +283,6 @@ static void refuse_both(const char *one, const char *other)
     restore();
 }
 
-/* A byte further. */
 static void *moved(void *array)
 {
     return (char *)array + 1;
@@ -295,18 +294,18 @@ static void misaligned_arrays_are_named(void **state)
 
     (void)state;
     A.row_ptr = moved(ptr);
-    refuse_both("A: row_ptr", "not aligned to its 8");
+    refuse_both("A: row_ptr", "not aligned to the 8");
     A.offset_type = HYBRID_I32;
     A.row_ptr     = moved(ptr32);
-    refuse_both("A: row_ptr", "not aligned to its 4");
+    refuse_both("A: row_ptr", "not aligned to the 4");
     A.col = moved(col);
-    refuse_both("A: col", "not aligned to its 4");
+    refuse_both("A: col", "not aligned to the 4");
     A.val = (char *)val + 4;
-    refuse_both("A: val", "not aligned to its 8");
+    refuse_both("A: val", "not aligned to the 8");
     X.data = moved(x);
-    refuse_both("X: data", "not aligned to its 8");
+    refuse_both("X: data", "not aligned to the 8");
     Y.data = (char *)y + 4;
-    refuse_both("Y: data", "not aligned to its 8");
+    refuse_both("Y: data", "not aligned to the 8");
     A.val = moved(val);
     REFUSED(hybrid_spgemm(engine, &A, &A_RIGHT, &C));
     REFUSED(hybrid_spgemm(engine, &A_RIGHT, &A, &C));
@@ -333,7 +332,7 @@ static void y_lies_apart_from_what_is_read(void **state)
     refuse_both("A's col and Y", "overlap");
 }
 
-/* Ends that touch do not overlap, nor does what has no bytes. */
+/* Arrays may touch, and arrays without bytes may lie anywhere. */
 static void neighbours_are_apart(void **state)
 {
     static double both[6] = {1, 10, 100};

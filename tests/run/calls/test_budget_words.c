@@ -1,5 +1,7 @@
-/* tests/run/calls/test_budget_words.c - a sentence about a budget that is too small names
-   the array, its size, the budget and what to do; sizes are in KiB, MiB or GiB. */
+/* tests/run/calls/test_budget_words.c - messages about budgets that are too small.
+
+   A message names the array, its size, the budget and a remedy. Sizes are in KiB, MiB or
+   GiB. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +32,8 @@ static hybrid_engine *open_with(size_t host_bytes, size_t device_bytes)
     return engine;
 }
 
-/* Digits in a row: numbers of bytes have more than rows do here. */
+/* Returns the length of the longest sequence of digits. Numbers of bytes have more digits
+   than row numbers in these tests. */
 static int longest_number(const char *text)
 {
     int longest = 0, length = 0;
@@ -42,7 +45,7 @@ static int longest_number(const char *text)
     return longest;
 }
 
-/* All parts are in the engine's sentence, which has no plain number of bytes. */
+/* The engine's message must contain all of `parts` and no plain number of bytes. */
 static void check_words(const hybrid_engine *engine, const char *const *parts)
 {
     const char *message = hybrid_engine_message(engine);
@@ -81,7 +84,7 @@ static void a_matrix_that_is_made_or_read(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Its size is estimated from the plan, before any of C was computed. */
+/* The size of C is estimated from the plan before any row of C is computed. */
 static void a_result(void **state)
 {
     hybrid_engine *engine = open_with(64 * MIB, 0);
@@ -112,11 +115,10 @@ static void a_row(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* ---- every sentence -----------------------------------------------------------------
- */
+/* ---- all messages ---- */
 
-/* "MEMORY is too small for WHAT of SIZE UNIT: ...; REMEDY", and no plain number of bytes.
- */
+/* The message must have the form "MEMORY is too small for WHAT of SIZE UNIT: ...; REMEDY"
+   and contain no plain number of bytes. */
 static void check_form(const hybrid_engine *engine)
 {
     static const char *const remedies[] = {"; raise ", "; free ", "; leave "};
@@ -165,7 +167,7 @@ static void of_each_allocation(void **state)
     }
 }
 
-/* From budgets that hold no row to one that holds all. */
+/* Budgets grow from one that holds no row to one that holds everything. */
 static void of_each_budget_of_a_device(void **state)
 {
     hybrid_engine *roomy = place_open(ON_HOST, 0);
@@ -201,7 +203,7 @@ static void of_each_budget_of_the_host(void **state)
     hybrid_engine_destroy(roomy);
 }
 
-/* Backends name the array that is given to them. */
+/* Backends name the array that they were asked to allocate. */
 static void of_a_device(void **state)
 {
     hybrid_engine *engine = place_open(ON_DEVICE, 4096);

@@ -1,6 +1,5 @@
-/* tests/run/calls/test_each.c - rows of C are handed to a function, in order, and C is
- * never there.
- */
+/* tests/run/calls/test_each.c - rows of C are handed to a function in order, without
+   storing C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +19,8 @@
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* All rows, as often as the plan is run: those of the oracle, with the bits of a C that
-   is stored. */
+/* Runs the plan twice. The rows must be those of the oracle and have the bits of a stored
+   C. */
 static void check_plan(hybrid_engine *engine, hybrid_plan *plan, const hybrid_csr *A,
                        const hybrid_csr *B, int exact)
 {
@@ -44,7 +43,7 @@ static void check_plan(hybrid_engine *engine, hybrid_plan *plan, const hybrid_cs
     oracle_free(&reference);
 }
 
-/* ---- products ---------------------------------------------------------------------- */
+/* ---- products ---- */
 
 static void every_case_is_handed_over(void **state)
 {
@@ -72,8 +71,7 @@ static void every_case_is_handed_over(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Of any shape, under budgets that hold B and that do not, while lanes take their time.
- */
+/* Shapes are random, lanes are slow, and budgets hold B or do not hold it. */
 static void random_products(void **state)
 {
     (void)state;
@@ -109,7 +107,7 @@ static hybrid_csr with_empty_rows(int64_t rows, int64_t cols)
     return build_finish(&b, 3, f64);
 }
 
-/* Rows that are empty, chunks of nothing else, and matrices without rows, columns or
+/* Tests empty rows, chunks of empty rows only, and matrices without rows, columns or
    entries. */
 static void empty_rows_and_products(void **state)
 {
@@ -132,7 +130,7 @@ static void empty_rows_and_products(void **state)
     }
 }
 
-/* A chunk with more entries than slots have room for. */
+/* A chunk has more entries than a slot holds, so that they arrive in several copies. */
 static void large_chunks_come_in_turns(void **state)
 {
     enum { ROWS = 3000, COLS = 4000, EACH = 400 };
@@ -156,12 +154,13 @@ static void large_chunks_come_in_turns(void **state)
     matrix_free(&B);
 }
 
-/* Columns of a C that is stored come delta-coded, those of rows that are handed over do
-   not. */
+/* Columns of a stored C are delta-coded on their way from the device. Columns of rows
+   that are handed over are not. */
 static void after_columns_that_came_packed(void **state)
 {
-    hybrid_engine *engine = each_open(0, 8, 0); /* workers enough for the bus */
-    int64_t used          = 0;
+    hybrid_engine *engine = each_open(0, 8, 0); /* enough workers to keep up with the
+                                                   bus */
+    int64_t used = 0;
     hybrid_csr A, C;
     collected rows;
     oracle reference;
@@ -170,7 +169,8 @@ static void after_columns_that_came_packed(void **state)
     matrix_random(1300, 1300, 7, 5, f64, &A);
     oracle_spgemm(&A, &A, &reference);
     hybrid_plan *plan = each_plan(engine, &A, &A, 450, 0);
-    for (int run = 0; run < 100 && used == 0; run++) { /* until pages are pinned */
+    for (int run = 0; run < 100 && used == 0; run++) { /* delta coding begins when pages
+                                                          of results are pinned */
         const int64_t before = fake_packed();
         assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
         const int64_t packed = fake_packed();
@@ -188,8 +188,7 @@ static void after_columns_that_came_packed(void **state)
     matrix_free(&A);
 }
 
-/* ---- who takes part ------------------------------------------------------------------
- */
+/* ---- host and device ---- */
 
 typedef struct seen {
     int64_t places, others;
@@ -227,8 +226,7 @@ static void the_trace_names_the_calling_thread(void **state)
     }
 }
 
-/* ---- memory --------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 typedef struct counted {
     int64_t rows, nnz;
@@ -256,7 +254,8 @@ static int64_t peak(const hybrid_plan *plan)
     return r.peak_host_bytes + r.peak_pinned_bytes + r.peak_device_bytes;
 }
 
-/* An engine without a cap tells what a product takes: C, or slots. */
+/* Checks that handing over takes at most CAP bytes per device, and storing C more than
+   RESULT bytes. */
 static counted measure(int on_host, const hybrid_csr *A)
 {
     hybrid_engine *engine = each_open(on_host, 2, 0);
@@ -276,7 +275,7 @@ static counted measure(int on_host, const hybrid_csr *A)
     return stored;
 }
 
-/* An engine that may not have as much as C takes hands it over all the same. */
+/* An engine with a cap that C exceeds can hand the rows over. */
 static void memory_does_not_grow_with_the_result(void **state)
 {
     hybrid_csr A, C;

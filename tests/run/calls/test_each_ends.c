@@ -1,6 +1,7 @@
-/* tests/run/calls/test_each_ends.c - handing over rows of C ends before the last: by the
-   function that is given them, or because something fails; and calls from inside that
-   function. */
+/* tests/run/calls/test_each_ends.c - handing over rows of C ends before the last row.
+
+   The function that receives the rows ends it, or a call fails. Calls from inside that
+   function are tested too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +17,7 @@
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- cancelled -----------------------------------------------------------------------
- */
+/* ---- cancelled ---- */
 
 static void cancelled_at_each_panel(void **state)
 {
@@ -49,12 +49,11 @@ static void cancelled_at_each_panel(void **state)
     matrix_free(&A);
 }
 
-/* ---- failures ------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
-/* A run of a new plan, of which the first, second, third ... call fails. Whatever came is
-   the beginning of C, and the next run is as good as ever. Returns how many calls there
-   were to fail. */
+/* Repeats a run of a new plan and makes the first, second, third ... call fail. The rows
+   received before the failure must be the beginning of C, and the next run must be right.
+   Returns the number of calls. */
 static int64_t fail_each(int on_host, const fault_kind *fault)
 {
     hybrid_engine *engine = each_open(on_host, 2, 0);
@@ -70,7 +69,7 @@ static int64_t fail_each(int on_host, const fault_kind *fault)
         hybrid_plan *plan = each_plan(engine, &A, &A, 13, HYBRID_REUSE);
         fault->arm(engine, ++n);
         const hybrid_status status = collect(plan, &A, &A, -1, &rows);
-        if (lost) /* its lanes must not go on when the device is back */
+        if (lost) /* its lanes must not continue when the device is back */
             hybrid_plan_destroy(plan);
         struck = fault_struck(fault, engine, status);
         assert_true(status == HYBRID_OK || strlen(hybrid_engine_message(engine)) > 10);
@@ -100,14 +99,13 @@ static void each_call_fails(void **state)
     assert_true(fail_each(0, &fault_lost) > 30);
 }
 
-/* ---- calls from inside ---------------------------------------------------------------
- */
+/* ---- calls from inside ---- */
 
 typedef struct inside {
     hybrid_engine *engine, *other;
     hybrid_plan *plan;
     const hybrid_csr *A;
-    hybrid_csr *result; /* of an earlier call */
+    hybrid_csr *result; /* result of an earlier call */
     int64_t calls;
 } inside;
 
@@ -127,7 +125,7 @@ static void all_are_refused(const inside *in, const hybrid_status *calls, size_t
     assert_non_null(strstr(hybrid_engine_message(in->engine), "hybrid_spgemm_each()"));
 }
 
-/* Most operands are no good: a call that looked at them would say so instead. */
+/* Most operands are invalid: a call that read them would return another error. */
 static void files_are_refused(const inside *in)
 {
     hybrid_engine *engine        = in->engine;
@@ -153,7 +151,7 @@ static void files_are_refused(const inside *in)
     assert_null(file);
 }
 
-/* Calls that return a status. */
+/* All calls that return a status must refuse to run inside the function. */
 static void are_refused(const inside *in)
 {
     hybrid_engine *engine = in->engine;
@@ -198,7 +196,7 @@ static void are_refused(const inside *in)
     files_are_refused(in);
 }
 
-/* The panel is a matrix: another engine multiplies with it. */
+/* The received rows are a matrix that another engine can multiply. */
 static void another_engine_works(const inside *in, const hybrid_csr *rows)
 {
     hybrid_csr C;
@@ -256,8 +254,7 @@ static void only_other_engines_can_be_called(void **state)
     matrix_free(&A);
 }
 
-/* ---- arguments ------------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 static void arguments_are_checked(void **state)
 {

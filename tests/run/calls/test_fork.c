@@ -1,5 +1,6 @@
-/* tests/run/calls/test_fork.c - engines and fork(): a child has no use of its parent's,
-   and may have one of its own. */
+/* tests/run/calls/test_fork.c - engines and fork().
+
+   A child cannot use the engine of its parent, but can create its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 enum { SECONDS = 120, BUSY_FORKS = 20 };
 
-/* What the parent has when it forks. */
+/* Objects of the parent when it forks. */
 static struct {
     hybrid_csr A, C;
     hybrid_dense X, Y;
@@ -53,8 +54,7 @@ static int free_all(void **state)
     return close_engine(state);
 }
 
-/* ---- in the child, which says by its exit what was wrong
- * -------------------------------- */
+/* ---- the child: its exit status names the line that failed ---- */
 
 static void must(int truth, int line)
 {
@@ -63,7 +63,7 @@ static void must(int truth, int line)
 }
 #define MUST(truth) must(truth, __LINE__)
 
-/* Each call that has a status. */
+/* All calls that return a status must refuse the parent's engine. */
 static void child_is_refused(void)
 {
     hybrid_csr C;
@@ -111,7 +111,8 @@ static void child_is_refused(void)
     MUST(strstr(hybrid_engine_message(engine), "fork") != NULL);
 }
 
-/* What has no status returns; results of the parent can be read until the engine goes. */
+/* Calls that return no status must work. Results of the parent are readable until the
+   engine is destroyed. */
 static void child_lets_go(void)
 {
     char text[64];
@@ -131,7 +132,7 @@ static void child_lets_go(void)
     hybrid_engine_destroy(engine);
 }
 
-/* The thread sanitizer lets no thread be started after a fork of several. */
+/* With the thread sanitizer a child of a multithreaded process cannot start threads. */
 static void child_has_its_own(void)
 {
 #ifndef __SANITIZE_THREAD__
@@ -151,7 +152,7 @@ static void child_has_its_own(void)
 #endif
 }
 
-/* A child that hangs is killed by its alarm. */
+/* An alarm kills a child that hangs. */
 static void fork_and_wait(void)
 {
     int status        = -1;
@@ -169,8 +170,7 @@ static void fork_and_wait(void)
     assert_int_equal(status, 0);
 }
 
-/* ---- in the parent
- * ------------------------------------------------------------------------ */
+/* ---- the parent ---- */
 
 static void parent_goes_on(void)
 {
@@ -203,7 +203,7 @@ static void *multiply(void *arg)
     return NULL;
 }
 
-/* Whatever locks are held at that moment. */
+/* The process forks at random moments, while any of the engine's locks may be held. */
 static void forks_while_the_engine_computes(void **state)
 {
     pthread_t thread;

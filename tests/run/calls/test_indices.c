@@ -1,9 +1,8 @@
-/* tests/run/calls/test_indices.c - C with offsets and columns of 32 and 64 bits, as they
-   are asked for.
+/* tests/run/calls/test_indices.c - C with offsets and column indices of 32 and 64 bits.
 
-   Products by the host and by a fake device, in every way in which C is made, against the
-   oracle. That 2^31 entries are many is left out: the engine is told that fewer are. Each
-   allocation fails once. */
+   Products by the host and by a fake device are computed in every way and compared with
+   the oracle. The engine is told a smaller limit than 2^31 - 1 entries. Each allocation
+   fails once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +20,8 @@ static void refuse_or_do(const world *w, hybrid_status status)
     assert_int_equal(status, indices_refused(w) ? HYBRID_UNSUPPORTED : HYBRID_OK);
 }
 
-/* All widths, and limits below, at and above the number of entries: the last one above
-   the bound, too. */
+/* Requests all types, with limits below, at and above the number of entries. The last
+   limit is above the upper bound of the number of entries too. */
 static void check_results(world *w)
 {
     const int64_t nnz      = w->product.nnz;
@@ -70,8 +69,8 @@ static void options_that_say_nothing(void **state)
 
     (void)state;
     indices_open(&w, 1, HYBRID_F64, HYBRID_I64);
-    refused(&w, HYBRID_INDEX_AUTO, HYBRID_INDEX_DEFAULT, "HYBRID_INDEX_AUTO is for");
-    refused(&w, HYBRID_I64, HYBRID_INDEX_AUTO, "HYBRID_INDEX_AUTO is for");
+    refused(&w, HYBRID_INDEX_AUTO, HYBRID_INDEX_DEFAULT, "HYBRID_INDEX_AUTO must be");
+    refused(&w, HYBRID_I64, HYBRID_INDEX_AUTO, "HYBRID_INDEX_AUTO must be");
     refused(&w, 4, HYBRID_I32, "offsets 4 or columns 1");
     refused(&w, HYBRID_I64, -1, "columns -1");
     o.flags = HYBRID_RESIDENT;
@@ -82,7 +81,7 @@ static void options_that_say_nothing(void **state)
                      HYBRID_BAD_ARGUMENT);
     assert_int_equal(hybrid_spgemm_with(w.engine, NULL, &w.A, &w.B, NULL),
                      HYBRID_BAD_ARGUMENT);
-    o         = indices_options(&w, HYBRID_CHECK); /* other options are obeyed, too */
+    o         = indices_options(&w, HYBRID_CHECK); /* other options still apply */
     o.offsets = o.columns = HYBRID_INDEX_DEFAULT;
     o.variant             = "spgemm.none";
     assert_int_equal(hybrid_spgemm_with(w.engine, &o, &w.A, &w.B, &C),
@@ -90,7 +89,7 @@ static void options_that_say_nothing(void **state)
     indices_close(&w);
 }
 
-/* C of any types is an operand itself. */
+/* C of each type can be an operand. */
 static void check_verified(world *w)
 {
     for (int i = 0; i < ASKED; i++) {
@@ -129,7 +128,8 @@ static hybrid_status three_runs(world *w)
     return indices_planned(w, HYBRID_REUSE, &w->A, &w->B);
 }
 
-/* Offsets are converted in the end, or columns. */
+/* wide = 0 and 1: the limit is at and below the number of entries, so that offsets or
+   columns are converted at the end. */
 static void each_allocation_fails_once(void **state)
 {
     world w;
@@ -147,7 +147,7 @@ static void each_allocation_fails_once(void **state)
     }
 }
 
-/* With less and less too little memory, down to what the last array needs. */
+/* Caps host memory with a cap that grows from call to call until the product fits. */
 static void run_out(world *w)
 {
     hy_meter *meter      = &w->engine->ctx.memory.meter;
@@ -181,7 +181,7 @@ static void memory_runs_out(void **state)
     indices_close(&w);
 }
 
-/* Parts of C that are products of their own, of an A that is read by panels. */
+/* A is read from a file in parts, and each part of C is a product of its own. */
 static void check_files(world *w)
 {
     const hybrid_operand A = stored_csr(w->engine, "a", &w->A, 1);

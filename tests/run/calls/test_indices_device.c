@@ -1,6 +1,6 @@
-/* tests/run/calls/test_indices_device.c - C that stays on a fake device, with offsets and
-   columns of 32 and 64 bits, as they are asked for. As in test_indices.c the engine is
-   told that fewer than 2^31 entries are many. */
+/* tests/run/calls/test_indices_device.c - index types of a C that stays on a fake device.
+
+   The engine is told a smaller limit than 2^31 - 1 entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static int fits(const world *w)
     return w->square.nnz <= settings_of(w->own.engine)->index_max;
 }
 
-/* What comes of a C for which these are asked. */
+/* Returns the types of C for a request. */
 static types expected(const world *w, types ask)
 {
     const hybrid_index both = fits(w) ? HYBRID_I32 : HYBRID_I64;
@@ -76,7 +76,8 @@ static void check_result(const world *w, types ask, hybrid_csr *C)
     hybrid_csr_free(w->own.engine, C);
 }
 
-/* A refused result is as it was before. */
+/* On success C has the expected types. When the request is refused, C must be
+   unchanged. */
 static void check(const world *w, types ask, hybrid_status status, hybrid_csr *C)
 {
     hybrid_csr untouched;
@@ -102,7 +103,7 @@ static void multiply_once(const world *w, const hybrid_csr *A,
     check(w, ask, hybrid_spgemm_with(w->own.engine, options, A, A, &C), &C);
 }
 
-/* Later runs know how many entries there are. */
+/* Later runs know the number of entries. */
 static void multiply_again(const world *w, const hybrid_csr *A,
                            const hybrid_plan_options *options)
 {
@@ -118,7 +119,8 @@ static void multiply_again(const world *w, const hybrid_csr *A,
     hybrid_plan_destroy(plan);
 }
 
-/* In one part, whose arrays may become those of C, and in several. */
+/* Computes products in one chunk, with arrays that may become those of C, and in several
+   chunks. */
 static void check_products(const world *w, const hybrid_csr *A, types ask)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -135,10 +137,11 @@ static void check_products(const world *w, const hybrid_csr *A, types ask)
         options.flags = HYBRID_REUSE;
         multiply_again(w, A, &options);
     }
-    assert_int_equal(fake_memory_alive(), before); /* all of it was freed */
+    assert_int_equal(fake_memory_alive(), before); /* everything was freed */
 }
 
-/* Limits below, at and above the number of entries; A on the host and on the device. */
+/* Tests limits below, at and above the number of entries, with A on the host and on the
+   device. */
 static void results_there_are_as_asked_for(void **state)
 {
     world w;

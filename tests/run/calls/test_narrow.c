@@ -1,8 +1,8 @@
-/* tests/run/calls/test_narrow.c - operands with columns of 64 bits.
+/* tests/run/calls/test_narrow.c - operands with 64-bit column indices.
 
-   Products by the host and by a fake device, in every way, against the oracle; the copies
-   in 32 bits are counted, and each allocation fails once. What each call says of columns
-   that are out of range is in test_operands.c. */
+   Products by the host and by a fake device are computed in every way and compared with
+   the oracle. The 32-bit copies are counted, and each allocation fails once.
+   test_operands.c tests column indices that are out of range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,8 +61,8 @@ static void operands_of_either_width(void **state)
     indices_each(check_operands);
 }
 
-/* One matrix twice, as the same or as two with the same arrays: B goes ahead to a device,
-   which counts what it is to compute. */
+/* Multiplies a matrix by itself, passed as one operand or as two with the same arrays. B
+   is prefetched to the device, which counts scalar products. */
 static void check_square(world *w)
 {
     hybrid_csr A, wide, C;
@@ -80,7 +80,7 @@ static void check_square(world *w)
         assert_true(w->on_host || fake_counts() > counts);
         assert_int_equal(indices_planned(&squares, HYBRID_REUSE, &wide, B), HYBRID_OK);
     }
-    hybrid_csr less = wide; /* without the last column, which rows of it name */
+    hybrid_csr less = wide; /* without the last column, which has entries */
     less.cols--;
     assert_int_equal(hybrid_spgemm(w->engine, &wide, &less, &C), HYBRID_BAD_MATRIX);
     assert_non_null(strstr(hybrid_engine_message(w->engine), "B: row "));
@@ -95,7 +95,8 @@ static void squares_are_squares(void **state)
     indices_each(check_square);
 }
 
-/* A plan for one width runs with the other; a pattern is the same in both. */
+/* A plan for one width of column indices can run with the other; a pattern is the same in
+   both. */
 static void check_change(world *w)
 {
     const hybrid_plan_options o = indices_options(w, HYBRID_REUSE);
@@ -121,7 +122,7 @@ static void widths_change_between_runs(void **state)
     indices_each(check_change);
 }
 
-/* Once all of A is resident nobody reads its columns. */
+/* When all of A is cached on the device, its column indices are no longer read. */
 static void resident_columns_are_not_read(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -142,13 +143,13 @@ static void resident_columns_are_not_read(void **state)
         assert_null(oracle_check_spmm(1, &w.A, &w.X, 0, &w.before, &w.Y, 1));
         assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
         assert_true(report.resident_chunks == report.chunks);
-        gone.col = (void *)8; /* aligned, and that is all */
+        gone.col = (void *)8; /* aligned, but invalid */
     }
     hybrid_plan_destroy(plan);
     indices_close(&w);
 }
 
-/* ---- memory ------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 static hybrid_status one_shot(world *w)
 {
@@ -193,7 +194,7 @@ static void each_allocation_fails_once(void **state)
     }
 }
 
-/* Columns in 32 bits count as host memory, for the length of a call. */
+/* 32-bit copies of column indices count as host memory during a call. */
 static void copies_are_counted(void **state)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -207,7 +208,8 @@ static void copies_are_counted(void **state)
     options.threads    = 1;
     options.host_bytes = (size_t)w.A.nnz * 4 - 1;
     assert_int_equal(hybrid_engine_create(&options, &w.engine), HYBRID_OK);
-    assert_int_equal(hybrid_csr_check(w.engine, &w.wide_a), HYBRID_OK); /* needs none */
+    assert_int_equal(hybrid_csr_check(w.engine, &w.wide_a), HYBRID_OK); /* needs no
+                                                                           copy */
     assert_int_equal(hybrid_csr_info(w.engine, &w.wide_a, &info), HYBRID_NO_MEMORY);
     assert_non_null(strstr(hybrid_engine_message(w.engine), "columns in 32 bits"));
     indices_close(&w);

@@ -1,5 +1,7 @@
-/* tests/run/calls/test_offsets.c - offsets that fall, are negative or leave the entries
-   are refused by every call that takes a matrix, before anything is read by them. */
+/* tests/run/calls/test_offsets.c - invalid offsets of a matrix.
+
+   Offsets that decrease, are negative or exceed the number of entries are refused by
+   every call that takes a matrix, before they are used to read anything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +13,11 @@
 #include "support/inputs/cases.h"
 #include "support/engines/host_engine.h"
 
-/* More rows than a worker looks at in one go. */
+/* SIDE is more than the rows that a worker checks at a time. */
 enum { SIDE = 150000, PIECE = 1 << 16, WIDTH = 2 };
 
 static hybrid_csr good; /* SIDE x SIDE, 64-bit offsets */
-static hybrid_csr bad;  /* the same but for offsets of its own */
+static hybrid_csr bad;  /* a copy of `good` with other offsets */
 static int32_t narrow[SIDE + 1];
 static int64_t wide[SIDE + 1];
 static hybrid_dense X, Y;
@@ -38,8 +40,7 @@ static int tear_down(void **state)
     return close_engine(state);
 }
 
-/* ---- calls that take a matrix
- * ---------------------------------------------------------- */
+/* ---- calls that take a matrix ---- */
 
 static hybrid_csr C;
 static hybrid_plan *plan;
@@ -154,10 +155,9 @@ static void all_refuse(const char *words)
     }
 }
 
-/* ---- what can be wrong
- * ------------------------------------------------------------------- */
+/* ---- invalid offsets ---- */
 
-/* The good matrix with offsets that a test may spoil. */
+/* Makes `bad` a copy of `good` with offsets that a test may change. */
 static void make_bad(hybrid_index offsets)
 {
     bad             = good;
@@ -167,7 +167,8 @@ static void make_bad(hybrid_index offsets)
         narrow[i] = (int32_t)(wide[i] = ((const int64_t *)good.row_ptr)[i]);
 }
 
-/* Offset i is replaced: all refuse, in these words. */
+/* Sets offset i to `value`: all calls must refuse the matrix with a message that contains
+   `words`. */
 static void spoil_and_hear(int64_t i, int64_t value, const char *words)
 {
     const int64_t kept = wide[i];
@@ -177,8 +178,8 @@ static void spoil_and_hear(int64_t i, int64_t value, const char *words)
     narrow[i] = (int32_t)(wide[i] = kept);
 }
 
-/* By a value below the offset before or beyond the last: the row before is the first that
-   breaks a rule. */
+/* Sets offset i to a value below the previous or above the last offset. The first row
+   that is wrong is i - 1. */
 static void spoil(int64_t i, int64_t value)
 {
     char words[64];
@@ -199,7 +200,8 @@ static void spoil_all(hybrid_index offsets)
         spoil(places[i], INT32_MAX);
     }
     spoil(PIECE, wide[PIECE - 1] - 1);
-    /* the row before has entries of the next, which a look at columns sees first */
+    /* row i - 1 has entries of row i, so the check of its columns may find an error
+       first */
     spoil_and_hear(PIECE, wide[PIECE + 1] + 1, "row 6553");
 }
 

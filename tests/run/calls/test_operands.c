@@ -1,6 +1,8 @@
-/* tests/run/calls/test_operands.c - columns of 64 bits: each call that takes operands
-   takes them, and names those that are out of range. Arrays on a device: each says that
-   they are not supported. Results tell what they are. */
+/* tests/run/calls/test_operands.c - types and memory spaces of operands.
+
+   Each call that takes sparse operands takes 64-bit column indices and names those that
+   are out of range. Each call refuses arrays on a device if it does not support them.
+   Results state their types and memory space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,9 +65,7 @@ static int tear_down(void **state)
     return close_engine(state);
 }
 
-/* ---- calls, and what each reads
- * --------------------------------------------------------
- */
+/* ---- calls, and the operands that each reads ---- */
 
 enum {
     READS_A    = 1,
@@ -73,10 +73,10 @@ enum {
     READS_C    = 4,
     READS_X    = 8,
     HAS_Y      = 16,
-    NO_COLUMNS = 32 /* the header of A is read, and no more */
+    NO_COLUMNS = 32 /* only the header of A is read */
 };
 
-/* `out` is A*A, or A's transpose. */
+/* On success checks that `out` is A*A, or the transpose of A. */
 static hybrid_status expect_out(hybrid_status status, const int64_t *row_ptr,
                                 const int32_t *cols, const double *values)
 {
@@ -94,7 +94,7 @@ static hybrid_status expect_square(hybrid_status status)
     return expect_out(status, square_ptr, square_col, square_val);
 }
 
-/* y is A*x. */
+/* On success checks that y is A*x. */
 static hybrid_status expect_y(hybrid_status status)
 {
     static const double right[] = {21, 300, 504};
@@ -146,7 +146,7 @@ static hybrid_status spgemm_run(void)
     return expect_square(hybrid_spgemm_run(square, &A, &B, &out));
 }
 
-/* Rows, too, tell what they are. */
+/* Rows that are handed over state their types and space. */
 static int look(void *user, int64_t row_begin, const hybrid_csr *rows)
 {
     (void)user;
@@ -254,8 +254,8 @@ static const struct {
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* All calls that read the operand refuse it in these words, but for those with the flag
-   `but`; the others go on. */
+/* Calls that read `operand` must return `status` and a message with `words`. Calls with
+   the flag `but`, and all others, must succeed. */
 static void refused_by(int operand, int but, hybrid_status status, const char *words)
 {
     for (int i = 0; i < CALLS; i++) {
@@ -274,9 +274,7 @@ static void refused_by_readers(int operand, hybrid_status status, const char *wo
     refused_by(operand, 0, status, words);
 }
 
-/* ---- tests
- * ------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void columns_of_32_bits_have_two_names(void **state)
 {
@@ -308,7 +306,7 @@ static void columns_of_64_bits_are_taken(void **state)
     }
 }
 
-/* The second entry of the last row. */
+/* Entry 1 of row 2 is out of range. */
 static void columns_out_of_range_are_named(void **state)
 {
     static const int64_t bad[] = {-1,        3,        INT32_MAX, (int64_t)1 << 32,
@@ -337,7 +335,7 @@ static void columns_of_other_types_are_refused(void **state)
         refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "columns of type 3");
         sparse[m]->col      = (int32_t *)(void *)wide + 1;
         sparse[m]->col_type = HYBRID_I64;
-        refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "not aligned to its 8 bytes");
+        refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "not aligned to the 8 bytes");
     }
 }
 
@@ -348,13 +346,13 @@ static void operands_on_a_device_are_refused(void **state)
     (void)state;
     for (int m = 0; m < 5; m++) {
         *spaces[m] = HYBRID_SPACE_DEVICE;
-        refused_by_readers(1 << m, HYBRID_UNSUPPORTED, "in the memory of a device");
+        refused_by_readers(1 << m, HYBRID_UNSUPPORTED, "is in device memory, but");
         *spaces[m] = (hybrid_space)2;
         refused_by_readers(1 << m, HYBRID_BAD_ARGUMENT, "space 2 is neither");
     }
 }
 
-/* What a call fills was something else before. */
+/* `out` had other bytes before the call. */
 static void expect_csr(hybrid_status status)
 {
     assert_int_equal(status, HYBRID_OK);

@@ -1,5 +1,4 @@
-/* tests/run/calls/test_pin.c - arrays that the caller pins: what is accepted, what is
- * undone. */
+/* tests/run/calls/test_pin.c - which ranges a caller can pin and unpin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +30,7 @@ static hybrid_engine *open_with(hybrid_backend backend)
     return engine;
 }
 
-/* ---- what is accepted ------------------------------------------------------------ */
+/* ---- accepted ranges ---- */
 
 static void refused(hybrid_engine *engine, hybrid_status status)
 {
@@ -42,7 +41,7 @@ static void refused(hybrid_engine *engine, hybrid_status status)
 static void check_arguments(hybrid_engine *engine)
 {
     static char memory[10 * PIECE];
-    char *at = memory + 3 * PIECE + 5; /* in pieces of any length */
+    char *at = memory + 3 * PIECE + 5; /* ranges may have any address and length */
 
     refused(engine, hybrid_pin(engine, NULL, 100));
     refused(engine, hybrid_pin(engine, at, 0));
@@ -50,17 +49,22 @@ static void check_arguments(hybrid_engine *engine)
     refused(engine, hybrid_unpin(engine, NULL));
     refused(engine, hybrid_unpin(engine, at));
     assert_int_equal(hybrid_pin(engine, at, 2 * PIECE), HYBRID_OK);
-    refused(engine, hybrid_pin(engine, at, 2 * PIECE)); /* again */
+    refused(engine, hybrid_pin(engine, at, 2 * PIECE)); /* already pinned */
     refused(engine, hybrid_pin(engine, at, 1));
-    refused(engine, hybrid_pin(engine, at + 10, 20));            /* inside */
-    refused(engine, hybrid_pin(engine, at - 1, 3 * PIECE));      /* around */
-    refused(engine, hybrid_pin(engine, at - 7, 8));              /* its first byte */
-    refused(engine, hybrid_pin(engine, at + 2 * PIECE - 1, 99)); /* its last */
+    refused(engine, hybrid_pin(engine, at + 10, 20));            /* within the pinned
+                                                                    range */
+    refused(engine, hybrid_pin(engine, at - 1, 3 * PIECE));      /* around the pinned
+                                                                    range */
+    refused(engine, hybrid_pin(engine, at - 7, 8));              /* overlaps the first
+                                                                    byte */
+    refused(engine, hybrid_pin(engine, at + 2 * PIECE - 1, 99)); /* overlaps the last
+                                                                    byte */
     refused(engine, hybrid_unpin(engine, at + 1));
-    assert_int_equal(hybrid_pin(engine, at - 7, 7), HYBRID_OK); /* neighbours */
+    assert_int_equal(hybrid_pin(engine, at - 7, 7), HYBRID_OK); /* neighbours of the
+                                                                   pinned range */
     assert_int_equal(hybrid_pin(engine, at + 2 * PIECE, 99), HYBRID_OK);
     assert_int_equal(hybrid_unpin(engine, at), HYBRID_OK);
-    refused(engine, hybrid_unpin(engine, at)); /* again */
+    refused(engine, hybrid_unpin(engine, at)); /* already unpinned */
     assert_int_equal(hybrid_pin(engine, at, 1), HYBRID_OK);
     assert_int_equal(hybrid_unpin(engine, at - 7), HYBRID_OK);
 }
@@ -73,7 +77,7 @@ static void arguments_are_checked(void **state)
     for (int i = 0; i < 2; i++) {
         hybrid_engine *engine = open_with(i == 0 ? HYBRID_HOST : HYBRID_AUTO);
         check_arguments(engine);
-        hybrid_engine_destroy(engine); /* unpins two that are left */
+        hybrid_engine_destroy(engine); /* unpins the two remaining ranges */
         assert_int_equal(fake_alive(), 0);
     }
 }
@@ -96,7 +100,8 @@ static void pieces_end_at_multiples_of_their_size(void **state)
 {
     static char memory[8 * PIECE];
     hybrid_engine *engine = open_with(HYBRID_AUTO);
-    const size_t shift    = PIECE - (uintptr_t)memory % PIECE; /* memory + shift: one */
+    const size_t shift    = PIECE - (uintptr_t)memory % PIECE; /* memory + shift is the
+                                                                  beginning of a piece */
     static const struct {
         size_t at, bytes;
         int pieces;
@@ -117,7 +122,9 @@ static void pieces_end_at_multiples_of_their_size(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Ranges of STEP bytes with gaps of as many, in an order without order. */
+/* Pins ranges of STEP bytes with gaps of STEP bytes, in a mixed order, and unpins every
+   second range. At each position and for several lengths, memory must count as pinned
+   exactly within a range. */
 static void ranges_are_found_again(void **state)
 {
     enum { RANGES = 101, STEP = 40, STRIDE = 37 };
@@ -163,7 +170,7 @@ static void what_the_system_refuses_leaves_nothing(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* The device is lost: that is what is said, not that memory is short. */
+/* A lost device is reported as such, and not as a lack of memory. */
 static void a_device_that_failed_pins_nothing(void **state)
 {
     static char memory[2 * PIECE];

@@ -1,5 +1,5 @@
-/* tests/run/calls/test_progress.c - how far a call is, is told to a function of the
-   caller, which may end the call each time. */
+/* tests/run/calls/test_progress.c - a function of the caller receives progress and may
+   end the call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,20 +29,19 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 typedef struct world {
     hybrid_engine *engine;
-    hybrid_csr A, C; /* C = AA */
+    hybrid_csr A, C; /* C = A*A */
     oracle square;
     hybrid_dense X, Y, before;
-    hybrid_plan *sparse, *reuse, *shared, *dense; /* that are run again and again */
-    hybrid_file *file, *a_file;                   /* X, A */
+    hybrid_plan *sparse, *reuse, *shared, *dense; /* plans that run repeatedly */
+    hybrid_file *file, *a_file;                   /* contain X and A */
 } world;
 
-/* ---- calls, of which a result is right ----------------------------------------------
- */
+/* ---- calls that check their results ---- */
 
 static hybrid_status right_sparse(world *w, hybrid_status status, hybrid_csr *C)
 {
     if (status != HYBRID_OK) {
-        assert_null(C->row_ptr); /* untouched */
+        assert_null(C->row_ptr); /* unchanged */
         return status;
     }
     assert_null(oracle_check(&w->square, C, 1));
@@ -171,7 +170,7 @@ static hybrid_status scale(world *w)
     return status;
 }
 
-/* What a plan that was not made leaves, the engine's destruction would find. */
+/* If a plan that fails leaves memory behind, the destruction of the engine finds it. */
 static hybrid_status plan_with(world *w, unsigned flags, int dense)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -232,8 +231,7 @@ static const call calls[] = {
 
 enum { CALLS = (int)(sizeof calls / sizeof *calls) };
 
-/* ---- the world -----------------------------------------------------------------------
- */
+/* ---- engine and operands ---- */
 
 static void make_plans(world *w)
 {
@@ -241,7 +239,7 @@ static void make_plans(world *w)
 
     w->sparse = each_plan(w->engine, &w->A, &w->A, CHUNK, 0);
     w->reuse  = each_plan(w->engine, &w->A, &w->A, CHUNK, HYBRID_REUSE);
-    /* later runs know where rows of C begin */
+    /* the first run makes result positions known to later runs */
     assert_int_equal(hybrid_spgemm_run(w->reuse, &w->A, &w->A, &w->C), HYBRID_OK);
     options.chunk_rows = CHUNK;
     assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, WIDTH, &options, &w->dense),
@@ -274,7 +272,7 @@ static void make_world(world *w, int on_host)
 {
     *w = (world){.engine = open_engine(on_host)};
     settings_of(w->engine)->prefetch_bytes =
-        1; /* B is on its way while the plan is made */
+        1; /* B is prefetched while the plan is made */
     settings_of(w->engine)->counted_bytes = 1;
     matrix_random(ROWS, ROWS, 5, 4, f64, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);
@@ -284,7 +282,7 @@ static void make_world(world *w, int on_host)
     stored_write(&w->X);
     assert_int_equal(hybrid_file_open(w->engine, io_temp("x.json"), &w->file), HYBRID_OK);
     w->a_file = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
-    settings_of(w->engine)->piece_bytes = 6000; /* several panels */
+    settings_of(w->engine)->piece_bytes = 6000; /* several parts */
     make_plans(w);
 }
 
@@ -307,11 +305,11 @@ static void free_world(world *w)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- cancelled -----------------------------------------------------------------------
- */
+/* ---- cancelled calls ---- */
 
-/* Ended when it tells the first, second, third ... time, and later by larger steps, until
-   it is over before. Each time the same call is then made once more, and is right. */
+/* Ends the call when the function is called the first, second, third ... time, later in
+   larger steps, until the call completes first. After each cancelled call the same call
+   must succeed. */
 static int64_t end_each(world *w, const call *c)
 {
     hybrid_status status = HYBRID_CANCELLED;
@@ -347,8 +345,8 @@ static void any_call_can_be_ended(void **state)
     }
 }
 
-/* While somebody asks how far calls are each allocation fails once, each call of the
-   device, and so do calls that are ended when something fails. */
+/* With a progress function, each allocation and each call of the device fails once, also
+   in calls that the function ends later. */
 static void calls_that_fail_besides(void **state)
 {
     world w;

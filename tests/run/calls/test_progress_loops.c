@@ -1,7 +1,9 @@
-/* tests/run/calls/test_progress_loops.c - what goes over all rows or columns of an
-   operand asks in between whether the call is to end. Calls of the function are counted,
-   and no time is measured: one worker works, who is the calling thread, and calls
-   whenever it could. */
+/* tests/run/calls/test_progress_loops.c - long loops call the progress function in
+   between.
+
+   Loops over all rows or columns of an operand must be cancellable. The test counts calls
+   of the function and measures no time. The only worker is the calling thread, which
+   calls the function whenever it may. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +21,8 @@
 #include "support/engines/context.h"
 #include "support/engines/open_host.h"
 
-/* What one thread does between two calls, at most: bytes that are set, offsets, words of
-   bits, rows of which the columns are looked at. */
+/* Maximum work of one thread between two calls: bytes set, offsets, words of bits, rows
+   with columns that are checked. */
 enum { SET = 256 << 10, OFFSETS = 1 << 16, WORDS = 1 << 16, SPANS = 1 << 14 };
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
@@ -33,7 +35,7 @@ static int count(void *user, int64_t rows_done, int64_t rows)
     return 0;
 }
 
-/* The calls that follow are counted. */
+/* Counts calls of the progress function in *calls from now on. */
 static void begin(hy_context *ctx, int64_t *calls)
 {
     *calls                 = 0;
@@ -51,10 +53,9 @@ static int64_t end(hy_context *ctx, const int64_t *calls)
     return counted;
 }
 
-/* ---- rows of A for a B in a file -----------------------------------------------------
- */
+/* ---- rows of A if B is in a file ---- */
 
-/* None of them names a row of B, so nothing is read. */
+/* A has no entries, so that no row of B is read. */
 static void rows_of_a_are_taken_in_pieces(void **state)
 {
     enum { ROWS = 1 << 20 };
@@ -76,8 +77,7 @@ static void rows_of_a_are_taken_in_pieces(void **state)
     test_context_free(ctx);
 }
 
-/* ---- touched columns -----------------------------------------------------------------
- */
+/* ---- touched columns ---- */
 
 static void touched_columns_are_counted_in_pieces(void **state)
 {
@@ -100,8 +100,7 @@ static void touched_columns_are_counted_in_pieces(void **state)
     test_context_free(ctx);
 }
 
-/* ---- chunks --------------------------------------------------------------------------
- */
+/* ---- chunks ---- */
 
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
 {
@@ -111,7 +110,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *rates)
 
 static const hy_variant variant = {.name = "test", .op = HY_SPGEMM, .cost = cost};
 
-/* Cut A of A*A, whose rows have two entries each, but for two that are longer. */
+/* Counts the calls while A is cut for A*B. */
 static int64_t calls_of_cut(const hybrid_csr *A, const hybrid_csr *B, int gathered,
                             size_t slot_bytes)
 {
@@ -139,8 +138,8 @@ static int64_t calls_of_cut(const hybrid_csr *A, const hybrid_csr *B, int gather
     return counted;
 }
 
-/* The longest row of A names empty rows of B, and another one the longest row of B: a row
-   with both lengths would not fit, so each row is looked at. */
+/* The longest row of A needs empty rows of B, and another row of A needs the longest row
+   of B. A row with both lengths would not fit, so that each row must be checked. */
 static void chunks_are_cut_in_pieces(void **state)
 {
     enum { ROWS = 3000, COLS = 1 << 20, LONG = 2000, SLOT = 8 * (LONG + 100) + 512 };
@@ -163,8 +162,7 @@ static void chunks_are_cut_in_pieces(void **state)
     matrix_free(&B);
 }
 
-/* ---- verifying -----------------------------------------------------------------------
- */
+/* ---- verification ---- */
 
 static int64_t calls_to_verify(hybrid_engine *engine, const hybrid_csr *A,
                                const hybrid_csr *B, const hybrid_csr *C, int trials)
@@ -178,7 +176,7 @@ static int64_t calls_to_verify(hybrid_engine *engine, const hybrid_csr *A,
     return calls;
 }
 
-/* What does not depend on the number of trials. */
+/* Counts the calls that do not depend on the number of trials. */
 static void counts_of_columns_are_cleared_in_pieces(void **state)
 {
     enum { COLS = 1 << 24 };
@@ -197,10 +195,9 @@ static void counts_of_columns_are_cleared_in_pieces(void **state)
     matrix_free(&C);
 }
 
-/* ---- offsets that fall ---------------------------------------------------------------
- */
+/* ---- decreasing offsets ---- */
 
-/* That some fall is found in one pass, and which is the first in another. */
+/* One pass finds that offsets decrease, and a second one finds the first of them. */
 static void the_first_row_that_falls_is_looked_for_in_pieces(void **state)
 {
     enum { ROWS = 1 << 18, PIECE = 1 << 12 };
@@ -214,7 +211,7 @@ static void the_first_row_that_falls_is_looked_for_in_pieces(void **state)
     begin(ctx, &calls);
     assert_int_equal(hy_csr_check_offsets(ctx, &A, "A"), HYBRID_BAD_MATRIX);
     assert_true(end(ctx, &calls) >= 2 * ROWS / PIECE);
-    assert_non_null(strstr(ctx->message.text, "row 262043: offsets 0 and -1 fall"));
+    assert_non_null(strstr(ctx->message.text, "row 262043: offsets 0 and -1 decrease"));
     matrix_free(&A);
     test_context_free(ctx);
 }

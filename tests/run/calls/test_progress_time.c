@@ -1,6 +1,8 @@
-/* tests/run/calls/test_progress_time.c - how often a function is told how far a product
-   is, and how soon it ends one. The bounds are the header's, and seconds more for a
-   machine that does other things besides; with sanitizers there are none. */
+/* tests/run/calls/test_progress_time.c - how often progress is reported and how soon a
+   call ends.
+
+   The bounds are those of the public header plus some seconds for a busy machine. With
+   sanitizers the times are not checked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,21 +17,23 @@
 #include "support/check/oracle.h"
 #include "support/products/sanitized.h"
 
-/* One that takes 3 s, more than there may be between two calls. */
+/* A product that takes about 3 s, more than the maximum time between two calls of the
+   function. */
 #ifdef NDEBUG
 #define PROBLEM "band:30000,220"
 #else
 #define PROBLEM "band:4000,80"
 #endif
 
-/* ns: the header's, and what the machine may add. */
+/* In ns: the header's bounds, and the allowance for a busy machine. */
 static const int64_t gap_most = 100000000, gap_slack = 2000000000;
 static const int64_t end_most = 1000000000, end_slack = 5000000000;
 
 typedef struct watch {
     pthread_t caller;
     int64_t last_ns, gap_ns, calls;
-    int64_t stop_rows, told_ns; /* the call is ended when so many are done; when it was */
+    int64_t stop_rows, told_ns; /* rows done at which the function ends the call; time at
+                                   which it did */
 } watch;
 
 static int look(void *user, int64_t rows_done, int64_t rows)
@@ -48,7 +52,7 @@ static int look(void *user, int64_t rows_done, int64_t rows)
     return 1;
 }
 
-/* Rows 0: the first time it is told; -1: never. */
+/* stop_rows 0: end the call the first time; -1: never. */
 static void watch_from_now(watch *w, int64_t stop_rows)
 {
     *w =
@@ -71,8 +75,8 @@ static void is_usable(void)
     matrix_free(&A);
 }
 
-/* The longest time without a word is that of planning, with all that a plan may be asked
-   for, or of the product. */
+/* Planning with all its options, or the product, has the longest time between two calls
+   of the function. */
 static void it_is_told_often(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -88,7 +92,7 @@ static void it_is_told_often(void **state)
     assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
     const int64_t end = hy_now_ns();
     hybrid_engine_progress(engine, NULL, NULL);
-    assert_true(w.calls >= 2); /* each call tells its end */
+    assert_true(w.calls >= 2); /* each product reports its end */
     if (!SANITIZED)
         assert_true(hy_max(w.gap_ns, end - w.last_ns) < gap_most + gap_slack);
     hybrid_csr_free(engine, &C);
@@ -96,7 +100,7 @@ static void it_is_told_often(void **state)
     hybrid_csr_free(engine, &A);
 }
 
-/* Of a one-shot call, when it tells something and when half of the rows are done. */
+/* A one-shot call is ended at the first report, and when half of the rows are done. */
 static void it_ends_soon(void **state)
 {
     hybrid_csr A, C;

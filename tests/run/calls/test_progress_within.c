@@ -1,5 +1,5 @@
-/* tests/run/calls/test_progress_within.c - a call tells how far it is within a chunk too,
-   and while it waits for others. */
+/* tests/run/calls/test_progress_within.c - progress is reported within a chunk and while
+   waiting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,10 +18,9 @@
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- one worker, who is the calling thread --------------------------------------------
- */
+/* ---- one worker, which is the calling thread ---- */
 
-/* Rows of A have all columns, and rows of B `length` columns from number i * step on. */
+/* Rows of A have all columns. Row i of B has `length` columns from i * step on. */
 static void make_long(int64_t rows, int64_t inner, int64_t length, int64_t step,
                       hybrid_type type, hybrid_csr *A, hybrid_csr *B)
 {
@@ -42,8 +41,8 @@ static void make_long(int64_t rows, int64_t inner, int64_t length, int64_t step,
     *B = build_finish(&b, 2, kind);
 }
 
-/* The product by the variant, told and ended in between; each time the scratch of workers
-   is as it was: the result is right after it. */
+/* Computes the product with the variant and ends it at different moments. Each time the
+   next product must be right, because workers must restore their scratch memory. */
 static void end_long(const char *variant, int threads, const hybrid_csr *A,
                      const hybrid_csr *B, const oracle *right)
 {
@@ -70,7 +69,8 @@ static void end_long(const char *variant, int threads, const hybrid_csr *A,
     hybrid_engine_destroy(engine);
 }
 
-/* A row of more than a million products, of short rows of B and of two long ones. */
+/* A row has more than a million scalar products, from short rows of B or from two long
+   ones. */
 static void within_a_long_row(void **state)
 {
     static const char *const names[] = {"spgemm.host.rows", "spgemm.host.hash",
@@ -91,7 +91,7 @@ static void within_a_long_row(void **state)
         }
 }
 
-/* A row that all workers make. */
+/* All workers compute one row together. */
 static void within_a_row_of_all_workers(void **state)
 {
     hybrid_csr A, B;
@@ -106,7 +106,7 @@ static void within_a_row_of_all_workers(void **state)
     matrix_free(&B);
 }
 
-/* One chunk of one piece tells of rows that are done in it. */
+/* A single chunk reports rows that are done within it. */
 static void rows_are_told_within_a_chunk(void **state)
 {
     hybrid_engine *engine = open_host(1, 0);
@@ -125,7 +125,8 @@ static void rows_are_told_within_a_chunk(void **state)
     matrix_free(&A);
 }
 
-/* A piece of Y is made in parts when somebody asks: with the same bits. */
+/* With a progress function a piece of Y is computed in parts. The bits must not
+   change. */
 static void bits_are_those_of_a_call_that_nobody_asks(void **state)
 {
     const test_kind reals = {HYBRID_F32, HYBRID_I64, 0};
@@ -158,10 +159,10 @@ static void bits_are_those_of_a_call_that_nobody_asks(void **state)
     matrix_free(&A);
 }
 
-/* ---- who waits ------------------------------------------------------------------------
- */
+/* ---- waiting threads ---- */
 
-/* Times, for which others wait: with a thread that does not wake they wait for ever. */
+/* Calls of the function that other threads wait for: if the waiting thread does not wake
+   up, the test never ends. */
 enum { TOLD = 3 };
 
 typedef struct waited {
@@ -220,7 +221,8 @@ static void who_waits_tells_meanwhile(void **state)
     progress->every_ns = 1000000;
     hy_progress_begin(progress, 1);
     hy_pool_begin(&loop, w.ctx->pool, HY_COMPUTE, 0, 1, 1, worker_waits, &w);
-    assert_int_equal(hy_pool_end(&loop), HYBRID_OK); /* it takes no part, it waits */
+    assert_int_equal(hy_pool_end(&loop), HYBRID_OK); /* this thread takes no part in the
+                                                        loop and waits for its end */
     assert_true(w.told >= TOLD);
     w.told = 0;
     hy_inbox_open(&w.inbox, progress, NULL, 0);

@@ -8,7 +8,7 @@
 #include "engine/api/struct_size.h"
 #include "support/engines/host_engine.h"
 
-/* [1 2 0; 0 0 3; 4 0 5]: 5 products with a vector, 10 with itself */
+/* [1 2 0; 0 0 3; 4 0 5]: 5 scalar products with a vector, 10 with itself */
 static int64_t row_ptr[]  = {0, 2, 3, 5};
 static int32_t cols[]     = {0, 1, 2, 0, 2};
 static double vals[]      = {1, 2, 3, 4, 5};
@@ -29,7 +29,7 @@ static void there_is_none_before_a_run(void **state)
     assert_int_equal(hybrid_engine_report(engine, &report), HYBRID_BAD_STATE);
 }
 
-/* Whether or not the plan is still there to ask. */
+/* The report stays available after the plan was destroyed. */
 static void it_is_that_of_the_last_plan_to_run(void **state)
 {
     hybrid_report report = HYBRID_REPORT_INIT, other = HYBRID_REPORT_INIT;

@@ -1,4 +1,5 @@
-/* tests/run/calls/test_reuse.c - a plan that runs again: new values, other patterns. */
+/* tests/run/calls/test_reuse.c - repeated runs of a plan, with new values or another
+   pattern. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,6 @@ static void set_values(hybrid_csr *A, unsigned seed, int integers)
         value_set(A->val, A->type, k, test_number(seed, k, integers));
 }
 
-/* For plans that run again. */
 static const hybrid_plan_options REUSED = {.struct_size = sizeof(hybrid_plan_options),
                                            .flags       = HYBRID_REUSE};
 
@@ -38,9 +38,9 @@ static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
     assert_memory_equal(C->val, D->val, (size_t)C->nnz * hy_value_size(C->type));
 }
 
-/* ---- values ------------------------------------------------------------------------ */
+/* ---- values ---- */
 
-/* Runs of one plan, each against a plan of its own and the oracle. */
+/* Compares each run of one plan with a run of a new plan and with the oracle. */
 static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int integers,
                       const hybrid_plan_options *options)
 {
@@ -50,7 +50,7 @@ static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int i
 
     assert_int_equal(hybrid_spgemm_plan(engine, A, B, options, &plan), HYBRID_OK);
     for (unsigned run = 0; run < 3; run++) {
-        if (run > 1) { /* the second has the values of the first */
+        if (run > 1) { /* the second run has the values of the first */
             set_values(A, 2 * run, integers);
             set_values(B, 2 * run + 1, integers);
         }
@@ -66,7 +66,8 @@ static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int i
         oracle_spgemm(A, B, &reference);
         assert_null(oracle_check(&reference, &C, integers));
         assert_same(&C, &D);
-        if (C.nnz > 0) /* a later run must write all of it */
+        if (C.nnz > 0) /* the next run, which may get the same memory, must write all of
+                          it */
             memset(C.val, 0xa5, (size_t)C.nnz * hy_value_size(C.type));
         memset(C.row_ptr, 0xa5, (size_t)(C.rows + 1) * 8);
         oracle_free(&reference);
@@ -120,7 +121,8 @@ static void delays_change_no_bit(void **state)
     matrix_free(&B);
 }
 
-/* Results that the engine has again are pinned, and written by the device itself. */
+/* Results that are allocated again have pinned pages, and the device writes them
+   directly. */
 static void later_results_are_written_directly(void **state)
 {
     const int64_t before  = fake_pins();
@@ -148,7 +150,8 @@ static void later_results_are_written_directly(void **state)
     matrix_free(&A);
 }
 
-/* Half of the rows compress well, half not at all: the latter come back in turns. */
+/* Some rows have few entries of C per scalar product, others have one each. The entries
+   of the latter exceed a slot and arrive in several copies. */
 static void entries_beyond_what_is_expected_come_in_turns(void **state)
 {
     enum { SHARED = 100, LENGTH = 50, MANY = 100, ROWS = SHARED + MANY + 4000 };
@@ -177,7 +180,8 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* A chunk with more entries of C than slots have room for: nothing compresses. */
+/* A chunk has more entries of C than a slot holds, because no two scalar products have
+   the same position. */
 static void large_chunks_come_in_turns(void **state)
 {
     enum { ROWS = 3000, EACH = 400, MOST = 8 << 20 };
@@ -202,14 +206,14 @@ static void large_chunks_come_in_turns(void **state)
     assert_true(plan->product.profile.features.out_bound * 12 > MOST * 5 / 4);
     hy_slot_sizes(plan->product.backend, &plan->product.rates,
                   plan->portions->layout.chunks, 1, 0, &device, &pinned);
-    assert_true(pinned < MOST + (64 + 20) * ROWS); /* offsets, and A's rows */
+    assert_true(pinned < MOST + (64 + 20) * ROWS); /* offsets, and rows of A */
     hybrid_plan_destroy(plan);
     run_again(engine, &A, &B, 1, &options);
     hybrid_engine_destroy(engine);
     matrix_free(&B);
 }
 
-/* ---- patterns ---------------------------------------------------------------------- */
+/* ---- patterns ---- */
 
 static void assert_refused(hybrid_engine *engine, hybrid_plan *plan, const hybrid_csr *A,
                            const hybrid_csr *B, const char *sentence)
@@ -223,8 +227,8 @@ static void assert_refused(hybrid_engine *engine, hybrid_plan *plan, const hybri
     assert_memory_equal(&C, &before, sizeof C);
 }
 
-/* Two entries a row, 3 and 10 columns into a band that moves to the right: an entry moved
-   between rows or to the right leaves a matrix that keeps the rules. */
+/* Makes two entries per row, 3 and 10 columns into a band that moves to the right. If an
+   entry moves between rows or to the right, the matrix stays valid. */
 static void matrix_stepped(int64_t rows, int64_t cols, hybrid_csr *A)
 {
     *A = (hybrid_csr){.rows        = rows,
@@ -243,7 +247,7 @@ static void matrix_stepped(int64_t rows, int64_t cols, hybrid_csr *A)
     set_values(A, 3, 1);
 }
 
-/* The last entry of a row moves to a column that the row does not have. */
+/* Moves the last entry of a row to a column without entry. */
 static void move_entry(hybrid_csr *A, int64_t row, int32_t by)
 {
     const int64_t last = hy_offset(A, row + 1) - 1;
@@ -253,7 +257,8 @@ static void move_entry(hybrid_csr *A, int64_t row, int32_t by)
     assert_true(hy_cols(A)[last] < A->cols);
 }
 
-/* Entries change rows; that columns may then no longer ascend does not matter here. */
+/* Moves entries to another row. Columns may then not ascend, which does not matter
+   here. */
 static void move_offset(hybrid_csr *A, int64_t row, int64_t by)
 {
     ((int64_t *)A->row_ptr)[row] += by;
@@ -273,20 +278,20 @@ static void refuse_others(place where)
     options.chunk_rows = 11;
     options.flags |= HYBRID_CHECK;
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
-    for (int run = 0; run < 3; run++) { /* before the first run and after others */
+    for (int run = 0; run < 3; run++) { /* before the first run and after later ones */
         move_entry(&A, 40, 1);
-        assert_refused(engine, plan, &A, &B, "A has as many entries");
+        assert_refused(engine, plan, &A, &B, "the pattern of A differs");
         move_entry(&A, 40, -1);
         move_offset(&A, 40, 1);
-        assert_refused(engine, plan, &A, &B, "A has as many entries");
+        assert_refused(engine, plan, &A, &B, "the pattern of A differs");
         move_offset(&A, 40, -1);
         for (int64_t i = 0; i < 80; i++) {
             move_entry(&B, i, 1);
-            assert_refused(engine, plan, &A, &B, "B has as many entries");
+            assert_refused(engine, plan, &A, &B, "the pattern of B differs");
             move_entry(&B, i, -1);
         }
         A.nnz--;
-        assert_refused(engine, plan, &A, &B, "planned for");
+        assert_refused(engine, plan, &A, &B, "the plan was made for");
         A.nnz++;
         assert_int_equal(hybrid_spgemm_run(plan, &A, &B, &C), HYBRID_OK);
         assert_null(oracle_check(&reference, &C, 1));
@@ -333,7 +338,8 @@ static void offsets_of_both_widths_are_one_pattern(void **state)
     matrix_free(&A);
 }
 
-/* Any one column or offset, and two that change places, far apart or near. */
+/* The hash must change if any column or offset changes, or if two are exchanged that are
+   far apart or near. */
 static void every_place_counts_in_a_hash(void **state)
 {
     enum { ROWS = 40000, EACH = 3 };

@@ -1,5 +1,6 @@
-/* tests/run/calls/test_small.c - small products on the host: the calling thread computes
-   them, and a run of a plan allocates nothing. */
+/* tests/run/calls/test_small.c - small products on the host.
+
+   The calling thread computes them, and a run of a plan allocates nothing. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +57,7 @@ static int close_world(void **state)
     return 0;
 }
 
-/* Since the engine was created, of its workers. */
+/* Returns the time that the engine's workers have worked since it was created. */
 static int64_t worked_ns(void)
 {
     hy_pool *pool = engine->ctx.pool;
@@ -67,8 +68,7 @@ static int64_t worked_ns(void)
     return sum;
 }
 
-/* ---- the plan's runs ----------------------------------------------------------------
- */
+/* ---- runs of a plan ---- */
 
 typedef struct trying {
     hybrid_order x_order, y_order;
@@ -92,7 +92,8 @@ static void run_without_allocating(const trying *t)
     }
     assert_null(oracle_check_spmm(2, &A, &X, 0, &before, &Y, 0));
     assert_true(dense_gaps_intact(&Y));
-    /* what a worker has turned columns of X in stays for the next run */
+    /* the first run allocates memory in which columns of X are transposed, and keeps
+       it */
     const int grows = t->x_order == HYBRID_COL_MAJOR && t->cols > 1;
     if (!grows) {
         assert_int_equal(allocations, taken);
@@ -122,7 +123,7 @@ static void a_run_allocates_nothing(void **state)
         run_without_allocating(&all[i]);
 }
 
-/* C is the caller's; once pages of one were freed, the next run takes these. */
+/* C belongs to the caller. A run takes the pages that an earlier result has freed. */
 static void a_run_of_spgemm_allocates_nothing_but_its_result(void **state)
 {
     hybrid_plan *plan;
@@ -141,11 +142,10 @@ static void a_run_of_spgemm_allocates_nothing_but_its_result(void **state)
     hybrid_plan_destroy(plan);
 }
 
-/* ---- who computes -------------------------------------------------------------------
- */
+/* ---- calling thread and workers ---- */
 
 typedef struct tracing {
-    int events, others; /* others: not of the calling thread */
+    int events, others; /* others: events of other threads */
 } tracing;
 
 static void note(void *user, const hybrid_event *event)
@@ -167,7 +167,7 @@ static void check_report(void)
     assert_true(r.use[HYBRID_CORES].utilisation <= 1.0 / WORKERS);
 }
 
-/* First of the tests: no worker has had a task yet. */
+/* Must be the first test, before any worker has had a task. */
 static void the_calling_thread_computes_small_products(void **state)
 {
     tracing t = {0};
@@ -192,7 +192,8 @@ static void the_calling_thread_computes_small_products(void **state)
     dense_free(&Y);
 }
 
-/* And the last loop has ended long ago. */
+/* Waits until all workers sleep, and checks that the last parallel loop counts as
+   ended. */
 static void wait_until_workers_sleep(void)
 {
     hy_pool *pool = engine->ctx.pool;
@@ -205,7 +206,8 @@ static void wait_until_workers_sleep(void)
             sched_yield();
 }
 
-/* Of n columns, while workers sleep; what these then have worked. */
+/* Returns the nanoseconds that workers spend on M*X, where X has n columns. All workers
+   sleep before the call. */
 static int64_t work_for_spmm(const hybrid_csr *M, int64_t n)
 {
     hybrid_dense X, Y;
@@ -221,7 +223,8 @@ static int64_t work_for_spmm(const hybrid_csr *M, int64_t n)
     return worked_ns() - before;
 }
 
-/* The same of the square of a matrix with so many entries a row. */
+/* Returns the nanoseconds that workers spend on B*B, where B has `entries` entries per
+   row. All workers sleep before the call. */
 static int64_t work_for_spgemm(double entries)
 {
     hybrid_csr B, C;
@@ -236,8 +239,8 @@ static int64_t work_for_spgemm(double entries)
     return worked_ns() - before;
 }
 
-/* Of a product that stands alone, also if its offsets are checked in a loop; for more,
-   one comes at last. */
+/* Small products wake no worker, even if their offsets are checked in a parallel loop.
+   Larger products wake at least one. */
 static void nobody_is_woken_for_little_work(void **state)
 {
     hybrid_csr tall;
@@ -257,8 +260,7 @@ static void nobody_is_woken_for_little_work(void **state)
     matrix_free(&tall);
 }
 
-/* ---- the same bits ------------------------------------------------------------------
- */
+/* ---- the same bits ---- */
 
 static hybrid_plan_options in_chunks(void)
 {
@@ -268,7 +270,7 @@ static hybrid_plan_options in_chunks(void)
     return options;
 }
 
-/* Of workers, who compute a product of several chunks. */
+/* Workers compute a product of several chunks. */
 static void workers_find_the_same_sums(void **state)
 {
     const hybrid_plan_options options = in_chunks();
@@ -310,10 +312,9 @@ static void workers_find_the_same_matrix(void **state)
     hybrid_csr_free(engine, &other);
 }
 
-/* ---- errors -------------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
-/* Each row has one entry, on the diagonal or in column 0. */
+/* Makes a matrix with one entry per row, on the diagonal or in column 0. */
 static hybrid_csr one_a_row(int64_t *row_ptr, int32_t *col, float *val, int spread)
 {
     for (int i = 0; i < ROWS; i++) {
@@ -325,7 +326,8 @@ static hybrid_csr one_a_row(int64_t *row_ptr, int32_t *col, float *val, int spre
     return (hybrid_csr){ROWS, ROWS, ROWS, HYBRID_I64, row_ptr, col, val, HYBRID_F32};
 }
 
-/* Products of a run exceed the plan's: it ends with a sentence, and the plan goes on. */
+/* A run has more scalar products in a row than the plan allows: it fails with a message,
+   and the plan stays usable. */
 static void an_error_ends_the_run_alone(void **state)
 {
     int64_t row_ptr[3][ROWS + 1];
@@ -338,7 +340,7 @@ static void an_error_ends_the_run_alone(void **state)
     hybrid_csr C;
 
     (void)state;
-    for (int i = 1; i <= ROWS; i++) /* all entries in row 0 */
+    for (int i = 1; i <= ROWS; i++) /* all entries are in row 0 */
         row_ptr[2][i] = ROWS;
     assert_int_equal(hybrid_spgemm_plan(engine, &even, &even, NULL, &plan), HYBRID_OK);
     for (int i = 0; i < RUNS; i++) {

@@ -1,5 +1,7 @@
-/* tests/run/calls/test_two_engines.c - engines are independent: two threads, each with
-   engines of its own, compute at once, on the host and on fake devices. */
+/* tests/run/calls/test_two_engines.c - two threads compute at once, each with its own
+   engines.
+
+   The engines compute on the host and on fake devices. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +28,7 @@ static const hy_variant *const by_host[]    = {&hy_spgemm_host_rows, &hy_spmm_ho
 static const hy_variant *const by_devices[] = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
                                                NULL};
 
-/* One thread, and what it computes on. */
+/* One thread and its engines. */
 typedef struct caller {
     const hy_backend_ops *const *backends;
     const hy_variant *const *variants;
@@ -79,7 +81,7 @@ static void times_x(caller *c, hybrid_engine *engine, const hybrid_csr *A)
     dense_free(&before);
 }
 
-/* Engines are created and destroyed while the other thread computes. */
+/* Creates and destroys engines while the other thread computes. */
 static void *compute(void *arg)
 {
     caller *c = arg;
@@ -106,7 +108,7 @@ static void *compute(void *arg)
     return NULL;
 }
 
-/* Each thread's matrices, budgets and types are its own. */
+/* Each thread has its own matrices, budgets and types. */
 static void run_at_once(caller *callers)
 {
     pthread_t threads[THREADS];

@@ -1,6 +1,8 @@
-/* tests/run/calls/test_undo.c - a call that fails leaves the engine as it found it: no
-   byte more is counted, resident or pinned than before the call. Memory is short, or
-   files are bad. test_undo_ends.c has the other ways to fail. */
+/* tests/run/calls/test_undo.c - a call that fails leaves the engine unchanged.
+
+   After the call the engine counts, has in memory, or has pinned no more bytes than
+   before. In these tests memory is too small or files are bad. test_undo_ends.c tests the
+   other failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +18,7 @@
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- tests ----------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void allocations_fail(void **state)
 {
@@ -47,7 +48,7 @@ static void host_memory_is_short(void **state)
     }
 }
 
-/* Live plans are cut for more, and are refused while the cap is less. */
+/* Live plans hold chunks for a larger cap, and are refused while the cap is smaller. */
 static void device_memory_is_short(void **state)
 {
     world w;
@@ -60,7 +61,7 @@ static void device_memory_is_short(void **state)
     }
 }
 
-/* Files that end too soon, or break the rules. */
+/* Files are too short or invalid. */
 static void files_are_bad(void **state)
 {
     static const char text[] = "%%MatrixMarket matrix coordinate real general\n"
@@ -89,12 +90,12 @@ static void files_are_bad(void **state)
     }
 }
 
-/* ---- resident bytes -------------------------------------------------------------------
- */
+/* ---- bytes in memory ---- */
 
 enum { LARGE = 5500, LARGE_EACH = 36, SLACK = 24 << 20 };
 
-/* Returns 0 under a sanitizer, which keeps pages of what was freed. */
+/* Returns the bytes of the process that are in memory. Returns 0 under a sanitizer, which
+   keeps freed pages. */
 static int64_t resident_bytes(void)
 {
     long long all = 0, resident = 0;
@@ -115,8 +116,8 @@ static int stop_late(void *user, int64_t done, int64_t rows)
     return done > rows / 2;
 }
 
-/* The engine multiplies a large matrix, which fails after much of C is there, and then
-   keeps a small result. */
+/* A large product fails when much of C has been stored. Its pages must not stay in
+   memory, and not after a small product that succeeds either. */
 static void expect_small(hybrid_engine *engine, const hybrid_csr *A, hybrid_status wanted)
 {
     const int64_t before = resident_bytes();

@@ -1,5 +1,5 @@
-/* tests/run/calls/test_undo_ends.c - a call that a function of the caller ends, or a
-   device, leaves the engine as it found it (test_undo.c). */
+/* tests/run/calls/test_undo_ends.c - a call ended by a caller's function or by a device
+   leaves the engine unchanged (test_undo.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* tests/run/device/test_column_blocks.c - X on the device in panels of columns, and A for
- * all of them. */
+/* tests/run/device/test_column_blocks.c - X on the device in column blocks, and A for all
+   of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,18 +27,19 @@ static void every_case_is_right(void **state)
     (void)state;
     fake_delays(1, 0);
     hybrid_engine *engine = fake_spmm(0);
-    assert_int_equal(panels_check(engine, names, &checked), 0);
+    assert_int_equal(column_blocks_check(engine, names, &checked), 0);
     assert_true(checked > 300);
     hybrid_engine_destroy(engine);
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- budgets ----------------------------------------------------------------------- */
+/* ---- budgets ---- */
 
 enum { ROWS = 500, COLUMNS = 70 };
 
-/* How budgets were met: X whole, or in a window of all its rows; in panels with all of A,
-   with some of it; gathered. */
+/* Number of plans by how they met the budget. whole: X is resident or in a ring of rows.
+   kept: column blocks with all of A cached. part: column blocks with some of A cached.
+   gathered: chunks gather rows of X. */
 typedef struct tally {
     int whole, kept, part, gathered, refused;
 } tally;
@@ -55,13 +56,13 @@ static void run_once(hybrid_plan *plan, const hybrid_csr *A, test_kind kind, int
     assert_null(oracle_check_spmm(2, A, &X, turn, &before, &Y, kind.integers));
     assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
     if (plan->portions->layout.image.axis == HY_AXIS_COLS)
-        assert_null(panels_misplaced(plan, &Y));
+        assert_null(column_blocks_misplaced(plan, &Y));
     free(line);
     dense_free(&X);
     dense_free(&before);
 }
 
-/* What the last run sent is what was predicted, and the least there is. */
+/* Checks that the last run sent the predicted bytes, and no operand twice. */
 static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
 {
     const hybrid_report r   = report_of(plan);
@@ -104,9 +105,10 @@ static void try_budget(size_t budget, unsigned flags, const hybrid_csr *A, test_
     hybrid_engine *engine       = fake_spmm(budget);
     hybrid_plan *plan;
 
-    engine->host->measured.mem_Bps = 1e13; /* bytes of the bus are what counts */
-    options.variant                = "spmm.fake.rows";
-    options.flags                  = flags;
+    engine->host->measured.mem_Bps = 1e13; /* bytes on the bus decide which schedule is
+                                              fastest */
+    options.variant            = "spmm.fake.rows";
+    options.flags              = flags;
     const hybrid_status status = hybrid_spmm_plan(engine, A, COLUMNS, &options, &plan);
     if (status == HYBRID_OK) {
         assert_int_equal(sum->refused, 0);
@@ -149,21 +151,19 @@ static void every_budget_is_kept(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- where Y lies -------------------------------------------------------------------
- */
+/* ---- position of Y in cache lines ---- */
 
-/* A budget, columns of X, and what Y has beyond them in a row of f32, half of it in one
-   of f64. */
+/* The columns of X and the gap after rows of Y are for f32; f64 has half of them. */
 typedef struct layout {
     size_t budget;
-    int64_t cols, gap, panels; /* of a plan, before its run */
+    int64_t cols, gap, panels; /* panels: planned column blocks; 0: the planner decides */
 } layout;
 
-/* Runs with one panel more than planned, or with a last one that may be wider. */
+/* Runs with one column block more than planned, and runs with a wider last block. */
 static int one_more, wider;
 
-/* Y at each of its elements within a line, with beta and without. Returns the runs in
-   which panels were moved. */
+/* Runs the plan with Y at each possible offset in a cache line, with and without beta.
+   Returns the number of runs with shifted column blocks. */
 static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind,
                           const layout *l)
 {
@@ -183,7 +183,7 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
             assert_int_equal(hybrid_spmm_run(plan, alpha, A, &X, beta, &Y), HYBRID_OK);
             assert_null(oracle_check_spmm(alpha, A, &X, beta, &before, &Y, 1));
             assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
-            assert_null(panels_misplaced(plan, &Y));
+            assert_null(column_blocks_misplaced(plan, &Y));
             moved += plan->history.bound->list.image.back > 0;
             one_more += plan->history.bound->list.count > count;
             wider += plan->history.bound->list.image.last >
@@ -245,9 +245,10 @@ static void panels_begin_where_lines_of_y_do(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- failures ---------------------------------------------------------------------- */
+/* ---- failures ---- */
 
-/* Panels wait for the place of those before them: the loader and the driver both stop. */
+/* The ring holds two column blocks: a later block waits for a free place, which blocks
+   the loader and the driver. */
 static hybrid_status product_in_a_ring(hybrid_engine *engine, void *arg)
 {
     const hybrid_csr *A         = arg;
@@ -289,9 +290,10 @@ static void every_call_fails_once(void **state)
     matrix_free(&A);
 }
 
-/* ---- the planner ------------------------------------------------------------------- */
+/* ---- the planner ---- */
 
-/* Panels of a plan for an X of f32 that fits, on a bus of that speed. */
+/* Returns the number of column blocks of a plan for an f32 X that fits the device, with a
+   bus of `bus_Bps` bytes per second. */
 static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
                          unsigned flags)
 {
@@ -317,7 +319,8 @@ static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
     return panels;
 }
 
-/* Workers store parts of rows of Y more slowly than any bus brings them. */
+/* An X that fits the device is sent whole: workers store parts of rows of Y more slowly
+   than any bus copies them. */
 static void an_x_that_fits_comes_whole(void **state)
 {
     const test_kind f32 = {HYBRID_F32, HYBRID_I32, 0};

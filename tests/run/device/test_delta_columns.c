@@ -1,6 +1,4 @@
-/* tests/run/device/test_delta_columns.c - columns of C that come packed, through a fake
- * device.
- */
+/* tests/run/device/test_delta_columns.c - delta-coded columns of C from a fake device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,14 +27,14 @@ static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, &hy_spgemm_hos
                                              NULL};
 
 enum {
-    ENOUGH = 8, /* workers for the fake device's bus */
+    ENOUGH = 8, /* enough workers to keep up with the fake device's bus */
     FEW    = 3,
     ROWS   = 1300,
-    CHUNK  = 450, /* rows: three chunks, each worth packing */
+    CHUNK  = 450, /* rows per chunk: three chunks, each large enough for delta coding */
     RUNS   = 6,
-    MOST   = 2000, /* calls of a run */
+    MOST   = 2000, /* maximum of calls of a run */
 
-    PATIENCE = 100 /* runs */
+    PATIENCE = 100 /* maximum of runs */
 };
 
 typedef struct world {
@@ -82,7 +80,8 @@ static hybrid_plan *make_plan(const world *w, unsigned flags)
     return plan;
 }
 
-/* One run, whose C must be right and in pages that the next one must write anew. */
+/* Makes one run and checks C. Overwrites C, because the next run may get its pages and
+   must write all of them. */
 static hybrid_status run(const world *w, hybrid_plan *plan)
 {
     hybrid_csr C;
@@ -97,8 +96,8 @@ static hybrid_status run(const world *w, hybrid_plan *plan)
     return HYBRID_OK;
 }
 
-/* The fewest bytes that came back in some runs; in more, until they are less than
-   `enough`: idle workers pin pages meanwhile, when they come to it. */
+/* Returns the minimum of bytes that came back in RUNS runs, or in up to PATIENCE runs
+   until it is below `enough`: idle workers pin pages of results between runs. */
 static int64_t least_bytes(const world *w, hybrid_plan *plan, int64_t enough)
 {
     const int64_t stored = ROWS * 8 + w->square.nnz * (4 + w->value_bytes);
@@ -110,7 +109,8 @@ static int64_t least_bytes(const world *w, hybrid_plan *plan, int64_t enough)
         assert_int_equal(hybrid_plan_report(plan, &r), HYBRID_OK);
         assert_null(usage_check(&r));
         if (r.d2h_bytes < stored - ROWS * 8)
-            assert_true(r.host_bytes < r.h2d_bytes + stored); /* values are in C */
+            assert_true(r.host_bytes < r.h2d_bytes + stored); /* values are copied to C
+                                                                 directly */
         least = hy_min(least, r.d2h_bytes);
     }
     return least;
@@ -122,7 +122,7 @@ static void passes_with_less(hybrid_type type, unsigned flags)
 
     open_world(&w, ENOUGH, type, fakes);
     hybrid_plan *plan = make_plan(&w, flags);
-    /* differences of some 25: a byte and a quarter, and padding, instead of four */
+    /* a difference is about 25 and takes 1.25 bytes and padding instead of 4 */
     const int64_t enough = w.square.nnz * (w.value_bytes + 3);
     assert_in_range(least_bytes(&w, plan, enough), w.square.nnz * (w.value_bytes + 1),
                     enough);
@@ -137,7 +137,7 @@ static void columns_come_packed(void **state)
     passes_with_less(HYBRID_F64, 0);
 }
 
-/* Places are known before, sizes of what is packed are not. */
+/* Result positions are known before the run, sizes of delta-coded columns are not. */
 static void so_they_do_in_later_runs(void **state)
 {
     (void)state;
@@ -158,7 +158,8 @@ static void few_workers_unpack_nothing(void **state)
     close_world(&w);
 }
 
-/* Room for packed columns that is not to be had is no error; all else is. */
+/* A run succeeds if there is no memory for delta-coded columns; any other failure is an
+   error. */
 static void each_call_fails_once(void **state)
 {
     int64_t calls = 1, failed = 0;
@@ -190,7 +191,7 @@ static void each_call_fails_once(void **state)
 
 int main(void)
 {
-    if (!hy_deltas_quick()) /* then nothing comes packed */
+    if (!hy_deltas_quick()) /* the engine does not use delta coding then */
         return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_come_packed),

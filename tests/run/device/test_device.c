@@ -1,6 +1,7 @@
-/* tests/run/device/test_device.c - the pipeline over a device made of threads: every
-   case, with B or X resident, gathered and in panels, down to budgets that hold a row at
-   a time. */
+/* tests/run/device/test_device.c - the pipeline on a device made of threads.
+
+   Every case is computed with B or X resident, gathered and in column blocks, with
+   budgets down to one that holds a row at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,25 +31,27 @@ static hybrid_status open_engine(size_t budget, hybrid_engine **engine)
     return fake_engine_open(&options, backends, variants, engine);
 }
 
-/* ---- products against the oracle --------------------------------------------- */
+/* ---- products against the oracle ---- */
 
 typedef struct trial {
     hybrid_engine *engine;
     const test_case *c;
     test_kind kind;
-    int runs; /* of each plan of SpGEMM: slots and marks are used again */
+    int runs; /* runs of each SpGEMM plan, which reuse slots and marks */
     hybrid_plan_options options;
 } trial;
 
-/* Plans of all trials: the budgets are to bring about every way of cutting. */
-static int resident, gathered, panelled;
+/* Number of plans with B or X resident, gathered, and in column blocks. The budgets must
+   produce all kinds. */
+static int resident, gathered, blockwise;
 
 static void count_plan(const hybrid_plan *plan)
 {
     resident += !hy_image_is_gathered(&plan->portions->layout.image);
     gathered += hy_image_is_gathered(&plan->portions->layout.image);
-    panelled += plan->portions->layout.count > 0 && plan->product.op == HY_SPMM &&
-                plan->portions->layout.chunks[0].col_end < plan->product.profile.out_cols;
+    blockwise +=
+        plan->portions->layout.count > 0 && plan->product.op == HY_SPMM &&
+        plan->portions->layout.chunks[0].col_end < plan->product.profile.out_cols;
 }
 
 static hybrid_status wrong(const trial *t, const char *what)
@@ -106,14 +109,15 @@ static hybrid_status try_spmm(const trial *t, int64_t cols, hybrid_order order)
     return status;
 }
 
-/* All products of the case; returns how many fit the budget. */
+/* Computes all products of the case. Returns how many fit the budget. */
 static int try_all(trial *t, const oracle *reference)
 {
     static const int64_t rows[] = {0, 13, 1};
     int fitting                 = 0;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i] > 0 && t->c->A.rows > 100 * rows[i]) /* thousands of chunks */
+        if (rows[i] > 0 && t->c->A.rows > 100 * rows[i]) /* this would make thousands of
+                                                            chunks */
             continue;
         t->options.chunk_rows        = rows[i];
         const hybrid_status status[] = {try_spgemm(t, reference),
@@ -157,7 +161,7 @@ static void cases_are_right_in_any_budget(void **state)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (int i = 0; i < case_count(); i++)
             check_case(i, kinds[k]);
-    assert_true(resident > 100 && gathered > 20 && panelled > 5);
+    assert_true(resident > 100 && gathered > 20 && blockwise > 5);
 }
 
 static void delays_change_nothing(void **state)

@@ -1,7 +1,8 @@
-/* tests/run/device/test_direct.c - products whose operands and result are in the memory
-   of a fake device: planned there, computed without a pipeline, and run without waiting.
+/* tests/run/device/test_direct.c - products with operands and result in the memory of a
+   fake device.
 
-   tests/run/devices/test_space.c and tests/run/devices/test_space_spgemm.c compare such
+   They are planned on the device, computed without a pipeline, and may return before they
+   are complete. tests/run/devices/test_space.c and test_space_spgemm.c compare such
    products of many shapes with the oracle. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@ static void open_world(space_world *w)
     space_world_open(&options, w);
 }
 
-/* y is what Y would be. */
+/* Checks that y is alpha*A*X + beta*Y. */
 static void check_dense(space_world *w, double alpha, double beta)
 {
     hybrid_dense here;
@@ -72,7 +73,7 @@ static hybrid_plan_options c_there(void)
     return options;
 }
 
-/* ---- one shot ---------------------------------------------------------------------- */
+/* ---- one-shot calls ---- */
 
 static void the_device_reads_the_pattern(void **state)
 {
@@ -98,7 +99,7 @@ static void the_device_reads_the_pattern(void **state)
     space_world_close(&w);
 }
 
-/* In chunks, for which the host reads the pattern. */
+/* The product has several chunks, for which the host reads the pattern. */
 static void what_does_not_fit_is_planned_by_the_host(void **state)
 {
     hybrid_engine_options engine = HYBRID_ENGINE_OPTIONS_INIT;
@@ -117,7 +118,8 @@ static void what_does_not_fit_is_planned_by_the_host(void **state)
     space_world_close(&w);
 }
 
-/* The host says what is wrong with an operand in which the device found something. */
+/* If the device finds an error in an operand, the host finds out what it is and names
+   it. */
 static void wrong_operands_are_named(void **state)
 {
     const hybrid_plan_options options = c_there();
@@ -149,13 +151,13 @@ static void wrong_operands_are_named(void **state)
     space_world_close(&w);
 }
 
-/* With HYBRID_CHECK; without it columns are taken on trust to ascend. */
+/* Rules are checked with HYBRID_CHECK only; without it columns must ascend. */
 static void rules_are_checked(void **state)
 {
     hybrid_plan_options options = c_there();
     space_world w;
     hybrid_csr C;
-    int64_t row = 0; /* the first with two entries */
+    int64_t row = 0; /* the first row with two entries */
 
     (void)state;
     open_world(&w);
@@ -207,9 +209,9 @@ static void the_product_is_one_event(void **state)
     space_world_close(&w);
 }
 
-/* ---- faults ------------------------------------------------------------------------ */
+/* ---- faults ---- */
 
-/* Memory of a C that was not handed out is freed. */
+/* A C that was not handed out must be freed. */
 static hybrid_status try_all(hybrid_engine *engine, void *arg)
 {
     const hybrid_plan_options later = there(HYBRID_ASYNC), options = c_there();
@@ -245,7 +247,7 @@ static void any_call_may_fail(void **state)
     space_world_close(&w);
 }
 
-/* ---- runs that return early -------------------------------------------------------- */
+/* ---- asynchronous runs ---- */
 
 static void runs_follow_one_another(void **state)
 {
@@ -270,7 +272,8 @@ static void runs_follow_one_another(void **state)
     assert_int_equal(hybrid_engine_report(w.engine, &report), HYBRID_OK);
     assert_int_equal(report.chunks, 1);
     assert_true(report.total_s > 0 && report.multiply_s == 0);
-    assert_int_equal(fake_followed(&streams[1]), waited); /* by the host */
+    assert_int_equal(fake_followed(&streams[1]), waited); /* the host did not wait for the
+                                                             stream */
     assert_int_equal(hybrid_spmm_run(plan, 0, &w.a, &w.x, 0, &w.y), HYBRID_OK);
     check_dense(&w, 0, 0);
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.a, &w.X, 0, &w.y),

@@ -1,4 +1,4 @@
-/* tests/run/device/test_fake_backend.c - the device that other tests trust. */
+/* tests/run/device/test_fake_backend.c - the fake device, on which other tests rely. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ static void copies_join_device_and_pinned(void **state)
     close_device(device);
 }
 
-/* Lanes in turn: each call of one waits for the call before it of the other. */
+/* Two lanes alternate: each call waits for the previous call of the other lane. */
 static void lanes_wait_for_each_other(void **state)
 {
     hy_backend *device = open_device(0);

@@ -1,9 +1,9 @@
 /* tests/run/device/test_faults.c - each allocation and each call of the backend fails,
    once or for good.
 
-   A product is repeated with the first, second, third ... call failing until it passes
-   with none left to fail. Every time: a status and a sentence, nothing held back, no
-   hang, and the engine is as good as before. */
+   A product is repeated with the first, second, third ... call failing, until no call is
+   left to fail. A failure must return an error with a message, must not hang or leave
+   memory behind, and the engine must work afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,8 +33,8 @@ typedef struct world {
     hybrid_csr A;
     hybrid_dense X, Y, before;
     oracle square;
-    hybrid_plan *plan, *kept; /* that are run again; NULL until they were made */
-    int said;                 /* there was a sentence when the product failed */
+    hybrid_plan *plan, *kept; /* run repeatedly; NULL until they are made */
+    int said;                 /* 1: the failed product had a message */
     hybrid_split split;
 } world;
 
@@ -109,7 +109,7 @@ static hybrid_status square(world *w)
     return status;
 }
 
-/* A plan, a first run, and one that knows the rows of C. */
+/* Makes a plan and runs it twice. The second run knows the positions of the rows of C. */
 static hybrid_status twice(world *w)
 {
     const hybrid_plan_options options = options_of(w, HYBRID_REUSE);
@@ -125,7 +125,7 @@ static hybrid_status twice(world *w)
     return status;
 }
 
-/* One run more of a plan that has seen other runs fail. */
+/* Runs a plan again that has seen other runs fail. */
 static hybrid_status again(world *w)
 {
     const hybrid_plan_options options = options_of(w, HYBRID_REUSE);
@@ -151,8 +151,8 @@ static hybrid_status dense(world *w)
     return status;
 }
 
-/* The same with X on the device in two panels. */
-static hybrid_status panelled(world *w)
+/* Runs dense() with X in two column blocks. */
+static hybrid_status blockwise(world *w)
 {
     settings_of(w->engine)->schedule = &hy_schedule_column_ring;
     settings_of(w->engine)->panels   = 2;
@@ -162,7 +162,7 @@ static hybrid_status panelled(world *w)
     return status;
 }
 
-/* The same with X and Y pinned for the time of it. */
+/* Runs dense() with X and Y pinned. */
 static hybrid_status pinned_dense(world *w)
 {
     const size_t bytes = (size_t)60 * COLUMNS * 8;
@@ -177,14 +177,14 @@ static hybrid_status pinned_dense(world *w)
         if (status == HYBRID_OK)
             assert_in_range(fake_direct() - before, 2 * bytes,
                             (1 + (size_t)w->engine->device_count) * bytes);
-        hy_pins_remove(&w->engine->ctx, w->Y.data); /* which keeps the sentence */
+        hy_pins_remove(&w->engine->ctx, w->Y.data); /* keeps the message */
     }
     hy_pins_remove(&w->engine->ctx, w->X.data);
     return status;
 }
 
-/* A changed, and its plan knows: one run packs, the next does not. After a run that
-   failed the next is right whatever was packed. */
+/* Negates A and refreshes the plan, so that the first of two runs packs and the second
+   does not. After a failed run, the next must be right whatever was packed before. */
 static hybrid_status run_kept(world *w, hybrid_plan *plan)
 {
     hybrid_status first = HYBRID_OK;
@@ -224,7 +224,7 @@ static hybrid_status kept(world *w)
     return status;
 }
 
-/* The same with a plan that has seen other runs fail. */
+/* Runs run_kept() with a plan that has seen other runs fail. */
 static hybrid_status kept_again(world *w)
 {
     if (!w->kept)
@@ -232,15 +232,15 @@ static hybrid_status kept_again(world *w)
     return run_kept(w, w->kept);
 }
 
-/* What the engine holds when nothing is under way. */
+/* Returns the host memory that the engine holds when nothing runs. */
 static int64_t held(world *w)
 {
     hybrid_engine_trim(w->engine);
     return hy_meter_used(&w->engine->ctx.memory.meter);
 }
 
-/* Whether no more is held than `least`, which becomes what is held. A lane of a plan that
-   is still there may take a while to free what it did last. */
+/* Returns 1 if the engine holds at most *least bytes, and sets *least to what it holds.
+   Waits up to 5 s, because a lane of a live plan may still be freeing memory. */
 static int given_back(world *w, int64_t *least)
 {
     int64_t now = held(w);
@@ -252,25 +252,25 @@ static int given_back(world *w, int64_t *least)
     return all;
 }
 
-/* Returns how many calls failed the product. */
+/* Returns how often the product failed. */
 static int64_t fail_each(world *w, hybrid_status (*product)(world *),
                          const fault_kind *fault)
 {
     int64_t failed = 0;
 
-    assert_int_equal(product(w), HYBRID_OK); /* what is made once is made now */
+    assert_int_equal(product(w), HYBRID_OK); /* creates what is created only once */
     const int64_t alive = fake_alive();
     int64_t all         = held(w);
 
     for (int64_t n = 1; n < MOST; n++) {
-        int64_t before = held(w); /* a plan whose run failed gives its memory back */
+        int64_t before = held(w); /* a plan with a failed run frees memory */
         fault->arm(w->engine, n);
         w->said                    = 0;
         const hybrid_status status = product(w);
         const int struck           = fault_struck(fault, w->engine, status);
         assert_true(given_back(w, status == HYBRID_OK ? &all : &before));
         assert_true(fake_alive() <=
-                    alive); /* kept pages may have gone, with their pins */
+                    alive); /* pinned pages of results may have been freed */
         assert_true(status == HYBRID_OK || w->said ||
                     strlen(hybrid_engine_message(w->engine)) > 10);
         failed += status != HYBRID_OK;
@@ -293,7 +293,7 @@ static void allocations_fail_on_a_device(void **state)
     assert_true(fail_each(&w, twice, &fault_allocation) > 12);
     assert_true(fail_each(&w, again, &fault_allocation) > 2);
     assert_true(fail_each(&w, dense, &fault_allocation) > 4);
-    assert_true(fail_each(&w, panelled, &fault_allocation) > 6);
+    assert_true(fail_each(&w, blockwise, &fault_allocation) > 6);
     assert_true(fail_each(&w, pinned_dense, &fault_allocation) > 6);
     assert_true(fail_each(&w, kept, &fault_allocation) > 6);
     free_world(&w);
@@ -323,7 +323,7 @@ static void calls_of_the_backend_fail(void **state)
     assert_true(fail_each(&w, twice, &fault_device) > 80);
     assert_true(fail_each(&w, again, &fault_device) > 30);
     assert_true(fail_each(&w, dense, &fault_device) > 20);
-    assert_true(fail_each(&w, panelled, &fault_device) > 40);
+    assert_true(fail_each(&w, blockwise, &fault_device) > 40);
     assert_true(fail_each(&w, pinned_dense, &fault_device) > 20);
     assert_true(fail_each(&w, pinned_dense, &fault_pin) > 1);
     assert_true(fail_each(&w, twice, &fault_lost) > 80);

@@ -1,6 +1,7 @@
-/* tests/run/device/test_live_plans.c - several live plans share the memory of one device:
-   idle plans give back what a run makes anew, packs of A that last stay, and messages
-   name the plan that holds the memory. */
+/* tests/run/device/test_live_plans.c - several live plans share the memory of one device.
+
+   An idle plan gives up buffers that its next run can fill again. Packs of A that are
+   cached for later runs stay. Messages name the plan that holds the memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,8 +53,7 @@ static void close_world(world *w)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- the memory of the device --------------------------------------------------------
- */
+/* ---- device memory ---- */
 
 static hy_meter *meter_of(const world *w)
 {
@@ -70,8 +70,7 @@ static void expect_cap_was_kept(const world *w)
     assert_true(hy_meter_peak(meter_of(w)) <= CAP);
 }
 
-/* ---- products ------------------------------------------------------------------------
- */
+/* ---- products ---- */
 
 static hybrid_plan_options options_of(const world *w, const char *variant, unsigned flags)
 {
@@ -132,8 +131,7 @@ static void multiply_small(const world *w)
     expect_cap_was_kept(w);
 }
 
-/* ---- tests ---------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void a_plan_that_fills_the_device_lets_others_run(void **state)
 {
@@ -165,7 +163,7 @@ static void a_plan_that_fills_the_device_lets_others_run(void **state)
     }
 }
 
-/* A plan that needs little leaves an idle one what it has. */
+/* A plan that needs little memory does not take it from an idle plan. */
 static void idle_plans_leave_only_if_they_must(void **state)
 {
     world w;
@@ -186,7 +184,7 @@ static void idle_plans_leave_only_if_they_must(void **state)
     }
 }
 
-/* Runs a resident plan without the arrays of A. */
+/* Runs a plan with HYBRID_RESIDENT without the arrays of A. */
 static void run_without_a(world *w, hybrid_plan *plan)
 {
     static int64_t nothing;
@@ -198,7 +196,8 @@ static void run_without_a(world *w, hybrid_plan *plan)
     expect_cap_was_kept(w);
 }
 
-/* All of A stays; plans made before and after may fill the rest. */
+/* All of A stays cached, although plans made before and after may use the rest of the
+   memory. */
 static void packs_that_last_stay(void **state)
 {
     world w;
@@ -221,7 +220,7 @@ static void packs_that_last_stay(void **state)
     close_world(&w);
 }
 
-/* Lasting packs leave a plan that is there already all that it was cut for. */
+/* Cached packs leave an older plan all the memory that its chunks need. */
 static void lasting_packs_starve_no_other_plan(void **state)
 {
     world w;
@@ -252,7 +251,7 @@ static void expect_words(const world *w, const char *words)
         fail_msg("'%s' is not in '%s'", words, message);
 }
 
-/* What lasts is more than the device has left for a row. */
+/* Cached packs leave less memory than a row of the new plan needs. */
 static void messages_name_the_holder(void **state)
 {
     const char *holder = "; a plan of spmm 1500 x 1500 holds ";
@@ -285,8 +284,7 @@ static void messages_name_the_holder(void **state)
     close_world(&w);
 }
 
-/* Slots of an idle plan of the host are host memory: results have it when they need it.
- */
+/* Slots of an idle host plan are host memory, which results can take. */
 static void idle_plans_make_room_for_results(void **state)
 {
     world w;

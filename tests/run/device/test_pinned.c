@@ -1,5 +1,4 @@
-/* tests/run/device/test_pinned.c - products that are copied from and to arrays that the
-   caller pinned. */
+/* tests/run/device/test_pinned.c - copies from and to arrays that the caller pinned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +52,7 @@ static void every_case_passes_with_pinned_operands(void **state)
 
 enum { ROWS = 700, COLS = 650, CHUNKS = 7 };
 
-/* One product, and how much of its operands is pinned. */
+/* One product and the pinned parts of its operands. */
 typedef struct trial {
     const char *variant;
     test_kind kind;
@@ -70,7 +69,7 @@ static size_t dense_bytes(const hybrid_dense *m)
     return (size_t)(lines * m->ld) * (m->type == HYBRID_F64 ? 8 : 4);
 }
 
-/* Move to memory that is pinned in part, and begins in the middle of a pinned piece. */
+/* Moves a matrix to memory that is pinned in part. It begins within a pinned piece. */
 static char *move(hybrid_engine *engine, hybrid_dense *m, int percent)
 {
     const size_t bytes = dense_bytes(m), pinned = bytes * (size_t)percent / 100;
@@ -79,7 +78,8 @@ static char *move(hybrid_engine *engine, hybrid_dense *m, int percent)
     memcpy(memory + 24, m->data, bytes);
     dense_free(&(hybrid_dense){.data = m->data});
     m->data = memory + 24;
-    if (percent > 0) /* what is all pinned is so with some bytes before and after it */
+    if (percent > 0) /* an array that is pinned completely lies within a larger pinned
+                        range */
         assert_int_equal(
             hybrid_pin(engine, memory + 5, pinned + (percent == 100 ? 22 : 19)),
             HYBRID_OK);
@@ -97,7 +97,8 @@ static void count(void *user, const hybrid_event *event)
     s->downs += strcmp(event->stage, "d2h") == 0;
 }
 
-/* Bytes that went directly; *places: chunks that were stored by workers. */
+/* Returns the bytes copied from or to pinned arrays of the caller. *places: chunks that
+   workers stored. */
 static int64_t run_trial(hybrid_engine *engine, const trial *t, int64_t *places)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -134,7 +135,8 @@ static int64_t run_trial(hybrid_engine *engine, const trial *t, int64_t *places)
 
 static const trial plain = {.kind    = {HYBRID_F64, HYBRID_I64, 1},
                             .variant = "spmm.fake.rows",
-                            .width   = 20, /* whole 16 bytes, as the device has them */
+                            .width   = 20, /* rows of a multiple of 16 bytes have the same
+                                              form on the device */
                             .x_order = HYBRID_ROW_MAJOR,
                             .y_order = HYBRID_ROW_MAJOR,
                             .alpha   = 1};
@@ -177,7 +179,8 @@ static void part_of_an_operand_may_be_pinned(void **state)
     assert_int_equal(places, CHUNKS - 3);
     t.pin_y = 0;
     t.pin_x = 50;
-    t.width = 400; /* in the loader's pieces, a fourth each */
+    t.width = 400; /* X is copied in the loader's pieces, and a quarter of each piece is
+                      pinned */
     assert_in_range(run_trial(engine, &t, &places), COLS * t.width * 8 / 5,
                     COLS * t.width * 8 / 2);
     hybrid_engine_destroy(engine);
@@ -202,15 +205,16 @@ static void other_results_take_the_other_way(void **state)
         assert_int_equal(run_trial(engine, &t, &places), up + down);
         assert_int_equal(places, i < 3 ? CHUNKS : 0);
     }
-    trial odd = plain; /* the device fills rows of X up to 16 bytes */
+    trial odd = plain; /* the device pads rows of X to 16 bytes */
     odd.pin_x = odd.pin_y = 100;
     odd.width             = 19;
     assert_int_equal(run_trial(engine, &odd, &places), ROWS * odd.width * 8);
     hybrid_engine_destroy(engine);
 }
 
-/* X of one slab lies on the device as in the caller's columns; Y does in one column; what
-   the device turns comes from where it is and goes there. */
+/* X of one slab, and Y of one column, have the same form on the device as the caller's
+   columns. Columns that the device transposes are also copied from and to the caller's
+   arrays. */
 static void columns_are_copied_where_they_are(void **state)
 {
     hybrid_engine *engine = open_fake();
@@ -232,7 +236,8 @@ static void columns_are_copied_where_they_are(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* By the device's own means, in pieces of which a copy may cross none. */
+/* The device itself reports the pinned memory, in pieces; a copy may not cross the end of
+   a piece. */
 static void what_the_caller_pinned_is_found(void **state)
 {
     enum { BYTES = ROWS * 8 };
@@ -297,7 +302,7 @@ static void sparse_operands_are_copied_where_they_are(void **state)
     pin_csr(engine, &B, 1);
     const int64_t before = fake_direct();
     assert_int_equal(hybrid_spgemm(engine, &A, &B, &C), HYBRID_OK);
-    assert_true(fake_direct() - before >= B.nnz * 12); /* offsets end in padding */
+    assert_true(fake_direct() - before >= B.nnz * 12); /* offsets are padded at the end */
     assert_null(oracle_check(&reference, &C, 1));
     hybrid_csr_free(engine, &C);
     pin_csr(engine, &B, 0);

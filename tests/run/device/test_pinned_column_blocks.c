@@ -1,5 +1,5 @@
-/* tests/run/device/test_pinned_column_blocks.c - plans that run in panels when X and Y
- * are pinned. */
+/* tests/run/device/test_pinned_column_blocks.c - plans that use column blocks if X and Y
+   are pinned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,17 +27,16 @@ static void every_case_is_right(void **state)
 
     (void)state;
     fake_delays(1, 0);
-    assert_int_equal(pinned_panels_check(engine, names, &checked), 0);
+    assert_int_equal(pinned_column_blocks_check(engine, names, &checked), 0);
     assert_true(checked > 300);
     hybrid_engine_destroy(engine);
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- one product, twice -------------------------------------------------------------
- */
+/* ---- pinned and pageable runs of one plan ---- */
 
-/* Rows that are whole lines, X and Y; the pinned pieces of the fake device end within
-   rows of both. */
+/* Rows of X and Y, with their gaps, are whole cache lines. Pinned pieces of the fake
+   device end within rows of both. */
 enum { ROWS = 400, COLUMNS = 64, GAP = 16 };
 
 typedef struct product {
@@ -89,9 +88,10 @@ static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, produc
     return status;
 }
 
-/* A plan for both, run so and so. */
+/* Makes a plan and runs it with pinned, pageable and pinned operands. Adds the runs with
+   column blocks to *in_blocks. */
 static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
-                              int64_t *in_panels)
+                              int64_t *in_blocks)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
@@ -108,7 +108,7 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
             break;
         assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &p->before, &p->Y, 1));
         assert_true(dense_gaps_intact(&p->Y));
-        *in_panels += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
+        *in_blocks += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
                       plan->history.bound->list.image.axis == HY_AXIS_COLS;
         assert_true(report_of(plan).peak_device_bytes <=
                     (int64_t)plan->product.rates.memory);
@@ -118,11 +118,11 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
     return status;
 }
 
-/* Every byte of both went directly, in panels that are moved too. */
+/* All bytes of X and Y are copied directly, also in shifted column blocks. */
 static void nothing_passes_through_the_ring(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);
-    int64_t in_panels     = 0;
+    int64_t in_blocks     = 0;
     product p;
 
     (void)state;
@@ -130,8 +130,8 @@ static void nothing_passes_through_the_ring(void **state)
     make_product(&p);
     settings_of(engine)->panels = 4;
     const int64_t before        = fake_direct();
-    assert_int_equal(run_both(engine, &p, 0, &in_panels), HYBRID_OK);
-    assert_int_equal(in_panels, 2);
+    assert_int_equal(run_both(engine, &p, 0, &in_blocks), HYBRID_OK);
+    assert_int_equal(in_blocks, 2);
     assert_int_equal(fake_direct() - before, 2 * 2 * ROWS * COLUMNS * 8);
     hybrid_engine_destroy(engine);
     free_product(&p);
@@ -140,7 +140,7 @@ static void nothing_passes_through_the_ring(void **state)
 
 static void every_budget_is_kept(void **state)
 {
-    int64_t in_panels = 0, runs = 0;
+    int64_t in_blocks = 0, runs = 0;
     product p;
 
     (void)state;
@@ -152,24 +152,24 @@ static void every_budget_is_kept(void **state)
             hybrid_engine *engine       = fake_spmm(budget);
             settings_of(engine)->panels = 3;
             const unsigned flags        = resident ? HYBRID_RESIDENT : 0;
-            const hybrid_status status  = run_both(engine, &p, flags, &in_panels);
+            const hybrid_status status  = run_both(engine, &p, flags, &in_blocks);
             assert_true(status == HYBRID_OK || status == HYBRID_NO_DEVICE_MEMORY);
             runs += 3;
             hybrid_engine_destroy(engine);
         }
-    assert_true(in_panels > 10 && in_panels < runs / 2);
+    assert_true(in_blocks > 10 && in_blocks < runs / 2);
     free_product(&p);
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- failures ---------------------------------------------------------------------- */
+/* ---- failures ---- */
 
 static hybrid_status run_in_panels(hybrid_engine *engine, void *arg)
 {
-    int64_t in_panels = 0;
+    int64_t in_blocks = 0;
 
     settings_of(engine)->panels = 3;
-    return run_both(engine, arg, 0, &in_panels);
+    return run_both(engine, arg, 0, &in_blocks);
 }
 
 static void every_call_fails_once(void **state)
@@ -185,12 +185,11 @@ static void every_call_fails_once(void **state)
     free_product(&p);
 }
 
-/* ---- where X and Y begin ------------------------------------------------------------
- */
+/* ---- position of Y in cache lines ---- */
 
-/* Runs with pinned X and Y, whose Y begins `bytes` after a line of the device; returns
-   whether they came in panels. The number of panels is what a test asked for until the
-   plan was made, so that Y alone decides. */
+/* Makes a run with pinned X and Y, where Y begins `bytes` after a cache line. Returns 1
+   if it used column blocks. Settings gave the number of column blocks only while the plan
+   was made, so that the position of Y alone decides. */
 static int comes_in_panels(hybrid_engine *engine, hybrid_plan *plan, const product *own,
                            size_t bytes)
 {
@@ -241,7 +240,7 @@ static void rows_of_y_must_begin_with_lines(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* A dense matrix that the library makes begins with such a line. */
+/* Dense matrices that the library allocates begin at a cache line. */
 static void made_matrices_begin_with_lines(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);
@@ -264,9 +263,9 @@ static void made_matrices_begin_with_lines(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* ---- the planner ------------------------------------------------------------------- */
+/* ---- the planner ---- */
 
-/* Panels of runs with pinned operands. */
+/* Returns the number of column blocks of runs with pinned operands. */
 static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
                          hybrid_split split)
 {
@@ -298,14 +297,15 @@ static void scattered_rows_of_a_large_x_come_in_panels(void **state)
     (void)state;
     matrix_random(1 << 18, 1 << 18, 4, 5, f32, &A);
     assert_int_equal(panels_of(&A, 64, 0, HYBRID_SPLIT_GPU),
-                     1); /* short rows cost more */
+                     1); /* shorter rows are slower */
     assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_GPU), 2);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 3);
     assert_int_equal(panels_of(&A, 256, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT), 3);
-    assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1); /* X is there soon */
+    assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1); /* X arrives soon
+                                                                    enough */
     assert_int_equal(panels_of(&A, 256, HYBRID_DETERMINISTIC, HYBRID_SPLIT_GPU), 1);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_AUTO), 1);
-    for (int64_t i = 0; i < A.rows; i++) { /* row i touches columns near i alone */
+    for (int64_t i = 0; i < A.rows; i++) { /* row i has only columns near i */
         const int32_t *offset = A.row_ptr;
         for (int32_t k = offset[i]; k < offset[i + 1]; k++)
             hy_cols(&A)[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];

@@ -1,6 +1,5 @@
-/* tests/run/device/test_pipeline.c - the whole path of a device, on a fake one with
- * random delays.
- */
+/* tests/run/device/test_pipeline.c - the whole pipeline on a fake device with random
+   delays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +33,8 @@ static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
     return fake_engine_open(&options, fakes, variants, engine);
 }
 
-/* The same, without a SpGEMM that needs B on the device, and with X in columns. */
+/* Opens an engine with SpGEMM variants that do not need B on the device and SpMM variants
+   that store X by columns. */
 static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -69,13 +69,12 @@ static void every_budget_is_kept(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- order, overlap and back-pressure, from the events of one run
- * ------------------------- */
+/* ---- order, overlap and back-pressure, from the events of one run ---- */
 
 enum { MOST_CHUNKS = 512, DEPTH = 3 };
 
 typedef struct chunk_times {
-    int64_t begin, end; /* of the stage seen last */
+    int64_t begin, end; /* times of the latest stage */
     int64_t first;      /* begin of the first stage */
     int stages;
 } chunk_times;
@@ -106,8 +105,8 @@ static void watch(void *user, const hybrid_event *event)
     r->finished += strcmp(event->stage, "place") == 0;
 }
 
-/* Most chunks that were between the begin of their first stage and the end of their last.
- */
+/* Returns the maximum number of chunks that were in flight at once: between the begin of
+   their first stage and the end of their last. */
 static int most_in_flight(const record *r, int64_t chunks)
 {
     int most = 0;
@@ -170,8 +169,9 @@ static void stages_follow_each_other_and_slots_bound_them(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Rows that compress a hundredfold set the expectation; then come rows that do not
-   compress at all, in chunks whose entries exceed the room they come back through. */
+/* The first rows have one entry of C per hundred scalar products, from which the sizes of
+   chunks are estimated. Later rows have one entry per scalar product, so that the entries
+   of a chunk exceed a slot. */
 static void entries_beyond_what_is_expected_come_in_turns(void **state)
 {
     enum { SHARED = 100, LENGTH = 50, MANY = 400, ROWS = SHARED + MANY + 4000 };
@@ -187,13 +187,13 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         row_ptr[i] = k;
-        if (i < SHARED) /* short rows, all alike */
+        if (i < SHARED) /* short rows with equal columns */
             for (int j = 0; j < LENGTH; j++)
                 col[k++] = 1000 + j;
-        else if (i < SHARED + MANY) /* touch all of them */
+        else if (i < SHARED + MANY) /* rows that need all short rows */
             for (int j = 0; j < SHARED; j++)
                 col[k++] = j;
-        else /* touch one of them */
+        else /* rows that need one short row */
             col[k++] = i % SHARED;
     }
     row_ptr[ROWS] = A.nnz = k;
@@ -211,13 +211,13 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     oracle_free(&reference);
 }
 
-/* Place does next to nothing for a chunk that was copied directly. */
+/* Counts large direct copies. */
 static void count_direct(void *user, const hybrid_event *event)
 {
     int64_t *direct = user;
     *direct += strcmp(event->stage, "d2h") == 0 && event->bytes > 64 * 1024;
     assert_string_not_equal(event->stage,
-                            "prepare"); /* A's rows are on the device as B's */
+                            "prepare"); /* the rows of A on the device are those of B */
 }
 
 static void results_used_again_are_pinned(void **state)
@@ -242,7 +242,8 @@ static void results_used_again_are_pinned(void **state)
         memset(C.val, 0xa5, (size_t)C.nnz * 8);
         hybrid_csr_free(engine, &C);
         if (run == 0)
-            assert_int_equal(fake_pins(), before); /* nothing was used again yet */
+            assert_int_equal(fake_pins(), before); /* pages are pinned when they are used
+                                                      for the second time */
     }
     assert_true(large > 0);
     assert_true(fake_pins() > before + 20);

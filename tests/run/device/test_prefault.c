@@ -1,5 +1,4 @@
-/* tests/run/device/test_prefault.c - pages of C that are pinned before they are written.
- */
+/* tests/run/device/test_prefault.c - prefaulting pages of C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +19,7 @@
 
 enum { ENTRIES = 1 << 19 };
 
-/* A span whose pages are present, as after a result that was freed. */
+/* Reserves a span with present pages, as after a result that was freed. */
 static void reserve_again(hy_context *ctx, size_t bytes, hy_span *span)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -36,19 +35,20 @@ static void reserve_again(hy_context *ctx, size_t bytes, hy_span *span)
     assert_int_equal(span->touched, bytes);
 }
 
-/* The first entries, of those that the pages hold, that are pinned. */
+/* Returns how many leading entries are pinned after prefaulting for `expected`
+   entries. */
 static int64_t pinned_if(hybrid_engine *engine, int64_t expected)
 {
     hy_context *ctx = &engine->ctx;
     hy_span col, val;
-    hy_prefault ahead;
+    hy_prefault prefault;
     int64_t n = 0;
 
     reserve_again(ctx, (size_t)ENTRIES * 4, &col);
     reserve_again(ctx, (size_t)ENTRIES * 8, &val);
-    hy_prefault_start(&ahead, ctx, &col, &val, 4, 8, expected);
-    ahead_await(&ahead);
-    hy_prefault_stop(&ahead);
+    hy_prefault_start(&prefault, ctx, &col, &val, 4, 8, expected);
+    ahead_await(&prefault);
+    hy_prefault_stop(&prefault);
     while (n < ENTRIES && hy_results_pinned(&col, 0, (size_t)(n + 1) * 4) &&
            hy_results_pinned(&val, 0, (size_t)(n + 1) * 8))
         n++;
@@ -77,7 +77,7 @@ static void a_quarter_more_than_expected(void **state)
                     ENTRIES / 8 * 5 + FAKE_PIN_BYTES);
 }
 
-/* ---- fresh pages ------------------------------------------------------------------- */
+/* ---- fresh pages ---- */
 
 enum { STEP = 1 << 19, STEPS = 6 };
 
@@ -91,7 +91,7 @@ static hybrid_status sleep_until(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Whether the page with that byte is there. */
+/* Returns 1 if the page of byte `at` is in memory. */
 static int is_present(const hy_span *span, size_t at)
 {
     unsigned char there = 0;
@@ -106,7 +106,8 @@ static int both_present(const hy_prefault *a, int64_t entry)
            is_present(a->val, (size_t)entry * 8);
 }
 
-/* Workers are busy, so nothing is touched until somebody is about to write. */
+/* All workers are busy, so that no page is touched until entries are about to be
+   written. */
 static void touched_first(size_t col_size)
 {
     hybrid_engine *engine = fake_spmm(0);
@@ -114,7 +115,7 @@ static void touched_first(size_t col_size)
     const int workers     = hy_pool_threads(ctx->pool);
     int go_on             = 0;
     hy_span col, val;
-    hy_prefault ahead;
+    hy_prefault prefault;
     hy_loop busy;
 
     assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * col_size, "a result", &col),
@@ -122,27 +123,27 @@ static void touched_first(size_t col_size)
     assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 8, "a result", &val),
                      HYBRID_OK);
     hy_pool_begin(&busy, ctx->pool, HY_COMPUTE, 0, workers, 1, sleep_until, &go_on);
-    hy_prefault_start(&ahead, ctx, &col, &val, col_size, 8, STEPS * STEP);
-    assert_int_equal(ahead.touches, STEPS);
-    __atomic_store_n(&ahead.stop, 1,
-                     __ATOMIC_RELEASE); /* of what idle workers would do */
+    hy_prefault_start(&prefault, ctx, &col, &val, col_size, 8, STEPS * STEP);
+    assert_int_equal(prefault.touches, STEPS);
+    __atomic_store_n(&prefault.stop, 1,
+                     __ATOMIC_RELEASE); /* idle workers must not touch any */
     __atomic_store_n(&go_on, 1, __ATOMIC_RELEASE);
     assert_int_equal(hy_pool_end(&busy), HYBRID_OK);
-    hy_prefault_stop(&ahead);
-    assert_false(both_present(&ahead, 3 * STEP));
+    hy_prefault_stop(&prefault);
+    assert_false(both_present(&prefault, 3 * STEP));
 
-    ahead.next      = 0;
-    ahead.submitted = 1;
-    assert_int_equal(hy_prefault_reach(&ahead, 2 * STEP + 1), HYBRID_OK);
-    assert_int_equal(ahead.next, 3);
+    prefault.next      = 0;
+    prefault.submitted = 1;
+    assert_int_equal(hy_prefault_reach(&prefault, 2 * STEP + 1), HYBRID_OK);
+    assert_int_equal(prefault.next, 3);
     for (int64_t i = 0; i < 3; i++)
-        assert_true(both_present(&ahead, i * STEP));
-    assert_false(both_present(&ahead, 5 * STEP));
-    assert_int_equal(hy_prefault_reach(&ahead, 3 * STEP), HYBRID_OK);
-    assert_int_equal(ahead.next, 3);
-    assert_int_equal(hy_prefault_reach(&ahead, 9 * STEP), HYBRID_OK);
-    assert_int_equal(ahead.next, STEPS);
-    assert_true(both_present(&ahead, STEPS * STEP - 1));
+        assert_true(both_present(&prefault, i * STEP));
+    assert_false(both_present(&prefault, 5 * STEP));
+    assert_int_equal(hy_prefault_reach(&prefault, 3 * STEP), HYBRID_OK);
+    assert_int_equal(prefault.next, 3);
+    assert_int_equal(hy_prefault_reach(&prefault, 9 * STEP), HYBRID_OK);
+    assert_int_equal(prefault.next, STEPS);
+    assert_true(both_present(&prefault, STEPS * STEP - 1));
     hy_results_release(ctx, col.ptr);
     hy_results_release(ctx, val.ptr);
     hybrid_engine_destroy(engine);
@@ -155,20 +156,20 @@ static void what_is_written_next_is_touched_first(void **state)
     touched_first(8);
 }
 
-/* To columns of 64 bits no device copies. */
+/* 64-bit columns are not written by the device, so that their pages need no pinning. */
 static void wide_columns_are_not_pinned(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);
     hy_context *ctx       = &engine->ctx;
     hy_span col, val;
-    hy_prefault ahead;
+    hy_prefault prefault;
 
     (void)state;
     reserve_again(ctx, (size_t)ENTRIES * 8, &col);
     reserve_again(ctx, (size_t)ENTRIES * 8, &val);
-    hy_prefault_start(&ahead, ctx, &col, &val, 8, 8, ENTRIES);
-    assert_true(ahead.pins == 0 && ahead.touches == 0);
-    hy_prefault_stop(&ahead);
+    hy_prefault_start(&prefault, ctx, &col, &val, 8, 8, ENTRIES);
+    assert_true(prefault.pins == 0 && prefault.touches == 0);
+    hy_prefault_stop(&prefault);
     hy_results_release(ctx, col.ptr);
     hy_results_release(ctx, val.ptr);
     hybrid_engine_destroy(engine);

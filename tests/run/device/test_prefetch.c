@@ -1,5 +1,5 @@
-/* tests/run/device/test_prefetch.c - B of a one-shot product goes to the device while it
- * is planned. */
+/* tests/run/device/test_prefetch.c - B of a one-shot product is sent to the device during
+   planning. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,7 @@
 #include "support/fake/fake_backend.h"
 #include "support/fake/settings.h"
 
-/* ---- taken over ----------------------------------------------------------------------
- */
+/* ---- the plan uses B ---- */
 
 static void the_plan_takes_over_what_was_begun(void **state)
 {
@@ -22,18 +21,19 @@ static void the_plan_takes_over_what_was_begun(void **state)
     (void)state;
     prefetch_operands(&w, 5);
     prefetch_open(&w, prefetch_staying, 0);
-    hy_loader *early             = prefetch_begin(&w);
-    const hy_lane_set *lane_set  = early->lane_set;
-    hybrid_plan *plan            = prefetch_plan(&w, early);
+    hy_loader *loader            = prefetch_begin(&w);
+    const hy_lane_set *lane_set  = loader->lane_set;
+    hybrid_plan *plan            = prefetch_plan(&w, loader);
     hybrid_plan *other           = prefetch_plan(&w, NULL);
     const prefetch_shape with    = prefetch_shape_of(plan),
                          without = prefetch_shape_of(other);
-    assert_ptr_equal(plan->portions->site->loader, early);
+    assert_ptr_equal(plan->portions->site->loader, loader);
     assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_memory_equal(&with, &without, sizeof with);
     hybrid_plan_destroy(other);
-    hybrid_plan_destroy(plan); /* which never ran: the load is waited for */
-    assert_ptr_equal(w.engine->ctx.lane_sets, lane_set); /* its lanes are fine */
+    hybrid_plan_destroy(plan); /* the plan never ran: its destruction must wait for the
+                                  copy of B */
+    assert_ptr_equal(w.engine->ctx.lane_sets, lane_set); /* its lanes can be reused */
     prefetch_close(&w);
     prefetch_operands_free(&w);
 }
@@ -57,7 +57,7 @@ static void watch(void *user, const hybrid_event *event)
         r->first_multiply = event->begin_ns;
 }
 
-/* B is sent once, and the report is that of a planned run, but for the time. */
+/* B is sent once. The report is that of a planned run, except for times. */
 static void b_is_sent_once(void **state)
 {
     record r = {0};
@@ -81,7 +81,7 @@ static void b_is_sent_once(void **state)
     assert_int_equal(once.h2d_bytes, planned.h2d_bytes);
     assert_int_equal(once.nnz_out, w.product.nnz);
     assert_true(once.load_s > 0);
-    assert_true(once.total_s > EARLY_SLOW_US * 1e-6); /* planning is part of it */
+    assert_true(once.total_s > PREFETCH_SLOW_US * 1e-6); /* includes planning */
     assert_int_equal(r.loads, 1);
     assert_true(r.load_bytes > w.B.nnz * 12);
     assert_true(r.load_end < r.first_multiply);
@@ -89,7 +89,7 @@ static void b_is_sent_once(void **state)
     prefetch_operands_free(&w);
 }
 
-/* On a busy machine the loader's thread may be late in many turns, but not in all. */
+/* On a busy machine the loader's thread may be late in many rounds, but not in all. */
 static void b_is_on_its_way_before_there_is_a_plan(void **state)
 {
     record r   = {0};
@@ -115,12 +115,12 @@ static void b_is_on_its_way_before_there_is_a_plan(void **state)
     prefetch_operands_free(&w);
 }
 
-/* Rows of A name columns to the end, so nothing begins before all of B is there. Then the
-   device counts what rows of A squared take, and the plan is the same. */
+/* Rows of A have columns up to the last, so that no chunk begins before all of B has
+   arrived. For A*A the device then counts scalar products, and the plan is the same. */
 static void the_device_counts_when_it_has_both(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hy_loader *early;
+    hy_loader *loader;
     hybrid_plan *plan, *other;
     prefetch_world w;
 
@@ -130,12 +130,12 @@ static void the_device_counts_when_it_has_both(void **state)
     prefetch_open(&w, prefetch_staying, 0);
     const int64_t before = fake_counts();
     assert_int_equal(prefetch_multiply(&w, 0), HYBRID_OK);
-    assert_int_equal(fake_counts(), before); /* the columns of A are not there */
+    assert_int_equal(fake_counts(), before); /* the columns of A are not on the device */
     assert_int_equal(prefetch_multiply(&w, 1), HYBRID_OK);
     assert_int_equal(fake_counts(), before + 1);
 
-    assert_int_equal(hy_prefetch_begin(w.engine, &w.A, &w.A, &early), HYBRID_OK);
-    const hy_once once = {.early = early}, late = {0};
+    assert_int_equal(hy_prefetch_begin(w.engine, &w.A, &w.A, &loader), HYBRID_OK);
+    const hy_once once = {.early = loader}, late = {0};
     assert_int_equal(hy_plan_make(w.engine, &w.A, &w.A, 0, &options, &once, &plan),
                      HYBRID_OK);
     assert_int_equal(fake_counts(), before + 2);
@@ -186,10 +186,10 @@ static void pinned_operands_come_from_where_they_are(void **state)
 
 static void empty_operands_are_no_exception(void **state)
 {
-    static int64_t zeros[EARLY_ROWS + 1];
-    hybrid_csr none  = {EARLY_ROWS, EARLY_ROWS, 0,    HYBRID_I64,
-                        zeros,      NULL,       NULL, HYBRID_F64};
-    hybrid_csr empty = {0, EARLY_ROWS, 0, HYBRID_I64, zeros, NULL, NULL, HYBRID_F64};
+    static int64_t zeros[PREFETCH_ROWS + 1];
+    hybrid_csr none  = {PREFETCH_ROWS, PREFETCH_ROWS, 0,    HYBRID_I64,
+                        zeros,         NULL,          NULL, HYBRID_F64};
+    hybrid_csr empty = {0, PREFETCH_ROWS, 0, HYBRID_I64, zeros, NULL, NULL, HYBRID_F64};
     hybrid_csr C;
     prefetch_world w;
 
@@ -201,15 +201,14 @@ static void empty_operands_are_no_exception(void **state)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         assert_int_equal(hybrid_spgemm(w.engine, pairs[i][0], pairs[i][1], &C),
                          HYBRID_OK);
-        assert_true(C.rows == pairs[i][0]->rows && C.cols == EARLY_ROWS && C.nnz == 0);
+        assert_true(C.rows == pairs[i][0]->rows && C.cols == PREFETCH_ROWS && C.nnz == 0);
         hybrid_csr_free(w.engine, &C);
     }
     prefetch_close(&w);
     prefetch_operands_free(&w);
 }
 
-/* ---- not wanted ----------------------------------------------------------------------
- */
+/* ---- the plan does not use B ---- */
 
 static void small_ones_and_hosts_do_without(void **state)
 {
@@ -230,7 +229,7 @@ static void small_ones_and_hosts_do_without(void **state)
     prefetch_operands_free(&w);
 }
 
-/* A plan for which B is not to be there gives its place back. */
+/* A plan that does not need B on the device frees its memory. */
 static void what_nobody_wants_is_given_back(void **state)
 {
     static const hy_variant *const *const tables[] = {prefetch_on_host,
@@ -243,9 +242,9 @@ static void what_nobody_wants_is_given_back(void **state)
         for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
             fake_delays(seed, 100);
             prefetch_open(&w, tables[i], 0);
-            hy_loader *early = prefetch_begin(&w);
-            assert_non_null(early);
-            hybrid_plan *plan = prefetch_plan(&w, early);
+            hy_loader *loader = prefetch_begin(&w);
+            assert_non_null(loader);
+            hybrid_plan *plan = prefetch_plan(&w, loader);
             assert_null(plan->portions->site->loader);
             hybrid_plan_destroy(plan);
             assert_int_equal(prefetch_multiply(&w, 0), HYBRID_OK);

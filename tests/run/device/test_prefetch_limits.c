@@ -1,5 +1,5 @@
-/* tests/run/device/test_prefetch_limits.c - B sent early, under budgets and with calls
- * that fail. */
+/* tests/run/device/test_prefetch_limits.c - prefetching B with small budgets and failing
+   calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,13 +14,14 @@
 
 enum { MOST = 5000 };
 
-/* ---- budgets ----------------------------------------------------------------------- */
+/* ---- budgets ---- */
 
 typedef struct tally {
     int taken, ended, not_begun, on_host, refused;
 } tally;
 
-/* Under the budget: the same plan as without, and no byte more. */
+/* With this budget, plans with and without prefetching must be equal, and the budget must
+   be kept. */
 static void check_budget(prefetch_world *w, size_t budget, tally *t)
 {
     prefetch_open(w, prefetch_staying, budget);
@@ -29,17 +30,17 @@ static void check_budget(prefetch_world *w, size_t budget, tally *t)
     const prefetch_shape want = prefetch_shape_of(plan);
     hybrid_plan_destroy(plan);
 
-    hy_loader *early         = prefetch_begin(w);
-    plan                     = prefetch_plan(w, early);
+    hy_loader *loader        = prefetch_begin(w);
+    plan                     = prefetch_plan(w, loader);
     const prefetch_shape got = prefetch_shape_of(plan);
     const int on_device      = plan && plan->portions->site->backend == device;
-    const int taken = on_device && early && plan->portions->site->loader == early;
+    const int taken = on_device && loader && plan->portions->site->loader == loader;
     const hybrid_status status = plan ? HYBRID_OK : HYBRID_NO_DEVICE_MEMORY;
     assert_memory_equal(&got, &want, sizeof got);
-    assert_int_equal(taken, early && on_device && got.shared > 0);
+    assert_int_equal(taken, loader && on_device && got.shared > 0);
     t->taken += taken;
-    t->ended += early && !taken;
-    t->not_begun += !early;
+    t->ended += loader && !taken;
+    t->not_begun += !loader;
     t->on_host += plan && !on_device;
     t->refused += !plan;
     hybrid_plan_destroy(plan);
@@ -51,8 +52,8 @@ static void check_budget(prefetch_world *w, size_t budget, tally *t)
     prefetch_close(w);
 }
 
-/* Rows of A that are short, and so long that chunks with B beside them do not fit where B
-   itself does. */
+/* Rows of A are short, or so long that chunks do not fit beside B although B itself
+   fits. */
 static void every_budget_is_kept(void **state)
 {
     static const double per_row[] = {5, 120};
@@ -72,8 +73,8 @@ static void every_budget_is_kept(void **state)
     assert_true(t.taken > 20 && t.ended > 2 && t.not_begun > 20 && t.on_host > 5);
 }
 
-/* Other plans hold the device: no error of its own, the plan finds its way or says why.
- */
+/* If other plans hold the device's memory, prefetching is skipped without an error.
+   Planning succeeds or returns an error with a message. */
 static void plans_that_hold_the_device_are_no_error(void **state)
 {
     hy_buffer rest;
@@ -95,8 +96,7 @@ static void plans_that_hold_the_device_are_no_error(void **state)
     prefetch_operands_free(&w);
 }
 
-/* ---- failures -------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 static void each_call_fails_with(const hy_variant *const *variants, int squared,
                                  int least)
@@ -126,13 +126,14 @@ static void each_call_fails_with(const hy_variant *const *variants, int squared,
     prefetch_operands_free(&w);
 }
 
-/* Once early, once in the run: the sentence comes out, though planning clears its own. */
+/* Calls fail while B is prefetched or in the run. The message must survive planning,
+   which clears its own. */
 static void each_call_of_the_backend_fails(void **state)
 {
     (void)state;
     fake_delays(5, 0);
     each_call_fails_with(prefetch_staying, 0, 40);
-    each_call_fails_with(prefetch_staying, 1, 40); /* the device counts */
+    each_call_fails_with(prefetch_staying, 1, 40); /* the device counts scalar products */
     each_call_fails_with(prefetch_late, 0, 40);
     each_call_fails_with(prefetch_carrying, 0, 10);
     each_call_fails_with(prefetch_on_host, 0, 3);
@@ -161,7 +162,8 @@ static void each_allocation_fails(void **state)
     }
     *left = 0;
     assert_in_range(failed, 8, n);
-    assert_true(n - 1 - failed >= 3); /* of the early load: done without */
+    assert_true(n - 1 - failed >= 3); /* failures while prefetching, which is skipped
+                                         then */
     prefetch_close(&w);
     prefetch_operands_free(&w);
 }

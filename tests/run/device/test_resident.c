@@ -1,4 +1,4 @@
-/* tests/run/device/test_resident.c - an A that stays on the device from run to run. */
+/* tests/run/device/test_resident.c - A cached on the device from run to run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static hybrid_status open_tiled(size_t device_bytes, hybrid_engine **engine)
     return fake_open(table, device_bytes, engine);
 }
 
-/* ---- runs -------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static void every_case_runs_again_without_a(void **state)
 {
@@ -62,7 +62,7 @@ static void every_budget_is_kept(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- bytes ------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 static void run_once(hybrid_plan *plan, const hybrid_csr *A)
 {
@@ -78,8 +78,8 @@ static void run_once(hybrid_plan *plan, const hybrid_csr *A)
     dense_free(&before);
 }
 
-/* A plan runs twice under budgets that hold all of A, and fewer and fewer of its chunks;
-   returns how many chunks are packed in every run. */
+/* Runs a plan twice with a budget that holds all chunks of A or some of them. Returns the
+   number of chunks that every run packs. */
 static int64_t packed_again(const hybrid_csr *A, size_t budget, hybrid_report *later)
 {
     hybrid_engine *engine = place_open(ON_DEVICE, budget);
@@ -118,7 +118,7 @@ static void what_is_resident_is_sent_once(void **state)
         if (r.gathered)
             break;
         assert_int_equal(r.h2d_bytes == A.cols * COLUMNS * 8, again == 0);
-        assert_true(r.h2d_bytes >= sent); /* less room, more bytes */
+        assert_true(r.h2d_bytes >= sent); /* less cache, more bytes */
         assert_true(again == 0 || r.resident_bytes < A.nnz * 12 + 8 * ROWS);
         whole += again == 0;
         part += again > 0 && r.resident_chunks > 0;
@@ -130,7 +130,7 @@ static void what_is_resident_is_sent_once(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- the planner ------------------------------------------------------------------- */
+/* ---- the planner ---- */
 
 static hy_cost cost_of(const hy_features *f, const hy_rates *r, double prepare,
                        double multiply)
@@ -162,7 +162,8 @@ static const char *chosen_by(hybrid_plan *plan)
     return "";
 }
 
-/* A pack that costs much and saves little is worth it if it is paid once. */
+/* An expensive pack that saves little time per run is worth its cost if it is made
+   once. */
 static void packing_is_not_counted(void **state)
 {
     hy_variant cheap = hy_spmm_fake_rows, dear = hy_spmm_fake_rows;
@@ -189,7 +190,7 @@ static void packing_is_not_counted(void **state)
     matrix_free(&A);
 }
 
-/* ---- where it means nothing -------------------------------------------------------- */
+/* ---- products without cached A ---- */
 
 static void spgemm_refuses_the_flag(void **state)
 {
@@ -221,7 +222,8 @@ static void the_host_reads_a_in_place(void **state)
         run_once(plan, &A);
         assert_int_equal(report_of(plan).resident_chunks, 0);
         assert_int_equal(report_of(plan).h2d_bytes, 0);
-        value_set(A.val, A.type, run, 5); /* seen at once */
+        value_set(A.val, A.type, run, 5); /* without a refresh, because nothing is
+                                             cached */
     }
     hybrid_plan_refresh(plan);
     run_once(plan, &A);

@@ -1,7 +1,7 @@
-/* tests/run/device/test_sink_csr.c - what a sink owes who stores there: a result in CSR.
+/* tests/run/device/test_sink_csr.c - the contract of a sink for CSR results.
 
-   Parts of a matrix of plain arrays are reserved, stored in every way and in any order
-   that is allowed, two threads at once; the result must be those arrays. */
+   Parts of a matrix in plain arrays are reserved and stored in every way and in any
+   permitted order by two threads at once. The result must equal those arrays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,14 +24,14 @@
 #include "support/runs/ahead_await.h"
 
 enum {
-    PATIENCE         = 100, /* passes */
+    PATIENCE         = 100, /* passes of one test */
     MOST_ALLOCATIONS = 100
 };
 
 static const hybrid_type types[] = {HYBRID_F32, HYBRID_F64};
 
-/* Types of offsets and columns as asked for, by how many entries more than there are 32
-   bits hold, and as they become. The bound is MORE entries more. */
+/* Requested and resulting types of offsets and columns. `spare`: by how many entries the
+   32-bit limit exceeds the number of entries. The upper bound exceeds it by MORE. */
 enum { MORE = 1000 };
 
 typedef struct widths {
@@ -57,15 +57,15 @@ static void store(hy_sink *sink, piece *p)
     __atomic_add_fetch(&landed, piece_store(sink, p), __ATOMIC_RELAXED);
 }
 
-/* ---- all parts --------------------------------------------------------------------- */
+/* ---- all parts ---- */
 
 typedef struct work {
     hy_sink *sink;
     piece pieces[PARTS];
-    int begin, step; /* who stores these pieces of the order */
+    int begin, step; /* the thread stores pieces begin, begin + step, ... of the order */
 } work;
 
-/* An order of the parts in which neighbours are apart. */
+/* An order in which neighbouring parts are far apart. */
 static int shuffled(int k)
 {
     return k * 5 % PARTS;
@@ -113,7 +113,7 @@ static void work_close(work *w)
         piece_free(&w->pieces[k]);
 }
 
-/* In order of rows unless places are known. */
+/* Reserves in the order of rows unless result positions are known. */
 static void reserve_all(work *w)
 {
     for (int k = 0; k < PARTS; k++)
@@ -151,7 +151,8 @@ static hy_csr_shape shape_of(const plain_csr *p, const widths *wide, int known)
                           .index_max = p->row_ptr[ROWS] + wide->spare};
 }
 
-/* Workers that pin pages are done: whether a part can land is no matter of time then. */
+/* Waits until workers have pinned all pages, so that direct copies do not depend on
+   timing. */
 static void await_pages(const hy_sink *sink)
 {
     ahead_await(&((const hy_csr_sink *)sink)->ahead);
@@ -187,8 +188,8 @@ static void pass(hy_context *ctx, const plain_csr *p, const widths *wide, how wa
     work_close(&w);
 }
 
-/* Some parts at least must land where they are wanted to: in pages that were used before,
-   when workers have pinned them. */
+/* At least one part must be copied directly. This needs pages that were used before and
+   that workers have pinned. */
 static void pass_until_landed(hy_context *ctx, const plain_csr *p, const widths *wide,
                               how way, int known)
 {
@@ -198,7 +199,7 @@ static void pass_until_landed(hy_context *ctx, const plain_csr *p, const widths 
     assert_true(landed > 0);
 }
 
-/* Parts land where columns have 32 bits, be it until they are widened. */
+/* Direct copies need 32-bit columns, at least until they are widened at the end. */
 static void every_way(hy_context *ctx, const plain_csr *p, const widths *wide, int known)
 {
     const int lands =
@@ -232,8 +233,7 @@ static void in_every_way(void **state)
     }
 }
 
-/* ---- what goes wrong ------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 static void expect_error(hy_context *ctx, hybrid_status status, const char *said)
 {
@@ -242,7 +242,7 @@ static void expect_error(hy_context *ctx, hybrid_status status, const char *said
     hy_message_clear(&ctx->message);
 }
 
-/* An abort gives everything back, and the caller's C is as it was. */
+/* An abort frees all memory and leaves the caller's C unchanged. */
 static void abort_and_check(hy_csr_sink *csr, const hybrid_csr *C, int64_t before)
 {
     hy_context *ctx = csr->sink.ctx;
@@ -288,8 +288,8 @@ static void order_and_counts_are_checked(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Offsets of 32 bits for one entry less than there are: refused when the last part is
-   counted, or before the first where all are known. */
+/* The limit of 32-bit offsets is one entry less than needed. This is an error when the
+   last part is reserved or, with known positions, before the first. */
 static void too_many_entries(void **state)
 {
     static const widths less = {HYBRID_I32, HYBRID_I32, -1, HYBRID_I32, HYBRID_I32};
@@ -328,7 +328,8 @@ static void too_many_entries(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Store all until one allocation fails. 0: none was left to fail. */
+/* Stores all parts with allocation number `nth` failing. Returns 0 if there are fewer
+   allocations. */
 static int fails(hy_context *ctx, const plain_csr *p, const widths *wide, int known,
                  int64_t nth)
 {
@@ -353,7 +354,7 @@ static int fails(hy_context *ctx, const plain_csr *p, const widths *wide, int kn
     assert_true(armed || ctx->message.text[0] != 0);
     hy_message_clear(&ctx->message);
     if (status == HYBRID_OK)
-        C.rows = -1; /* it was handed out, and goes back as it came */
+        C.rows = -1; /* the sink had handed C out, and the abort takes it back */
     if (open)
         abort_and_check(&csr, &C, before);
     hy_results_trim(ctx);
@@ -374,7 +375,7 @@ static void each_allocation_fails_once(void **state)
             while (nth < MOST_ALLOCATIONS &&
                    fails(&engine->ctx, &p, &asked[i], known, nth))
                 nth++;
-            assert_in_range(nth, 4, MOST_ALLOCATIONS - 1); /* three arrays at least */
+            assert_in_range(nth, 4, MOST_ALLOCATIONS - 1); /* at least three arrays */
         }
     plain_free(&p);
     hybrid_engine_destroy(engine);

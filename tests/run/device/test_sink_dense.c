@@ -1,8 +1,8 @@
-/* tests/run/device/test_sink_dense.c - what a sink owes who stores there: Y = alpha *
-   sums + beta * Y, of which parts have all rows or some.
+/* tests/run/device/test_sink_dense.c - the contract of a sink for dense results.
 
-   Parts of sums that are a plain array are reserved and stored in any order, two threads
-   at once, in every layout; each element of Y must be as the formula says. */
+   Y = alpha * sums + beta * Y; parts cover all rows of Y or some. Parts of sums in a
+   plain array are reserved and stored in any order by two threads at once, in every
+   layout. Each element of Y is compared with the formula. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,10 +22,10 @@
 #include "support/fake/fake_spmm.h"
 
 enum {
-    ROWS   = 1500, /* of Y: workers share those without sums */
+    ROWS   = 1500, /* rows of Y; workers share those without sums */
     COLS   = 40,
-    HEIGHT = 80, /* of a part, and */
-    WIDTH  = 24, /* its columns, at most */
+    HEIGHT = 80, /* maximum of rows of a part */
+    WIDTH  = 24, /* maximum of columns of a part */
     PARTS  = (ROWS + HEIGHT - 1) / HEIGHT * 2
 };
 
@@ -35,21 +35,21 @@ typedef struct layout {
     int64_t gap;
     double alpha, beta;
     int subset;
-    hybrid_order part; /* in which parts lie */
+    hybrid_order part; /* order of the parts */
 } layout;
 
 typedef struct piece {
     hy_chunk chunk;
     hy_part part;
-    int taken; /* 1: copied to Y */
+    int taken; /* 1: copied directly to Y */
 } piece;
 
 typedef struct world {
     hy_context *ctx;
     layout l;
     hybrid_dense sums, Y, before;
-    hy_touched subset; /* rows of Y with sums, if not all */
-    int64_t rows;      /* with sums */
+    hy_touched subset; /* rows of Y with sums, if not all have sums */
+    int64_t rows;      /* number of rows with sums */
     hy_dense_sink dense;
     piece pieces[PARTS];
     int count;
@@ -60,7 +60,8 @@ static size_t value_bytes(hybrid_type type)
     return type == HYBRID_F64 ? 8 : 4;
 }
 
-/* Two of three rows of Y, and none of the last words. */
+/* Two of three rows of Y have sums, and none of the last 130, which are whole words of
+   bits. */
 static int has_sums(const world *w, int64_t row)
 {
     return !w->l.subset || (row % 3 != 1 && row < ROWS - 130);
@@ -85,7 +86,7 @@ static void find_subset(world *w)
     w->rows = row_ptr[ROWS];
 }
 
-/* The sums of rows and columns of a chunk, in rows or in columns, without gaps. */
+/* Returns the sums of a chunk by rows or by columns, without gaps. */
 static void *sums_of(const world *w, const hy_chunk *c)
 {
     const int64_t rows = c->row_end - c->row_begin, width = c->col_end - c->col_begin;
@@ -116,7 +117,7 @@ static void cut(world *w)
         }
 }
 
-/* An Y that is not to be read is full of NaN. */
+/* With beta == 0, Y must not be read and is full of NaN. */
 static void open_world(hy_context *ctx, const layout *l, world *w)
 {
     const test_kind kind   = {l->type, HYBRID_I64, 1};
@@ -153,14 +154,13 @@ static void close_world(world *w)
     dense_free(&w->before);
 }
 
-/* ---- storing ------------------------------------------------------------------------
- */
+/* ---- storing ---- */
 
 static void copy(const hy_landing *to)
 {
     const hy_row_copy *r = &to->rows;
 
-    assert_int_equal(to->piece, 0); /* memory of the caller */
+    assert_int_equal(to->piece, 0); /* caller's memory */
     for (int64_t i = 0; i < r->rows; i++)
         memcpy((char *)r->dst + (size_t)i * r->dst_pitch,
                (const char *)r->src + (size_t)i * r->src_pitch, r->bytes);
@@ -186,7 +186,7 @@ typedef struct half {
     int begin;
 } half;
 
-/* Every second part, from the last to the first. */
+/* Stores every second part, from the last to the first. */
 static void *put_half(void *arg)
 {
     const half *h = arg;
@@ -201,7 +201,7 @@ static void put_all(world *w)
     half mine = {w, 0}, other = {w, 1};
     pthread_t thread;
 
-    for (int i = 0; i < w->count; i++) { /* no order is asked for */
+    for (int i = 0; i < w->count; i++) { /* the sink needs no order */
         piece *p = &w->pieces[(i * 5 + 3) % w->count];
         assert_int_equal(w->dense.sink.ops->reserve(&w->dense.sink, &p->part), HYBRID_OK);
         assert_true(p->part.nnz == (p->chunk.row_end - p->chunk.row_begin) *
@@ -212,8 +212,7 @@ static void put_all(world *w)
     pthread_join(thread, NULL);
 }
 
-/* ---- checks -------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 static void check(const world *w)
 {
@@ -246,7 +245,7 @@ static void pass(hy_context *ctx, const layout *l)
     world w;
 
     open_world(ctx, l, &w);
-    assert_int_equal(w.count % 5 != 0, 1); /* put_all() reserves each once */
+    assert_int_equal(w.count % 5 != 0, 1); /* put_all() reserves each part once */
     put_all(&w);
     assert_int_equal(w.dense.sink.ops->finish(&w.dense.sink), HYBRID_OK);
     check(&w);
@@ -287,8 +286,8 @@ static void parts_are_stored(void **state)
     with_engine(pass);
 }
 
-/* Where Y is pinned a device copies what lies along its lines and is not to be changed,
-   if it copies lines; or what lies in Y as it is. */
+/* A device copies directly to a pinned Y if parts and Y have the same order, the values
+   need no change, and the copies are line by line. */
 static void pass_pinned(hy_context *ctx, const layout *l)
 {
     const int along = l->order == l->part;
@@ -318,8 +317,8 @@ static void pinned_parts_land(void **state)
     with_engine(pass_pinned);
 }
 
-/* A sink that lacks a part does not finish; one that is aborted leaves no worker behind,
-   and parts that it has not got as they were. */
+/* A sink with a missing part must fail to finish. An abort must wait for all workers and
+   leave missing parts of Y unchanged. */
 static void abort_one(hy_context *ctx, const layout *l)
 {
     world w;
@@ -333,7 +332,7 @@ static void abort_one(hy_context *ctx, const layout *l)
     assert_non_null(strstr(ctx->message.text, "elements of Y were not computed"));
     hy_message_clear(&ctx->message);
     sink->ops->abort(sink);
-    for (int64_t j = 0; j < COLS && l->beta != 0; j++) /* the first part never came */
+    for (int64_t j = 0; j < COLS && l->beta != 0; j++) /* the first part was not stored */
         assert_true(dense_at(&w.Y, 0, j) == dense_at(&w.before, 0, j));
     assert_true(dense_gaps_intact(&w.Y));
     close_world(&w);

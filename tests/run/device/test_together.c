@@ -1,6 +1,5 @@
-/* tests/run/device/test_together.c - what can be asked of a plan, asked at once, on a
- * fake device.
- */
+/* tests/run/device/test_together.c - combinations of options of a plan, on a fake
+   device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,15 +17,14 @@ enum { CHUNK_ROWS = 100, FLAT = 20, PADDED = 19 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- one product --------------------------------------------------------------------
- */
+/* ---- one product ---- */
 
 static hybrid_plan *plan_spmm(world *w, unsigned flags, hybrid_split split, double share)
 {
     return world_plan(w, CHUNK_ROWS, flags, split, share);
 }
 
-/* Every element is written by this run. */
+/* Fills Y with another number first: the run must write every element. */
 static hybrid_report run_spmm(world *w, hybrid_plan *plan)
 {
     dense_set(&w->Y, 1e9);
@@ -35,8 +33,7 @@ static hybrid_report run_spmm(world *w, hybrid_plan *plan)
     return report_of(plan);
 }
 
-/* ---- A that stays, and all the rest -------------------------------------------------
- */
+/* ---- HYBRID_RESIDENT with other options ---- */
 
 static void a_resident_plan_takes_other_flags(void **state)
 {
@@ -89,8 +86,8 @@ static void a_resident_plan_refuses_what_it_cannot(void **state)
     world_close(&w);
 }
 
-/* A run fails in between, before or after A changes: which A is multiplied is what the
-   plan was told, nothing else. */
+/* A run fails before or after A changes. Later runs must multiply the A that the plan was
+   told of. */
 static void refreshing_is_heard_around_a_failure(void **state)
 {
     world w;
@@ -102,7 +99,7 @@ static void refreshing_is_heard_around_a_failure(void **state)
     run_spmm(&w, plan);
     for (int64_t call = 1; call < 60; call += 7)
         for (int when = 0; when < 3; when++) {
-            world_turn_signs(&w); /* when 2: told after the failure alone */
+            world_negate(&w); /* when == 2: the plan is told after the failure only */
             if (when == 0)
                 hybrid_plan_refresh(plan);
             fault_arm(call);
@@ -110,9 +107,9 @@ static void refreshing_is_heard_around_a_failure(void **state)
                              HYBRID_DEVICE_FAILED);
             fault_arm(0);
             if (when == 1) {
-                world_turn_signs(&w); /* as it is on the device */
+                world_negate(&w); /* back to the A on the device */
                 run_spmm(&w, plan);
-                world_turn_signs(&w);
+                world_negate(&w);
             }
             if (when > 0)
                 hybrid_plan_refresh(plan);
@@ -124,11 +121,10 @@ static void refreshing_is_heard_around_a_failure(void **state)
     world_close(&w);
 }
 
-/* ---- TF32 ---------------------------------------------------------------------------
- */
+/* ---- TF32 ---- */
 
-static int allowed;       /* what chunks are to know */
-static int64_t deaf, all; /* questions about cost that did not, and all */
+static int allowed;       /* value that chunks must have */
+static int64_t deaf, all; /* cost questions with another value; all cost questions */
 
 static hy_cost listening_cost(const hy_features *f, const hy_rates *r)
 {
@@ -162,11 +158,9 @@ static void every_part_of_a_product_knows_of_tf32(void **state)
     assert_int_equal(deaf, 0);
 }
 
-/* ---- the host takes part ------------------------------------------------------------
- */
+/* ---- shared with the host ---- */
 
-/* The device copies its rows to where they belong, and those alone; X as far as it is
-   asked for. */
+/* The device copies its own rows directly, and X as far as its rows need it. */
 static void a_shared_product_uses_pinned_arrays(void **state)
 {
     static const double shares[] = {0, 0.25, 0.61, 1};
@@ -202,7 +196,7 @@ static double share_of(world *w)
     return share;
 }
 
-/* Whoever is measured to be slower gets less. */
+/* The slower site gets less work. */
 static void the_split_follows_measured_speeds(void **state)
 {
     world w;
@@ -221,8 +215,7 @@ static void the_split_follows_measured_speeds(void **state)
     world_close(&w);
 }
 
-/* ---- results as operands ------------------------------------------------------------
- */
+/* ---- results as operands ---- */
 
 static void square(world *w, const hybrid_csr *A, const hybrid_csr *B, hybrid_csr *C)
 {
@@ -234,8 +227,8 @@ static void square(world *w, const hybrid_csr *A, const hybrid_csr *B, hybrid_cs
     oracle_free(&reference);
 }
 
-/* C's pages are pinned by the engine once they are used again: then the caller cannot,
-   and need not. Fresh ones he can. */
+/* The engine pins pages of C when they are used for a second time. The caller cannot pin
+   them then, and does not need to. Fresh pages can be pinned by the caller. */
 static void results_are_pinned_by_whoever_comes_first(void **state)
 {
     int by_caller = 0, by_engine = 0;
@@ -267,8 +260,7 @@ static void results_are_pinned_by_whoever_comes_first(void **state)
     world_close(&w);
 }
 
-/* ---- sizes --------------------------------------------------------------------------
- */
+/* ---- sizes ---- */
 
 static void work_that_overflows_is_refused(void **state)
 {

@@ -1,4 +1,5 @@
-/* tests/run/device/test_transposed.c - X and Y in columns, which the device turns. */
+/* tests/run/device/test_transposed.c - column-major X and Y that the device
+   transposes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ typedef struct trial {
     test_kind kind;
 } trial;
 
-/* Bytes of the device that the product took. */
+/* Runs the product and checks Y. Returns its peak of device memory. */
 static int64_t run_trial(hybrid_engine *engine, const trial *t)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -61,16 +62,16 @@ static const trial plain = {.variant = "spmm.fake.rows",
                             .alpha   = 1,
                             .kind    = {HYBRID_F64, HYBRID_I64, 1}};
 
-/* How often the device turned something. */
-static int64_t turns_of(const trial *t, size_t device_bytes)
+/* Returns how many parts the device transposed. */
+static int64_t transposes_of(const trial *t, size_t device_bytes)
 {
     hybrid_engine *engine = fake_spmm(device_bytes);
-    const int64_t before  = fake_turns();
+    const int64_t before  = fake_transposes();
 
     run_trial(engine, t);
     hybrid_engine_destroy(engine);
     assert_int_equal(fake_alive(), 0);
-    return fake_turns() - before;
+    return fake_transposes() - before;
 }
 
 static void every_width_and_order(void **state)
@@ -89,7 +90,7 @@ static void every_width_and_order(void **state)
                 t.y     = orders & 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
                 t.alpha = w % 2 ? 1 : 2;
                 t.beta  = w % 3 ? 0 : 3;
-                assert_int_equal(turns_of(&t, 0) > 0, orders > 0);
+                assert_int_equal(transposes_of(&t, 0) > 0, orders > 0);
             }
 }
 
@@ -99,32 +100,33 @@ static void what_is_in_columns_already_is_not_turned(void **state)
 
     (void)state;
     t.variant = "spmm.fake.tiled";
-    assert_int_equal(turns_of(&t, 0), 0);
+    assert_int_equal(transposes_of(&t, 0), 0);
     t       = plain;
     t.width = 1;
-    assert_int_equal(turns_of(&t, 0), 0);
+    assert_int_equal(transposes_of(&t, 0), 0);
 }
 
-/* A part of the budget is room for all of a chunk and of a piece of X, for parts of them,
-   or for too little: then workers turn. */
+/* A part of the budget is reserved for transposing: it holds a whole chunk and a piece of
+   X, or parts of them, or is too small, and then workers transpose. */
 static void room_is_a_part_of_the_budget(void **state)
 {
-    const int64_t all = turns_of(&plain, 0);
+    const int64_t all = transposes_of(&plain, 0);
     int none = 0, parts = 0;
 
     (void)state;
     for (size_t budget = 250000; budget < 3000000; budget += 100000) {
-        const int64_t turns = turns_of(&plain, budget);
-        none += turns == 0;
-        parts += turns > all;
+        const int64_t transposes = transposes_of(&plain, budget);
+        none += transposes == 0;
+        parts += transposes > all;
     }
     assert_true(all >= 8); /* four chunks, and four pieces of X */
     assert_true(none > 0);
     assert_true(parts > 0);
 }
 
-/* Parts of a pinned X are larger than pieces of the ring. Of several devices nobody knows
-   which asks first, and the fakes refuse to copy from what is not pinned. */
+/* X is unpinned during the run. Its parts are larger than pieces of the ring. With
+   several devices the order of the questions is random, and fake devices refuse to copy
+   pageable memory. */
 static void what_is_unpinned_in_a_run_is_told(void **state)
 {
     hybrid_dense X, Y;

@@ -1,5 +1,4 @@
-/* tests/run/device/test_window.c - X passes through the device, a window of its rows at a
- * time. */
+/* tests/run/device/test_window.c - X on the device in a ring of rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,10 +18,10 @@
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- places -------------------------------------------------------------------------
- */
+/* ---- positions in the ring ---- */
 
-/* Each row of a chunk has a place of its own, that of the row a window before it. */
+/* Each row of a chunk has a position of its own, which it takes over from the row one
+   ring size before it. */
 static void places_are_rows_modulo_the_window(void **state)
 {
     const hy_image whole = hy_image_of_dense(HY_FORM_ROWS, 1000, 3, HYBRID_F64, 0);
@@ -43,8 +42,8 @@ static void places_are_rows_modulo_the_window(void **state)
         }
 }
 
-/* From any element a piece goes on, ends within the window, and the rows that a chunk may
-   touch leave room for the piece that brings the last of them. */
+/* A piece can begin at any element and ends within the ring. The rows that a chunk may
+   need leave room for the piece that brings the last of them. */
 static void pieces_leave_room_for_a_chunk(void **state)
 {
     const hy_image whole = hy_image_of_dense(HY_FORM_ROWS, 1000, 3, HYBRID_F64, 0);
@@ -64,8 +63,7 @@ static void pieces_leave_room_for_a_chunk(void **state)
     }
 }
 
-/* ---- products -----------------------------------------------------------------------
- */
+/* ---- products ---- */
 
 static void every_budget_is_kept(void **state)
 {
@@ -121,7 +119,7 @@ static hybrid_status multiply(hybrid_engine *engine, const hybrid_csr *A,
     return status;
 }
 
-/* Chunks in all stages at once, in random time. */
+/* Chunks are in all stages at once, with random delays. */
 static void chunks_overtake_nothing(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -142,8 +140,7 @@ static void chunks_overtake_nothing(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- the planner ----------------------------------------------------------------------
- */
+/* ---- the planner ---- */
 
 static hybrid_plan *plan_with(hybrid_engine *engine, const hybrid_csr *A, unsigned flags)
 {
@@ -169,13 +166,14 @@ static void a_plan_says_what_it_does(void **state)
     hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "X passes through the device, "));
     assert_int_equal(r.gathered, 0);
-    assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes); /* a band with each chunk */
+    assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes); /* gathering would send
+                                                               more */
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     matrix_free(&A);
 }
 
-/* Gathered chunks leave out what nobody touches. */
+/* Gathered chunks omit rows of X that have no entries in A. */
 static void few_rows_of_x_are_gathered(void **state)
 {
     builder b = build_start(ROWS / 10, ROWS);
@@ -197,7 +195,8 @@ static void few_rows_of_x_are_gathered(void **state)
     matrix_free(&A);
 }
 
-/* Entries elsewhere than planned are not read from elsewhere. */
+/* A run whose pattern needs rows of X that are not in the ring must fail instead of
+   reading other rows. */
 static void other_patterns_are_refused(void **state)
 {
     hybrid_csr A = five_diagonals(ROWS);
@@ -220,8 +219,7 @@ static void other_patterns_are_refused(void **state)
     matrix_free(&A);
 }
 
-/* ---- failures -------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 static hybrid_status multiply_once(hybrid_engine *engine, void *arg)
 {

@@ -1,8 +1,8 @@
-/* tests/run/devices/test_several.c - products that several devices compute: who computes
-   what, what is told, and what happens if one of them fails.
+/* tests/run/devices/test_several.c - products on several devices: division, report, and
+   failures of one device.
 
-   That results are right, whatever is asked for, and that every call may fail, the tests
-   devices_* show (CMakeLists.txt). */
+   The tests devices_* (CMakeLists.txt) check the results of other tests on several
+   devices, and that every call may fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,12 +36,12 @@ typedef struct world {
     hybrid_csr A;
     hybrid_dense X, Y, before;
     oracle square;
-    int times[ROWS];       /* that each row was multiplied in the last run */
-    int64_t rows_of[MOST]; /* by each device */
-    int host;              /* rows by the host */
+    int times[ROWS];       /* how often each row was multiplied in the last run */
+    int64_t rows_of[MOST]; /* rows computed by each device */
+    int host;              /* rows computed by the host */
 } world;
 
-/* Each stage of each chunk: rows belong to the lane "run" of their device. */
+/* Counts the rows of each chunk for the device of its lane: "run", "run1" or "run2". */
 static void note(void *user, const hybrid_event *event)
 {
     static const char *const lanes[MOST] = {"run", "run1", "run2"};
@@ -57,7 +57,8 @@ static void note(void *user, const hybrid_event *event)
             w->rows_of[k] += event->row_end - event->row_begin;
 }
 
-/* `speeds`: of each device's bus, in bytes a second. */
+/* Opens an engine with `count` devices. `speeds` has the bus rate of each in bytes per
+   second. */
 static void open_world(world *w, int count, const double *speeds, size_t bytes)
 {
     static const int devices[MOST] = {0, 1, 2};
@@ -70,7 +71,7 @@ static void open_world(world *w, int count, const double *speeds, size_t bytes)
     options.device_bytes = bytes;
     fake_delays(1, 0);
     assert_int_equal(fake_engine_open(&options, places, variants, &w->engine), HYBRID_OK);
-    w->engine->host->measured.mem_Bps = 1e12; /* it bounds nothing */
+    w->engine->host->measured.mem_Bps = 1e12; /* does not limit any device */
     for (int i = 0; i < count; i++) {
         hy_measured *m = &w->engine->devices[i]->measured;
         m->h2d_Bps = m->d2h_Bps = speeds[i];
@@ -130,7 +131,7 @@ static hybrid_status run_dense(world *w, hybrid_plan *plan)
     return status;
 }
 
-static int in_panels(const hybrid_plan *plan)
+static int in_blocks(const hybrid_plan *plan)
 {
     int some = 0;
 
@@ -149,13 +150,12 @@ static void run(world *w, hybrid_plan *plan, int sparse)
 {
     forget(w);
     assert_int_equal(sparse ? run_sparse(w, plan) : run_dense(w, plan), HYBRID_OK);
-    for (int i = 0; i < ROWS; i++) /* with each panel of columns of X */
-        assert_in_range(w->times[i], 1, in_panels(plan) ? COLUMNS : 1);
+    for (int i = 0; i < ROWS; i++) /* once for each column block of X */
+        assert_in_range(w->times[i], 1, in_blocks(plan) ? COLUMNS : 1);
     assert_true(caps_kept(plan, 0));
 }
 
-/* ---- who ----------------------------------------------------------------------------
- */
+/* ---- division of rows ---- */
 
 static void all_that_shorten_a_product_compute_it(void **state)
 {
@@ -194,7 +194,7 @@ static void who_does_not_is_left_out(void **state)
     }
 }
 
-/* What X and B cost each is the same, rows go by speed. */
+/* X and B cost both devices the same time, so that rows are divided by speed. */
 static void the_faster_device_has_more_rows(void **state)
 {
     static const double down[] = {1e8, 3e8}, up[] = {1e10, 1e10};
@@ -214,13 +214,13 @@ static void the_faster_device_has_more_rows(void **state)
     close_world(&w);
 }
 
-/* Whether the device has less than all of B or X at a time. */
+/* Returns 1 if the device holds less than all of B or X at a time. */
 static int has_parts(const hy_portion *portion)
 {
     return portion->layout.image.axis != HY_AXIS_NONE;
 }
 
-/* Speeds differ and budgets differ: the faster one has more rows and less memory. */
+/* Speeds and budgets differ: the faster device has more rows and less memory. */
 static void the_faster_device_has_less_memory(void **state)
 {
     static const double uneven[] = {1e8, 1e9};
@@ -244,7 +244,7 @@ static void the_faster_device_has_less_memory(void **state)
     }
 }
 
-/* Budgets differ, and so do schedules and cuts. */
+/* Budgets differ, and with them schedules and chunks. */
 static void each_keeps_to_its_own_budget(void **state)
 {
     static const double alike[] = {1e8, 1e8, 1e8};
@@ -268,8 +268,7 @@ static void each_keeps_to_its_own_budget(void **state)
     }
 }
 
-/* ---- what is told -------------------------------------------------------------------
- */
+/* ---- report ---- */
 
 static void the_plan_names_its_sites(void **state)
 {
@@ -294,19 +293,22 @@ static void the_plan_names_its_sites(void **state)
     }
     assert_int_equal(report.peak_device_bytes, peaks);
     assert_int_equal(report.chunks, chunks);
-    assert_int_equal(report.resident_chunks, chunks); /* each keeps its own rows of A */
+    assert_int_equal(report.resident_chunks, chunks); /* each device caches its own rows
+                                                         of A */
     assert_int_equal(report.d2h_bytes, (int64_t)ROWS * COLUMNS * 8);
     assert_true(report.use[HYBRID_BUS_UP].rate > 1.9e8);
     const int64_t first = report.h2d_bytes;
     run(&w, plan, 0);
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
     assert_true(report.h2d_bytes < first);
-    assert_true(report.h2d_bytes <= 2 * (int64_t)ROWS * COLUMNS * 8); /* X for each */
+    assert_true(report.h2d_bytes <= 2 * (int64_t)ROWS * COLUMNS * 8); /* X for each
+                                                                         device */
     hybrid_plan_destroy(plan);
     close_world(&w);
 }
 
-/* Bits of real sums depend on the chunk that a row is in. */
+/* The bits of sums of real numbers depend on the chunk of the row, so that devices must
+   not take rows from each other. */
 static void deterministic_runs_have_the_same_bits(void **state)
 {
     static const double alike[] = {1e8, 1e8, 1e8};
@@ -328,11 +330,11 @@ static void deterministic_runs_have_the_same_bits(void **state)
     close_world(&w);
 }
 
-/* ---- one that fails -------------------------------------------------------------------
- */
+/* ---- a device that fails ---- */
 
-/* `device` is the device that is to fail, or -1 if all are. No device takes rows of
-   others if one fails alone: it makes as many calls however quick the others are. */
+/* Makes a plan for a test in which `device` fails, or any device (-1). If a single device
+   fails, no device takes rows from others, so that its number of calls does not depend on
+   timing. */
 static hybrid_plan *plan_to_fail(world *w, int sparse, int device)
 {
     hybrid_plan *plan = plan_of(w, sparse, HYBRID_REUSE);
@@ -342,8 +344,8 @@ static hybrid_plan *plan_to_fail(world *w, int sparse, int device)
     return plan;
 }
 
-/* Some calls succeed, and with them chunks; then one fails, or all that follow.
-   Returns in how many runs a device failed that had computed rows. */
+/* Lets some calls and some chunks succeed before one call fails, or that and all later
+   calls. Returns in how many runs a device failed that had already computed rows. */
 static int fails_half_way(int sparse, int device, void (*arm)(int64_t calls))
 {
     static const double alike[] = {1e8, 1e8, 1e8};
@@ -366,11 +368,11 @@ static int fails_half_way(int sparse, int device, void (*arm)(int64_t calls))
         assert_int_equal(status, HYBRID_DEVICE_FAILED);
         assert_non_null(strstr(hybrid_engine_message(w.engine), words[device + 1]));
         half_way += w.rows_of[device < 0 ? 0 : device] > 0;
-        if (arm == fault_arm_for_good) { /* what was under way stays there */
+        if (arm == fault_arm_for_good) { /* work in flight stays on the lost device */
             hybrid_plan_destroy(plan);
             plan = plan_to_fail(&w, sparse, device);
         }
-        run(&w, plan, sparse); /* as if nothing had been */
+        run(&w, plan, sparse); /* the failure has no effect on later runs */
     }
     fault_arm_of(-1);
     hybrid_plan_destroy(plan);

@@ -1,5 +1,5 @@
 /* tests/run/devices/test_space.c - SpMM and SpMV with operands in the memory of a fake
- * device. */
+   device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,23 +17,23 @@
 
 enum { A_THERE = 1, X_THERE = 2, Y_THERE = 4, PLACES = 8 };
 
-/* One product: where its operands are, and how they lie. */
+/* One product, with the places and layouts of its operands. */
 typedef struct trial {
     hybrid_engine *engine;
     test_kind kind;
-    int places; /* A_THERE, ... */
+    int places; /* bits A_THERE, ...: the operand is on the device */
     int64_t rows, inner, cols, x_gap, y_gap;
     hybrid_order x_order, y_order;
     size_t skew;
     double alpha, beta;
     unsigned seed;
     hybrid_plan_options options;
-    int runs; /* 0: one shot */
+    int runs; /* runs of a plan; 0: a one-shot call */
 } trial;
 
 typedef struct operands {
-    hybrid_csr A, there;       /* there: as the call is given it */
-    hybrid_dense X, before, Y; /* of the host */
+    hybrid_csr A, there;       /* there: A as passed to the call */
+    hybrid_dense X, before, Y; /* in host memory */
     hybrid_dense x_there, y_there;
 } operands;
 
@@ -50,7 +50,7 @@ static void make(const trial *t, operands *o)
     o->y_there = t->places & Y_THERE ? on_device_dense(0, &o->before, t->skew) : o->Y;
 }
 
-/* Y of the device becomes that of the host. */
+/* Copies Y to the host if it is on the device. */
 static void take(const trial *t, operands *o)
 {
     if (t->places & Y_THERE)

@@ -1,6 +1,8 @@
-/* tests/run/devices/test_space_bytes.c - bytes on the bus where some operands are in the
-   memory of a fake device and others on the host: what is on the host moves, once, and
-   nothing else but the patterns that planning reads. */
+/* tests/run/devices/test_space_bytes.c - bytes on the bus if only some operands are in
+   the memory of a fake device.
+
+   Operands in host memory are copied once. Otherwise only the patterns that planning
+   reads are copied. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,15 +20,17 @@
 
 enum { A_THERE = 1, SECOND_THERE = 2, RESULT_THERE = 4, PLACES = 8 };
 
-/* GAPS: between arrays of a copy, less than the values of A or than another operand. */
+/* GAPS: bytes between arrays of a copy; less than the values of A or any other
+   operand. */
 enum { ROWS = 600, EACH = 8, COLUMNS = 8, GAPS = 4 << 10 };
 
 typedef struct world {
     hybrid_engine *engine;
     int places;
-    hybrid_csr A, B, a, b;           /* small letters: on the device, or the same */
-    hybrid_dense X, before, x, Y, y; /* before: Y as it was */
-    int64_t up, down, fetched;       /* that the devices copied before */
+    hybrid_csr A, B, a, b;           /* small letters: on the device, or equal to the
+                                        capital letter */
+    hybrid_dense X, before, x, Y, y; /* before: Y before the product */
+    int64_t up, down, fetched;       /* bytes copied by devices before the product */
 } world;
 
 static void open_world(int places, world *w)
@@ -67,8 +71,7 @@ static void close_world(world *w)
     assert_int_equal(fake_memory_alive(), 0);
 }
 
-/* ---- what must move -----------------------------------------------------------------
- */
+/* ---- bytes that must be copied ---- */
 
 static int64_t csr_bytes(const hybrid_csr *A)
 {
@@ -85,13 +88,15 @@ static int64_t pattern_bytes(const hybrid_csr *A)
     return A->nnz * 4 + (A->rows + 1) * 8;
 }
 
-/* Where all operands and the result are there, the device plans the product. */
+/* If all operands and the result are on the device, the device plans the product, and the
+   host reads no pattern. */
 static int64_t pattern_if(int places, int which, const hybrid_csr *A)
 {
     return places & which && places != PLACES - 1 ? pattern_bytes(A) : 0;
 }
 
-/* The report says what the device did: so much, and gaps where there is something. */
+/* Checks that the report agrees with the device's counts, and that these are the expected
+   bytes plus gaps. */
 static void check_bytes(const world *w, int64_t up, int64_t down, int64_t pattern)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -165,8 +170,7 @@ static void sparse_operands_of_the_host_move(void **state)
         check_sparse(places);
 }
 
-/* ---- plans --------------------------------------------------------------------------
- */
+/* ---- plans ---- */
 
 static void check_plan(const world *w, const hybrid_plan *plan, int64_t pattern)
 {
@@ -177,7 +181,7 @@ static void check_plan(const world *w, const hybrid_plan *plan, int64_t pattern)
     assert_int_equal(fake_fetched() - w->fetched, pattern);
 }
 
-/* Runs read no pattern, and reports say what planning read. */
+/* Runs read no pattern. Their reports repeat the bytes that planning read. */
 static void a_plan_of_a_dense_product_reads_its_pattern_once(void **state)
 {
     static const int places[]     = {A_THERE, PLACES - 1, PLACES - 1};

@@ -1,6 +1,7 @@
-/* tests/run/devices/test_space_calls.c - calls with operands in the memory of a device:
-   who computes, budgets, bytes, streams, patterns, what is asked and what is freed; and
-   each fault. */
+/* tests/run/devices/test_space_calls.c - calls with operands in the memory of a device.
+
+   Tests which device computes, budgets, bytes, streams, patterns, questions about
+   pointers, freed memory, and failures of each call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +20,7 @@
 
 enum { ALLOCATIONS = 250 };
 
-/* ---- several devices ----------------------------------------------------------------
- */
+/* ---- several devices ---- */
 
 static void the_device_that_has_them_computes(void **state)
 {
@@ -47,8 +47,7 @@ static void the_device_that_has_them_computes(void **state)
     space_world_close(&w);
 }
 
-/* ---- budgets ------------------------------------------------------------------------
- */
+/* ---- budgets ---- */
 
 static void operands_are_outside_the_budget(void **state)
 {
@@ -63,7 +62,7 @@ static void operands_are_outside_the_budget(void **state)
     matrix_random(200, 2000, 4, 1, space_kind, &A);
     dense_make(2000, 32, 0, HYBRID_ROW_MAJOR, 2, space_kind, &X); /* 512 KB */
     dense_make(200, 32, 0, HYBRID_ROW_MAJOR, 3, space_kind, &Y);
-    dense_turn(&X, HYBRID_COL_MAJOR, 0, &X_columns);
+    dense_reorder(&X, HYBRID_COL_MAJOR, 0, &X_columns);
     hybrid_csr a   = on_device_csr(0, &A, 0);
     hybrid_dense x = on_device_dense(0, &X, 0), y = on_device_dense(0, &Y, 0);
     hybrid_dense columns = on_device_dense(0, &X_columns, 0);
@@ -85,7 +84,7 @@ static void operands_are_outside_the_budget(void **state)
     space_world_close(&w);
 }
 
-/* A of the host: its packs are all that goes up. */
+/* A is in host memory: its packs are the only copies to the device. */
 static void dense_operands_stay_off_the_bus(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -105,8 +104,7 @@ static void dense_operands_stay_off_the_bus(void **state)
     space_world_close(&w);
 }
 
-/* ---- what is asked ------------------------------------------------------------------
- */
+/* ---- questions about pointers ---- */
 
 static int64_t asked_by(const space_world *w, const hybrid_csr *A, const hybrid_dense *X,
                         hybrid_dense *Y)
@@ -117,7 +115,7 @@ static int64_t asked_by(const space_world *w, const hybrid_csr *A, const hybrid_
     return fake_asked() - before;
 }
 
-/* Arrays of the host are remembered, the last eight, up to a call with an operand on a
+/* The engine remembers the last eight host arrays until a call has an operand on a
    device. */
 static void arrays_are_asked_for_once(void **state)
 {
@@ -144,8 +142,7 @@ static void arrays_are_asked_for_once(void **state)
     space_world_close(&w);
 }
 
-/* ---- streams, patterns --------------------------------------------------------------
- */
+/* ---- streams, patterns ---- */
 
 static void calls_wait_for_the_stream(void **state)
 {
@@ -171,7 +168,7 @@ static void calls_wait_for_the_stream(void **state)
     space_world_close(&w);
 }
 
-/* Entry k of a pattern is moved to another column of its row, if there is room. */
+/* Moves entry k of a pattern to the next column of its row, which must be free. */
 static void move_entry(hybrid_csr *A, int64_t k)
 {
     int32_t *col = A->col;
@@ -205,9 +202,9 @@ static void patterns_are_compared_where_they_are(void **state)
     move_entry(&w.A, k);
     hybrid_csr other = on_device_csr(0, &w.A, 0);
     space_world_expect(&w, hybrid_spgemm_run(p, &other, &w.a, &C), HYBRID_BAD_STATE,
-                       "A has as many entries as planned for");
+                       "the pattern of A differs from the plan's");
     space_world_expect(&w, hybrid_spgemm_run(p, &w.a, &other, &C), HYBRID_BAD_STATE,
-                       "B has as many entries as planned for");
+                       "the pattern of B differs from the plan's");
     assert_int_equal(fake_fetched(), fetched);
     hybrid_plan_destroy(p);
     on_device_csr_free(&wide);
@@ -215,8 +212,7 @@ static void patterns_are_compared_where_they_are(void **state)
     space_world_close(&w);
 }
 
-/* ---- results ------------------------------------------------------------------------
- */
+/* ---- results ---- */
 
 typedef struct freeing {
     hybrid_engine *engine;
@@ -249,17 +245,16 @@ static void results_are_freed_by_any_thread(void **state)
         assert_int_equal(hybrid_spgemm_with(w.engine, &plan, &w.A, &w.a, &left),
                          HYBRID_OK);
         pthread_join(thread, NULL);
-        if (i > 0) /* the first is the engine's to free */
+        if (i > 0) /* the engine frees the first one */
             hybrid_csr_free(w.engine, &left);
     }
-    C = w.a; /* never given by the engine */
+    C = w.a; /* not allocated by the engine */
     hybrid_csr_free(w.engine, &C);
     assert_null(C.val);
     space_world_close(&w);
 }
 
-/* ---- faults -------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 static hybrid_status try_spmm(hybrid_engine *engine, void *arg)
 {
@@ -299,7 +294,7 @@ static hybrid_status try_spgemm(hybrid_engine *engine, void *arg)
     return status;
 }
 
-/* What is left is the caller's. */
+/* Only memory of the caller may remain. */
 static hybrid_status try_one(hybrid_engine *engine, space_world *w,
                              hybrid_status (*run)(hybrid_engine *engine, void *arg))
 {
@@ -320,7 +315,7 @@ static hybrid_status try_sparse(hybrid_engine *engine, void *arg)
     return try_one(engine, arg, try_spgemm);
 }
 
-/* Some are asked for again, and the call succeeds. */
+/* Some failed allocations are retried, and the call succeeds. */
 static void fail_allocations(space_world *w,
                              hybrid_status (*run)(hybrid_engine *, void *))
 {

@@ -1,5 +1,5 @@
 /* tests/run/devices/test_space_devices.c - operands in the memory of one of two fake
-   devices, or managed, which is in that of both. */
+   devices, or in managed memory of both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "support/check/oracle.h"
 #include "support/device/space_world.h"
 
-enum { MANAGED = 2, PLACES = 3 }; /* 0 and 1: of that device */
+enum { MANAGED = 2, PLACES = 3 }; /* 0 and 1: number of the device */
 
 static void open_two(space_world *w)
 {
@@ -49,7 +49,8 @@ static void free_operands(operands *o)
     fake_memory_free(o->Y.data);
 }
 
-/* The device of those that are not managed, the first for none, -1: they are on two. */
+/* Returns the device that must compute: the one with operands that are not managed,
+   device 0 if all are managed, -1 if they are on two devices. */
 static int expected(const int places[3])
 {
     int device = MANAGED;
@@ -108,7 +109,7 @@ static void managed_operands_go_with_the_others(void **state)
     }
 }
 
-/* By the host too. */
+/* The host can compute with managed operands too. */
 static void managed_operands_may_be_the_hosts(void **state)
 {
     space_world w;
@@ -124,7 +125,8 @@ static void managed_operands_may_be_the_hosts(void **state)
     space_world_close(&w);
 }
 
-/* The plan was made for a device: managed operands of a run are there. */
+/* The plan was made for operands on a device, so that managed operands count as being on
+   it. */
 static void managed_operands_go_with_the_plan(void **state)
 {
     hybrid_plan *plan;
@@ -147,11 +149,11 @@ static void managed_operands_go_with_the_plan(void **state)
     space_world_close(&w);
 }
 
-/* A of the host: X and Y are on the first, as the plan has it. */
+/* A is in host memory: the plan expects X and Y on the first device. */
 static void dense_operands_are_planned_on_the_first(void **state)
 {
     static const char words[] = "operands are in the memory of the engine's device 1, "
-                                "planned for its device 0";
+                                "but the plan was made for its device 0";
     hybrid_plan *plan;
     space_world w;
     operands o;
@@ -174,7 +176,7 @@ static void dense_operands_are_planned_on_the_first(void **state)
     space_world_close(&w);
 }
 
-/* With A on the second they are there. */
+/* A is on the second device: the plan expects X and Y there too. */
 static void dense_operands_are_planned_with_a(void **state)
 {
     hybrid_plan *plan;
@@ -188,7 +190,8 @@ static void dense_operands_are_planned_with_a(void **state)
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &o.A, &w.x, 0, &o.Y),
                        HYBRID_UNSUPPORTED, "operands are on two devices");
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.a, &w.x, 0, &w.y),
-                       HYBRID_BAD_STATE, "device 0, planned for its device 1");
+                       HYBRID_BAD_STATE,
+                       "device 0, but the plan was made for its device 1");
     assert_int_equal(hybrid_spmm_run(plan, 1, &o.A, &o.X, 0, &o.Y), HYBRID_OK);
     check_product(&w, &o, 1);
     hybrid_plan_destroy(plan);

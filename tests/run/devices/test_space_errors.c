@@ -1,5 +1,4 @@
-/* tests/run/devices/test_space_errors.c - what is said to be in the memory of a device,
-   and is not, or cannot be. */
+/* tests/run/devices/test_space_errors.c - operands with a wrong memory space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +10,7 @@
 #include "support/device/on_device.h"
 #include "support/device/space_world.h"
 
-/* ---- refusals -----------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 static void spaces_are_what_they_are_said_to_be(void **state)
 {
@@ -26,18 +24,18 @@ static void spaces_are_what_they_are_said_to_be(void **state)
     A.space = X.space = Y.space = HYBRID_SPACE_DEVICE;
     a.space = x.space = y.space = HYBRID_SPACE_HOST;
     space_world_expect(&w, space_world_spmm(&w, &A, &w.x, &w.y), HYBRID_BAD_ARGUMENT,
-                       "A is said to be in the memory of a device, and its offsets");
+                       "A is declared to be in device memory, but its offsets");
     space_world_expect(&w, space_world_spmm(&w, &w.a, &X, &w.y), HYBRID_BAD_ARGUMENT,
-                       "X is said to be in the memory of a device");
+                       "X is declared to be in device memory");
     space_world_expect(&w, space_world_spmm(&w, &w.a, &w.x, &Y), HYBRID_BAD_ARGUMENT,
-                       "Y is said to be in the memory of a device");
+                       "Y is declared to be in device memory");
     space_world_expect(
         &w, space_world_spmm(&w, &a, &w.x, &w.y), HYBRID_BAD_ARGUMENT,
-        "A is said to be in host memory, and its offsets are in that of a device");
+        "A is declared to be in host memory, but its offsets are in device memory");
     space_world_expect(&w, space_world_spmm(&w, &w.a, &x, &w.y), HYBRID_BAD_ARGUMENT,
-                       "X is said to be in host memory");
+                       "X is declared to be in host memory");
     space_world_expect(&w, space_world_spmm(&w, &w.a, &w.x, &y), HYBRID_BAD_ARGUMENT,
-                       "Y is said to be in host memory");
+                       "Y is declared to be in host memory");
     a     = w.a;
     a.val = w.A.val;
     space_world_expect(&w, space_world_spmm(&w, &a, &w.x, &w.y), HYBRID_BAD_ARGUMENT,
@@ -49,7 +47,7 @@ static void spaces_are_what_they_are_said_to_be(void **state)
     space_world_close(&w);
 }
 
-/* Device 5 is none of the engine's. */
+/* Device 5 does not belong to the engine. */
 static void others_have_devices_too(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -62,25 +60,25 @@ static void others_have_devices_too(void **state)
     hybrid_csr a   = on_device_csr(5, &w.A, 0), half;
     hybrid_dense x = on_device_dense(5, &w.X, 0), y = on_device_dense(5, &w.Y, 0);
     space_world_expect(&w, space_world_spmm(&w, &a, &w.X, &w.Y), HYBRID_BAD_ARGUMENT,
-                       "in that of none of the engine's");
+                       "not in the memory of a device of the engine");
     a.space = x.space = y.space = HYBRID_SPACE_HOST;
     space_world_expect(&w, space_world_spmm(&w, &a, &w.X, &w.Y), HYBRID_BAD_ARGUMENT,
-                       "A has its offsets at ");
+                       "A: its offsets at ");
     half         = a;
     half.row_ptr = w.A.row_ptr;
     space_world_expect(&w, hybrid_spgemm(w.engine, &w.A, &half, &C), HYBRID_BAD_ARGUMENT,
-                       "B has its columns at ");
+                       "B: its columns at ");
     half.col = w.A.col;
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &half, 1, NULL, &none),
-                       HYBRID_BAD_ARGUMENT, "A has its values at ");
+                       HYBRID_BAD_ARGUMENT, "A: its values at ");
     space_world_expect(&w, space_world_spmm(&w, &w.A, &x, &w.Y), HYBRID_BAD_ARGUMENT,
-                       "X has its elements at ");
+                       "X: its elements at ");
     space_world_expect(&w, space_world_spmm(&w, &w.a, &w.x, &y), HYBRID_BAD_ARGUMENT,
-                       "in the memory of a device that is none of the engine's");
+                       "in the memory of a device that the engine does not use");
     space_world_expect(&w, hybrid_spmv(w.engine, 1, &w.A, x.data, 0, w.Y.data),
-                       HYBRID_BAD_ARGUMENT, "X has its elements at ");
+                       HYBRID_BAD_ARGUMENT, "X: its elements at ");
     space_world_expect(&w, hybrid_spmv(w.engine, 1, &w.A, w.X.data, 0, y.data),
-                       HYBRID_BAD_ARGUMENT, "Y has its elements at ");
+                       HYBRID_BAD_ARGUMENT, "Y: its elements at ");
     assert_int_equal(space_world_spmm(&w, &w.A, &w.X, &w.Y), HYBRID_OK);
     on_device_csr_free(&a);
     fake_memory_free(x.data);
@@ -116,16 +114,16 @@ static void the_host_alone_takes_none(void **state)
     options.backend = HYBRID_HOST;
     space_world_open(&options, &w);
     space_world_expect(&w, space_world_spmm(&w, &w.a, &w.X, &w.Y), HYBRID_UNSUPPORTED,
-                       "A is in the memory of");
+                       "A is in device memory");
     space_world_expect(&w, space_world_spmm(&w, &w.A, &w.x, &w.Y), HYBRID_UNSUPPORTED,
-                       "X is in the memory of");
+                       "X is in device memory");
     space_world_expect(&w, space_world_spmm(&w, &w.A, &w.X, &w.y), HYBRID_UNSUPPORTED,
-                       "Y is in the memory of");
+                       "Y is in device memory");
     plan.result_space = HYBRID_SPACE_DEVICE;
     space_world_expect(&w, hybrid_spgemm_with(w.engine, &plan, &w.A, &w.A, &C),
-                       HYBRID_UNSUPPORTED, "the engine has none");
+                       HYBRID_UNSUPPORTED, "no device of the engine");
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &w.A, 1, &plan, &none),
-                       HYBRID_UNSUPPORTED, "the engine has none");
+                       HYBRID_UNSUPPORTED, "no device of the engine");
     space_world_close(&w);
 }
 
@@ -147,7 +145,7 @@ static void the_device_computes_alone(void **state)
     plan.split   = HYBRID_SPLIT_DEFAULT;
     plan.variant = "spmm.fake.tiled";
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &w.a, 4, &plan, &none),
-                       HYBRID_UNSUPPORTED, "its packs order values of A");
+                       HYBRID_UNSUPPORTED, "its packs reorder values of A");
     plan.variant = NULL;
     plan.x_space = HYBRID_SPACE_DEVICE;
     space_world_expect(&w, hybrid_spgemm_plan(w.engine, &w.a, &w.a, &plan, &none),
@@ -177,17 +175,17 @@ static void runs_find_operands_where_the_plan_has_them(void **state)
     space_world_open(&options, &w);
     assert_int_equal(hybrid_spmm_plan(w.engine, &w.a, SPACE_COLS, &plan, &p), HYBRID_OK);
     space_world_expect(&w, hybrid_spmm_run(p, 1, &w.A, &w.X, 0, &w.Y), HYBRID_BAD_STATE,
-                       "A is in host memory, planned for the memory of a device");
+                       "A is in host memory, but the plan was made for device memory");
     space_world_expect(&w, hybrid_spmm_run(p, 1, &w.a, &w.x, 0, &w.Y), HYBRID_BAD_STATE,
-                       "X is in the memory of a device, planned for host memory");
+                       "X is in device memory, but the plan was made for host memory");
     space_world_expect(&w, hybrid_spmm_run(p, 1, &w.a, &w.X, 0, &w.y), HYBRID_BAD_STATE,
-                       "Y is in the memory of a device, planned for host memory");
+                       "Y is in device memory, but the plan was made for host memory");
     assert_int_equal(hybrid_spmm_run(p, 1, &w.a, &w.X, 0, &w.Y), HYBRID_OK);
     hybrid_plan_destroy(p);
     plan.result_space = HYBRID_SPACE_DEVICE;
     assert_int_equal(hybrid_spgemm_plan(w.engine, &w.a, &w.A, &plan, &p), HYBRID_OK);
     space_world_expect(&w, hybrid_spgemm_each(p, &w.a, &w.A, take_rows, NULL),
-                       HYBRID_BAD_STATE, "rows are handed over in host memory");
+                       HYBRID_BAD_STATE, "delivers rows in host memory");
     hybrid_plan_destroy(p);
     space_world_close(&w);
 }
@@ -207,9 +205,9 @@ static void other_calls_read_host_memory(void **state)
     space_world_expect(&w, hybrid_csr_transpose(w.engine, &w.a, &C), HYBRID_UNSUPPORTED,
                        "host memory");
     space_world_expect(&w, hybrid_verify_spmm(w.engine, &w.A, &w.x, &w.Y, 1, 1, &row),
-                       HYBRID_UNSUPPORTED, "X is in the memory of a device");
+                       HYBRID_UNSUPPORTED, "X is in device memory");
     space_world_expect(&w, hybrid_verify_spgemm(w.engine, &w.A, &w.a, &w.A, 1, 1, &row),
-                       HYBRID_UNSUPPORTED, "B is in the memory of a device");
+                       HYBRID_UNSUPPORTED, "B is in device memory");
     space_world_expect(&w, hybrid_dense_random(w.engine, 1, &w.x), HYBRID_UNSUPPORTED,
                        "host memory");
     plan.result_space            = HYBRID_SPACE_DEVICE;

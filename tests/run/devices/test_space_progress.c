@@ -1,7 +1,8 @@
-/* tests/run/devices/test_space_progress.c - calls with operands in the memory of a device
-   are told how far they are, and ended, while they wait for the caller's stream and copy
-   patterns.
- */
+/* tests/run/devices/test_space_progress.c - progress and cancellation of calls with
+   operands on a device.
+
+   A call can be cancelled while it waits for the caller's stream and while it copies
+   patterns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,11 +16,12 @@
 #include "support/check/oracle.h"
 #include "support/device/space_world.h"
 
-enum { PIECE = 4 }; /* bytes: one offset takes two of them */
+enum { PIECE = 4 }; /* bytes: an offset takes two pieces */
 
 typedef struct world {
     space_world w;
-    hybrid_plan *sparse, *dense; /* of a and a; of a, x and y */
+    hybrid_plan *sparse, *dense; /* sparse: A*A; dense: A*X; both of operands on the
+                                    device */
 } world;
 
 static void open_world(world *w)
@@ -44,8 +46,7 @@ static void close_world(world *w)
     space_world_close(&w->w);
 }
 
-/* ---- calls --------------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 static hybrid_status freed(world *w, hybrid_status status, hybrid_csr *C)
 {
@@ -120,10 +121,9 @@ static hybrid_status (*const calls[])(world *w) = {
 
 enum { CALLS = (int)(sizeof calls / sizeof *calls) };
 
-/* ---- the caller's stream ------------------------------------------------------------
- */
+/* ---- the caller's stream ---- */
 
-/* It would never be done; and then it is. */
+/* The stream never completes, and the wait is cancelled. Then the stream completes. */
 static void a_wait_can_be_ended(void **state)
 {
     world w;
@@ -149,7 +149,7 @@ static void a_wait_can_be_ended(void **state)
     close_world(&w);
 }
 
-/* As often as docs/manual.md says. */
+/* Counts its calls, and ends the product with the first one. */
 static int end(void *user, int64_t rows_done, int64_t rows)
 {
     ++*(int *)user;
@@ -165,7 +165,7 @@ static void a_wait_is_told_in_time(void **state)
     open_world(&w);
     hybrid_engine_progress(w.w.engine, end, &told);
     fake_stream_asks(INT64_MAX);
-    space_world_expect(&w.w, one_dense(&w), HYBRID_CANCELLED, "0 of 40 rows were done");
+    space_world_expect(&w.w, one_dense(&w), HYBRID_CANCELLED, "after 0 of 40 rows");
     assert_int_equal(told, 1);
     fake_stream_asks(0);
     hybrid_engine_progress(w.w.engine, NULL, NULL);
@@ -195,8 +195,7 @@ static void a_stream_that_is_late_is_waited_for(void **state)
     close_world(&w);
 }
 
-/* ---- patterns -----------------------------------------------------------------------
- */
+/* ---- patterns ---- */
 
 static void patterns_come_in_pieces(void **state)
 {

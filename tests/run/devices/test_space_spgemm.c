@@ -22,19 +22,19 @@ static const hy_variant *const table[] = {&hy_spgemm_fake_esc, &hy_spgemm_fake_d
 typedef struct trial {
     hybrid_engine *engine;
     test_kind kind;
-    int places;  /* A_THERE, ... */
+    int places;  /* bits A_THERE, ...: the operand is on the device */
     int squared; /* B is A */
     int64_t rows, inner, cols;
     double per_row;
     size_t skew;
     unsigned seed;
     hybrid_plan_options options;
-    int runs; /* 0: one shot */
+    int runs; /* runs of a plan; 0: a one-shot call */
 } trial;
 
 typedef struct operands {
     hybrid_csr A, B, a_there, b_there;
-    const hybrid_csr *b; /* as the call is given it */
+    const hybrid_csr *b; /* B as passed to the call */
 } operands;
 
 static hybrid_csr there(const trial *t, const hybrid_csr *A)

@@ -16,7 +16,7 @@
 static const double shares[] = {0, 0.3, 0.7, 1};
 enum { SHARES = sizeof shares / sizeof *shares, ROWS = 400, COLS = 3 };
 
-/* The plan shares as it sees fit, however little that gains. */
+/* Lets the plan choose the host's share, even if sharing gains little. */
 static void set_free(hybrid_plan *plan)
 {
     assert_non_null(plan->split.host);
@@ -37,8 +37,7 @@ static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
     assert_memory_equal(C->val, D->val, (size_t)C->nnz * hy_value_size(C->type));
 }
 
-/* ---- every case ---------------------------------------------------------------------
- */
+/* ---- every case ---- */
 
 /* Devices compute a sparse result alone, whatever the split. */
 static void check_spgemm(hybrid_engine *engine, const test_case *c,
@@ -50,7 +49,8 @@ static void check_spgemm(hybrid_engine *engine, const test_case *c,
 
     oracle_spgemm(&c->A, &c->B, &reference);
     assert_int_equal(hybrid_spgemm_plan(engine, &c->A, &c->B, options, &plan), HYBRID_OK);
-    for (int run = 0; run < 3; run++) { /* from the second on C's offsets are known */
+    for (int run = 0; run < 3; run++) { /* from the second run on result positions are
+                                           known */
         assert_int_equal(hybrid_spgemm_run(plan, &c->A, &c->B, &C), HYBRID_OK);
         assert_null(oracle_check(&reference, &C, integers));
         if (C.nnz > 0) /* the next run must write all of it */
@@ -100,7 +100,7 @@ static void check_cases(sharing_how how, size_t device_bytes, int delay)
     fake_delays(5, delay);
     hybrid_engine *engine = sharing_open(how, device_bytes, 0);
     for (int i = 0; i < case_count(); i++)
-        for (int s = 0; s <= SHARES; s++) { /* the last: as the plan sees fit */
+        for (int s = 0; s <= SHARES; s++) { /* the last: the plan chooses */
             const test_kind kind        = kinds[(i + s) % 2];
             const int free              = s == SHARES;
             hybrid_plan_options options = shared_by(free ? 0.5 : shares[s]);
@@ -124,8 +124,7 @@ static void every_case_is_shared(void **state)
     check_cases(CARRIED_B, 0, 0);
 }
 
-/* ---- who computes what --------------------------------------------------------------
- */
+/* ---- which rows the host computes ---- */
 
 enum { MOST = 2048 };
 
@@ -158,7 +157,7 @@ static void note(void *user, const hybrid_event *e)
         r->device_last = e->row_end;
 }
 
-/* Rows are equally costly here, so that shares of rows are shares of work. */
+/* All rows cost the same here, so that shares of rows are shares of work. */
 static void the_share_is_kept_and_told(void **state)
 {
     const test_kind kind  = {HYBRID_F64, HYBRID_I64, 1};
@@ -187,7 +186,8 @@ static void the_share_is_kept_and_told(void **state)
             assert_in_range(r.host_rows + 25, expected, expected + 50);
             for (int64_t i = 0; i < r.chunks; i++)
                 assert_true(r.stages[i] >= 1);
-            assert_true(r.device_last <= r.host_first); /* it comes from the other end */
+            assert_true(r.device_last <= r.host_first); /* the host takes rows from the
+                                                           end */
         }
         hybrid_plan_destroy(plan);
     }
@@ -251,8 +251,7 @@ static void delays_change_nothing(void **state)
     matrix_free(&c.B);
 }
 
-/* ---- options ------------------------------------------------------------------------
- */
+/* ---- options ---- */
 
 static void a_sparse_result_is_not_shared(void **state)
 {

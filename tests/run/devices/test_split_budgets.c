@@ -1,5 +1,5 @@
-/* tests/run/devices/test_split_budgets.c - a product shared by a fake device and the
-   host, under budgets of either. */
+/* tests/run/devices/test_split_budgets.c - products shared by a fake device and the host,
+   with small budgets of either. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void release(hybrid_csr *A, hybrid_dense *X, hybrid_dense *Y)
     dense_free(Y);
 }
 
-/* From "all fits" down to gathered chunks and to none. */
+/* Budgets decrease from one that holds everything to gathered chunks and to none. */
 static void every_device_budget_is_kept(void **state)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};

@@ -1,5 +1,7 @@
-/* tests/run/devices/test_split_column_blocks.c - runs with X and Y pinned, in panels, of
-   which the host computes a part of the last ones. */
+/* tests/run/devices/test_split_column_blocks.c - shared runs with X and Y pinned and in
+   column blocks.
+
+   The host computes a part of the last column blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +15,8 @@
 #include "support/engines/places.h"
 #include "support/fake/settings.h"
 
-/* X and Y have rows of four whole lines; in the arrays `moved` they begin so many bytes
-   after one. */
+/* Rows of X and Y are four cache lines. The arrays of `at` begin some bytes after a cache
+   line. */
 enum { COLUMNS = 64, PANELS = 3, SHIFT = 16 };
 
 typedef struct moved {
@@ -84,14 +86,15 @@ static void the_host_takes_its_share_of_the_last_panels(void **state)
         assert_in_range(r.host_products, all, all * COLUMNS);
         if (shares[seed / 6] == 1)
             assert_int_equal(r.host_products, all * COLUMNS);
-        assert_int_equal(run(&m, plan, 3).host_chunks, 0); /* workers store Y */
+        assert_int_equal(run(&m, plan, 3).host_chunks, 0); /* with beta, workers store
+                                                              Y */
         hybrid_plan_destroy(plan);
         close_moved(&m);
     }
 }
 
-/* All of A is on the device after the first run, and the host still reads it, until a run
-   has told that it need not be there. */
+/* After the first run all of A is cached on the device. The host still reads A until a
+   run reports that all chunks are resident. */
 static void the_host_takes_part_in_later_runs(void **state)
 {
     (void)state;
@@ -99,8 +102,8 @@ static void the_host_takes_part_in_later_runs(void **state)
         moved m;
         fake_delays(seed, 100);
         open_moved(&m, seed % 2 ? SHIFT : 0);
-        const hybrid_csr hollow = runs_hollow(&m.at.A);
-        hybrid_plan *plan       = plan_of(&m, HYBRID_RESIDENT);
+        const hybrid_csr bare = runs_without_arrays(&m.at.A);
+        hybrid_plan *plan     = plan_of(&m, HYBRID_RESIDENT);
         runs_share(plan, 0.3);
         assert_int_equal(report_of(plan).resident_chunks, 0);
         for (int i = 0; i < 4; i++) {
@@ -111,10 +114,10 @@ static void the_host_takes_part_in_later_runs(void **state)
         }
         hybrid_report r = run(&m, plan, 3);
         assert_int_equal(r.resident_chunks, r.chunks);
-        r = run_given(&m, plan, &hollow, 0);
+        r = run_given(&m, plan, &bare, 0);
         assert_int_equal(r.resident_chunks, r.chunks);
         assert_int_equal(r.host_chunks, 0);
-        world_turn_signs(&m.at);
+        world_negate(&m.at);
         hybrid_plan_refresh(plan);
         assert_true(run(&m, plan, 0).host_chunks > 0);
         hybrid_plan_destroy(plan);
@@ -122,8 +125,9 @@ static void the_host_takes_part_in_later_runs(void **state)
     }
 }
 
-/* One plan, with a Y whose rows are copied as panels, and with one that has X whole: the
-   host takes part in both, and chunks are as small as its pieces. */
+/* Runs of one plan alternate between a Y that is copied in column blocks and a Y for
+   which X is resident. The host takes part in both, and chunks are as small as its
+   pieces. */
 static void no_mix_of_runs_tells_that_all_is_there(void **state)
 {
     enum { WIDE = 54, LD = 64, FEW_ROWS = 10 };
@@ -143,7 +147,7 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
     gap.data         = aligned_alloc(HY_X_LINE, ROWS * LD * 8);
     hybrid_plan *plan =
         world_plan(&m.at, FEW_ROWS, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
-    settings_of(m.own.engine)->panels = 0; /* Y tells, as in a program */
+    settings_of(m.own.engine)->panels = 0; /* Y decides, as in a program */
     runs_share(plan, 0.1);
     world_pin(&m.at, BOTH, 1);
     assert_int_equal(hybrid_pin(m.at.engine, gap.data, ROWS * LD * 8), HYBRID_OK);
@@ -173,7 +177,7 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
         open_moved(&m, call % 2 ? SHIFT : 0);
         hybrid_plan *plan = plan_of(&m, HYBRID_RESIDENT);
         runs_share(plan, 0.3);
-        for (int i = 0; i < 2; i++) { /* the second: something is there */
+        for (int i = 0; i < 2; i++) { /* in the second run some chunks are cached */
             fault_arm(call);
             const hybrid_status status =
                 hybrid_spmm_run(plan, 1, &m.at.A, &m.at.X, 0, &m.at.Y);

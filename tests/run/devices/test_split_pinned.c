@@ -1,5 +1,5 @@
-/* tests/run/devices/test_split_pinned.c - runs of one plan with X and Y pinned, which the
-   host takes part in, and others. */
+/* tests/run/devices/test_split_pinned.c - the host's share in runs with X and Y pinned,
+   and in others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +11,10 @@
 #include "support/runs/pinned_runs.h"
 #include "support/engines/places.h"
 
-/* ---- which runs ---------------------------------------------------------------------
- */
+/* ---- which runs ---- */
 
-/* Runs with one or both pinned or none, and with a beta: the host takes part in those
-   that it is to take part in. */
+/* Makes runs with X and Y, one of them, or none pinned, and with beta. The host must take
+   part in pinned runs if in_pinned, and in the others if in_others. */
 static void check_runs(world *w, hybrid_plan *plan, int in_pinned, int in_others)
 {
     static const int pinned[]  = {NONE, BOTH, X_PINNED, Y_PINNED, BOTH, NONE};
@@ -24,7 +23,8 @@ static void check_runs(world *w, hybrid_plan *plan, int in_pinned, int in_others
     for (int i = 0; i < 6; i++) {
         world_pin(w, pinned[i], 1);
         const hybrid_report r = run_once(w, plan, beta[i]);
-        const int idle        = pinned[i] == BOTH && beta[i] == 0; /* workers */
+        const int idle        = pinned[i] == BOTH && beta[i] == 0; /* workers neither load
+                                                                      X nor store Y */
         assert_int_equal(r.host_chunks > 0, idle ? in_pinned : in_others);
         world_pin(w, pinned[i], 0);
     }
@@ -66,8 +66,9 @@ static void each_kind_of_run_has_its_prediction(void **state)
     assert_explained(plan,
                      "pinned, else the device alone: the host would gain too little");
     hybrid_plan_destroy(plan);
-    w.engine->host->measured.mem_Bps = 1e9; /* workers have time for both */
-    plan                             = runs_plan(&w, 0, HYBRID_SPLIT_AUTO, 0);
+    w.engine->host->measured.mem_Bps = 1e9; /* workers have time for copies and for
+                                               rows */
+    plan = runs_plan(&w, 0, HYBRID_SPLIT_AUTO, 0);
     check_runs(&w, plan, 1, 1);
     assert_true(plan->split.of[HY_RUNS_PAGEABLE].share <
                 plan->split.of[HY_RUNS_PINNED].share);
@@ -99,7 +100,7 @@ static void the_device_is_alone_where_it_must_be(void **state)
     check_alone(&w, 0, HYBRID_SPLIT_GPU, "the device alone: as asked for");
     check_alone(&w, HYBRID_DETERMINISTIC, HYBRID_SPLIT_DEFAULT, "bits of a dense result");
     world_close(&w);
-    runs_open(&w, &hy_spmm_fake_tiled, 0); /* rows are made columns by workers */
+    runs_open(&w, &hy_spmm_fake_tiled, 0); /* workers convert rows to columns */
     runs_slow_down(&w);
     check_alone(&w, 0, HYBRID_SPLIT_DEFAULT, "workers load X and store Y");
     world_close(&w);

@@ -1,5 +1,5 @@
-/* tests/run/devices/test_split_resident.c - an A that stays on a fake device, of which
-   the host computes a part. */
+/* tests/run/devices/test_split_resident.c - A cached on a fake device in products shared
+   with the host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,7 @@
 #include "support/runs/pinned_runs.h"
 #include "support/engines/places.h"
 
-/* ---- A that stays -------------------------------------------------------------------
- */
+/* ---- shares and cached A ---- */
 
 static void shares_of_a_resident_plan_are_kept(void **state)
 {
@@ -38,9 +37,10 @@ static void shares_of_a_resident_plan_are_kept(void **state)
                              hy_plan_resident_chunks(plan, plan->history.bound));
             assert_in_range(r.resident_chunks + (int64_t)(share * CHUNKS), CHUNKS - 1,
                             CHUNKS + 1);
-            assert_true(i % 3 == 0 || r.h2d_bytes <= x); /* what is there is not sent */
+            assert_true(i % 3 == 0 || r.h2d_bytes <= x); /* cached rows are not sent
+                                                            again */
             if (i % 3 == 2) {
-                world_turn_signs(&w);
+                world_negate(&w);
                 hybrid_plan_refresh(plan);
                 assert_int_equal(hy_resident_bytes(&plan->product,
                                                    &plan->portions->layout,
@@ -54,8 +54,8 @@ static void shares_of_a_resident_plan_are_kept(void **state)
     }
 }
 
-/* What the host had is packed and sent when the device takes it. Once all of A is there,
-   it may be gone. */
+/* Rows of the host are packed and sent when the device takes them. When all of A is
+   cached, the arrays of A are no longer needed. */
 static void what_the_host_had_comes_when_the_device_takes_it(void **state)
 {
     static const double shares[] = {1, 0.7, 0.7, 0.3, 0.5, 0};
@@ -65,8 +65,8 @@ static void what_the_host_had_comes_when_the_device_takes_it(void **state)
     (void)state;
     fake_delays(3, 100);
     runs_open(&w, &hy_spmm_fake_rows, 0);
-    const hybrid_csr hollow = runs_hollow(&w.A);
-    hybrid_plan *plan       = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
+    const hybrid_csr bare = runs_without_arrays(&w.A);
+    hybrid_plan *plan     = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
     for (int i = 0; i < 6; i++) {
         runs_share(plan, shares[i]);
         const hybrid_report r = run_once(&w, plan, 0);
@@ -76,15 +76,16 @@ static void what_the_host_had_comes_when_the_device_takes_it(void **state)
     }
     assert_int_equal(there, CHUNKS);
     runs_share(plan, 0.7);
-    assert_int_equal(run_with(&w, plan, &hollow, 3).host_chunks, 0);
-    world_turn_signs(&w);
+    assert_int_equal(run_with(&w, plan, &bare, 3).host_chunks, 0);
+    world_negate(&w);
     hybrid_plan_refresh(plan);
     assert_true(run_once(&w, plan, 3).host_chunks > 0);
     hybrid_plan_destroy(plan);
     world_close(&w);
 }
 
-/* A run that the device did alone has told the caller that A is there. */
+/* A run by the device alone reports that all of A is cached. The arrays of A are not
+   needed then. */
 static void a_may_go_when_it_is_told_to_be_there(void **state)
 {
     world w;
@@ -93,27 +94,29 @@ static void a_may_go_when_it_is_told_to_be_there(void **state)
     fake_delays(5, 100);
     runs_open(&w, &hy_spmm_fake_rows, 0);
     runs_slow_down(&w);
-    const hybrid_csr hollow = runs_hollow(&w.A);
-    hybrid_plan *plan       = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
+    const hybrid_csr bare = runs_without_arrays(&w.A);
+    hybrid_plan *plan     = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
     assert_true(report_of(plan).resident_chunks < report_of(plan).chunks);
     for (int i = 0; i < 3; i++) {
         hybrid_report r = run_once(&w, plan, 0);
         assert_int_equal(r.resident_chunks, r.chunks);
         world_pin(&w, BOTH, 1);
-        r = run_with(&w, plan, &hollow, 0);
+        r = run_with(&w, plan, &bare, 0);
         assert_int_equal(r.host_chunks, 0);
         assert_int_equal(r.resident_chunks, r.chunks);
-        world_turn_signs(&w);
+        world_negate(&w);
         hybrid_plan_refresh(plan);
         assert_true(run_once(&w, plan, 0).host_chunks > 0);
-        assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* workers store Y */
+        assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* with beta, workers
+                                                                   store Y */
         world_pin(&w, BOTH, 0);
     }
     hybrid_plan_destroy(plan);
     world_close(&w);
 }
 
-/* From "all of A stays" down to none of it: what does not stay is divided. */
+/* Budgets decrease from one that caches all of A to one that caches none. Rows that are
+   not cached are shared. */
 static void every_budget_is_kept(void **state)
 {
     int whole = 0, part = 0, none = 0;
@@ -139,10 +142,10 @@ static void every_budget_is_kept(void **state)
     assert_true(whole > 2 && part > 2 && none > 2);
 }
 
-/* ---- failures -----------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
-/* Of a run in which something was packed nothing stays; an A that was there does. */
+/* If a run fails that packed chunks, nothing stays cached. If all of A was cached before,
+   it stays. */
 static void a_run_that_fails_leaves_nothing_half_done(void **state)
 {
     int64_t failed = 0;
@@ -154,7 +157,7 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
         runs_open(&w, &hy_spmm_fake_rows, 0);
         world_pin(&w, BOTH, 1);
         hybrid_plan *plan = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
-        for (int i = 0; i < 2; i++) { /* the second: something is there */
+        for (int i = 0; i < 2; i++) { /* in the second run some chunks are cached */
             fault_arm(call);
             const hybrid_status status = hybrid_spmm_run(plan, 1, &w.A, &w.X, 0, &w.Y);
             fault_arm(0);
@@ -178,17 +181,17 @@ static void an_a_that_is_there_outlives_a_failure(void **state)
     (void)state;
     fake_delays(6, 0);
     runs_open(&w, &hy_spmm_fake_rows, 0);
-    const hybrid_csr hollow = runs_hollow(&w.A);
-    hybrid_plan *plan       = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
+    const hybrid_csr bare = runs_without_arrays(&w.A);
+    hybrid_plan *plan     = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
     runs_share(plan, 0);
     run_once(&w, plan, 0);
     runs_share(plan, 0.5);
     for (int64_t call = 1; call < 60; call += 2) {
         fault_arm(call);
-        assert_int_equal(hybrid_spmm_run(plan, 1, &hollow, &w.X, 0, &w.Y),
+        assert_int_equal(hybrid_spmm_run(plan, 1, &bare, &w.X, 0, &w.Y),
                          HYBRID_DEVICE_FAILED);
         fault_arm(0);
-        assert_int_equal(run_with(&w, plan, &hollow, 3).host_chunks, 0);
+        assert_int_equal(run_with(&w, plan, &bare, 3).host_chunks, 0);
     }
     hybrid_plan_destroy(plan);
     world_close(&w);

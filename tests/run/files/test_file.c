@@ -1,5 +1,7 @@
-/* tests/run/files/test_file.c - an X that stays in its file: every way in which a product
-   reads it, on the host and on a device, and how much of it is in memory. */
+/* tests/run/files/test_file.c - products with X in a file.
+
+   Tests every way in which a product reads X, on the host and on a device, and how much
+   of X is in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +22,7 @@ extern const hy_variant hy_spmm_host_rows;
 
 enum { WIDTH = 13, WIDE = 200, SMALL = 600 << 10 };
 
-/* ---- on a device --------------------------------------------------------------------
- */
+/* ---- on a device ---- */
 
 static int64_t run_schedule(const hy_schedule *schedule, size_t budget, int banded)
 {
@@ -60,7 +61,8 @@ static void every_schedule_is_right(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Some rows of X, whether they are gathered by chunks or not. */
+/* A is reduced, so that only some rows of X are read, whether chunks gather them or
+   not. */
 static void a_reduced_matrix_is_right(void **state)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, NULL};
@@ -82,7 +84,7 @@ static void a_reduced_matrix_is_right(void **state)
             }
 }
 
-/* The host takes no part in what it would have to read in place. */
+/* The host takes no rows, because it would have to read X in place. */
 static void nothing_is_shared(void **state)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
@@ -103,8 +105,7 @@ static void nothing_is_shared(void **state)
     hybrid_engine_destroy(t.engine);
 }
 
-/* ---- on the host --------------------------------------------------------------------
- */
+/* ---- on the host ---- */
 
 static void the_host_is_right(void **state)
 {
@@ -122,7 +123,7 @@ static void the_host_is_right(void **state)
                 }
 }
 
-/* Rows of more columns than pieces hold, and columns of more rows. */
+/* Rows, or columns, of X are longer than a piece. */
 static void large_lines_are_right(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void large_lines_are_right(void **state)
     }
 }
 
-/* X takes 32 MiB, ten times what the engine may have. */
+/* X takes 32 MiB, ten times the cap of the engine. */
 enum { PEAK_ROWS = 1 << 15, PEAK_COLS = 128, PEAK_BYTES = PEAK_ROWS * PEAK_COLS * 8 };
 
 static void memory_holds_a_part_of_x(void **state)
@@ -152,7 +153,7 @@ static void memory_holds_a_part_of_x(void **state)
         assert_true(stored_run(&t, 1, 1));
         assert_int_equal(hybrid_engine_report(t.engine, &report), HYBRID_OK);
         assert_true(report.peak_host_bytes <= PEAK_BYTES / 10);
-        assert_true(report.chunks >= 10); /* of a panel each */
+        assert_true(report.chunks >= 10); /* one chunk per column block */
         stored_free(&t);
         hybrid_engine_destroy(t.engine);
     }

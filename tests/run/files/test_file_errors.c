@@ -1,5 +1,7 @@
-/* tests/run/files/test_file_errors.c - an X in a file that ends too soon, shrinks
-   meanwhile, or cannot be opened; arguments; each allocation failing once. */
+/* tests/run/files/test_file_errors.c - errors with X in a file.
+
+   The file is too short, shrinks during a call, or cannot be opened; arguments are
+   invalid; each allocation fails once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +23,7 @@
 
 enum { WIDTH = 13 };
 
-/* ---- what goes wrong ----------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 static void expect_message(hybrid_engine *engine, const char *part)
 {
@@ -56,7 +57,7 @@ static void a_short_file_is_not_opened(void **state)
     assert_int_equal(mkfifo(io_temp("x.bin"), 0600), 0);
     assert_int_equal(hybrid_file_open(t.engine, io_temp("x.json"), &file),
                      HYBRID_BAD_FILE);
-    expect_message(t.engine, "x.bin: is no regular file");
+    expect_message(t.engine, "x.bin: is not a regular file");
     assert_int_equal(unlink(io_temp("x.bin")), 0);
     assert_int_equal(hybrid_file_open(t.engine, io_temp("none.json"), &file),
                      HYBRID_IO_FAILED);
@@ -66,7 +67,7 @@ static void a_short_file_is_not_opened(void **state)
     hybrid_engine_destroy(t.engine);
 }
 
-/* With this engine, which is good for the next product. */
+/* The file shrinks after planning and before the run. The engine must work afterwards. */
 static void shrink(hybrid_engine *engine)
 {
     stored_trial t = {.engine = engine};
@@ -79,7 +80,7 @@ static void shrink(hybrid_engine *engine)
     assert_int_equal(truncate(io_temp("x.bin"), 1000), 0);
     assert_int_equal(hybrid_spmm_run_file(plan, 1, &t.A, file, 0, &t.Y),
                      HYBRID_IO_FAILED);
-    expect_message(engine, "x.bin: has no byte 1");
+    expect_message(engine, "x.bin: byte 1");
     stored_write(&t.X);
     assert_int_equal(hybrid_spmm_run_file(plan, 1, &t.A, file, 0, &t.Y), HYBRID_OK);
     assert_null(oracle_check_spmm(1, &t.A, &t.X, 0, &t.before, &t.Y, 1));
@@ -133,7 +134,7 @@ static void arguments_are_checked(void **state)
     assert_true(shape.rows == STORED_COLS && shape.cols == WIDTH && shape.ld == WIDTH &&
                 shape.order == HYBRID_ROW_MAJOR && shape.type == HYBRID_F32);
     assert_null(shape.data);
-    assert_int_equal(truncate(io_temp("x.bin"), 0), 0); /* nothing is read */
+    assert_int_equal(truncate(io_temp("x.bin"), 0), 0); /* with alpha 0 nothing is read */
     assert_int_equal(hybrid_spmm_run_file(plan, 0, &t.A, file, 2, &t.Y), HYBRID_OK);
     assert_null(oracle_check_spmm(0, &t.A, &t.X, 2, &t.before, &t.Y, 1));
     hybrid_file_close(NULL);
@@ -145,8 +146,7 @@ static void arguments_are_checked(void **state)
     hybrid_engine_destroy(other);
 }
 
-/* ---- each allocation fails once -----------------------------------------------------
- */
+/* ---- each allocation fails once ---- */
 
 static hybrid_status open_and_run(stored_trial *t, hybrid_plan *plan)
 {
@@ -174,8 +174,8 @@ static int count_open_files(void)
     return count;
 }
 
-/* No file is left open. What scratch workers keep depends on who worked, so what is left
-   of memory is for sanitizers to tell. */
+/* Checks that no file stays open. How much scratch memory workers keep depends on timing,
+   so that only sanitizers check memory. */
 static void each_allocation_fails(hybrid_engine *engine)
 {
     stored_trial t       = {.engine = engine};

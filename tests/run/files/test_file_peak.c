@@ -1,10 +1,13 @@
-/* tests/run/files/test_file_peak.c - products by the program of an A, a B or an X in a
-   file of ten times the memory that it may use. By the cap of the engine: what is
-   resident at most stays below a tenth of the file, 16 MiB of code, stacks and what is
-   small included. With the argument "cgroup": in a control group that allows no more, the
-   file's pages included, and without any option. The group is made in the one that
-   HYBRID_CGROUP names, or in that of this process, of version 2 or 1; where none can be
-   made this skips. */
+/* tests/run/files/test_file_peak.c - memory of the program for files of ten times its
+   cap.
+
+   The program multiplies an A, a B or an X in a file. Without argument the cap is
+   --host-memory: the peak resident memory, including 16 MiB for code and stacks, must
+   stay below a tenth of the file.
+
+   With the argument "cgroup" the cap is a control group's, which counts pages of the file
+   too, and the program gets no option. The group is made within HYBRID_CGROUP or the
+   group of this process, version 2 or 1. If none can be made, the test is skipped. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,20 +20,20 @@
 
 #include "support/products/sanitized.h"
 
-enum { SKIP = 77, NOT_RUN = 127, ROOM = 16 /* MiB of code, stacks and what is small */ };
+enum { SKIP = 77, NOT_RUN = 127, ROOM = 16 /* MiB of code, stacks and small objects */ };
 enum {
-    MIB      = 640, /* of each file */
+    MIB      = 640, /* size of each file */
     PART_MIB = MIB / 10,
     X_COLS   = 1024,
     X_ROWS   = MIB * 1024 / X_COLS * 128,
-    ENTRIES  = 256, /* of a row of the sparse one: columns i % ENTRIES + [0, ENTRIES) */
+    ENTRIES  = 256, /* entries per row of the sparse matrix: columns i % ENTRIES + [0,
+                       ENTRIES) */
     COLS     = 2 * ENTRIES - 1,
     ROWS     = (int)(((int64_t)MIB << 20) / (ENTRIES * 12 + 8) / ENTRIES * ENTRIES),
-    FEW_ROWS = 64 /* of what it is multiplied by: each touches that part of its rows */
+    FEW_ROWS = 64 /* rows of its left operand: each needs 1/FEW_ROWS of its rows */
 };
 
-/* ---- operands -----------------------------------------------------------------------
- */
+/* ---- operands ---- */
 
 static int store(const char *name, const char *text)
 {
@@ -39,8 +42,7 @@ static int store(const char *name, const char *text)
     return file && fputs(text, file) >= 0 && fclose(file) == 0;
 }
 
-/* X is zeros, which the disk does not hold; its last element is 3, and A's last entry 2.
- */
+/* X is a sparse file of zeros, except for its last element 3. A's last entry is 2. */
 static int make_dense(void)
 {
     const double three = 3;
@@ -65,8 +67,9 @@ static int make_dense(void)
     return made;
 }
 
-/* Offsets, then columns, then values, which are zeros but the last, 3. Its pages leave
-   memory, so that who reads them has them counted. */
+/* Writes offsets, columns and values. Values are zeros except for the last, which is 3.
+   The pages leave the page cache, so that the process that reads them is charged for
+   them. */
 static int write_sparse(int fd)
 {
     const double three = 3;
@@ -92,8 +95,8 @@ static int write_sparse(int fd)
     return fclose(file) == 0 && good;
 }
 
-/* Left of it a matrix of few rows, the last entry 2, and right of it one column whose
-   last entry is 2, sparse and dense. */
+/* Makes a left operand with few rows and a right operand with one column (sparse and
+   dense); the last entry of each is 2. */
 static int make_sparse(void)
 {
     const int fd = open("a.bin", O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -131,7 +134,7 @@ static const char *const files[] = {"x.bin",      "A.mtx",     "row.json",
                                     "col.json",   "a.bin",     "a.json",
                                     "column.mtx", "dense.mtx", "few.mtx"};
 
-/* The last of the result, which goes to a file of numbers or to one of text, is 6. */
+/* Returns 1 if the last element of the result, in a binary or text file, is 6. */
 static int is_right(const char *name)
 {
     const int fd = open(name, O_RDONLY);
@@ -150,10 +153,9 @@ static int is_right(const char *name)
     return read && last == 6;
 }
 
-/* ---- a control group ----------------------------------------------------------------
- */
+/* ---- a control group ---- */
 
-static char group[4096]; /* "": none */
+static char group[4096]; /* path; "": none */
 
 static int write_to(const char *file, const char *text)
 {
@@ -168,7 +170,7 @@ static int write_to(const char *file, const char *text)
     return close(fd) == 0 && written;
 }
 
-/* In the folder of a group. */
+/* Makes a group within the group `folder`. */
 static int make_group_in(const char *folder)
 {
     char limit[32];
@@ -184,7 +186,8 @@ static int make_group_in(const char *folder)
     return 0;
 }
 
-/* A line of /proc/self/cgroup: "0::/group" (version 2) or "4:memory:/group" (1). */
+/* Makes a group within that of a line of /proc/self/cgroup: "0::/group" (version 2) or
+   "4:memory:/group" (version 1). */
 static int make_group_of(char *line)
 {
     static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -221,8 +224,7 @@ static int make_group(void)
     return made;
 }
 
-/* ---- a run --------------------------------------------------------------------------
- */
+/* ---- a run ---- */
 
 typedef struct trial {
     const char *A, *B, *result;
@@ -270,7 +272,8 @@ static int keeps_to(const trial *t)
 int main(int argc, char **argv)
 {
     const int in_group = argc > 1 && strcmp(argv[1], "cgroup") == 0;
-    char folder[] = "hybrid_file_XXXXXX"; /* where the build is: /tmp may be memory */
+    char folder[] = "hybrid_file_XXXXXX"; /* in the build folder, because /tmp may be in
+                                             memory */
 
     if (SANITIZED || !getenv("HYBRID_SPMM"))
         return SKIP;

@@ -1,5 +1,6 @@
-/* tests/run/files/test_files.c - products of operands in memory and in files, in every
-   mixture, on the host and on a device, by panels of every size. */
+/* tests/run/files/test_files.c - products with any operand in memory or in a file.
+
+   They are computed on the host and on a device, with parts of every size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F32, HYBRID_I64, 1},
                                   {HYBRID_F64, HYBRID_I64, 1}};
 
-/* Of a panel of A, and of rows of B: one row at a time, some, many; all of an operand. */
+/* Bytes of a part of A or of rows of B: one row, some, many, and a whole operand. */
 static const int64_t pieces[] = {1, 600, 20000, 1 << 30};
 
 enum { KINDS = sizeof kinds / sizeof *kinds, PIECES = sizeof pieces / sizeof *pieces };
@@ -34,7 +35,7 @@ static hybrid_engine *open_at(place where)
 {
     hybrid_engine *engine = place_open(where, 0);
 
-    fake_delays(1, 0); /* there are many products */
+    fake_delays(1, 0); /* no delays, because there are many products */
     return engine;
 }
 
@@ -54,8 +55,7 @@ static hybrid_report report(const hybrid_engine *engine)
     return r;
 }
 
-/* ---- C = AB -------------------------------------------------------------------------
- */
+/* ---- C = AB ---- */
 
 static void check_product(hybrid_engine *engine, const test_case *c, int mixture,
                           const oracle *right)
@@ -103,7 +103,7 @@ static void products_are_right(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* One case with all kinds, mixtures and sizes of pieces. */
+/* Tests one case with all kinds, mixtures and sizes of parts. */
 static void every_mixture_is_right(void **state)
 {
     hybrid_engine *engine = open_at(ON_HOST);
@@ -125,7 +125,8 @@ static void every_mixture_is_right(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* A*A of one file; pieces of it are parts of C, whatever the size. */
+/* Computes A*A with A in one file: each part of A gives a part of C, whatever its
+   size. */
 static void a_square_is_right(void **state)
 {
     enum { ROWS = 3000 };
@@ -150,7 +151,7 @@ static void a_square_is_right(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Products of real numbers are added in the same order. */
+/* Real scalar products are added in the same order. */
 static void bits_are_the_same(void **state)
 {
     static const test_kind real = {HYBRID_F32, HYBRID_I64, 0};
@@ -182,8 +183,7 @@ static void bits_are_the_same(void **state)
     }
 }
 
-/* ---- Y = alpha*A*X + beta*Y ---------------------------------------------------------
- */
+/* ---- Y = alpha*A*X + beta*Y ---- */
 
 static void check_update(hybrid_engine *engine, int64_t width, int orders, int mixture,
                          test_kind kind)
@@ -228,10 +228,9 @@ static void updates_are_right(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- memory -------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
-/* A band of `each` entries in a row. */
+/* Makes a band with `each` entries per row. */
 static void make_band(int64_t rows, int64_t each, hybrid_csr *A)
 {
     matrix_random(rows, rows, (double)each, 7, kinds[3], A);
@@ -243,8 +242,9 @@ static void make_band(int64_t rows, int64_t each, hybrid_csr *A)
     }
 }
 
-/* Times a narrow band, either of them in a file of six times what the engine may have,
-   with what its workers need for themselves; C, as large, goes to a function. */
+/* Multiplies a band by a narrow band. One of them is in a file of six times the engine's
+   cap, which includes what workers need. C, which is as large, is handed to a
+   function. */
 static void memory_holds_a_part(void **state)
 {
     enum { ROWS = 60000, EACH = 80, CAP = 8 << 20 };

@@ -1,6 +1,7 @@
-/* tests/run/files/test_files_errors.c - operands in files that break the rules or end too
-   soon, a row that touches too much, calls that a function ends, arguments; each
-   allocation and each call of the device failing once. */
+/* tests/run/files/test_files_errors.c - errors with operands in files.
+
+   Files are invalid or too short, a row needs too much memory, a function ends the call,
+   arguments are invalid, and each allocation and each call of the device fails once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +35,7 @@ static void expect(const hybrid_engine *engine, hybrid_status is, hybrid_status 
                  message);
 }
 
-/* ---- a product ----------------------------------------------------------------------
- */
+/* ---- a product ---- */
 
 typedef struct world {
     hybrid_engine *engine;
@@ -61,7 +61,7 @@ static void close_world(world *w)
     hybrid_engine_destroy(w->engine);
 }
 
-/* A*A, A and B in memory or in the file. Whatever fails, C is untouched. */
+/* Computes A*A with A and B in memory or in the file. On failure C must be unchanged. */
 static hybrid_status run(const world *w, int a_in_file, int b_in_file, hybrid_csr *C)
 {
     const hybrid_operand memory = {.csr = &w->A}, file = {.file = w->file};
@@ -84,10 +84,10 @@ static void expect_right(const world *w, int a_in_file, int b_in_file)
     hybrid_csr_free(w->engine, &C);
 }
 
-/* ---- files --------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
-/* Of each operand in turn; afterwards all is well again. */
+/* Checks that a bad file is refused for each operand, and that the right file works
+   afterwards. */
 static void refuse(const world *w, const hybrid_csr *bad, hybrid_status wanted,
                    const char *sentence)
 {
@@ -100,7 +100,7 @@ static void refuse(const world *w, const hybrid_csr *bad, hybrid_status wanted,
     expect_right(w, 1, 1);
 }
 
-/* A row of two entries or more, far from the first. */
+/* Returns a row with two or more entries, far from the first row. */
 static int64_t some_row(const hybrid_csr *A)
 {
     int64_t row = 300;
@@ -118,7 +118,7 @@ static const char *of_row(int64_t row, const char *what)
     return text;
 }
 
-/* While a call reads it, the file differs from the matrix in memory. */
+/* Writes a file that differs from the matrix in memory. */
 static void broken_columns_are_named(void **state)
 {
     int32_t cols[ROWS * EACH * 2];
@@ -167,7 +167,8 @@ static void broken_offsets_are_named(void **state)
     close_world(&w);
 }
 
-/* The file has become shorter: its offsets, the last array, or the values, the first. */
+/* The file was truncated within its offsets, which are its last array, or within its
+   values, the first. */
 static void files_that_shrink_are_told(void **state)
 {
     static const off_t lengths[] = {STORED_FRONT + 8 * ROWS * EACH * 3 / 2, 1000};
@@ -181,7 +182,7 @@ static void files_that_shrink_are_told(void **state)
             assert_int_equal(truncate(io_temp("a.bin"), lengths[i]), 0);
             for (int mixture = 1; mixture < 4; mixture++)
                 expect(w.engine, run(&w, mixture & 1, mixture & 2, &C), HYBRID_IO_FAILED,
-                       "a.bin: has no byte ");
+                       "a.bin: byte ");
             stored_write_csr("a", &w.A);
             expect_right(&w, 1, 1);
         }
@@ -189,10 +190,9 @@ static void files_that_shrink_are_told(void **state)
     }
 }
 
-/* ---- too much -----------------------------------------------------------------------
- */
+/* ---- too large rows ---- */
 
-/* A row of A touches all of a B of five times what the engine may have. */
+/* A row of A needs all of B, which takes five times the engine's cap. */
 static void a_row_may_touch_too_much(void **state)
 {
     enum { CAP = 4 << 20, MANY = 30000 };
@@ -225,8 +225,7 @@ static void a_row_may_touch_too_much(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* ---- a function that ends the call --------------------------------------------------
- */
+/* ---- a function that ends the call ---- */
 
 static void cancelled_at_each_panel(void **state)
 {
@@ -252,8 +251,7 @@ static void cancelled_at_each_panel(void **state)
     }
 }
 
-/* ---- arguments ----------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 static int ignore(void *user, int64_t row_begin, const hybrid_csr *rows)
 {
@@ -283,8 +281,8 @@ static void arguments_are_checked(void **state)
     const hybrid_operand none = {.csr = NULL}, two = {.csr = &w.A, .file = w.file};
     const hybrid_operand dense = {.dense = &t.X}, narrow = {.csr = &t.A};
     const hybrid_status bad = HYBRID_BAD_ARGUMENT;
-    expect(e, hybrid_spgemm_files(e, NULL, &A, NULL, &C), bad, "A: one of csr");
-    expect(e, hybrid_spgemm_files(e, &A, &none, NULL, &C), bad, "B: one of csr");
+    expect(e, hybrid_spgemm_files(e, NULL, &A, NULL, &C), bad, "A: exactly one of csr");
+    expect(e, hybrid_spgemm_files(e, &A, &none, NULL, &C), bad, "B: exactly one of csr");
     expect(e, hybrid_spgemm_files(e, &two, &A, NULL, &C), bad, "not 2");
     expect(e, hybrid_spgemm_files(e, &A, &dense, NULL, &C), bad, "B is a dense matrix");
     expect(e, hybrid_spgemm_files(e, &X, &A, NULL, &C), bad, "A is a dense matrix");
@@ -301,9 +299,10 @@ static void arguments_are_checked(void **state)
     expect(e, hybrid_spgemm_files(e, &A, &narrow, NULL, &C), HYBRID_BAD_SHAPE,
            "A is 400");
     again.flags = HYBRID_REUSE;
-    expect(e, hybrid_spgemm_files(e, &A, &A, &again, &C), bad, "plans that run again");
+    expect(e, hybrid_spgemm_files(e, &A, &A, &again, &C), bad,
+           "a one-shot call runs once");
     again.flags = HYBRID_RESIDENT;
-    expect(e, hybrid_spmm_files(e, 1, &narrow, &X, 0, &again, &t.Y), bad, "run again");
+    expect(e, hybrid_spmm_files(e, 1, &narrow, &X, 0, &again, &t.Y), bad, "a one-shot call runs once");
     assert_int_equal(hybrid_spgemm_files_each(NULL, &A, &A, NULL, ignore, NULL), bad);
     assert_int_equal(hybrid_file_csr(w.file).nnz, w.A.nnz);
     assert_null(hybrid_file_csr(w.file).row_ptr);
@@ -317,8 +316,7 @@ static void arguments_are_checked(void **state)
     hybrid_engine_destroy(other);
 }
 
-/* ---- each call fails once -----------------------------------------------------------
- */
+/* ---- each call fails once ---- */
 
 /* Runs the product while its call n fails. Returns 1 if the product made that call. */
 static int fail_one(const world *w, const fault_kind *fault, int64_t n)
@@ -336,7 +334,7 @@ static int fail_one(const world *w, const fault_kind *fault, int64_t n)
     return fault_struck(fault, w->engine, status);
 }
 
-/* How many parts of C an undisturbed product hands over. */
+/* Returns how many parts of C a product hands over. */
 static int64_t parts_of(const world *w)
 {
     const hybrid_operand A = {.file = w->file};
@@ -348,8 +346,8 @@ static int64_t parts_of(const world *w)
     return rows.panels;
 }
 
-/* Calls fail in turn: each of the first ones, later one of 32. A product makes a call for
-   each part of C at least. */
+/* Makes each of the first calls fail, later one of 32. A product makes at least one call
+   per part of C. */
 static void fail_each(int on_host, const fault_kind *fault)
 {
     int64_t n = 1;

@@ -1,7 +1,9 @@
-/* tests/run/files/test_peak.c - what of the program is resident at most, against its cap
-   of host memory: A*A of a file of rmat:18,8, under caps which that does not fit, and
-   A*X. With an argument, more of the same. Skips where a sanitizer has memory of its own.
- */
+/* tests/run/files/test_peak.c - peak resident memory of the program against its cap of
+   host memory.
+
+   Computes A*A of a file of rmat:18,8, with caps that are too small for the whole
+   product, and A*X. With an argument the test runs more products. It is skipped if a
+   sanitizer uses memory of its own. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +16,8 @@
 
 enum { SKIP = 77, DONE = 0, NO_MEMORY = 4, NOT_RUN = 127, ROOM = 16, ARGUMENTS = 24 };
 
-/* Run the program, words apart by blanks; its exit code, and the most KiB of it that were
-   resident. */
+/* Runs the program with `words`, separated by blanks. Stores its peak resident memory
+   in *peak_KiB. Returns its exit code. */
 static int run(const char *words, long *peak_KiB)
 {
     char *argument[ARGUMENTS] = {getenv("HYBRID_SPMM")};
@@ -38,7 +40,8 @@ static int run(const char *words, long *peak_KiB)
     return WEXITSTATUS(status);
 }
 
-/* 1 if the program kept to `cap` MiB, and ROOM for code, stacks and what is small. */
+/* Returns 1 if the program kept to `cap` MiB plus ROOM for code, stacks and small
+   objects. */
 static int keeps_to(int cap, const char *words, int may_fail)
 {
     char line[512];

@@ -1,5 +1,7 @@
-/* tests/run/files/test_progress_files.c - calls that read or write a file tell how many
-   bytes of it are done, and end when they are told to. */
+/* tests/run/files/test_progress_files.c - progress and cancellation of calls that read or
+   write a file.
+
+   Progress is in bytes of the file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +21,7 @@
 
 typedef struct watch {
     int64_t calls, done, total;
-    int64_t stop; /* the call is ended when so many bytes are done; -1: never */
+    int64_t stop; /* bytes done at which the function ends the call; -1: never */
 } watch;
 
 static int look(void *user, int64_t done, int64_t total)
@@ -36,7 +38,7 @@ static int look(void *user, int64_t done, int64_t total)
 
 static watch w;
 
-/* Every check calls the function. */
+/* Counts calls from now on, with no delay between calls of the function. */
 static void watch_from_now(int64_t stop)
 {
     w = (watch){.stop = stop};
@@ -51,7 +53,8 @@ static int64_t size_of(const char *path)
     return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
 }
 
-/* The call of which this is the status has told of all bytes of the file, and often. */
+/* Checks a call that returned `status`: it must have reported all bytes of the file, in
+   several steps. */
 static void check_told(hybrid_status status, const char *path)
 {
     if (status != HYBRID_OK)
@@ -118,7 +121,7 @@ static void dense_matrices(void **state)
     check_ended(hybrid_write_npy(engine, path, &X), bytes);
     assert_int_equal(size_of(path), -1);
     watch_from_now(-1);
-    w.calls = 4; /* there are few large pieces */
+    w.calls = 4; /* writing has few large pieces */
     check_told(hybrid_write_npy(engine, path, &X), path);
     watch_from_now(-1);
     check_told(hybrid_read_dense(engine, path, HYBRID_F64, &Y), path);
@@ -128,7 +131,7 @@ static void dense_matrices(void **state)
     hybrid_dense_free(engine, &X);
 }
 
-/* Of compressed files, bytes are those of the file. */
+/* Progress counts bytes of the compressed file. */
 static void compressed_files(void **state)
 {
     char command[600];
@@ -145,7 +148,7 @@ static void compressed_files(void **state)
     hybrid_csr_free(engine, &A);
 }
 
-/* The size of what comes from a pipe is unknown. */
+/* The total size of a pipe is unknown. */
 static void pipes(void **state)
 {
     hybrid_csr A;
@@ -166,7 +169,7 @@ static void pipes(void **state)
     free(all);
 }
 
-/* A file that cannot be read or written ends the telling as well. */
+/* Progress also ends if a file cannot be read or written. */
 static void failures(void **state)
 {
     hybrid_csr A;
@@ -179,7 +182,8 @@ static void failures(void **state)
     hybrid_engine_progress(engine, NULL, NULL);
 }
 
-/* One worker, whose place the caller takes: it does all pieces, and checks after each. */
+/* With one worker the calling thread does all pieces, and calls the function after
+   each. */
 static int open_one(void **state)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;

@@ -1,6 +1,7 @@
-/* tests/run/files/test_progress_reads.c - operands in files are read in pieces: between
-   two of them the function of the caller may end the call. Reads are counted, and no time
-   is measured. */
+/* tests/run/files/test_progress_reads.c - operands in files are read in pieces, between
+   which the call can be ended.
+
+   The test counts reads and measures no time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,20 +21,22 @@
 #include "support/engines/open_host.h"
 #include "support/fake/settings.h"
 
-/* Rows are a few pieces and a part of one. */
+/* The offsets of ROWS rows are some pieces and a part of one. */
 enum { PIECE = 8 << 20, PIECES = 5, ROWS = PIECES * (PIECE / 8) + 100, COLS = 8 };
 
-/* ---- reads ---------------------------------------------------------------------------
- */
+/* ---- reads ---- */
 
 typedef struct reading {
-    int64_t bytes, reads; /* so far; atomic, as are all of these */
-    int64_t stop;         /* the function ends the call after so many bytes; 0: never */
-    int64_t hold;         /* this read waits until the function has; 0: none does */
-    int64_t ended;        /* reads that had begun when it did; 0: it has not */
-    int64_t told, most;   /* bytes at the last call, and the most between two calls */
-    int64_t done, total;  /* as the function was told at last */
-    int64_t parts;        /* calls that told of a part of the whole */
+    int64_t bytes, reads; /* until now; all members are atomic */
+    int64_t stop;         /* bytes after which the function ends the call; 0: never */
+    int64_t hold;         /* number of the read that waits until the function has ended
+                             the call; 0: none */
+    int64_t ended;        /* reads begun when the function ended the call; 0: it has
+                             not */
+    int64_t told, most;   /* bytes at the last call of the function; maximum between two
+                             calls */
+    int64_t done, total;  /* arguments of the last call of the function */
+    int64_t parts;        /* calls with 0 < done < total */
 } reading;
 
 static reading now;
@@ -43,7 +46,7 @@ static int64_t get(const int64_t *number)
     return __atomic_load_n(number, __ATOMIC_SEQ_CST);
 }
 
-/* In place of the C library's: the library under test calls this one. */
+/* Replaces the C library's pread() in the library under test. */
 ssize_t pread(int fd, void *to, size_t bytes, off_t at)
 {
     const int64_t number = __atomic_add_fetch(&now.reads, 1, __ATOMIC_SEQ_CST);
@@ -73,7 +76,8 @@ static int look(void *user, int64_t rows_done, int64_t rows)
     return 1;
 }
 
-/* One worker, who is the calling thread, and tells whenever it could. */
+/* Opens an engine with one worker, which is the calling thread, and with no delay between
+   calls of the function. */
 static hybrid_engine *open_looking(reading how)
 {
     hybrid_engine *engine = open_host(1, 0);
@@ -84,10 +88,9 @@ static hybrid_engine *open_looking(reading how)
     return engine;
 }
 
-/* ---- offsets -------------------------------------------------------------------------
- */
+/* ---- offsets ---- */
 
-/* A file with a hole for as many zeros. */
+/* Makes a file with `bytes` zeros, which take no disk space. */
 static void store_zeros(const char *name, int64_t bytes, const char *json)
 {
     char file[64];
@@ -112,7 +115,7 @@ static hybrid_file *open_file(hybrid_engine *engine, const char *name)
     return file;
 }
 
-/* ROWS empty rows with offsets of so many bytes. */
+/* Opens a matrix of ROWS empty rows with offsets of `size` bytes. */
 static hybrid_file *open_empty(hybrid_engine *engine, int size)
 {
     char json[512];
@@ -136,7 +139,7 @@ static int nothing(void *user, int64_t row_begin, const hybrid_csr *rows)
     return 0;
 }
 
-/* A B, with A in the file and a B without entries. */
+/* Computes A*B with A in the file and a B without entries. */
 static hybrid_status multiply(hybrid_engine *engine, const hybrid_file *A)
 {
     builder b              = build_start(COLS, COLS);
@@ -163,7 +166,7 @@ static void offsets_are_read_in_pieces(void **state)
     }
 }
 
-/* The calling thread reads an operand that is read as a whole. */
+/* The calling thread reads an operand completely. */
 static void the_call_ends_between_two_pieces(void **state)
 {
     (void)state;
@@ -178,8 +181,8 @@ static void the_call_ends_between_two_pieces(void **state)
     }
 }
 
-/* Another thread reads panels: it is within the third piece when the function ends the
- * call. */
+/* Another thread reads parts of A: it is within the third piece when the function ends
+   the call. */
 static void a_panel_ends_between_two_pieces(void **state)
 {
     (void)state;
@@ -194,8 +197,8 @@ static void a_panel_ends_between_two_pieces(void **state)
     }
 }
 
-/* A matrix that is read as a whole tells bytes of its arrays: the first piece is read
-   before anything is told, and each of the others ends before the next begins. */
+/* hybrid_read_csr() reports bytes of the arrays. The first report follows the first
+   piece, and each later piece ends before the next begins. */
 static void reading_a_matrix_tells_bytes(void **state)
 {
     (void)state;
@@ -219,10 +222,9 @@ static void reading_a_matrix_tells_bytes(void **state)
     }
 }
 
-/* ---- X -------------------------------------------------------------------------------
- */
+/* ---- X ---- */
 
-/* Two rows of as many columns as two pieces hold. */
+/* X has two rows, each with as many columns as two pieces hold. */
 static void long_rows_of_x_are_read_in_pieces(void **state)
 {
     enum { WIDTH = 2 * PIECE / 4 };

@@ -1,4 +1,4 @@
-/* tests/support/check/constant.c - runs leave a plan as it was made. */
+/* tests/support/check/constant.c - checks that runs do not change a plan. */
 #include "support/check/constant.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before its history, and behind. */
+/* The history, which runs do change, lies between these offsets. */
 enum { BEFORE = offsetof(hybrid_plan, history), BEHIND = BEFORE + sizeof(hy_history) };
 
 static size_t plan_bytes(const hybrid_plan *plan)

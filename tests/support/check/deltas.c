@@ -1,6 +1,4 @@
-/* tests/support/check/deltas.c - numbers packed as partition/move/deltas.h says, one
- * after another.
- */
+/* tests/support/check/deltas.c - sequential delta coding (partition/move/deltas.h). */
 #include "support/check/deltas.h"
 
 #include <string.h>
@@ -22,7 +20,7 @@ void deltas_fill(uint64_t seed, int bits, int rows, int32_t *numbers, int64_t co
     }
 }
 
-/* The frame of numbers [0, count), and its bytes. */
+/* Codes numbers [0, count) as one frame. Returns the bytes of the frame. */
 static size_t pack_frame(const int32_t *numbers, int64_t count, unsigned char *frame)
 {
     unsigned char *to = frame + HY_DELTA_LENS;
@@ -60,7 +58,7 @@ int64_t deltas_pack(const int32_t *numbers, int64_t count, void *packed)
     return units;
 }
 
-/* ---- the fake device ------------------------------------------------------------ */
+/* ---- the fake device ---- */
 
 typedef struct packing {
     const int32_t *numbers;

@@ -1,4 +1,4 @@
-/* tests/support/check/expect.c - what is checked where there is no test framework. */
+/* tests/support/check/expect.c - checks for programs without a test framework. */
 #include "support/check/expect.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* tests/support/check/expect.h - what is checked where there is no test framework. */
+/* tests/support/check/expect.h - checks for programs without a test framework. */
 #ifndef EXPECT_H
 #define EXPECT_H
 
-/* Unless it is the truth, print `what` is wrong and remember it. */
+/* If `truth` is 0, prints "wrong: " and `what`, and counts a failure. */
 void expect(int truth, const char *what);
 
-/* How often it was not. */
+/* Returns the number of failures. */
 int expect_failed(void);
 
 #endif /* EXPECT_H */

@@ -1,4 +1,5 @@
-/* tests/support/check/not_read.c - what alpha == 0 and beta == 0 leave unread. */
+/* tests/support/check/not_read.c - operands that must not be read if alpha or beta is
+   0. */
 #include "tests/support/check/not_read.h"
 
 #include <math.h>
@@ -11,11 +12,11 @@
 
 enum { ROWS = 300, COLS = 200, EACH = 6, GAP = 3 };
 
-static const size_t ROOM = 1 << 20; /* bytes: more than any array here */
+static const size_t ROOM = 1 << 20; /* bytes: more than any array of this test */
 
 typedef struct trial {
     hybrid_engine *engine;
-    const char *variant; /* NULL: without a plan */
+    const char *variant; /* NULL: one-shot calls */
     unsigned flags;
     hybrid_csr A;
     hybrid_dense X;
@@ -63,7 +64,7 @@ static int check_product(const trial *t, hybrid_plan *plan, double alpha, double
     return wrong != NULL;
 }
 
-/* One after the other, so that what alpha 0 leaves out the next run must still do. */
+/* Runs that follow a run with alpha 0 must still do what that run omitted. */
 static int check_runs(const trial *t, hybrid_plan *plan, test_kind kind, int64_t *checked)
 {
     static const double alphas[] = {0, 2, 0, 0, 2}, betas[] = {3, 0, 0, 1, 3};
@@ -74,7 +75,7 @@ static int check_runs(const trial *t, hybrid_plan *plan, test_kind kind, int64_t
     return failed;
 }
 
-/* A plan that a variant refuses is none to check. */
+/* Returns 0 if the variant refuses the plan. */
 static int check_trial(const trial *t, test_kind kind, int64_t *checked)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;

@@ -1,13 +1,14 @@
-/* tests/support/check/not_read.h - what alpha == 0 and beta == 0 leave unread. */
+/* tests/support/check/not_read.h - operands that must not be read if alpha or beta is
+   0. */
 #ifndef NOT_READ_H
 #define NOT_READ_H
 
 #include "hybrid_spmm.h"
 
-/* Each of the named variants of SpMM, planned, resident too, and one call without a plan:
-   with alpha 0, A and X in memory that cannot be read, and Y full of NaN where beta is 0;
-   with alpha 2 and beta 0, Y full of NaN. Failures are printed; returns how many there
-   were. *checked counts products. */
+/* Runs each SpMM variant of `variants` with a plan, with and without HYBRID_RESIDENT, and
+   a one-shot call. With alpha 0, A and X are in unreadable memory. With beta 0, Y is full
+   of NaN. Prints failures and returns their number; adds the number of products
+   to *checked. */
 int not_read_check(hybrid_engine *engine, const char *const *variants, int64_t *checked);
 
 #endif /* NOT_READ_H */

@@ -1,5 +1,4 @@
-/* tests/support/check/oracle.c - products computed slowly and obviously, to test against.
- */
+/* tests/support/check/oracle.c - slow and obvious products, to compare with. */
 #include "tests/support/check/oracle.h"
 
 #include <float.h>
@@ -8,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads operands, which the test alone writes, and memory of its own: the thread
-   sanitizer has nothing to see there. What the library wrote is read under its eyes. */
+/* For functions that read only operands and the oracle's own memory. The test thread
+   wrote both, so the thread sanitizer cannot find a race there. Reads of the library's
+   results stay instrumented. */
 #define UNWATCHED __attribute__((no_sanitize("thread")))
 #define INLINED                                                                          \
-    static inline __attribute__((always_inline)) /* watched as the caller is */
+    static inline __attribute__((always_inline)) /* instrumented if the caller is */
 
 static _Thread_local char sentence[256];
 
@@ -57,14 +57,14 @@ INLINED long double element(const hybrid_dense *M, int64_t i, int64_t j)
     return (long double)((const double *)M->data)[at];
 }
 
-/* ---- C = A*B ----------------------------------------------------------------- */
+/* ---- C = A*B ---- */
 
 typedef struct entry {
     long double sum, magnitude;
     int64_t terms; /* 0: the column does not occur */
 } entry;
 
-/* One row of C as an array of all its columns, and which of them occur. */
+/* One row of C as an array of all columns, and the list of columns that occur. */
 typedef struct dense_row {
     entry *at;
     int32_t *seen;
@@ -107,7 +107,7 @@ static void *grown(void *memory, int64_t count, size_t size)
     return more;
 }
 
-/* Twice what is needed: sanitizers copy whatever grows. */
+/* Doubles the capacity, because sanitizers copy every array that grows. */
 static void make_room(oracle *o, int64_t nnz)
 {
     if (nnz < o->room)
@@ -119,7 +119,7 @@ static void make_room(oracle *o, int64_t nnz)
     o->terms     = grown(o->terms, o->room, sizeof *o->terms);
 }
 
-/* Append the row to the oracle's arrays, and clear it. */
+/* Appends the row to the oracle's arrays, and clears it. */
 UNWATCHED static void append_row(oracle *o, int64_t i, dense_row *r)
 {
     const int64_t nnz = o->nnz + r->count;
@@ -165,7 +165,7 @@ void oracle_free(oracle *o)
     memset(o, 0, sizeof *o);
 }
 
-/* ---- checks ------------------------------------------------------------------ */
+/* ---- checks ---- */
 
 static long double relative_bound(int64_t terms, hybrid_type type)
 {
@@ -177,7 +177,7 @@ static long double tf32_bound(int64_t terms, hybrid_type type)
     return 0x1p-10L + 0x1p-22L + 2 * relative_bound(terms, type);
 }
 
-/* NaN is never right: write the comparison so that it fails. */
+/* A comparison with NaN is false, so that NaN is never right. */
 static int is_right(long double got, long double reference, long double bound, int exact)
 {
     if (exact)
@@ -227,7 +227,7 @@ const char *oracle_check(const oracle *o, const hybrid_csr *C, int exact)
     return NULL;
 }
 
-/* alpha * row i of A*X + beta * row i of `before`, one entry for each column. */
+/* Computes alpha * row i of A*X + beta * row i of `before`, one entry per column. */
 UNWATCHED static void dense_row_of(double alpha, const hybrid_csr *A, int64_t i,
                                    const hybrid_dense *X, double beta,
                                    const hybrid_dense *before, entry *row)

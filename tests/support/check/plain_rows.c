@@ -1,5 +1,5 @@
-/* tests/support/check/plain_rows.c - C = A*B by the plainest loop, and whether a result
-   has its bits. */
+/* tests/support/check/plain_rows.c - C = A*B by the plainest loop, and comparison of
+   bits. */
 #include "tests/support/check/plain_rows.h"
 
 #include <math.h>
@@ -22,10 +22,9 @@ void matrix_set_odd(hybrid_csr *A)
     }
 }
 
-/* ---- the loop -----------------------------------------------------------------------
- */
+/* ---- the loop ---- */
 
-/* One row of C as an array of all its columns, and which of them occur. */
+/* One row of C as an array of all columns, and which of them occur. */
 typedef struct plain_row {
     double *sum;
     uint8_t *there;
@@ -61,7 +60,7 @@ static void add_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain_r
         }
 }
 
-/* Append the row to C, and clear it. */
+/* Appends the row to C, and clears it. */
 static void take_row(plain_rows *c, int64_t i, plain_row *p)
 {
     int64_t n = c->row_ptr[i];
@@ -111,8 +110,7 @@ void plain_rows_free(plain_rows *rows)
     free(rows->val);
 }
 
-/* ---- checks -------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 int plain_same_bits(hybrid_type type, const void *values, int64_t k, double expected)
 {

@@ -1,32 +1,33 @@
-/* tests/support/check/plain_rows.h - C = A*B by the plainest loop, and whether a result
-   has its bits. */
+/* tests/support/check/plain_rows.h - C = A*B by the plainest loop, and comparison of
+   bits. */
 #ifndef PLAIN_ROWS_H
 #define PLAIN_ROWS_H
 
 #include "hybrid_spmm.h"
 
-/* All of A*B: each product rounded to the type, sums from +0 in the order of A. */
+/* The whole product A*B. Each scalar product is rounded to the type; sums begin with +0
+   and follow the order of A's entries. */
 typedef struct plain_rows {
-    int64_t *row_ptr; /* rows + 1 */
+    int64_t *row_ptr; /* rows + 1 offsets */
     int32_t *col;
     double *val;
     int64_t rows, cols;
     hybrid_type type;
 } plain_rows;
 
-/* Sets the values of A to zeros of both signs, ones, and numbers whose products are too small
-   for the type; and some of the later half to infinities and NaN. */
+/* Sets the values of A to zeros of both signs, ones, and numbers that give underflowing
+   products. Some values of the second half become infinities and NaN. */
 void matrix_set_odd(hybrid_csr *A);
 
-/* malloc's memory; running out of it aborts the test. */
+/* Computes A*B in memory from malloc(). A failed allocation aborts the program. */
 void plain_rows_make(const hybrid_csr *A, const hybrid_csr *B, plain_rows *out);
 void plain_rows_free(plain_rows *rows);
 
-/* Value k of such an array has the bits of `expected`; one NaN is as good as another. */
+/* Returns 1 if value k has the bits of `expected`. Any NaN equals any other NaN. */
 int plain_same_bits(hybrid_type type, const void *values, int64_t k, double expected);
 
-/* NULL if C has the shape, the entries and the bits of `right`, else a sentence that names
-   what has not; valid until the next call. */
+/* Returns NULL if C has the shape, entries and bits of `right`, else a sentence that
+   names the difference, valid until the next call. */
 const char *plain_rows_differ(const plain_rows *right, const hybrid_csr *C);
 
 #endif /* PLAIN_ROWS_H */

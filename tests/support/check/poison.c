@@ -1,4 +1,4 @@
-/* tests/support/check/poison.c - blocks that show who wrote where. */
+/* tests/support/check/poison.c - memory blocks that reveal writes out of bounds. */
 #include "tests/support/check/poison.h"
 
 #include <stdio.h>

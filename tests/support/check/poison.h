@@ -1,4 +1,4 @@
-/* tests/support/check/poison.h - blocks that show who wrote where. */
+/* tests/support/check/poison.h - memory blocks that reveal writes out of bounds. */
 #ifndef POISON_H
 #define POISON_H
 
@@ -6,14 +6,14 @@
 
 enum { POISON = 0xA5, POISON_GUARD = 64 };
 
-/* `bytes` and a guard behind them, all poison, aligned to 256. Give it to free();
-   running out of memory aborts the test. */
+/* Returns `bytes` bytes and a guard behind them, all filled with POISON and aligned to
+   256 bytes. The caller frees them with free(). A failed allocation aborts the test. */
 void *poison_block(size_t bytes);
 
-/* Nobody wrote to bytes [begin, end), or wrote poison. */
+/* Returns 1 if bytes [begin, end) are still POISON. */
 int poison_intact(const void *block, size_t begin, size_t end);
 
-/* The guard of a block of that size. */
+/* Returns 1 if the guard of a block of `bytes` bytes is intact. */
 int poison_guard_intact(const void *block, size_t bytes);
 
 #endif /* POISON_H */

@@ -1,4 +1,4 @@
-/* tests/support/check/refusals.c - what may be refused: the list of docs/design.md. */
+/* tests/support/check/refusals.c - compares refusals with the list of docs/design.md. */
 #include "support/check/refusals.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { MOST_LINE = 4096 };
 
-/* A line of the document is it, as an item of the list. */
+/* Returns 1 if an item of a list in docs/design.md contains the sentence. */
 static int is_documented(const char *sentence)
 {
     const char *source = getenv("HYBRID_SOURCE");

@@ -1,11 +1,12 @@
-/* tests/support/check/refusals.h - what may be refused: the list of docs/design.md. */
+/* tests/support/check/refusals.h - compares refusals with the list of docs/design.md. */
 #ifndef REFUSALS_H
 #define REFUSALS_H
 
 #include "hybrid_spmm.h"
 
-/* NULL, or what is wrong with a call that returned `status`, where the engine is to refuse
-   it with that sentence, or, if that is NULL, not at all. The document must have it. */
+/* Checks a call that returned `status`. With `sentence` the engine must have refused it
+   with that message, which docs/design.md must list. With NULL the call must not be
+   refused. Returns NULL or a description of the error. */
 const char *refusal_wrong(const hybrid_engine *engine, hybrid_status status,
                           const char *sentence);
 

@@ -1,5 +1,4 @@
-/* tests/support/check/result_pages.c - a context whose results are looked at page by
- * page. */
+/* tests/support/check/result_pages.c - counts the pages of results. */
 #include "support/check/result_pages.h"
 
 #include <setjmp.h>

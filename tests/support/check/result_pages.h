@@ -1,5 +1,4 @@
-/* tests/support/check/result_pages.h - a context whose results are looked at page by
-   page. */
+/* tests/support/check/result_pages.h - counts the pages of results. */
 #ifndef RESULT_PAGES_H
 #define RESULT_PAGES_H
 
@@ -8,18 +7,20 @@
 
 enum { PAGE = 4096, MIB = 1 << 20 };
 
-/* Set-up of a test, whose tear-down is close_context(): `ctx` of group.h has four workers, and `before` is the
-   number of its bytes in use when the test began. */
+/* Set-up of a test; close_context() is its tear-down. `ctx` of group.h gets four workers,
+   and `before` is set to the bytes that it uses. */
 extern int64_t before;
 int results_open(void **state);
 
-/* Bytes on the meter for pages; the lists' own bytes are small. */
+/* Returns the bytes that the meter counts for pages of results. The bytes of free lists
+   are small. */
 int64_t pages_counted(void);
 
-/* Number of pages of [ptr, ptr + bytes) that are resident, for up to 4 MiB. */
+/* Returns how many pages of [ptr, ptr + bytes) are in memory. `bytes` is at most 4
+   MiB. */
 int64_t pages_present(const char *ptr, size_t bytes);
 
-/* An array of results, all of whose bytes are written. */
+/* Returns an array of results with all bytes written. */
 char *array_of(size_t bytes);
 
 #endif /* RESULT_PAGES_H */

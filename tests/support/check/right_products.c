@@ -1,4 +1,5 @@
-/* tests/support/check/right_products.c - products that verification must not doubt. */
+/* tests/support/check/right_products.c - right products, which verification must
+   accept. */
 #include "tests/support/check/right_products.h"
 
 #include <math.h>
@@ -10,7 +11,8 @@
 
 enum { SIZES = 40, TRIALS = 1, LONG_TRIALS = 5 };
 
-static const double EQUAL = 0.1; /* sums of it are off by far more than random ones */
+static const double EQUAL = 0.1; /* rounding errors of its sums grow much faster than
+                                    those of random values */
 
 typedef struct product {
     hybrid_engine *engine;
@@ -28,7 +30,7 @@ static int complain(const product *p, const char *what)
     return 1;
 }
 
-/* 0 if the product was verified, and none was off. */
+/* Returns 0 if the product was verified and accepted. */
 static int judge(const product *p, hybrid_status status, int64_t row)
 {
     if (status != HYBRID_OK)
@@ -70,7 +72,7 @@ static int verify_spmm(const product *p, const hybrid_csr *A, const hybrid_dense
     options.flags        = p->flags;
     hybrid_status status = hybrid_spmm_plan(p->engine, A, X->cols, &options, &plan);
     if (status == HYBRID_UNSUPPORTED)
-        return 0; /* as variants of SpMV do with more than one column */
+        return 0; /* SpMV variants refuse more than one column */
     if (status == HYBRID_OK)
         status = hybrid_spmm_run(plan, 1, A, X, 0, Y);
     if (status == HYBRID_OK)
@@ -81,7 +83,7 @@ static int verify_spmm(const product *p, const hybrid_csr *A, const hybrid_dense
     return judge(p, status, row);
 }
 
-/* Values that are random, all equal, or of sizes from 1e-6 to 1e6. */
+/* Sets values that are random, all equal, or between 1e-6 and 1e6 in size. */
 static void set_values(void *val, hybrid_type type, int64_t count, uint64_t seed)
 {
     const uint64_t which = test_hash(seed, 0) % 3;
@@ -166,7 +168,7 @@ int right_products(hybrid_engine *engine, const char *const *names, int64_t coun
     return wrong;
 }
 
-/* ---- long rows --------------------------------------------------------------------- */
+/* ---- long rows ---- */
 
 static int long_product(const product *p, const long_rows *shape, hybrid_type type)
 {

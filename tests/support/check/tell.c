@@ -1,4 +1,4 @@
-/* tests/support/check/tell.c - how many were checked and wrong. */
+/* tests/support/check/tell.c - prints the final counts of tests without a framework. */
 #include "support/check/tell.h"
 
 #include <stdio.h>

@@ -1,14 +1,14 @@
-/* tests/support/check/tell.h - for tests without a framework: how many were checked and
-   wrong. */
+/* tests/support/check/tell.h - prints the final counts of tests without a framework. */
 #ifndef TELL_H
 #define TELL_H
 
 #include <stdint.h>
 
-/* Print both. Returned is how many are wrong; too few that were checked are one more. */
+/* Prints how many products were checked and how many were wrong. Returns the number of
+   wrong ones, plus 1 if fewer than `least` were checked. */
 int tell(const char *what, int64_t checked, int64_t least, int wrong);
 
-/* The same where the number is known. */
+/* Works as tell() if exactly `all` products must have been checked. */
 int tell_all(const char *what, int64_t checked, int64_t all, int wrong);
 
 #endif /* TELL_H */

@@ -1,4 +1,4 @@
-/* tests/support/check/tiled_reader.c - packs of spmm.cuda.tiled, taken apart again. */
+/* tests/support/check/tiled_reader.c - checks packs of spmm.cuda.tiled. */
 #include "tests/support/check/tiled_reader.h"
 
 #include <setjmp.h>
@@ -12,16 +12,16 @@
 #include "base/data/csr.h"
 #include "tests/support/inputs/cases.h"
 
-/* What the portions of a chunk have been found to hold. */
+/* State of the check. */
 typedef struct reader {
     const hy_job *job;
     const hy_tiled_view *view;
     const hy_tiled_rules *rules;
-    const int64_t *rank; /* new number of a column, or NULL */
-    int64_t *length,
-        *begin;         /* of each place of a panel: entries; its first in A, or -1 */
-    int64_t value;      /* next in view->val */
-    int64_t map, stage; /* next ones */
+    const int64_t *rank;     /* new number of each column, or NULL */
+    int64_t *length, *begin; /* for each row place of the panels: number of entries; index
+                                of its first entry in A, or -1 */
+    int64_t value;           /* next index in view->val */
+    int64_t map, stage;      /* next ones */
 } reader;
 
 static int64_t places(const reader *r)
@@ -37,7 +37,8 @@ static void add_lengths(reader *r)
                 r->length[p * HY_TILED_ROWS + i] += r->view->count[s * HY_TILED_ROWS + i];
 }
 
-/* The place whose portion goes to `out`; there is one. */
+/* Returns the place with the portion that goes to `out`. Fails the test if there is
+   none. */
 static int64_t place_of(const reader *r, int64_t *of_row, int64_t out)
 {
     const int64_t rows = r->job->chunk->features.rows;
@@ -47,7 +48,7 @@ static int64_t place_of(const reader *r, int64_t *of_row, int64_t out)
     return at;
 }
 
-/* Every row is there whole, or as parts that follow each other. */
+/* Checks that every row is stored whole, or in consecutive parts. */
 static void find_portions(reader *r)
 {
     const hy_tiled_head *head = &r->view->head;
@@ -93,7 +94,7 @@ static void find_portions(reader *r)
     free(of);
 }
 
-/* Entries of a slice in their order are the next ones of their portions. */
+/* Checks that the entries of a slice are the next entries of their portions. */
 static void read_slice(reader *r, const hy_tiled_stage *s, int64_t place,
                        const uint16_t *count, char *used)
 {
@@ -115,8 +116,8 @@ static void read_slice(reader *r, const hy_tiled_stage *s, int64_t place,
         }
 }
 
-/* Rows of X ascend over the stages of a panel, fill all tiles but the last, and all are
-   used. */
+/* Checks the rows of X of a panel: they ascend over the stages, all are used, and all
+   tiles but the last are full. */
 static void read_panel(reader *r, int64_t panel)
 {
     int32_t last = -1;

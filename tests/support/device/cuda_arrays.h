@@ -1,5 +1,6 @@
-/* tests/support/device/cuda_arrays.h - arrays in the memory of the first GPU. A failure
-   of CUDA ends the program. */
+/* tests/support/device/cuda_arrays.h - arrays in the memory of the first GPU.
+
+   A CUDA error ends the program. */
 #ifndef CUDA_ARRAYS_H
 #define CUDA_ARRAYS_H
 
@@ -9,31 +10,35 @@
 extern "C" {
 #endif
 
-/* A copy of so many bytes, `skew` bytes after where CUDA would have them; and it is freed. */
+/* Copies `bytes` bytes to the device. The array begins `skew` bytes after an address that
+   CUDA aligned; cuda_array_free() needs the same skew. */
 void *cuda_array(const void *from, size_t bytes, size_t skew);
 void cuda_array_free(void *array, size_t skew);
 
-/* So many bytes of such an array to host memory. */
+/* Copies the first `bytes` bytes of a device array to host memory. */
 void cuda_array_read(void *to, const void *from, size_t bytes);
 
-/* Managed memory, freed as an array without skew. */
+/* Returns managed memory, which cuda_array_free() frees with skew 0. */
 void *cuda_managed(size_t bytes);
 
-/* A stream, and a copy of host memory to an array at its end, behind some 50 ms. */
+/* cuda_stream() returns a stream. cuda_write_late() enqueues a wait of 50 ms and then a
+   copy from host memory to a device array. */
 void *cuda_stream(void);
 void cuda_stream_free(void *stream);
 void cuda_write_late(void *stream, void *to, const void *from, size_t bytes);
 
-/* Work of the stream waits from here on until it is released. Kernels that are launched
-   meanwhile were launched before, since to load one may wait for the device. */
+/* cuda_hold() makes later work of the stream wait until cuda_release(). A kernel launched
+   in between must have been launched before, because loading a kernel may wait for the
+   device. */
 void *cuda_hold(void *stream);
 void cuda_release(void *hold);
 
-/* Whether the stream has work to do; and waits until it has none. */
+/* cuda_stream_busy() returns 1 while the stream has unfinished work. cuda_stream_wait()
+   waits for its end. */
 int cuda_stream_busy(void *stream);
 void cuda_stream_wait(void *stream);
 
-/* An array as it is at this point of the stream, and freed there. */
+/* Allocates an array, copies `bytes` bytes to it, and frees it, all in stream order. */
 void *cuda_array_in(void *stream, const void *from, size_t bytes);
 void cuda_array_free_in(void *stream, void *array);
 

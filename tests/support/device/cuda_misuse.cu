@@ -1,5 +1,5 @@
-/* tests/support/device/cuda_misuse.cu - what another user of CUDA in the process may do.
- */
+/* tests/support/device/cuda_misuse.cu - harmful things that other CUDA code of a process
+   may do. */
 #include "tests/support/device/cuda_misuse.h"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,7 @@
-/* tests/support/device/cuda_misuse.h - what another user of CUDA in the process may do.
-   1: done. */
+/* tests/support/device/cuda_misuse.h - harmful things that other CUDA code of a process
+   may do.
+
+   Functions return 1 on success. */
 #ifndef CUDA_MISUSE_H
 #define CUDA_MISUSE_H
 
@@ -7,11 +9,11 @@
 extern "C" {
 #endif
 
-/* Leave an error pending in the calling thread, one that harms nothing. */
+/* Leaves a harmless error pending in the calling thread: a failed allocation. */
 int cuda_leave_error(void);
 
-/* Start a kernel that traps, and do not wait for it: the process has no GPU after that.
- */
+/* Starts a kernel that traps and does not wait for it. The process cannot use the GPU
+   afterwards. */
 int cuda_trap(void);
 
 #ifdef __cplusplus

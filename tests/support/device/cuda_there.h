@@ -1,22 +1,25 @@
-/* tests/support/device/cuda_there.h - operands in the memory of the first GPU, copied
-   from host memory. Arrays begin `skew` bytes after where CUDA would have them. */
+/* tests/support/device/cuda_there.h - operands in the memory of the first GPU.
+
+   They are copies of host operands. Arrays begin `skew` bytes after an address that CUDA
+   aligned. */
 #ifndef CUDA_THERE_H
 #define CUDA_THERE_H
 
 #include "hybrid_spmm.h"
 
-/* Bytes of a dense matrix with its gaps. */
+/* Returns the bytes of a dense matrix including its gaps. */
 size_t cuda_dense_bytes(const hybrid_dense *X);
 
-/* A copy, whose data cuda_array_free() frees. */
+/* Returns a device copy of X. cuda_array_free() frees its data. */
 hybrid_dense cuda_dense(const hybrid_dense *X, size_t skew);
 
-/* Copies, the second with columns of 64 bits; cuda_csr_free() frees their arrays. */
+/* Return a device copy of A; cuda_wide_csr() converts its column indices to 64 bits.
+   cuda_csr_free() frees the arrays. */
 hybrid_csr cuda_csr(const hybrid_csr *A, size_t skew);
 hybrid_csr cuda_wide_csr(const hybrid_csr *A, size_t skew);
 void cuda_csr_free(hybrid_csr *A, size_t skew);
 
-/* A copy in host memory of a result that is there, for matrix_free(). */
+/* Returns a host copy of a device result. matrix_free() frees it. */
 hybrid_csr cuda_csr_fetch(const hybrid_csr *C);
 
 #endif /* CUDA_THERE_H */

@@ -4,17 +4,19 @@
 
 #include "hybrid_spmm.h"
 
-/* Copies on device `device`. Arrays begin `skew` values after a page. To be freed. */
+/* Returns a copy of A on device `device`. Its arrays begin `skew` values after a page
+   boundary. on_device_csr_free() frees them. */
 hybrid_csr on_device_csr(int device, const hybrid_csr *A, size_t skew);
-/* The same with columns of 64 bits. */
+/* Works as on_device_csr(), but the column indices have 64 bits. */
 hybrid_csr on_device_wide(int device, const hybrid_csr *A, size_t skew);
 void on_device_csr_free(hybrid_csr *A);
 hybrid_dense on_device_dense(int device, const hybrid_dense *X, size_t skew);
 
-/* The copy's elements, gaps too, to a host matrix of its shape; and the copy is freed. */
+/* Copies all elements, gaps included, to `to`, a host matrix of the same shape, and frees
+   the device copy. */
 void on_device_take(hybrid_dense *there, hybrid_dense *to);
 
-/* A host copy of a result that is there, malloc's. */
+/* Returns a host copy of a device result. Its arrays are allocated with malloc(). */
 hybrid_csr on_device_fetch(const hybrid_csr *C);
 
 #endif /* ON_DEVICE_H */

@@ -1,5 +1,5 @@
-/* tests/support/device/space_world.c - operands of the host, and copies of them on a fake
- * device. */
+/* tests/support/device/space_world.c - an engine with a fake device, and operands on both
+   sides. */
 #include "support/device/space_world.h"
 
 #include <setjmp.h>

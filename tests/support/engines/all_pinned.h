@@ -1,5 +1,5 @@
-/* tests/support/engines/all_pinned.h - a context in which a copy engine may read all
-   memory. */
+/* tests/support/engines/all_pinned.h - a context in which every byte of host memory
+   counts as pinned. */
 #ifndef ALL_PINNED_H
 #define ALL_PINNED_H
 

@@ -1,5 +1,5 @@
-/* tests/support/engines/context.c - a context with workers and results, without an
- * engine. */
+/* tests/support/engines/context.c - a context without an engine: a worker pool and a
+   results allocator. */
 #include "tests/support/engines/context.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "base/threads/topology.h"
 
 typedef struct fixture {
-    hy_context ctx; /* first, so that a context is its fixture */
+    hy_context ctx; /* first, so that a context pointer converts to its fixture */
     hy_topology *topology;
 } fixture;
 

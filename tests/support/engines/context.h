@@ -1,17 +1,19 @@
-/* tests/support/engines/context.h - a context with workers and results, without an
-   engine. */
+/* tests/support/engines/context.h - a context without an engine: a worker pool and a
+   results allocator. */
 #ifndef HY_TEST_CONTEXT_H
 #define HY_TEST_CONTEXT_H
 
 #include "base/contract/context.h"
 
-/* threads = 0: one a core. Fails the running test if it cannot be built. */
+/* Creates a context with `threads` workers; 0 means one per core. A failure fails the
+   running test. */
 hy_context *test_context(int threads);
 
-/* Fails the running test if working memory or results were not given back. */
+/* Destroys the context. Fails the running test if working memory or results were not
+   freed. */
 void test_context_free(hy_context *ctx);
 
-/* The context's topology, for pools beside its own. */
+/* Returns the topology of the context, from which a test can create further pools. */
 const struct hy_topology *test_topology(const hy_context *ctx);
 
 #endif /* HY_TEST_CONTEXT_H */

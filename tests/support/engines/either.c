@@ -1,5 +1,5 @@
-/* tests/support/engines/either.c - engines that compute on the host or on a fake device.
- */
+/* tests/support/engines/either.c - engines that compute on the host or on a fake
+   device. */
 #include "support/engines/either.h"
 
 #include <setjmp.h>

@@ -5,11 +5,12 @@
 
 #include "base/contract/variant.h"
 
-/* The variants: one of each product for either. */
+/* The variants of these engines: for each backend one for SpGEMM and one for SpMM. NULL
+   ends the list. */
 extern const hy_variant *const either_variants[];
 
-/* Two workers and a device whose work takes no time. device_bytes as in
-   hybrid_engine_options. Failures abort the test. */
+/* Creates an engine with two workers. Without on_host it has a fake device without
+   delays. `device_bytes` is as in hybrid_engine_options. A failure aborts the test. */
 hybrid_engine *either_open(int on_host, size_t device_bytes);
 
 #endif /* EITHER_H */

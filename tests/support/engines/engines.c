@@ -1,4 +1,4 @@
-/* tests/support/engines/engines.c - several engines of one process at once, each in a
+/* tests/support/engines/engines.c - several engines at once in one process, each in a
    thread of its own. */
 #include "support/engines/engines.h"
 
@@ -10,7 +10,7 @@
 #include "support/products/variants.h"
 
 enum { KINDS = 4, MOST_ENGINES = 8, MOST_VARIANTS = 64, ENOUGH = 20, ONE_LIFE = 3 };
-enum { TRIES = 2 }; /* of each variant by each thread, however late it is */
+enum { TRIES = 2 }; /* products that each thread computes at least with each variant */
 
 static const test_kind kinds[KINDS] = {{HYBRID_F32, HYBRID_I32, 1},
                                        {HYBRID_F32, HYBRID_I64, 0},
@@ -21,12 +21,12 @@ static const size_t budgets[] = {0, (size_t)64 << 20, (size_t)256 << 20, (size_t
 
 enum { BUDGETS = sizeof budgets / sizeof *budgets };
 
-/* Squares of ROWS rows, a few hundred to some thousand products each: rows of every size
-   that a GPU has a kernel for. */
+/* The squares have ROWS rows with some hundred to some thousand scalar products each, so
+   that every row size class of the GPU kernels occurs. */
 enum { ROWS = 700, SQUARES = 3 };
 static const double per_row[SQUARES] = {18, 27, 45};
 
-/* ---- what is multiplied: made once, read by all threads ---- */
+/* ---- products: made once, read by all threads ---- */
 
 typedef struct product {
     test_case c;
@@ -70,7 +70,7 @@ static void free_products(product *all, int count)
     free(all);
 }
 
-/* ---- a thread ---- */
+/* ---- one thread ---- */
 
 typedef struct worker {
     const engines_run *run;
@@ -79,7 +79,7 @@ typedef struct worker {
     uint64_t index, turn;
     int64_t until_ns;
     int failed;
-    int64_t checked[MOST_VARIANTS]; /* by each variant */
+    int64_t checked[MOST_VARIANTS]; /* products checked, by variant */
     pthread_t thread;
 } worker;
 
@@ -92,8 +92,8 @@ static int variant_count(const worker *w)
     return count;
 }
 
-/* Returns 1 until the time is up and the thread has tried each variant often enough. A
-   machine that is slow or does other things makes a run longer, not emptier. */
+/* Returns 1 until the time is up and the thread has computed TRIES products with each
+   variant. On a slow machine a run takes longer instead of testing less. */
 static int goes_on(const worker *w)
 {
     const int few = w->turn < (uint64_t)(TRIES * variant_count(w));
@@ -101,8 +101,8 @@ static int goes_on(const worker *w)
     return w->failed < ENOUGH && (few || hy_now_ns() < w->until_ns);
 }
 
-/* Variants take turns, and threads begin with different ones. A third of the products are
-   of squares. */
+/* Multiplies once and checks the result. Each call takes the next variant; threads begin
+   with different variants. A third of the products are squares. */
 static void multiply(worker *w, hybrid_engine *engine)
 {
     const uint64_t dice = test_hash(w->index, w->turn), rest = dice >> 32;
@@ -115,7 +115,7 @@ static void multiply(worker *w, hybrid_engine *engine)
                                     dice / 3, &w->checked[v], NULL);
 }
 
-/* An engine that makes so many products, and goes. */
+/* Creates an engine, computes `products` products with it at most, and destroys it. */
 static void live(worker *w, int64_t products)
 {
     hybrid_engine *engine;
@@ -144,7 +144,7 @@ static void *live_often(void *arg)
     return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all threads ---- */
 
 static int64_t count_all(const worker *workers, int threads, int v)
 {

@@ -1,4 +1,4 @@
-/* tests/support/engines/engines.h - several engines of one process at once, each in a
+/* tests/support/engines/engines.h - several engines at once in one process, each in a
    thread of its own. */
 #ifndef ENGINES_H
 #define ENGINES_H
@@ -6,18 +6,20 @@
 #include "hybrid_spmm.h"
 
 typedef struct engines_run {
-    /* with so much device memory; 0: all */
+    /* Creates an engine with at most device_bytes of device memory; 0: no cap. */
     hybrid_status (*open)(size_t device_bytes, hybrid_engine **engine);
-    const char *const *names; /* of variants, ended by NULL */
-    int engines;              /* that multiply, with budgets of their own */
-    int churn;                /* 1: another thread makes and destroys engines meanwhile */
-    double seconds;           /* of each run, which takes longer where a thread has not tried
+    const char *const *names; /* names of the variants to test, ended by NULL */
+    int engines;              /* threads, each with one engine for the whole run */
+    int churn;                /* 1: one more thread creates and destroys engines during
+                                 the run */
+    double seconds;           /* duration; a run takes longer if a thread has not tried
                                  each variant twice by then */
 } engines_run;
 
-/* Every engine multiplies what it throws by the variants in turn, and checks each product
-   against the oracle. Failures are printed; returns how many there were, a variant that
-   nobody computed with included. *checked counts the products. */
+/* Every engine multiplies random test cases by all variants in turn. Each result is
+   checked against the oracle, and failures are printed. A variant with which no product
+   was computed is a failure too. Returns the number of failures, and adds to *checked the
+   number of products. */
 int engines_check(const engines_run *run, int64_t *checked);
 
 #endif /* ENGINES_H */

@@ -1,4 +1,4 @@
-/* tests/support/engines/group.c - one context for all tests of a program, or for each. */
+/* tests/support/engines/group.c - one context per cmocka group or test. */
 #include "tests/support/engines/group.h"
 
 hy_context *ctx;

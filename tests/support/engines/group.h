@@ -1,4 +1,4 @@
-/* tests/support/engines/group.h - one context for all tests of a program, or for each. */
+/* tests/support/engines/group.h - one context per cmocka group or test. */
 #ifndef GROUP_H
 #define GROUP_H
 
@@ -6,8 +6,8 @@
 
 extern hy_context *ctx;
 
-/* Fixtures of a cmocka group or test: ctx, with three workers where none are named;
-   nothing of it may be left. */
+/* Fixtures of a cmocka group or test that create and destroy `ctx`. open_context()
+   creates three workers. close_context() fails if memory of the context was not freed. */
 int open_context(void **state);
 int open_one_worker(void **state);
 int open_two_workers(void **state);

@@ -1,5 +1,4 @@
-/* tests/support/engines/host_engine.c - one engine on the host for all tests of a
- * program. */
+/* tests/support/engines/host_engine.c - one host engine for all tests of a program. */
 #include "tests/support/engines/host_engine.h"
 
 hybrid_engine *engine;

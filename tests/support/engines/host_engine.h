@@ -1,5 +1,4 @@
-/* tests/support/engines/host_engine.h - one engine on the host for all tests of a
-   program. */
+/* tests/support/engines/host_engine.h - one host engine for all tests of a program. */
 #ifndef HOST_ENGINE_H
 #define HOST_ENGINE_H
 
@@ -7,7 +6,7 @@
 
 extern hybrid_engine *engine;
 
-/* Fixtures of a cmocka group: two workers. */
+/* Fixtures of a cmocka group that create and destroy `engine`, which has two workers. */
 int open_engine(void **state);
 int close_engine(void **state);
 

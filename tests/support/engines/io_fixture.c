@@ -1,6 +1,5 @@
 /* tests/support/engines/io_fixture.c - a context without an engine, and files to read and
- * write.
- */
+   write. */
 #include "tests/support/engines/io_fixture.h"
 
 #include <dirent.h>
@@ -22,8 +21,7 @@ static void need(int condition, const char *what)
     }
 }
 
-/* ---- context -------------------------------------------------------------------------
- */
+/* ---- context ---- */
 
 typedef struct fixture {
     hy_context ctx;
@@ -58,7 +56,7 @@ hy_context *io_open(int threads)
 
 void io_close(hy_context *ctx)
 {
-    fixture *f = (fixture *)ctx; /* its first member */
+    fixture *f = (fixture *)ctx; /* the first member of fixture */
 
     hy_results_destroy(ctx, ctx->results);
     hy_pool_destroy(ctx, ctx->pool);
@@ -89,8 +87,7 @@ int io_group_close(void **state)
     return io_group_remove(state);
 }
 
-/* ---- files ----------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static const char *data_folder(void)
 {
@@ -144,7 +141,7 @@ const char *io_temp(const char *name)
 
 const char *io_partial(const char *name)
 {
-    static char path[4096 + 64]; /* a name, a number, an ending */
+    static char path[4096 + 64]; /* room for name, process id and suffix */
 
     snprintf(path, sizeof path, "%s.%ld.partial", io_temp(name), (long)getpid());
     return path;
@@ -166,16 +163,16 @@ void io_remove_temp(void)
     has_temp = 0;
 }
 
-/* ---- mutations ------------------------------------------------------------------------
- */
+/* ---- mutations ---- */
 
 static uint64_t next_random(uint64_t *state)
 {
     return random_next(state) >> 33;
 }
 
-/* One of: another byte, a byte less, a byte more, a cut end, a piece repeated. `data` has
-   room for twice its bytes. */
+/* Changes `data` in one random way: replaces, removes or inserts a byte, cuts the end
+   off, or appends a copy of up to 63 bytes. `data` has room for `room` bytes. Returns the
+   new size. */
 static size_t mutate(unsigned char *data, size_t bytes, size_t room, uint64_t *state)
 {
     static const char likely[] = "0123456789 -+.eE%\n\r\tnif{}(),'<>f8:";

@@ -5,31 +5,35 @@
 
 #include "base/contract/context.h"
 
-/* Context with `threads` workers; aborts when there is none to be had. */
+/* Creates a context with `threads` workers. A failure aborts the program. */
 hy_context *io_open(int threads);
 void io_close(hy_context *ctx);
 
-/* Set-up and end of a group of tests that share a context of three workers, and leave no
-   files. */
+/* Fixtures of a cmocka group that shares `io_ctx`, a context of three workers. The
+   closing fixture also removes the files of io_temp(). */
 extern hy_context *io_ctx;
 int io_group_open(void **state);
 int io_group_close(void **state);
 
-/* Path of a file of tests/data; valid until the next call. */
+/* Returns the path of a file of tests/data. The path is valid until the next call. */
 const char *io_data(const char *name);
 
-/* Contents of a file and a 0, to be given to free(); aborts when it cannot be read. */
+/* Reads a file. Returns its bytes followed by a 0, and their number without the 0; the
+   caller frees them with free(). A failure aborts the program. */
 char *io_load(const char *path, size_t *bytes);
 void io_store(const char *path, const void *data, size_t bytes);
 
-/* Path of a file in a fresh folder of this program; valid until the next call. */
+/* Returns a path in a temporary folder of this process. The path is valid until the next
+   call. */
 const char *io_temp(const char *name);
-const char *io_partial(const char *name); /* of what is written until it is complete */
+const char *io_partial(const char *name); /* path to which the library writes until the
+                                             file is complete */
 void io_remove_temp(void);
-int io_group_remove(void **state); /* the same, at the end of a group */
+int io_group_remove(void **state); /* io_remove_temp() as the closing fixture of a
+                                      group */
 
-/* Call `fn` with every file of tests/data of which the name contains `part`, and
-   `rounds` mutations of it, the same on every run. */
+/* Calls `fn` with every file of tests/data that has `part` in its name, and with `rounds`
+   random mutations of each. The mutations are the same on every run. */
 void io_mutate(const char *part, int rounds,
                int (*fn)(const unsigned char *data, size_t bytes));
 

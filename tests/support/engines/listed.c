@@ -1,5 +1,4 @@
-/* tests/support/engines/listed.c - the devices that tests are to use, where they do not
- * say. */
+/* tests/support/engines/listed.c - the devices that HYBRID_DEVICES lists. */
 #include "support/engines/listed.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* tests/support/engines/open_cuda.c - an engine on the GPU. */
+/* tests/support/engines/open_cuda.c - engines on the GPU. */
 #include "support/engines/open_cuda.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 #include "support/engines/listed.h"
 #include "support/fake/settings.h"
 
-/* On the devices that are listed, if there are such: all compute. */
+/* Opens an engine on the devices of HYBRID_DEVICES, or on the default device. All of
+   these devices compute. */
 static hybrid_status open_with(hybrid_engine_options options, hybrid_engine **engine)
 {
     char why[256] = "";

@@ -1,4 +1,3 @@
-/* tests/support/engines/open_host.c - an engine on the host. */
 #include "support/engines/open_host.h"
 
 #include <setjmp.h>

@@ -4,7 +4,8 @@
 
 #include "hybrid_spmm.h"
 
-/* With so many threads and so much host memory; 0: all. It is asserted that there is one. */
+/* Creates an engine with `threads` workers and at most `host_bytes` of host memory; 0
+   means no limit. A failure aborts the test. */
 hybrid_engine *open_host(int threads, size_t host_bytes);
 
 #endif /* OPEN_HOST_H */

@@ -1,4 +1,4 @@
-/* tests/support/engines/places.c - engines on the host and on a fake device. */
+/* tests/support/engines/places.c - engines on the host or on a fake device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,16 +1,19 @@
-/* tests/support/engines/places.h - engines on the host and on a fake device. */
+/* tests/support/engines/places.h - engines on the host or on a fake device. */
 #ifndef PLACES_H
 #define PLACES_H
 
 #include "hybrid_spmm.h"
 
-/* CARRIED: on the device, by a variant that brings all it needs of B. */
+/* ON_DEVICE: B lies on the fake device. CARRIED: packs contain all rows of B that a chunk
+   needs. */
 typedef enum place { ON_HOST, ON_DEVICE, CARRIED, PLACES } place;
 
-/* Two workers; the device's work takes random time. Failures abort the test. */
+/* Creates an engine with two workers. Work of the fake device takes random time. A
+   failure aborts the test. */
 hybrid_engine *place_open(place where, size_t device_bytes);
 
-/* Of a run, if there was one, it is to agree with itself (usage.h). */
+/* Returns the report of a plan. After a run, usage_check() (usage.h) must find it
+   consistent. */
 hybrid_report report_of(const hybrid_plan *plan);
 
 #endif /* PLACES_H */

@@ -1,4 +1,5 @@
-/* tests/support/engines/weighed.c - engines that weigh a fake device against the host. */
+/* tests/support/engines/weighed.c - engines for which a fake device competes with the
+   host. */
 #include "support/engines/weighed.h"
 
 #include <setjmp.h>
@@ -32,8 +33,8 @@ void weighed_settle(hy_backend *host)
     host->ops  = &ops;
 
     host->measured.mem_Bps  = 3e10;
-    host->measured.launch_s = 1e-9; /* the product is small */
-    host->measured.flops    = 2e10; /* slow enough for a device that X fits */
+    host->measured.launch_s = 1e-9; /* does not matter for a small product */
+    host->measured.flops    = 2e10; /* so slow that a device on which X fits is faster */
 }
 
 hybrid_engine *weighed_open(size_t device_bytes)

@@ -1,4 +1,4 @@
-/* tests/support/engines/world.c - A*X on a fake device and the host, again and again. */
+/* tests/support/engines/world.c - repeated products A*X on a fake device and the host. */
 #include "support/engines/world.h"
 
 #include <setjmp.h>
@@ -23,7 +23,8 @@ void world_open(world *w, const hy_backend_ops *device, const hy_variant *spmm,
     static const hy_variant *table[sizeof variants / sizeof *variants];
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
 
-    memcpy(table, variants, sizeof variants); /* as long as the engine */
+    memcpy(table, variants, sizeof variants); /* static, because the engine keeps a
+                                                 pointer to it */
     options.threads      = 3;
     options.device_bytes = device_bytes;
     assert_int_equal(fake_engine_open(&options, places, table, &w->engine), HYBRID_OK);
@@ -75,7 +76,7 @@ hybrid_plan *world_plan(world *w, int64_t chunk_rows, unsigned flags, hybrid_spl
     return plan;
 }
 
-void world_turn_signs(world *w)
+void world_negate(world *w)
 {
     for (int64_t k = 0; k < w->A.nnz; k++)
         value_set(w->A.val, HYBRID_F64, k, -value_at(w->A.val, HYBRID_F64, k));

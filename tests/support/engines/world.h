@@ -1,5 +1,6 @@
-/* tests/support/engines/world.h - A*X on a fake device and the host, again and again.
-   Failures abort the test. */
+/* tests/support/engines/world.h - repeated products A*X on a fake device and the host.
+
+   A failure aborts the test. */
 #ifndef WORLD_H
 #define WORLD_H
 
@@ -10,26 +11,27 @@ enum { ROWS = 900, COLS = 800, EACH = 7 };
 enum { NONE = 0, X_PINNED = 1, Y_PINNED = 2, BOTH = 3 };
 
 typedef struct world {
-    hybrid_engine *engine; /* of three workers */
+    hybrid_engine *engine; /* with three workers */
     hybrid_csr A;
     hybrid_dense X, Y, before; /* before: a copy of Y */
-    unsigned runs;             /* for who wants another X in each */
+    unsigned runs;             /* counter for tests that change X for each run */
 } world;
 
-/* A of f64 and whole numbers, about EACH in a row; X and Y in rows, of so many columns. The
-   device has `spmm`, and a variant for sparse products; 0 bytes: no cap. */
+/* Creates the engine and the operands. A has about EACH f64 entries per row, all whole
+   numbers. X and Y are row-major and have `width` columns. The device has the variant
+   `spmm` and a variant for SpGEMM; `device_bytes` caps its memory, 0: no cap. */
 void world_open(world *w, const hy_backend_ops *device, const hy_variant *spmm,
                 size_t device_bytes, int64_t width);
 void world_close(world *w);
 
-/* X, Y, BOTH or NONE of them. */
+/* Pins (on = 1) or unpins the matrices of `which`: X, Y, both or none. */
 void world_pin(world *w, int which, int on);
 
 hybrid_plan *world_plan(world *w, int64_t chunk_rows, unsigned flags, hybrid_split split,
                         double share);
 
-/* Numbers of A change sign, and with them the sign of A*X. */
-void world_turn_signs(world *w);
+/* Negates all values of A, and thus A*X. */
+void world_negate(world *w);
 
 size_t world_bytes(const hybrid_dense *m);
 

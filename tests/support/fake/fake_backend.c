@@ -1,4 +1,4 @@
-/* tests/support/fake/fake_backend.c - memory of the device made of host memory. */
+/* tests/support/fake/fake_backend.c - memory of the fake device, which is host memory. */
 #include "tests/support/fake/fake_backend.h"
 
 #include <pthread.h>
@@ -18,16 +18,17 @@ typedef struct block {
     char *ptr;
     size_t bytes;
     hy_space space;
-    const hy_context *foreign; /* pinned where it was, for all devices of this engine */
+    const hy_context *foreign; /* engine whose caller pinned this memory in place, for all
+                                  its devices; NULL: allocated */
 } block;
 
 typedef struct fake {
     hy_backend base;
     pthread_mutex_t lock;
-    block *blocks; /* its own */
+    block *blocks; /* memory that this device allocated */
 } fake;
 
-/* Memory that engines have pinned. */
+/* Memory that callers pinned in place, of all engines. */
 static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
 static block *pinned_blocks;
 
@@ -69,7 +70,7 @@ void fake_count(int64_t by)
     __atomic_fetch_add(&alive, by, __ATOMIC_RELAXED);
 }
 
-/* ---- open and close ---------------------------------------------------------- */
+/* ---- open and close ---- */
 
 static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *options,
                                hy_backend **out)
@@ -128,7 +129,7 @@ static hybrid_status measure(hy_backend *self, hy_measured *out)
     return HYBRID_OK;
 }
 
-/* ---- memory ------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 static hybrid_status out_of(hy_backend *self, hy_space space, const char *what,
                             size_t bytes)
@@ -168,7 +169,7 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     return HYBRID_OK;
 }
 
-/* With the lock of pinned memory held. */
+/* The caller holds pinned_lock. */
 static int is_pinned_by(const hy_context *ctx, const void *ptr, size_t bytes)
 {
     const uintptr_t begin = (uintptr_t)ptr;
@@ -180,8 +181,8 @@ static int is_pinned_by(const hy_context *ctx, const void *ptr, size_t bytes)
     return 0;
 }
 
-/* Ordinary memory becomes a pinned block that is not the device's own; what is pinned
-   already is refused. */
+/* Records that caller's memory is pinned. Refuses memory that is already pinned, even in
+   part. */
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
 {
     block *b = malloc(sizeof *b);
@@ -218,7 +219,8 @@ size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes)
     return bytes < left ? bytes : left;
 }
 
-/* With the lock of the list held. */
+/* Unlinks and returns the block that begins at `ptr`, or NULL. The caller holds the lock
+   of the list. */
 static block *take_out(block **link, const hy_context *foreign, const void *ptr)
 {
     while (*link && ((*link)->ptr != ptr || (*link)->foreign != foreign))
@@ -234,7 +236,7 @@ void fake_unpin(hy_backend *base, void *ptr)
     pthread_mutex_lock(&pinned_lock);
     block *b = take_out(&pinned_blocks, base->ctx, ptr);
     pthread_mutex_unlock(&pinned_lock);
-    if (!b) /* never pinned, or unpinned before */
+    if (!b) /* never pinned, or already unpinned */
         abort();
     free(b);
     fake_count(-1);
@@ -248,7 +250,7 @@ static void free_block(hy_backend *base, hy_buffer *buffer)
     pthread_mutex_lock(&self->lock);
     block *b = take_out(&self->blocks, NULL, buffer->ptr);
     pthread_mutex_unlock(&self->lock);
-    if (!b) /* not ours, or freed before */
+    if (!b) /* not allocated here, or already freed */
         abort();
     hy_meter_give(meter_of(base, b->space), b->bytes);
     free(b->ptr);
@@ -262,9 +264,10 @@ static void trim(hy_backend *self, int64_t since)
     (void)self, (void)since;
 }
 
-/* ---- copies ------------------------------------------------------------------ */
+/* ---- copies ---- */
 
-/* The block of the list that holds all these bytes, or NULL. With its lock held. */
+/* Returns the block that contains all `bytes` bytes, or NULL. The caller holds the lock
+   of the list. */
 static const block *find_block(const block *b, const hy_context *foreign, const void *ptr,
                                size_t bytes)
 {
@@ -276,8 +279,8 @@ static const block *find_block(const block *b, const hy_context *foreign, const 
     return b;
 }
 
-/* The kind of block that holds all these bytes, of which `used` are copied; -1 if none
-   does. */
+/* Returns the space of the block that contains all `bytes` bytes; -1 if none does. `used`
+   is the number of bytes that are copied, for the statistics. */
 static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
 {
     pthread_mutex_lock(&self->lock);
@@ -342,7 +345,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .lane_drain   = fake_lane_drain,
     .copy         = copy,
     .copy_rows    = copy_rows,
-    .turn         = fake_turn,
+    .turn         = fake_transpose,
     .mark_new     = fake_mark_new,
     .mark_free    = fake_mark_free,
     .mark_set     = fake_mark_set,

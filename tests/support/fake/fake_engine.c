@@ -1,10 +1,11 @@
-/* tests/support/fake/fake_engine.c - engines of which tests know who computes. */
+/* tests/support/fake/fake_engine.c - engines that prefer the fake devices. */
 #include "engine/api/engine.h"
 #include "support/fake/fake_backend.h"
 #include "support/engines/listed.h"
 #include "support/fake/settings.h"
 
-/* Each has less memory than the one before, and the second is the fastest. */
+/* Gives each device less memory than the one before, and makes the second device the
+   fastest. */
 static void make_uneven(hybrid_engine *engine)
 {
     for (int i = 0; i < engine->device_count; i++) {

@@ -1,8 +1,7 @@
-/* tests/support/fake/fake_faults.c - the fake device, of which one call fails, or all
-   from one on.
+/* tests/support/fake/fake_faults.c - a fake device with calls that fail on demand.
 
-   A call that fails did nothing, but host_wait: it waited, and reports that what it
-   waited for went wrong. */
+   A call that fails has no effect. host_wait is the exception: it waits, and then reports
+   that the work failed. */
 #include "tests/support/fake/fake_backend.h"
 
 #include <pthread.h>
@@ -12,9 +11,11 @@
 #include "tests/support/fake/fake_memory.h"
 
 static int64_t armed, armed_pins;
-static int lasts, broken; /* what fails goes on failing, and does so by now */
-static int only = -1;     /* the device whose calls are counted and fail; -1: all */
-static pthread_rwlock_t works = PTHREAD_RWLOCK_INITIALIZER; /* read by lanes at work */
+static int lasts, broken; /* lasts: all calls after the first failure fail; broken: that
+                             failure has happened */
+static int only = -1;     /* device whose calls are counted and fail; -1: all devices */
+static pthread_rwlock_t works = PTHREAD_RWLOCK_INITIALIZER; /* lanes hold it for reading
+                                                               while they work */
 
 static void arm(int64_t calls, int for_good)
 {
@@ -43,7 +44,7 @@ void fault_arm_of(int device)
     __atomic_store_n(&only, device, __ATOMIC_RELAXED);
 }
 
-/* Whether faults are those of this device, too. */
+/* Returns 1 if calls of this device are counted and can fail. */
 static int concerns(const hy_backend *backend)
 {
     const int device = __atomic_load_n(&only, __ATOMIC_RELAXED);
@@ -101,7 +102,8 @@ int fault_pins_are_armed(void)
     return __atomic_load_n(&armed_pins, __ATOMIC_RELAXED) > 0;
 }
 
-/* Counted apart from the others, because results do without. */
+/* Calls that pin are counted apart from the others, because a product continues if
+   pinning fails. */
 static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 {
     if (is_broken() && fault_hits(self, "pinning"))
@@ -115,7 +117,8 @@ static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 static hybrid_status open_fault(hy_context *ctx, const hybrid_engine_options *options,
                                 hy_backend **out)
 {
-    if (is_broken() || is_the_one()) /* it has no number yet */
+    if (is_broken() || is_the_one()) /* hy_fail() directly, because the device has no
+                                        number yet */
         return hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device: opening failed");
     HY_TRY(hy_fake_backend_ops.open(ctx, options, out));
     (*out)->ops = &hy_fault_backend_ops;
@@ -195,7 +198,7 @@ static hybrid_status turn(hy_lane *lane, const hy_transposition *turning)
 {
     if (fault_hits(lane->backend, "turning"))
         return HYBRID_DEVICE_FAILED;
-    return fake_turn(lane, turning);
+    return fake_transpose(lane, turning);
 }
 
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)

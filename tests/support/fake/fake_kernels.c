@@ -1,5 +1,4 @@
-/* tests/support/fake/fake_kernels.c - what the fake device computes, in order of a lane.
- */
+/* tests/support/fake/fake_kernels.c - kernels of the fake device, enqueued in lanes. */
 #include "tests/support/fake/fake_backend.h"
 
 #include <string.h>
@@ -7,11 +6,11 @@
 #include "base/data/csr.h"
 #include "tests/support/fake/fake_lane.h"
 
-static int64_t turns, counts;
+static int64_t transposes, counts;
 
-int64_t fake_turns(void)
+int64_t fake_transposes(void)
 {
-    return __atomic_load_n(&turns, __ATOMIC_RELAXED);
+    return __atomic_load_n(&transposes, __ATOMIC_RELAXED);
 }
 
 int64_t fake_counts(void)
@@ -19,9 +18,10 @@ int64_t fake_counts(void)
     return __atomic_load_n(&counts, __ATOMIC_RELAXED);
 }
 
-/* ---- columns and rows ---------------------------------------------------------- */
+/* ---- columns and rows ---- */
 
-/* Whether the device may write and read so many lines, `ld` elements apart. */
+/* Returns 1 if `lines` lines of `length` elements, `ld` elements apart, are in device
+   memory. */
 static int on_device(hy_backend *self, const void *ptr, int64_t lines, int64_t ld,
                      int64_t length, size_t size)
 {
@@ -46,7 +46,7 @@ static hybrid_status do_turn(hy_lane *lane, void *arg)
     return HYBRID_OK;
 }
 
-hybrid_status fake_turn(hy_lane *lane, const hy_transposition *t)
+hybrid_status fake_transpose(hy_lane *lane, const hy_transposition *t)
 {
     hy_backend *self = lane->backend;
 
@@ -57,11 +57,11 @@ hybrid_status fake_turn(hy_lane *lane, const hy_transposition *t)
         !on_device(self, t->from, t->length, t->from_ld, t->lines, t->size))
         return hy_fail(self->ctx, HYBRID_DEVICE_FAILED,
                        "fake device: what is turned is not in blocks of the device");
-    __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&transposes, 1, __ATOMIC_RELAXED);
     return hy_fake_enqueue_copy(lane, do_turn, t, sizeof *t);
 }
 
-/* ---- offsets ----------------------------------------------------------------- */
+/* ---- offsets ---- */
 
 static hybrid_status do_rebase(hy_lane *lane, void *arg)
 {
@@ -92,7 +92,7 @@ hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r)
     return hy_fake_enqueue_copy(lane, do_rebase, r, sizeof *r);
 }
 
-/* ---- products of rows ----------------------------------------------------------- */
+/* ---- scalar products of rows ---- */
 
 typedef struct counting {
     int64_t rows;

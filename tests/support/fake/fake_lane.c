@@ -1,7 +1,8 @@
-/* tests/support/fake/fake_lane.c - a lane is a thread with a queue, a mark a counter.
+/* tests/support/fake/fake_lane.c - lanes and marks of the fake device.
 
-   A mark counts how often it was set and how often it was reached; who waits, waits for
-   the setting that was the last one when the wait was enqueued. */
+   A lane is a thread with a queue. A mark counts how often it was set and how often it
+   was reached. A wait ends when the setting is reached that was the latest one when the
+   wait was enqueued. */
 #include "tests/support/fake/fake_lane.h"
 
 #include <assert.h>
@@ -21,7 +22,7 @@ typedef enum action { CALL, COPY, REACH, WAIT } action;
 typedef struct entry {
     struct entry *next;
     action action;
-    hy_fake_fn fn; /* CALL, with arg or, if there are any, with kept bytes */
+    hy_fake_fn fn; /* CALL: called with `bytes` if kept > 0, else with `arg` */
     void *arg;
     size_t kept;
     _Alignas(max_align_t) char bytes[FAKE_ARG_BYTES];
@@ -37,11 +38,11 @@ typedef struct lane {
     pthread_cond_t filled, idle;
     entry *first, *last;
     int busy, stop;
-    hybrid_status status; /* of the first work that failed */
+    hybrid_status status; /* status of the first work that failed */
     int reported;
     unsigned seed;
     int most_us;
-    int at_once; /* who enqueues something waits until it is done */
+    int at_once; /* 1: enqueueing returns when the work is done */
 } lane;
 
 struct hy_mark {
@@ -49,9 +50,9 @@ struct hy_mark {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int64_t set, reached, ns;
-    hybrid_status status; /* of the lane when it was reached */
-    lane *on;             /* the lane on which it was set last */
-    int untimed;          /* and nobody may ask when it was reached */
+    hybrid_status status; /* status of the lane when the mark was reached */
+    lane *on;             /* lane on which the mark was set last */
+    int untimed;          /* 1: the time of the mark must not be asked for */
 };
 
 static unsigned delay_seed = 1;
@@ -63,7 +64,7 @@ void fake_delays(unsigned seed, int most_us)
     delay_most_us = most_us;
 }
 
-/* ---- marks ------------------------------------------------------------------- */
+/* ---- marks ---- */
 
 hybrid_status fake_mark_new(hy_backend *self, hy_mark **out)
 {
@@ -97,7 +98,8 @@ const hy_backend *fake_mark_backend(const hy_mark *mark)
 static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
 {
     pthread_mutex_lock(&mark->lock);
-    if (turn > mark->reached) /* a setting that failed is reached at once */
+    if (turn > mark->reached) /* a setting that failed is reached at once, perhaps before
+                                 earlier settings */
         mark->reached = turn;
     mark->status = status;
     mark->ns     = hy_now_ns();
@@ -115,7 +117,7 @@ static hybrid_status wait_for(hy_mark *mark, int64_t turn)
     return status;
 }
 
-/* The last setting, and the lane on which it is. */
+/* Returns the number of the latest setting, and in *on its lane. */
 static int64_t last_turn(hy_mark *mark, lane **on)
 {
     pthread_mutex_lock(&mark->lock);
@@ -156,13 +158,13 @@ int64_t fake_mark_ns(const hy_mark *mark)
 
     pthread_mutex_lock(&m->lock);
     const int64_t ns = m->ns;
-    if (m->untimed) /* the pipeline is wrong */
+    if (m->untimed) /* the pipeline asks for the time of an untimed mark */
         abort();
     pthread_mutex_unlock(&m->lock);
     return ns;
 }
 
-/* ---- what a lane does -------------------------------------------------------- */
+/* ---- the thread of a lane ---- */
 
 static void delay(lane *l)
 {
@@ -182,7 +184,7 @@ static void copy(const hy_row_copy *c)
                c->bytes);
 }
 
-/* A call or a copy, which a device that is lost does not begin. */
+/* Does a call or a copy. A lost device does not begin it. */
 static hybrid_status act(lane *l, entry *e)
 {
     hybrid_status status = HYBRID_OK;
@@ -200,7 +202,8 @@ static hybrid_status act(lane *l, entry *e)
     return status;
 }
 
-/* Status of the lane after the entry, which had `status` before it. */
+/* Processes an entry. Returns the status of the lane afterwards; `status` is the one
+   before. */
 static hybrid_status work(lane *l, entry *e, hybrid_status status)
 {
     hybrid_status waited;
@@ -255,8 +258,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* ---- filling it
- * ------------------------------------------------------------------------ */
+/* ---- enqueueing ---- */
 
 static hybrid_status push(lane *l, const entry *what)
 {
@@ -323,7 +325,7 @@ static hybrid_status set_mark(hy_lane *base, hy_mark *mark)
     pthread_mutex_unlock(&mark->lock);
     const hybrid_status status =
         push(l, &(entry){.action = REACH, .mark = mark, .turn = turn});
-    if (status != HYBRID_OK) /* nobody shall wait for a turn that never comes */
+    if (status != HYBRID_OK) /* no thread must wait for a setting that is never reached */
         reach(mark, turn, status);
     return status;
 }
@@ -354,15 +356,14 @@ hybrid_status fake_lane_wait(hy_lane *base, hy_mark *mark)
     return push((lane *)base, &(entry){.action = WAIT, .mark = mark, .turn = turn});
 }
 
-/* ---- open and close
- * --------------------------------------------------------------------- */
+/* ---- open and close ---- */
 
 hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
                              hy_lane **out)
 {
     void *memory;
 
-    (void)urgent; /* each lane has a thread of its own */
+    (void)urgent; /* ignored: each lane has a thread of its own */
     HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "fake lane", &memory));
     lane *l = memory;
     *l      = (lane){.base    = {.backend = self, .name = name},
@@ -384,8 +385,9 @@ hybrid_status fake_lane_open(hy_backend *self, const char *name, int urgent,
     return HYBRID_OK;
 }
 
-/* Kernels of the fake device read their job when they run, those of CUDA when they are
-   enqueued, after which its owner may change it. So the fake stream does all at once. */
+/* A kernel of the fake device reads its job when it runs. A CUDA kernel reads its job
+   when it is enqueued, and the owner may change the job afterwards. The lane of a
+   borrowed stream therefore does all work at once. */
 hybrid_status fake_borrow(hy_backend *self, void *stream, hy_lane **out)
 {
     (void)stream;

@@ -1,5 +1,5 @@
-/* tests/support/fake/fake_lane.h - between fake_backend.c, fake_kernels.c and
-   fake_lane.c. */
+/* tests/support/fake/fake_lane.h - what fake_backend.c, fake_kernels.c and fake_lane.c
+   share. */
 #ifndef FAKE_LANE_H
 #define FAKE_LANE_H
 
@@ -21,18 +21,18 @@ hybrid_status fake_host_wait(hy_mark *mark);
 hybrid_status fake_mark_reached(hy_mark *mark, int *out);
 int64_t fake_mark_ns(const hy_mark *mark);
 
-/* The backend whose mark it is. */
+/* Returns the backend that created the mark. */
 const hy_backend *fake_mark_backend(const hy_mark *mark);
 
-/* Something was made (1) or released (-1). */
+/* Adds `by` to fake_alive(): 1 after an object was created, -1 after one was freed. */
 void fake_count(int64_t by);
 
 enum { FAKE_PIN_BYTES = 4096 };
 
-/* Whether all these bytes are in memory of the device. */
+/* Returns 1 if all `bytes` bytes are in device memory. */
 int fake_on_device(hy_backend *base, const void *ptr, size_t bytes);
 
-hybrid_status fake_turn(hy_lane *lane, const hy_transposition *turning);
+hybrid_status fake_transpose(hy_lane *lane, const hy_transposition *turning);
 hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r);
 hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                             const int32_t *a_col, const int64_t *b_row_ptr,

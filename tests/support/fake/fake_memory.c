@@ -1,5 +1,4 @@
-/* tests/support/fake/fake_memory.c - memory of the fake devices that is not an engine's.
- */
+/* tests/support/fake/fake_memory.c - memory of the fake devices outside the engine. */
 #include "tests/support/fake/fake_memory.h"
 
 #include <pthread.h>
@@ -61,10 +60,9 @@ void fake_stream_asks(int64_t asks)
     stream_asks = asks;
 }
 
-/* ---- arrays --------------------------------------------------------------------------
- */
+/* ---- arrays ---- */
 
-/* With the lock held. */
+/* The caller holds `lock`. */
 static void protect(const array *a)
 {
     if (a->device == FAKE_MANAGED)
@@ -128,7 +126,7 @@ void fake_memory_free(void *ptr)
     while (*link && (*link)->ptr != ptr)
         link = &(*link)->next;
     array *a = *link;
-    if (!a) /* never given, or freed before */
+    if (!a) /* never allocated, or already freed */
         abort();
     *link = a->next;
     alive--;
@@ -137,7 +135,7 @@ void fake_memory_free(void *ptr)
     free(a);
 }
 
-/* The device that has these bytes, or FAKE_MANAGED; NOWHERE: none. */
+/* Returns the device that has all `bytes` bytes, or FAKE_MANAGED, or NOWHERE. */
 static int device_of(const void *ptr, size_t bytes)
 {
     const uintptr_t begin = (uintptr_t)ptr;
@@ -157,8 +155,7 @@ int fake_memory_has(int device, const void *ptr, size_t bytes)
     return has == device || has == FAKE_MANAGED;
 }
 
-/* ---- functions of the backend -------------------------------------------------------
- */
+/* ---- functions of the backend ---- */
 
 hy_held fake_holds(hy_backend *self, const void *ptr)
 {
@@ -219,7 +216,8 @@ static void combine_one(const hy_combining *c, int64_t i, int64_t j)
     const int64_t at = i * c->to_row + j * c->to_col;
     const int reads  = j < c->cols && c->alpha != 0;
     const int adds   = j < c->cols && c->beta != 0;
-    double sum       = adds ? -0.0 : 0; /* -0 leaves every number as it is */
+    double sum       = adds ? -0.0 : 0; /* adding -0 leaves every number unchanged, even
+                                           -0 */
 
     if (reads)
         sum = c->alpha * load(c->from, c->type, i * c->from_row + j * c->from_col);
@@ -249,7 +247,7 @@ hybrid_status fake_combine(hy_lane *lane, const hy_combining *c)
                : hy_fake_enqueue_copy(lane, do_combine, c, sizeof *c);
 }
 
-/* The same with columns of 32 bits, to be freed. */
+/* Returns A with a copy of its column indices in 32 bits, which the caller frees. */
 static hybrid_csr narrowed(const hybrid_csr *A)
 {
     hybrid_csr narrow = *A;

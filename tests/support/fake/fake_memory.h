@@ -1,36 +1,39 @@
-/* tests/support/fake/fake_memory.h - memory of the fake devices that is not an engine's:
-   operands of the caller, and results that are left there.
+/* tests/support/fake/fake_memory.h - memory of the fake devices outside the engine.
 
-   The host cannot touch it: its pages are closed but while a lane works, or a test has
+   It holds operands of the caller and results that stay on the device. The host cannot
+   touch this memory: its pages are protected except while a lane works or a test has
    opened them. */
 #ifndef FAKE_MEMORY_H
 #define FAKE_MEMORY_H
 
 #include "base/contract/backend.h"
 
-/* So many bytes of device `device`, or FAKE_MANAGED, with what lies at `from`, unless NULL;
-   poisoned else. They begin `skew` bytes after a page. */
+/* Allocates `bytes` bytes of device `device`, or of FAKE_MANAGED. They begin `skew` bytes
+   after a page boundary. They are a copy of `from`, or poisoned if `from` is NULL. */
 void *fake_memory(int device, const void *from, size_t bytes, size_t skew);
 void fake_memory_free(void *ptr);
 
-/* Managed memory: of all fake devices, and the host touches it at any time. */
+/* Managed memory, which belongs to all fake devices and which the host may always
+   touch. */
 enum { FAKE_MANAGED = -2 };
 
-/* Let the host touch all of it, between the two; they count. */
+/* Between fake_memory_open() and fake_memory_close() the host may touch all of this
+   memory. Calls nest. */
 void fake_memory_open(void);
 void fake_memory_close(void);
 
-/* Whether these bytes are in such memory of that device. */
+/* Returns 1 if all `bytes` bytes are in this memory of `device`. */
 int fake_memory_has(int device, const void *ptr, size_t bytes);
 
-/* Arrays that are not freed; times that a device was asked whether it has an array; bytes
-   that were fetched to the host; and calls that waited for this stream. */
+/* Counters: arrays that exist now; times that a device was asked whether it has an array;
+   bytes fetched to the host; calls that waited for `stream`. */
 int64_t fake_memory_alive(void);
 int64_t fake_asked(void);
 int64_t fake_fetched(void);
 int64_t fake_followed(const void *stream);
 
-/* Streams have done what is enqueued when devices were asked so many times more. */
+/* From now on streams report unfinished work the first `asks` times that a device is
+   asked. */
 void fake_stream_asks(int64_t asks);
 
 /* ---- functions of the backend ---- */

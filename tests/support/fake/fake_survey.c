@@ -1,5 +1,7 @@
-/* tests/support/fake/fake_survey.c - what the fake device finds out about operands, entry
-   after entry. All rows of C count as drawn, at the bound of their entries. */
+/* tests/support/fake/fake_survey.c - surveys of operands on the fake device.
+
+   Entries are surveyed one by one. All rows of C count as sampled, each with the upper
+   bound of its entries. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "tests/support/fake/fake_backend.h"

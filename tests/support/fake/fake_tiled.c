@@ -1,8 +1,8 @@
-/* tests/support/fake/fake_tiled.c - the packed format of spmm.cuda.tiled, walked on the
-   CPU.
+/* tests/support/fake/fake_tiled.c - SpMM from the packed format of spmm.cuda.tiled, on
+   the CPU.
 
-   Panel by panel, stage by stage, step by step, as the kernel does, from X in columns to
-   a result in columns. */
+   The code visits panels, stages and steps in the order of the CUDA kernel. X and the
+   result are stored by columns. */
 #include <stdlib.h>
 
 #include "base/data/csr.h"
@@ -10,7 +10,7 @@
 #include "tests/support/inputs/cases.h"
 #include "tests/support/fake/fake_backend.h"
 
-/* Small enough that rows of small cases are cut. */
+/* Limit of entries per segment, small enough that rows of small cases are cut. */
 static const int64_t segment = 20;
 
 static hy_tiled_rules rules_for(const hy_features *f)
@@ -46,7 +46,8 @@ static hybrid_status prepare(hy_job *job)
     return hy_pack_tiled(job, &rules);
 }
 
-/* In work: a column of partials after the other. */
+/* Adds to an element of the result, or with out < 0 to a partial sum. Partial sums are
+   stored by columns in job->work. */
 static void add(const hy_job *job, const hy_tiled_view *a, int32_t out, int64_t j,
                 double product)
 {
@@ -58,7 +59,8 @@ static void add(const hy_job *job, const hy_tiled_view *a, int32_t out, int64_t 
     value_set(to, type, at, value_at(to, type, at) + product);
 }
 
-/* One slice of a stage, in the order in which its entries are stored. */
+/* Multiplies one slice of a stage. Entries are visited in the order in which they are
+   stored. */
 static void walk_slice(const hy_job *job, const hy_tiled_view *a, const hy_cols_view *x,
                        int64_t stage, const int32_t *out, int slice, int64_t j)
 {

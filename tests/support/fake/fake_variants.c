@@ -1,4 +1,4 @@
-/* tests/support/fake/fake_variants.c - products on the fake device, slow and simple. */
+/* tests/support/fake/fake_variants.c - slow and simple variants of the fake device. */
 #include <stdlib.h>
 
 #include "base/data/csr.h"
@@ -12,8 +12,8 @@ static const char *never_refuse(const hy_features *f, const hy_rates *r)
     return NULL;
 }
 
-/* Arithmetic of both types in double: each result is rounded to the type, as it would
-   be if it were computed in it. */
+/* Rounds x to the type. Arithmetic in double that rounds each result gives the same
+   values as arithmetic in the type. */
 static double rounded(hybrid_type type, double x)
 {
     return type == HYBRID_F32 ? (double)(float)x : x;
@@ -33,15 +33,15 @@ static void store(void *values, hybrid_type type, int64_t k, double x)
         ((double *)values)[k] = x;
 }
 
-/* ---- SpGEMM: expand, sort, compress ------------------------------------------ */
+/* ---- SpGEMM: expand, sort, compress ---- */
 
 typedef struct term {
     int32_t col;
-    int32_t order; /* in its row: makes the sort stable */
+    int32_t order; /* position in its row: makes the sort stable */
     double product;
 } term;
 
-/* In work: where the terms of each row start, then the terms. */
+/* job->work holds the offset of each row's terms, then the terms. */
 static int64_t *starts_of(const hy_job *job)
 {
     return job->work.ptr;
@@ -94,7 +94,8 @@ static int by_column(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Add equal columns of one sorted row; entries go to `at` on. Returns the next one. */
+/* Adds the terms of equal column of one sorted row. Entries are stored from `at` on.
+   Returns the position after the last entry. */
 static int64_t compress_row(const hy_job *job, const term *terms, int64_t count,
                             int64_t at)
 {
@@ -102,7 +103,7 @@ static int64_t compress_row(const hy_job *job, const term *terms, int64_t count,
 
     for (int64_t k = 0; k < count; at++) {
         const int32_t col = terms[k].col;
-        double sum        = 0.0 + terms[k++].product; /* never -0 */
+        double sum        = 0.0 + terms[k++].product; /* 0.0 + x is never -0 */
         for (; k < count && terms[k].col == col; k++)
             sum = rounded(type, sum + terms[k].product);
         job->out.col[at] = col;
@@ -140,7 +141,7 @@ static hybrid_status spgemm_finish(hy_lane *lane, hy_job *job)
     return hy_fake_enqueue(lane, compress, job);
 }
 
-/* The same from rows of B that the packer duplicated: no search, no indirection. */
+/* The same product from rows of B that the packer duplicated, which need no look-up. */
 static hybrid_status multiply_dup(hy_lane *lane, void *arg)
 {
     const hy_job *job      = arg;
@@ -205,7 +206,7 @@ const hy_variant hy_spgemm_fake_esc = {
     .finish   = spgemm_finish,
 };
 
-/* ---- SpMM: row after row ----------------------------------------------------- */
+/* ---- SpMM: row after row ---- */
 
 static hy_cost spmm_cost(const hy_features *f, const hy_rates *r)
 {
@@ -214,7 +215,7 @@ static hy_cost spmm_cost(const hy_features *f, const hy_rates *r)
                      .out_bytes  = hy_rows_bytes(HY_SPMM, f, 0)};
 }
 
-/* Element (row, j) of a chunk's X of so many columns. */
+/* Returns element (row, j) of a chunk's X, which has `cols` columns. */
 static double x_at(const hy_dense_view *x, hybrid_type type, int64_t cols, int64_t row,
                    int64_t j)
 {

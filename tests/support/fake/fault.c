@@ -1,5 +1,4 @@
-/* tests/support/fake/fault.c - ways to make one call fail of those that a product makes.
- */
+/* tests/support/fake/fault.c - ways to make one call of a product fail. */
 #include "support/fake/fault.h"
 
 #include <setjmp.h>
@@ -56,8 +55,6 @@ const fault_kind fault_device     = {arm_device, device_is_armed, HYBRID_DEVICE_
 const fault_kind fault_lost       = {arm_lost, device_is_armed, HYBRID_DEVICE_FAILED};
 const fault_kind fault_pin        = {arm_pin, pin_is_armed, HYBRID_NO_MEMORY};
 
-/* A block of device memory has a record in host memory, so a failed allocation on the
-   host may also be reported as lack of device memory. */
 static int is_status_of(const fault_kind *fault, hybrid_status status)
 {
     return status == fault->status ||

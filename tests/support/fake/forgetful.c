@@ -1,4 +1,5 @@
-/* tests/support/fake/forgetful.c - memory that is unpinned while a product runs. */
+/* tests/support/fake/forgetful.c - memory that another thread seems to unpin during a
+   product. */
 #include "support/fake/forgetful.h"
 
 static const hy_backend_ops *before;

@@ -1,14 +1,16 @@
-/* tests/support/fake/forgetful.h - memory that is unpinned while a product runs. */
+/* tests/support/fake/forgetful.h - memory that another thread seems to unpin during a
+   product. */
 #ifndef FORGETFUL_H
 #define FORGETFUL_H
 
 #include "engine/api/engine.h"
 
-/* From now on the engine's device says of all memory that somebody pinned it, but of
-   these bytes only the first `times` that it is asked. One engine at a time. */
+/* From now on the engine's device reports all memory as pinned. The exception are the
+   `bytes` bytes at `ptr`, which it reports as pinned only the first `times` times that it
+   is asked. Only one engine at a time can have such a device. */
 void forgetful_begin(hybrid_engine *engine, const void *ptr, size_t bytes, int64_t times);
 
-/* The device is as it was. Returns how often it was asked about the bytes. */
+/* Restores the device. Returns how often it was asked about the bytes. */
 int64_t forgetful_end(hybrid_engine *engine);
 
 #endif /* FORGETFUL_H */

@@ -1,4 +1,5 @@
-/* tests/support/fake/gate.c - holds a worker of a pool until it is let go. */
+/* tests/support/fake/gate.c - blocks a worker of a pool until the test lets it
+   continue. */
 #include "support/fake/gate.h"
 
 static void stand_in(hy_task *task, int worker)

@@ -1,4 +1,5 @@
-/* tests/support/fake/gate.h - holds a worker of a pool until it is let go. */
+/* tests/support/fake/gate.h - blocks a worker of a pool until the test lets it
+   continue. */
 #ifndef GATE_H
 #define GATE_H
 
@@ -11,10 +12,10 @@ typedef struct gate {
     sem_t entered, leave;
 } gate;
 
-/* Returns when a worker stands in it. */
+/* Submits a task that blocks its worker. Returns when a worker is blocked. */
 void gate_close(gate *g, hy_pool *pool);
 
-/* It may go. */
+/* Lets the worker continue. */
 void gate_open(gate *g);
 
 #endif /* GATE_H */

@@ -1,6 +1,5 @@
-/* tests/support/fake/simulated.c - products on devices that there are not, by a virtual
- * clock.
- */
+/* tests/support/fake/simulated.c - products on simulated devices, with a virtual
+   clock. */
 #include "support/fake/simulated.h"
 
 #include <math.h>
@@ -12,28 +11,28 @@
 
 enum {
     SLOTS    = 4,
-    PRODUCTS = 100 /* of a row */,
-    SPARE    = 64 /* bytes of a slot for a row */
+    PRODUCTS = 100 /* scalar products per row */,
+    SPARE    = 64 /* bytes of a slot per row */
 };
 
-static const double BYTE = 1; /* sums of steps are off by less */
+static const double BYTE = 1; /* tolerance of sums of steps */
 
 typedef enum stage { FREE, UP, COMPUTES, COUNTED, DOWN } stage;
 
-/* A chunk in flight. */
+/* A slot, with the chunk in flight. */
 typedef struct slot {
     stage at;
     hy_claim claim;
-    double left;  /* bytes or seconds of the stage */
-    int64_t turn; /* on its device's lanes */
+    double left;  /* bytes or seconds left of the stage */
+    int64_t turn; /* position among the chunks of its device */
 } slot;
 
 typedef struct device {
-    double image_left; /* bytes of B or X to come */
+    double image_left; /* bytes of B or X still to send */
     slot slots[SLOTS];
     int64_t turns;
     double speed;
-    double up, kernel, down; /* rates of this moment, 0: idle */
+    double up, kernel, down; /* rates at this moment; 0: idle */
 } device;
 
 typedef struct simulation {
@@ -45,12 +44,11 @@ typedef struct simulation {
     hy_sharing taking[SIMULATED_DEVICES];
     hy_queue queue;
     device of[SIMULATED_DEVICES];
-    int64_t reserved; /* rows of the result whose places are known */
+    int64_t reserved; /* rows of the result with known positions */
     double now;
 } simulation;
 
-/* ---- what is claimed ----------------------------------------------------------------
- */
+/* ---- the queue ---- */
 
 static hy_cost cost_of(const hy_features *f, const hy_rates *rates)
 {
@@ -109,7 +107,7 @@ static void cut(simulation *s)
     }
 }
 
-/* Work a second of a device alone, as a plan would predict it. */
+/* Returns the predicted work per second of a device that computes alone. */
 static double rate_of(const simulation *s)
 {
     const simulated_product *p = s->product;
@@ -118,7 +116,8 @@ static double rate_of(const simulation *s)
     return work / fmax(p->device_s, p->down_bytes / s->machine->down_Bps);
 }
 
-/* Rows go by speed at first. */
+/* Gives each device rows in proportion to its speed. If result positions are unknown, all
+   devices share all rows. */
 static void open_queue(simulation *s)
 {
     const simulated_machine *m = s->machine;
@@ -151,15 +150,14 @@ static void open_queue(simulation *s)
     }
 }
 
-/* ---- stages -------------------------------------------------------------------------
- */
+/* ---- stages ---- */
 
 static double part_of(const slot *sl)
 {
     return (double)sl->claim.chunk.features.rows / SIMULATED_ROWS;
 }
 
-/* Bytes of B or X that have to be there first. */
+/* Returns the bytes of B or X that must have arrived before the chunk can begin. */
 static double image_for(const simulation *s, const slot *sl)
 {
     const double place = (double)sl->claim.chunk.row_end / SIMULATED_ROWS;
@@ -189,8 +187,8 @@ static int in_flight(const simulation *s)
     return some;
 }
 
-/* As the driver does: one chunk each, until nobody claims any more; or somebody must, if
-   nobody is at work. */
+/* Claims one chunk for device k, if it has a free slot. With `must`, the queue must offer
+   a chunk. Returns 1 if a chunk was claimed. */
 static int claim_for(simulation *s, int k, int must)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -218,7 +216,8 @@ static void claim_all(simulation *s)
     }
 }
 
-/* The oldest at a stage: lanes keep the order of claims. */
+/* Returns the chunk that was claimed first of those at a stage, or NULL. Lanes keep the
+   order of claims. */
 static slot *oldest(device *d, stage at)
 {
     slot *first = NULL;
@@ -237,10 +236,9 @@ static slot *computing(const simulation *s, device *d)
     return sl && loaded + BYTE >= image_for(s, sl) ? sl : NULL;
 }
 
-/* ---- rates --------------------------------------------------------------------------
- */
+/* ---- rates ---- */
 
-/* What the devices would do if each were alone. */
+/* Sets the rates that the device would have if no other device were busy. */
 static void wish(simulation *s, device *d)
 {
     const simulated_machine *m = s->machine;
@@ -255,8 +253,8 @@ static void wish(simulation *s, device *d)
     }
 }
 
-/* What all of them share slows all copies down alike. Returns in *memory and *cores which
-   of the two is at its limit. */
+/* Slows all copies by the same factor if together they exceed the host's memory or cores.
+   Returns in *memory and *cores whether that resource is at its limit. */
 static void share_out(simulation *s, int *memory, int *cores)
 {
     const simulated_machine *m = s->machine;
@@ -278,17 +276,18 @@ static void share_out(simulation *s, int *memory, int *cores)
     }
 }
 
-/* ---- time ---------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
-/* Up come first the packs of chunks, which are small, then B or X. */
+/* Returns the bytes left of the current copy to the device: packs of chunks, which are
+   small, go before B or X. */
 static double up_left(device *d)
 {
     const slot *sl = oldest(d, UP);
     return sl ? sl->left : d->image_left;
 }
 
-/* B or X has come so far that a chunk that waits for it can begin. */
+/* Returns the bytes of B or X after which a waiting chunk can begin; infinity if none
+   waits. */
 static double image_step(const simulation *s, device *d)
 {
     const slot *sl      = oldest(d, COMPUTES);
@@ -338,7 +337,8 @@ static void end_stage(simulation *s, int k, slot *sl)
     }
 }
 
-/* Chunks whose turn it is in the result go down. */
+/* Starts the copy of each result with a known position. Returns whether there were
+   any. */
 static int reserve(simulation *s)
 {
     int some = 0;
@@ -403,7 +403,7 @@ static void go(simulation *s)
             continue;
         share_out(s, &memory, &cores);
         const double seconds = until_next(s);
-        if (isinf(seconds)) /* nobody can go on */
+        if (isinf(seconds)) /* no device can continue */
             abort();
         s->now += seconds;
         s->run->memory += memory * seconds;

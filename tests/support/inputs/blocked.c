@@ -1,4 +1,4 @@
-/* tests/support/inputs/blocked.c - packs of blocks, taken apart element by element. */
+/* tests/support/inputs/blocked.c - checks packs of blocks element by element. */
 #include "tests/support/inputs/blocked.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static const hy_block_shape shapes[] = {{1, 8}, {8, 1}, {2, 3}, {5, 7}};
 enum {
     KINDS       = 2,
     SHAPES      = sizeof shapes / sizeof *shapes,
-    MOST_CHUNKS = 500 /* of one matrix */
+    MOST_CHUNKS = 500 /* per matrix */
 };
 
 static const blocked_format *current;
@@ -40,7 +40,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *rates)
 
 static const hy_variant variant = {.name = "test", .op = HY_SPMM, .cost = cost};
 
-/* ---- blocks ------------------------------------------------------------------ */
+/* ---- blocks ---- */
 
 static int is_none(const blocked_reader *r, const void *val, int64_t k)
 {
@@ -48,7 +48,7 @@ static int is_none(const blocked_reader *r, const void *val, int64_t k)
     return value_at(val, type, k) == 0 && signbit(value_at(val, type, k));
 }
 
-/* The entry of A in that row and column of X; -1: there is none. */
+/* Returns the index of A's entry in that row and column of X; -1 if there is none. */
 static int64_t find_entry(const blocked_reader *r, int64_t row, int64_t col)
 {
     const hybrid_csr *A = r->job->problem->A;
@@ -109,7 +109,7 @@ void blocked_store(blocked_reader *r, int64_t block_row)
     }
 }
 
-/* ---- packs ------------------------------------------------------------------- */
+/* ---- packs ---- */
 
 static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
                        const blocked_reader *all)
@@ -138,7 +138,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     free(rank);
 }
 
-/* All entries, and all rows. */
+/* Returns 1 if all flags are set. */
 static int all_set(const unsigned char *flags, int64_t n)
 {
     for (int64_t k = 0; k < n; k++)
@@ -172,7 +172,8 @@ static void check_cut(const hy_problem *problem, const hy_cut *cut, int exact)
     free(r.stored);
 }
 
-/* Whole, in chunks of a few rows, but not too many, and with room for about a quarter. */
+/* Checks the pack of all rows, of chunks of 1, 7 and 40 rows (at most MOST_CHUNKS), and
+   of chunks with a quarter of the memory. */
 static void check_cuts(const hy_problem *problem, const hy_profile *profile, int gathered,
                        int exact)
 {
@@ -232,7 +233,7 @@ void blocked_check_cases(hy_context *ctx, const blocked_format *format)
         }
 }
 
-/* Sizes that are no multiples of r and c, with and without missing entries. */
+/* Sizes are no multiples of the block shape. Some matrices have missing entries. */
 void blocked_check_shapes(hy_context *ctx, const blocked_format *format)
 {
     hybrid_csr A;
@@ -247,7 +248,8 @@ void blocked_check_shapes(hy_context *ctx, const blocked_format *format)
     }
 }
 
-/* Several pieces and panels: blocks of 3 x 3, a long row, and scattered entries. */
+/* The matrix has several pieces and panels, with blocks of 3 x 3, a long row, and
+   scattered entries. */
 void blocked_check_large(hy_context *ctx, const blocked_format *format)
 {
     builder b = build_start(15000, 15000);
@@ -265,10 +267,10 @@ void blocked_check_large(hy_context *ctx, const blocked_format *format)
     matrix_free(&A);
 }
 
-/* ---- zeros ------------------------------------------------------------------- */
+/* ---- zeros ---- */
 
-/* A is 2 x 4:  0 -0 1 .  and  . 3 -0 5;  x has an infinity in each column that only one
-   of them has, and y must tell. */
+/* A is [0 -0 1 .; . 3 -0 5]. A column of X that only one row of A has is infinite. Y
+   shows whether a stored zero was multiplied. */
 void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
 {
     int64_t ptr[]      = {0, 3, 6};
@@ -288,7 +290,8 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
 
     X.order = Y.order = HYBRID_ROW_MAJOR;
     current           = format;
-    for (int i = 0; i < 4; i++) { /* blocks in parts and full ones; either infinity */
+    for (int i = 0; i < 4; i++) { /* partly filled and full blocks; infinity in the first
+                                     or last row of X */
         unsigned char seen[6] = {0}, stored[2] = {0};
         const blocked_reader r = {.seen = seen, .stored = stored, .Y = &Y};
         x[0]                   = i / 2 ? INFINITY : 2;
@@ -310,7 +313,7 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
     }
 }
 
-/* ---- bounds and failures ----------------------------------------------------- */
+/* ---- bounds and failures ---- */
 
 void blocked_check_bounds(hy_context *ctx, const blocked_format *format)
 {
@@ -337,7 +340,7 @@ void blocked_check_failures(hy_context *ctx, const blocked_format *format, int l
     hybrid_csr A;
     int failing = 1;
 
-    matrix_random(200, 100, 4, 3, kinds[0], &A); /* too scattered for its shape */
+    matrix_random(200, 100, 4, 3, kinds[0], &A); /* too scattered for blocks of 4 x 4 */
     assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
     profile.features.block_rows = profile.features.block_cols = 4;
     const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = &A};

@@ -1,4 +1,4 @@
-/* tests/support/inputs/blocked_matrix.c - test matrices that are made of blocks. */
+/* tests/support/inputs/blocked_matrix.c - test matrices that consist of blocks. */
 #include "tests/support/inputs/blocked.h"
 #include "tests/support/inputs/builder.h"
 

@@ -1,4 +1,4 @@
-/* tests/support/inputs/builder.c - test matrices, built row after row. */
+/* tests/support/inputs/builder.c - builds test matrices row by row. */
 #include "tests/support/inputs/builder.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ int64_t test_below(uint64_t seed, uint64_t k, int64_t limit)
     return (int64_t)(test_hash(seed, k) % (uint64_t)limit);
 }
 
-/* ---- numbers ----------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 double test_number(uint64_t seed, int64_t k, int integers)
 {
@@ -44,7 +44,7 @@ double test_number(uint64_t seed, int64_t k, int integers)
     return n < 0 ? n : n + 1;
 }
 
-/* ---- building row after row -------------------------------------------------- */
+/* ---- building row after row ---- */
 
 builder build_start(int64_t rows, int64_t cols)
 {

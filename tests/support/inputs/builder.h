@@ -1,4 +1,4 @@
-/* tests/support/inputs/builder.h - test matrices, built row after row. */
+/* tests/support/inputs/builder.h - builds test matrices row by row. */
 #ifndef BUILDER_H
 #define BUILDER_H
 
@@ -13,14 +13,15 @@ typedef struct builder {
 
 builder build_start(int64_t rows, int64_t cols);
 
-/* A column of the row being built; any order, repeats are dropped. */
+/* Adds a column to the current row, in any order. Duplicates are dropped. */
 void build_add(builder *b, int64_t col);
 void build_end_row(builder *b);
 
-/* Rows that were not built are empty. The builder's arrays are handed over. */
+/* Returns the matrix, which owns the builder's arrays. Rows that were not built are
+   empty. */
 hybrid_csr build_finish(builder *b, uint64_t seed, test_kind kind);
 
-/* In [0, 1), and in [0, limit). */
+/* Return a pseudorandom number in [0, 1), or in [0, limit). */
 double test_uniform(uint64_t seed, uint64_t k);
 int64_t test_below(uint64_t seed, uint64_t k, int64_t limit);
 

@@ -1,12 +1,11 @@
-/* tests/support/inputs/cases.c - small matrices by name, each with what it is multiplied
- * by. */
+/* tests/support/inputs/cases.c - small named matrices, each with a right operand. */
 #include "tests/support/inputs/builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- cases ------------------------------------------------------------------- */
+/* ---- cases ---- */
 
 static void make_random(test_kind kind, test_case *c, int64_t rows, int64_t middle,
                         int64_t cols, double a_row, double b_row)
@@ -40,7 +39,7 @@ static void no_entries_in_b(test_kind kind, test_case *c)
     make_random(kind, c, 13, 11, 12, 3, 0);
 }
 
-/* Pattern in which each of `per_row` columns from i*step on is stored. */
+/* Row i has `per_row` consecutive columns, beginning at i * step. */
 static hybrid_csr runs(int64_t rows, int64_t cols, int64_t per_row, int64_t step,
                        uint64_t seed, test_kind kind)
 {
@@ -88,7 +87,7 @@ static void dense_row(test_kind kind, test_case *c)
     matrix_random(300, 90, 3, 33, kind, &c->B);
 }
 
-/* Every row has column 5, of which the row in B is dense. */
+/* Every row of A has column 5, and row 5 of B is dense. */
 static void dense_column(test_kind kind, test_case *c)
 {
     builder a = build_start(90, 40), b = build_start(40, 120);
@@ -108,7 +107,7 @@ static void dense_column(test_kind kind, test_case *c)
     c->B = build_finish(&b, 37, kind);
 }
 
-/* Row lengths and columns both fall off like powers. */
+/* Row lengths and columns follow power laws. */
 static hybrid_csr skewed(int64_t n, uint64_t seed, test_kind kind)
 {
     builder b = build_start(n, n);
@@ -149,7 +148,8 @@ static void banded(test_kind kind, test_case *c)
     c->B = band(211, 3, 52, kind);
 }
 
-/* Dense blocks of 16 x 16 on the diagonal and one off it. */
+/* Makes dense blocks of 16 x 16: one on the diagonal and one elsewhere in each block
+   row. */
 static hybrid_csr blocks_of(int64_t count, uint64_t seed, test_kind kind)
 {
     enum { SIDE = 16 };
@@ -173,8 +173,8 @@ static void blocks(test_kind kind, test_case *c)
     c->B = blocks_of(9, 62, kind);
 }
 
-/* Rows of A hold pairs x, x and rows of B are equal up to their sign: every entry of C
-   is 0, and is stored. */
+/* Rows of A have pairs x, x, and the two rows of B differ in sign: every entry of C is a
+   stored 0. */
 static void cancelling(test_kind kind, test_case *c)
 {
     c->A = runs(50, 100, 2, 2, 71, kind);
@@ -195,7 +195,7 @@ static void identity(test_kind kind, test_case *c)
     matrix_random(130, 110, 5, 82, kind, &c->B);
 }
 
-/* Two of three rows are empty, the first and the last among them. */
+/* Two of three rows are empty, including the first and the last. */
 static void empty_rows(test_kind kind, test_case *c)
 {
     builder b = build_start(200, 200);
@@ -209,7 +209,7 @@ static void empty_rows(test_kind kind, test_case *c)
     matrix_random(200, 64, 2, 84, kind, &c->B);
 }
 
-/* Row 3 has 300 entries and about 12000 products, its neighbours one. */
+/* Row 3 has 300 entries and about 12000 scalar products, its neighbours one entry. */
 static void long_row(test_kind kind, test_case *c)
 {
     builder b = build_start(9, 400);
@@ -224,14 +224,15 @@ static void long_row(test_kind kind, test_case *c)
     matrix_random(400, 3000, 40, 92, kind, &c->B);
 }
 
-/* Rows of A with few and with many entries, of which one or two select rows of B that are
+/* Rows of A have few or many entries, and one or two of these select rows of B that are
    much longer than the others. */
 static void uneven(test_kind kind, test_case *c)
 {
     enum { SHORT = 7 };
-    static const int64_t longer[] = {150, 1500, 6000, 30000}; /* of B, from row 40 on */
+    static const int64_t longer[] = {150, 1500, 6000, 30000}; /* lengths of rows 40 to 43
+                                                                 of B */
     static const struct {
-        int64_t entries, first, last; /* of the longer ones */
+        int64_t entries, first, last; /* indices into `longer` */
     } rows[]  = {{35, 0, 0}, {30, 0, 1},   {300, 1, 1}, {620, 1, 1}, {1250, 2, 2},
                  {90, 2, 3}, {1290, 3, 3}, {1, 3, 3},   {200, 4, 3}};
     builder a = build_start(sizeof rows / sizeof *rows, 1300),
@@ -264,7 +265,7 @@ static void tall(test_kind kind, test_case *c)
     make_random(kind, c, 3000, 20, 25, 2, 3);
 }
 
-/* Few entries far apart: columns need more than 16 bits. */
+/* The entries are few and far apart, so that column indices need more than 16 bits. */
 static void wide(test_kind kind, test_case *c)
 {
     make_random(kind, c, 60, 50, 1 << 20, 4, 6);

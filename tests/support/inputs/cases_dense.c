@@ -7,14 +7,14 @@
 
 #include "base/contract/image.h"
 
-static const double GAP = 12345; /* fills what does not belong to the matrix */
+static const double GAP = 12345; /* fills gaps */
 
 static size_t value_size(hybrid_type type)
 {
     return type == HYBRID_F64 ? 8 : 4;
 }
 
-/* Rows in row-major order, columns in column-major order. */
+/* Returns the number of rows (row-major) or columns (column-major). */
 static int64_t lines(const hybrid_dense *m)
 {
     return m->order == HYBRID_ROW_MAJOR ? m->rows : m->cols;
@@ -82,8 +82,8 @@ void dense_copy(const hybrid_dense *from, hybrid_dense *out)
     memcpy(out->data, from->data, bytes);
 }
 
-void dense_turn(const hybrid_dense *from, hybrid_order order, int64_t gap,
-                hybrid_dense *out)
+void dense_reorder(const hybrid_dense *from, hybrid_order order, int64_t gap,
+                   hybrid_dense *out)
 {
     const test_kind kind = {from->type, HYBRID_I64, 1};
 
@@ -95,7 +95,11 @@ void dense_turn(const hybrid_dense *from, hybrid_order order, int64_t gap,
                       dense_at(from, i, j));
 }
 
-enum { LINE = HY_X_LINE, UNTOUCHED = 0xa5 }; /* the longest that panels know */
+enum {
+    LINE      = HY_X_LINE,
+    UNTOUCHED = 0xa5
+}; /* HY_X_LINE is the largest cache line that
+      column blocks know */
 
 void *dense_move(const hybrid_dense *from, size_t bytes, hybrid_dense *out)
 {

@@ -1,4 +1,4 @@
-/* tests/support/inputs/csr_parts.c - parts of a result in CSR. */
+/* tests/support/inputs/csr_parts.c - parts of a CSR result that are handed to a sink. */
 #include "support/inputs/csr_parts.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "support/inputs/cases.h"
 #include "support/check/deltas.h"
 
-enum { TURN = 700 /* entries of a part that come at a time, if they come in turns */ };
+enum { TURN = 700 /* entries that arrive at a time with IN_TURNS */ };
 
 plain_csr plain_make(hybrid_type type)
 {
@@ -40,7 +40,7 @@ void plain_free(plain_csr *p)
     free(p->val);
 }
 
-/* ---- parts ------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 static void *take(piece *p, int k, size_t bytes)
 {
@@ -48,7 +48,7 @@ static void *take(piece *p, int k, size_t bytes)
     return p->memory[k];
 }
 
-/* Rows of the chunk one after the other, or each with a gap of three behind it. */
+/* Places the rows of the chunk one behind another, or with gaps. */
 static void place_rows(piece *p)
 {
     const int64_t *row_ptr = p->plain->row_ptr + p->chunk.row_begin;
@@ -61,7 +61,8 @@ static void place_rows(piece *p)
     for (int64_t i = 0; i <= CHUNK; i++)
         rows->row_ptr[i] = row_ptr[i] - row_ptr[0];
     for (int64_t i = 0; i < CHUNK && gap > 0; i++)
-        rows->row_at[i] = rows->row_ptr[i] + i / 5 * gap; /* after every fifth */
+        rows->row_at[i] = rows->row_ptr[i] + i / 5 * gap; /* a gap after every fifth
+                                                             row */
 }
 
 piece piece_of(const plain_csr *plain, how way, int64_t k)
@@ -96,8 +97,7 @@ void piece_free(piece *p)
         free(p->memory[k]);
 }
 
-/* ---- a device, of which copies are memcpy() ------------------------------------------
- */
+/* ---- a device with memcpy() for copies ---- */
 
 static void copy(const hy_landing *to)
 {
@@ -107,7 +107,7 @@ static void copy(const hy_landing *to)
     memcpy(r->dst, r->src, r->bytes);
 }
 
-/* 0: nothing was copied. */
+/* Returns 0 if the sink takes no direct copies. */
 static int store_direct(hy_sink *sink, hy_part *part, int deltas)
 {
     const hy_direct to = sink->ops->direct(sink, part);
@@ -130,7 +130,7 @@ static int store_direct(hy_sink *sink, hy_part *part, int deltas)
     return 1;
 }
 
-/* Each turn has its entries at the front of the arrays, as if copied there anew. */
+/* Hands over TURN entries at a time, each time at the front of the arrays. */
 static void store_turns(hy_sink *sink, const piece *p)
 {
     const size_t size = p->plain->type == HYBRID_F64 ? 8 : 4;

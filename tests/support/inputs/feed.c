@@ -1,5 +1,4 @@
-/* tests/support/inputs/feed.c - text that comes from a file or a pipe, plain or
- * compressed. */
+/* tests/support/inputs/feed.c - text from a file or a pipe, plain or compressed. */
 #include "tests/support/inputs/feed.h"
 
 #include <stdio.h>
@@ -24,7 +23,7 @@ static int put(feed *f, const char *data, size_t bytes)
     while (bytes > 0) {
         const ssize_t n = write(f->in, data, bytes);
         if (n <= 0)
-            return 0; /* nobody reads any more */
+            return 0; /* the reader has closed the pipe */
         f->written += (size_t)n;
         data += n;
         bytes -= (size_t)n;
@@ -83,7 +82,7 @@ char *feed_compress(const char *plain, size_t bytes, int times, size_t *out)
     return data;
 }
 
-/* ---- the same text in several ways ------------------------------------------------ */
+/* ---- the same text in several ways ---- */
 
 text text_open(size_t room)
 {

@@ -1,15 +1,14 @@
-/* tests/support/inputs/feed.h - text that comes from a file or a pipe, plain or
-   compressed. */
+/* tests/support/inputs/feed.h - text from a file or a pipe, plain or compressed. */
 #ifndef FEED_H
 #define FEED_H
 
 #include <pthread.h>
 #include <stddef.h>
 
-enum { FEED_PIPE_BYTES = 1 << 16 }; /* that lie in a pipe when nobody reads them */
+enum { FEED_PIPE_BYTES = 1 << 16 }; /* capacity of a pipe */
 
-/* A thread that writes `head` and then, if `body_bytes` is not 0, `body` again and again
-   until nobody reads any more. SIGPIPE must be ignored. */
+/* A thread that writes `head` to a pipe. If body_bytes is not 0, it then repeats `body`
+   until the reader closes the pipe. SIGPIPE must be ignored. */
 typedef struct feed {
     const char *head, *body;
     size_t head_bytes, body_bytes;
@@ -20,27 +19,28 @@ typedef struct feed {
     char path[32];
 } feed;
 
-/* Returns the path that the text comes from, once. */
+/* Returns the path of the pipe, which can be read once. */
 const char *feed_begin(feed *f);
 
-/* Returns the bytes that were read, or lie in the pipe. */
+/* Returns the bytes that were read or are in the pipe. */
 size_t feed_end(feed *f);
 
-/* gzip data of `plain`, `times` over, each a member; to be given to free(). */
+/* Returns gzip data with `times` members that contain `plain` each. The caller frees it
+   with free(). */
 char *feed_compress(const char *plain, size_t bytes, int times, size_t *out);
 
-/* ---- the same text in several ways ------------------------------------------------ */
+/* ---- the same text in several ways ---- */
 
 typedef struct text {
-    char *data; /* to be given to free() */
+    char *data; /* freed by the caller with free() */
     size_t bytes;
 } text;
 
-/* Empty, with so much room. */
+/* Returns an empty text with room for `room` bytes. */
 text text_open(size_t room);
 
-/* In a file that is mapped, one that is compressed in two members, a pipe, and compressed
-   from a pipe. */
+/* Ways to read a text: from a mapped file, from a file with two gzip members, from a
+   pipe, and compressed from a pipe. */
 enum { MAPPED, PACKED, PIPED, PACKED_PIPED, WAYS };
 
 typedef struct way {

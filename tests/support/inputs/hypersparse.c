@@ -1,6 +1,5 @@
-/* tests/support/inputs/hypersparse.c - products of matrices of which many rows and
- * columns are empty.
- */
+/* tests/support/inputs/hypersparse.c - SpMM with matrices that have many empty rows and
+   columns. */
 #include "support/inputs/hypersparse.h"
 
 #include <math.h>
@@ -18,17 +17,17 @@
 
 enum { ROWS = 700, ENTRIES = 6, TURNS = 4 };
 
-/* ---- matrices ---------------------------------------------------------------------- */
+/* ---- matrices ---- */
 
 typedef enum shape {
-    SCATTERED, /* every other row and column, drawn */
-    ENDS,      /* those at both ends, in whole words of bits and some more */
-    FAR_APART, /* one row and one column of 64 are not */
-    NO_ROWS,   /* rows alone are empty, */
-    NO_COLS,   /* columns alone */
-    HUB,       /* scattered, and a row and a column that have all that there are */
-    WIDE,      /* scattered, five columns a row */
-    TALL,      /* and five rows a column */
+    SCATTERED, /* random rows and columns, every other one on average, are empty */
+    ENDS,      /* rows and columns at both ends are empty, more than 64 of them */
+    FAR_APART, /* one row and one column of 64 have entries */
+    NO_ROWS,   /* only rows are empty */
+    NO_COLS,   /* only columns are empty */
+    HUB,       /* scattered, with one row and one column that have all possible entries */
+    WIDE,      /* scattered, five times as many columns as rows */
+    TALL,      /* scattered, five times as many rows as columns */
     BANDED,
     SHAPES
 } shape;
@@ -89,8 +88,7 @@ void hypersparse_make(int s, test_kind kind, hybrid_csr *out)
     *out = build_finish(&b, (uint64_t)s, kind);
 }
 
-/* ---- one plan ------------------------------------------------------------------------
- */
+/* ---- one plan ---- */
 
 typedef struct trial {
     hybrid_engine *engine;
@@ -112,7 +110,7 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* Rows of X that no entry of A names must not be read. */
+/* Sets the rows of X that no entry of A needs to NaN: they must not be read. */
 static void poison_rest(const hybrid_csr *A, hybrid_dense *X)
 {
     for (int64_t j = 0; j < A->cols; j++) {
@@ -125,7 +123,7 @@ static void poison_rest(const hybrid_csr *A, hybrid_dense *X)
     }
 }
 
-/* What belongs to empty rows and columns stays where it is. */
+/* Checks that elements of empty rows and columns were not copied. */
 static int sends_less(const trial *t, const hybrid_csr *A)
 {
     const hy_hypersparse *c = &t->plan->product.hypersparse;

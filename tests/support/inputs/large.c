@@ -1,4 +1,4 @@
-/* tests/support/inputs/large.c - products that fill a device. */
+/* tests/support/inputs/large.c - products that occupy a whole device. */
 #include "support/inputs/large.h"
 
 #include <stdio.h>
@@ -12,8 +12,7 @@ enum { KINDS = 2, LENGTHS = 3, WIDTHS = LARGE_PRODUCTS / KINDS / LENGTHS };
 
 static const int64_t widths[WIDTHS] = {17, 31,  32,  33,  35,  64,  65,  66,
                                        98, 100, 128, 129, 131, 132, 196, 257};
-/* Entries of a row: few, more, and so many that the merge path has more tiles than it
-   spreads passes over X for. */
+/* Entries per row: few, more, and enough for many tiles of the merge path. */
 static const double lengths[]  = {3, 11, 18};
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
@@ -67,11 +66,11 @@ int large_check(hybrid_engine *engine, const char *const *names, int64_t rows, i
     return failed;
 }
 
-/* ---- SpGEMM ------------------------------------------------------------------------ */
+/* ---- SpGEMM ---- */
 
 enum { B_ROWS = 5000, B_COLS = 200000, B_EACH = 64, DOUBLINGS = 13 };
 
-/* `like` rows of one entry, as many of two, and so on up to 4096. */
+/* Makes `like` rows of 1 entry, `like` of 2, of 4, and so on up to 4096. */
 static hybrid_csr rising(int like, test_kind kind)
 {
     builder b = build_start((int64_t)like * DOUBLINGS, B_ROWS);

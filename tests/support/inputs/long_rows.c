@@ -1,5 +1,5 @@
 /* tests/support/inputs/long_rows.c - products with rows of one to a million scalar
- * products. */
+   products. */
 #include "tests/support/inputs/long_rows.h"
 
 #include "tests/support/inputs/builder.h"

@@ -5,9 +5,9 @@
 
 #include "hybrid_spmm.h"
 
-/* A has two rows with all `inner` columns. Row l of B has `length` columns in a row; they
-   begin `step` columns after those of the row before, and at 0 again where there is no
-   room. The last column of B is empty. */
+/* A has two rows with all `inner` columns. Row l of B has `length` consecutive columns.
+   They begin `step` columns after those of row l - 1, or at column 0 if they would exceed
+   B. The last column of B is empty. */
 typedef struct long_rows {
     const char *name;
     int64_t inner, length, step, cols;
@@ -17,12 +17,14 @@ enum { LONG_ROWS = 7 };
 extern const long_rows long_rows_table[LONG_ROWS];
 
 typedef enum long_values {
-    LONG_EQUAL,    /* 0.1, and sums of it are off by far more than random ones */
+    LONG_EQUAL,    /* 0.1, with which rounding errors of sums grow much faster than with
+                      random values */
     LONG_POSITIVE, /* in [0.5, 1.5) */
     LONG_SIGNED    /* in [-1, 1) */
 } long_values;
 
-/* Values of A's second row are three times as large. Free with matrix_free(). */
+/* Makes A and B. Values in A's second row are three times as large. matrix_free() frees
+   them. */
 void long_rows_make(const long_rows *shape, hybrid_type type, long_values values,
                     hybrid_csr *A, hybrid_csr *B);
 

@@ -1,4 +1,4 @@
-/* tests/support/inputs/not_finite.c - SpMM of an X with an infinity and a NaN in it. */
+/* tests/support/inputs/not_finite.c - SpMM with an infinity and a NaN in X. */
 #include "tests/support/inputs/not_finite.h"
 
 #include <float.h>
@@ -11,8 +11,8 @@
 
 enum { ROWS = 200, INFINITE = 17, NO_NUMBER = 101, WIDTHS = NOT_FINITE_PRODUCTS / 2 };
 
-/* All bits of its mantissa are set: adding to them as to a number's carries into the
-   sign. */
+/* Sets a NaN with all mantissa bits set. Code that rounds by adding to the bits, as for a
+   number, would carry into the sign. */
 static void set_nan(hybrid_dense *X, int64_t at)
 {
     const uint32_t bits = 0x7fffffffu;
@@ -23,7 +23,7 @@ static void set_nan(hybrid_dense *X, int64_t at)
         memcpy((float *)X->data + at, &bits, sizeof bits);
 }
 
-/* One column has the infinity, another the NaN, in rows that many rows of A ask for. */
+/* One column has the infinity, another the NaN, in rows of X that many rows of A need. */
 static void make_x(int64_t cols, test_kind kind, hybrid_dense *X)
 {
     dense_make(ROWS, cols, 0, HYBRID_ROW_MAJOR, 11, kind, X);

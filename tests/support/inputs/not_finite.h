@@ -1,16 +1,16 @@
-/* tests/support/inputs/not_finite.h - SpMM of an X with an infinity and a NaN in it. */
+/* tests/support/inputs/not_finite.h - SpMM with an infinity and a NaN in X. */
 #ifndef NOT_FINITE_H
 #define NOT_FINITE_H
 
 #include "hybrid_spmm.h"
 
-/* Run the variant of SpMM with `flags` on both types and several widths: what is not
-   finite must show where an entry of A asks for it, and nowhere else. Failures are
-   printed; returns how many there were. *checked counts products. */
+/* Runs the SpMM variant with `flags` for both types and several widths. Y must be
+   infinite or NaN exactly where an entry of A multiplies such an element. Prints failures
+   and returns their number; adds the number of products to *checked. */
 int not_finite_check(hybrid_engine *engine, const char *variant, unsigned flags,
                      int64_t *checked);
 
-/* Of one call. */
+/* products that one call of not_finite_check() adds to *checked */
 enum { NOT_FINITE_PRODUCTS = 10 };
 
 #endif /* NOT_FINITE_H */

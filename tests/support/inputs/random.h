@@ -1,11 +1,11 @@
-/* tests/support/inputs/random.h - numbers that look random and are the same in every run.
-   */
+/* tests/support/inputs/random.h - pseudorandom numbers that are the same in every run. */
 #ifndef RANDOM_H
 #define RANDOM_H
 
 #include <stdint.h>
 
-/* The next one, by Knuth's linear congruences: its upper bits are the better ones. */
+/* Returns the next number of a linear congruential generator (Knuth's MMIX). Upper bits
+   are better distributed than lower ones. */
 static inline uint64_t random_next(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

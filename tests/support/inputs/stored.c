@@ -1,4 +1,4 @@
-/* tests/support/inputs/stored.c - products A*X of whole numbers, X in a file. */
+/* tests/support/inputs/stored.c - products A*X of whole numbers with X in a file. */
 #include "support/inputs/stored.h"
 
 #include <setjmp.h>
@@ -17,10 +17,8 @@
 const test_kind stored_kinds[] = {{HYBRID_F32, HYBRID_I64, 1},
                                   {HYBRID_F64, HYBRID_I32, 1}};
 
-/* ---- a matrix in a file -------------------------------------------------------------
- */
+/* ---- a matrix in a file ---- */
 
-/* Bytes from the first element to the last, gaps included. */
 size_t stored_bytes(const hybrid_dense *X)
 {
     const int in_rows   = X->order == HYBRID_ROW_MAJOR;
@@ -45,7 +43,7 @@ static void store_json(const hybrid_dense *X)
     io_store(io_temp("x.json"), text, strlen(text));
 }
 
-/* Something lies before the numbers, and nothing behind them. */
+/* Bytes before the elements are junk. The file ends with the last element. */
 void stored_write(const hybrid_dense *X)
 {
     const size_t bytes = stored_bytes(X);
@@ -115,8 +113,7 @@ hybrid_operand stored_csr(hybrid_engine *engine, const char *name, const hybrid_
     return (hybrid_operand){.file = file};
 }
 
-/* ---- products -----------------------------------------------------------------------
- */
+/* ---- products ---- */
 
 void stored_make(stored_trial *t, hybrid_csr A, int64_t width, int orders, int64_t gap,
                  test_kind kind)
@@ -138,7 +135,6 @@ void stored_free(stored_trial *t)
     dense_free(&t->before);
 }
 
-/* Two runs of one plan. 0: the schedule cannot be had. */
 int stored_run(stored_trial *t, double alpha, double beta)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-/* tests/support/inputs/stored.h - products A*X of whole numbers, X in a file. */
+/* tests/support/inputs/stored.h - products A*X of whole numbers with X in a file. */
 #ifndef STORED_H
 #define STORED_H
 
@@ -9,34 +9,39 @@ enum { STORED_ROWS = 300, STORED_COLS = 900, STORED_FRONT = 24 };
 
 typedef struct stored_trial {
     hybrid_engine *engine;
-    const hybrid_plan_options *options; /* NULL: the usual ones */
+    const hybrid_plan_options *options; /* NULL: the default options with X's order */
     hybrid_csr A;
     hybrid_dense X, Y, before;
 } stored_trial;
 
-/* Bytes from the first element to the last, gaps included. */
+/* Returns the bytes from the first element to the last, gaps included. */
 size_t stored_bytes(const hybrid_dense *X);
 
-/* X to x.bin, behind STORED_FRONT bytes, and its description to x.json, of io_temp(). */
+/* Writes X to x.bin, after STORED_FRONT other bytes, and its description to x.json. Both
+   are files of io_temp(). */
 void stored_write(const hybrid_dense *X);
 
-/* The same of a sparse one, to NAME.bin and NAME.json: values, columns, offsets. */
+/* Writes a sparse matrix to NAME.bin (values, columns, offsets) and its description to
+   NAME.json. */
 void stored_write_csr(const char *name, const hybrid_csr *A);
 
-/* An operand: in memory; or written and opened, then to be closed. */
+/* Returns an operand: A itself, or with in_file a file that it is written to. The caller
+   closes the file. */
 hybrid_operand stored_csr(hybrid_engine *engine, const char *name, const hybrid_csr *A,
                           int in_file);
 
-/* STORED_ROWS x STORED_COLS; banded: rows name columns that follow each other. */
+/* Returns a STORED_ROWS x STORED_COLS matrix. With `banded` the columns of a row are
+   consecutive. */
 hybrid_csr stored_matrix(int banded, test_kind kind);
 
-/* A, which becomes the trial's, X of `width` columns, and Y; bits of `orders`: X, and Y, in
-   rows. X is written. */
+/* Makes X with `width` columns and Y, and writes X to its file. The trial takes ownership
+   of A. Bits of `orders`: 1, X is row-major; 2, Y is row-major. */
 void stored_make(stored_trial *t, hybrid_csr A, int64_t width, int orders, int64_t gap,
                  test_kind kind);
 void stored_free(stored_trial *t);
 
-/* Two runs of one plan, checked against the oracle, bit for bit. 0: it cannot be planned. */
+/* Runs one plan twice and compares with the oracle, bit for bit. Returns 0 if no plan can
+   be made. */
 int stored_run(stored_trial *t, double alpha, double beta);
 
 extern const test_kind stored_kinds[2];

@@ -1,6 +1,5 @@
-/* tests/support/inputs/windows.c - products of banded matrices while X passes through the
- * device.
- */
+/* tests/support/inputs/windows.c - products of banded matrices with X in a ring of
+   rows. */
 #include "support/inputs/windows.h"
 
 #include <stdio.h>
@@ -13,7 +12,7 @@
 
 enum {
     ROWS    = 500,
-    COLUMNS = 17, /* of f64 one would lie apart if X were there whole */
+    COLUMNS = 17, /* one of 17 f64 columns would be a tail column if X were resident */
     BAND    = 10,
     ENTRIES = 4
 };
@@ -23,15 +22,15 @@ static const size_t MOST = (size_t)256 << 10, LEAST = 1024;
 static const test_kind kinds[] = {{HYBRID_F64, HYBRID_I64, 1},
                                   {HYBRID_F32, HYBRID_I32, 0}};
 
-/* ---- matrices ---------------------------------------------------------------------- */
+/* ---- matrices ---- */
 
 typedef enum shape {
     SQUARE,
-    WIDE,      /* two columns a row */
-    TALL,      /* three rows a column */
-    WITH_GAPS, /* empty rows, and columns that nobody touches; the last with a window */
+    WIDE,      /* two columns per row */
+    TALL,      /* three rows per column */
+    WITH_GAPS, /* empty rows and unused columns; later shapes have no ring of rows */
     BACKWARDS,
-    CORNERS, /* a band, and an entry in two corners */
+    CORNERS, /* a band, and an entry in each of two corners */
     DENSE_ROW,
     SHAPES
 } shape;
@@ -87,8 +86,7 @@ static hybrid_csr matrix_of(shape s, test_kind kind)
     return build_finish(&b, s, kind);
 }
 
-/* ---- one plan ------------------------------------------------------------------------
- */
+/* ---- one plan ---- */
 
 typedef struct trial {
     hybrid_engine *engine;
@@ -98,7 +96,7 @@ typedef struct trial {
     shape shape;
     test_kind kind;
     unsigned flags;
-    int64_t rows; /* a chunk */
+    int64_t rows; /* per chunk */
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -110,7 +108,8 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* No more than X, filled up to whole vectors, and A with what alignment adds. */
+/* Checks that at most X (rounded up to whole vectors) and A (with alignment) were
+   sent. */
 static int sends_once(const trial *t, const hybrid_csr *A, int turn)
 {
     const int64_t size = A->type == HYBRID_F64 ? 8 : 4;
@@ -158,7 +157,7 @@ static int run(const trial *t, const hybrid_csr *A, int turn)
     return failed;
 }
 
-/* Rows that are far from the diagonal leave nothing to be freed. */
+/* Shapes with entries far from the diagonal must not use a ring of rows. */
 static int check_window(const trial *t, const hybrid_csr *A, int64_t *windowed)
 {
     const hy_image *image = &t->plan->portions->layout.image;
@@ -166,7 +165,8 @@ static int check_window(const trial *t, const hybrid_csr *A, int64_t *windowed)
 
     *windowed += window > 0 && window < A->cols;
     if (window > A->cols || (window > 0 && window < A->cols && t->shape > WITH_GAPS &&
-                             t->plan->count == 1)) /* some rows alone may have one */
+                             t->plan->count == 1)) /* with several portions a part of the
+                                                      rows may have a ring */
         return complain(t, "a window where none can be");
     return 0;
 }
@@ -223,7 +223,8 @@ int windows_check(budget_open open, const char *const *names, int64_t *checked,
             failed++;
             continue;
         }
-        t.engine->device->measured.launch_s = 1e-9; /* chunks of small products cost it */
+        t.engine->device->measured.launch_s = 1e-9; /* the limit of small chunks is the
+                                                       cost of a launch */
         failed += check_budget(t, matrices, names, checked, windowed);
         hybrid_engine_destroy(t.engine);
     }

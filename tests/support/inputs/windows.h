@@ -1,15 +1,15 @@
-/* tests/support/inputs/windows.h - products of banded matrices while X passes through the
- * device.
- */
+/* tests/support/inputs/windows.h - products of banded matrices with X in a ring of
+   rows. */
 #ifndef WINDOWS_H
 #define WINDOWS_H
 
 #include "tests/support/runs/budgets.h"
 
-/* Banded matrices, and some that seem to be, times X under budgets from "everything fits"
-   down to none: right, within the budget, X and A sent once where X passes through in a
-   window, and only then. Of `names` those of SpMM are tried; `windowed` counts the plans
-   that had a window. Failures are printed; returns their number. */
+/* Multiplies banded matrices, and some that are almost banded, by X for the SpMM variants
+   of `names`, under budgets that decrease from one that holds everything. Checks that
+   results are right, that budgets are kept, and that X and A are sent once if X is in a
+   ring of rows. Only banded matrices may have such a ring. Prints failures and returns
+   their number; adds the plans to *checked, and those with a ring to *windowed. */
 int windows_check(budget_open open, const char *const *names, int64_t *checked,
                   int64_t *windowed);
 

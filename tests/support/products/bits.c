@@ -1,4 +1,4 @@
-/* tests/support/products/bits.c - products under HYBRID_DETERMINISTIC, bit for bit. */
+/* tests/support/products/bits.c - exact bits of SpGEMM under HYBRID_DETERMINISTIC. */
 #include "support/products/bits.h"
 
 #include <stdio.h>

@@ -1,24 +1,27 @@
-/* tests/support/products/bits.h - products under HYBRID_DETERMINISTIC, bit for bit. */
+/* tests/support/products/bits.h - exact bits of products under HYBRID_DETERMINISTIC. */
 #ifndef BITS_H
 #define BITS_H
 
 #include "hybrid_spmm.h"
 
-/* Run the named variants of SpGEMM on real data, both types, chunks of 1 row, of a prime
-   number of rows, and of as many as fit. The bits of C must be those of a plain loop that
-   rounds each product and adds them in the order of A's entries; a variant that has no
-   fixed order must be refused. Failures are printed; returns how many there were. */
+/* Runs the SpGEMM variants of `names` on real values of both types, in chunks of 1 row,
+   of a prime number of rows, and as large as possible. The bits of C must be those of a
+   plain loop that rounds each scalar product and adds them in the order of A's entries. A
+   variant without a fixed order must be refused. Prints failures and returns their
+   number; adds the number of products to *checked. */
 int bits_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
-/* Products that bits_check() checks of a variant that has a fixed order. */
+/* products that bits_check() adds to *checked for each variant with a fixed order */
 enum { BITS_PRODUCTS = 24 };
 
-/* Run plans of the named variants of SpMM again and again: X and Y pinned, one of them, or
-   none, Y elsewhere in a line, in rows and in columns. Each run of a plan must have the
-   bits of its first, which is compared with the oracle. */
+/* Runs plans of the SpMM variants of `names` repeatedly: with X and Y pinned or not, with
+   Y at another offset in a cache line, and with both orders. Each run of a plan must give
+   the bits of its first run, which is compared with the oracle. Prints failures and
+   returns their number; adds the number of runs to *checked. */
 int bits_check_spmm(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
-/* Runs that bits_check_spmm() checks of a variant that takes any matrix and width. */
+/* runs that bits_check_spmm() adds to *checked for a variant that takes any matrix and
+   width */
 enum { BITS_RUNS = 648 };
 
 #endif /* BITS_H */

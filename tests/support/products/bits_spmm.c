@@ -1,5 +1,5 @@
-/* tests/support/products/bits_spmm.c - runs of one plan of SpMM under
- * HYBRID_DETERMINISTIC. */
+/* tests/support/products/bits_spmm.c - repeated runs of one SpMM plan under
+   HYBRID_DETERMINISTIC. */
 #include "support/products/bits.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { PANELS = 3 };
 static const char *const cases[] = {"power_law", "long_row", "blocks"};
 static const int64_t widths[]    = {1, 33, 129};
 
-/* One run: what is pinned, how many elements behind a line Y begins, and the orders. */
+/* How one run is made. `place` is the number of elements between a cache line and Y. */
 typedef struct way {
     int pin_x, pin_y;
     size_t place;
@@ -26,7 +26,7 @@ typedef struct way {
 } way;
 
 static const way ways[] = {
-    {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR}, /* the others have its bits */
+    {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR}, /* reference of all other runs */
     {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},
     {1, 1, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},
     {1, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},
@@ -37,12 +37,11 @@ static const way ways[] = {
     {1, 1, 0, HYBRID_COL_MAJOR, HYBRID_COL_MAJOR},
 };
 
-/* How the plan is made: chunks of a prime number of rows or as many as fit, A resident,
-   and X in panels. */
+/* How the plan is made. `in_blocks`: X comes in column blocks. */
 typedef struct setup {
     int prime_rows;
     unsigned flags;
-    int in_panels;
+    int in_blocks;
 } setup;
 
 static const setup setups[] = {
@@ -62,7 +61,7 @@ typedef struct trial {
     const test_case *c;
     test_kind kind;
     const setup *how;
-    hybrid_dense X, first; /* Y of the first way */
+    hybrid_dense X, first; /* first: Y of the first run */
 } trial;
 
 static int complain(const trial *t, int w, const char *what)
@@ -97,7 +96,7 @@ static int differs(const hybrid_dense *right, const hybrid_dense *Y)
     return 0;
 }
 
-/* The first run is right, the others have its bits. */
+/* Checks a result: the first run against the oracle, the others against the first. */
 static int judge(trial *t, int w, const hybrid_dense *Y)
 {
     if (w > 0)
@@ -113,7 +112,7 @@ static int run(trial *t, int w)
     const way *how    = &ways[w];
     hybrid_dense X, fresh, Y;
 
-    dense_turn(&t->X, how->x, 0, &X);
+    dense_reorder(&t->X, how->x, 0, &X);
     dense_make(t->c->A.rows, t->X.cols, 0, how->y, 2, t->kind, &fresh);
     void *line = dense_move(&fresh, how->place * size, &Y);
     int failed = pin(t, how->pin_x, &X, w, 1) + pin(t, how->pin_y, &Y, w, 1);
@@ -131,15 +130,16 @@ static int run(trial *t, int w)
 static int check_plan(trial t, int64_t width, int64_t *checked)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
-    const int in_panels   = t.how->in_panels && width > 1 && !strstr(t.name, ".tiled");
+    const int in_blocks   = t.how->in_blocks && width > 1 && !strstr(t.name, ".tiled");
     int failed            = 0;
 
     o.variant    = t.name;
     o.flags      = HYBRID_DETERMINISTIC | t.how->flags;
     o.chunk_rows = t.how->prime_rows ? plan_prime_rows(&t.c->A) : 0;
     settings_of(t.engine)->panels =
-        PANELS; /* the flag must keep those of pinned runs away */
-    settings_of(t.engine)->schedule = in_panels ? &hy_schedule_column_ring : NULL;
+        PANELS; /* HYBRID_DETERMINISTIC must prevent the column
+                   blocks of runs with pinned operands */
+    settings_of(t.engine)->schedule = in_blocks ? &hy_schedule_column_ring : NULL;
     dense_make(t.c->A.cols, width, 0, HYBRID_ROW_MAJOR, 1, t.kind, &t.X);
     const char *refused = plan_spmm(t.engine, &t.c->A, width, &o, &t.plan);
     failed              = refused ? complain(&t, 0, refused) : 0;

@@ -1,5 +1,4 @@
-/* tests/support/products/combinations.c - combinations of all that can be asked of an
- * SpMM. */
+/* tests/support/products/combinations.c - random combinations of the options of SpMM. */
 #include "support/products/combinations.h"
 
 #include <string.h>
@@ -7,13 +6,14 @@
 #include "support/inputs/builder.h"
 
 enum {
-    ENTRIES    = 4,  /* a row */
-    NEAR       = 6,  /* half of the band */
-    LINE_BYTES = 64, /* rows of X and Y of less are not left out */
-    LEAST_WIDE = 16  /* columns of an X that is large beside what alignment takes */
+    ENTRIES    = 4,  /* per row of A */
+    NEAR       = 6,  /* half of the width of the band */
+    LINE_BYTES = 64, /* empty rows and columns are left out only if rows of X and Y have
+                        at least this size */
+    LEAST_WIDE = 16  /* columns of X from which alignment adds little to its size */
 };
 
-/* ---- drawing ----------------------------------------------------------------------- */
+/* ---- drawing ---- */
 
 static int64_t pick(uint64_t number, uint64_t *axis, int64_t count)
 {
@@ -49,7 +49,7 @@ combination combination_draw(uint64_t number)
     c.split    = of[pick(number, &axis, 6)];
     c.width    = widths[pick(number, &axis, 5)];
     if (c.schedule == &hy_schedule_column_ring && c.width == 1)
-        c.width = LEAST_WIDE; /* one column is no ring */
+        c.width = LEAST_WIDE; /* a ring needs more than one column */
     c.tight = pick(number, &axis, 2) && c.width >= LEAST_WIDE &&
               c.schedule != &hy_schedule_whole;
     c.banded        = pick(number, &axis, 2) || c.schedule == &hy_schedule_row_ring;
@@ -67,7 +67,7 @@ combination combination_draw(uint64_t number)
     c.kind.type     = pick(number, &axis, 2) ? HYBRID_F32 : HYBRID_F64;
     c.kind.offsets  = pick(number, &axis, 2) ? HYBRID_I32 : HYBRID_I64;
     c.kind.integers = 1;
-    if (!c.planned) { /* one call takes no options */
+    if (!c.planned) { /* a one-shot call takes no options */
         c.flags      = 0;
         c.split      = HYBRID_SPLIT_DEFAULT;
         c.chunk_rows = 0;
@@ -85,15 +85,14 @@ int combination_is_tiled(const combination *c)
     return strcmp(c->variant, "spmm.fake.tiled") == 0;
 }
 
-/* ---- what is to happen ---------------------------------------------------------------
- */
+/* ---- expected outcome ---- */
 
 static int is_ring(const hy_schedule *schedule)
 {
     return schedule == &hy_schedule_row_ring || schedule == &hy_schedule_column_ring;
 }
 
-/* Each of two values of two axes (docs/design.md, 2.3.2). */
+/* Each refusal depends on the values of two axes. docs/design.md lists them. */
 const char *combination_refused(const combination *c)
 {
     const int in_place = c->schedule == &hy_schedule_in_place;
@@ -101,14 +100,16 @@ const char *combination_refused(const combination *c)
     const int shares   = c->split == HYBRID_SPLIT_SHARE;
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
-        return "the host computes in place, and nobody else";
+        return "only the host computes in place";
     if (is_ring(c->schedule) && combination_is_tiled(c))
-        return "packs of this variant name rows of X, and a ring has places";
+        return "packs of this variant contain row numbers of X, but a ring needs "
+               "positions";
     if (is_ring(c->schedule) && shares)
-        return "a ring is filled in order, and a host with a share takes rows from the "
+        return "a ring is filled in order, but a host with a share takes rows from the "
                "end";
     if (shares && c->flags & HYBRID_DETERMINISTIC)
-        return "bits of a dense result depend on who computes a row";
+        return "the bits of a dense result depend on whether host or device computes a "
+               "row";
     return NULL;
 }
 
@@ -119,8 +120,7 @@ int combination_leaves_out(const combination *c, const hy_schedule *schedule)
            c->chunk_rows == 0 && c->width * combination_value_bytes(c) >= LINE_BYTES;
 }
 
-/* ---- operands ------------------------------------------------------------------------
- */
+/* ---- operands ---- */
 
 hybrid_csr combination_matrix(const combination *c, uint64_t number)
 {
@@ -142,7 +142,8 @@ hybrid_csr combination_matrix(const combination *c, uint64_t number)
     return build_finish(&b, number, c->kind);
 }
 
-/* Less than X takes of what it may have, with HYBRID_RESIDENT three quarters. */
+/* 5/4 of X do not hold X beside the slots. With HYBRID_RESIDENT X may take only three
+   quarters of them. */
 size_t combination_budget(const combination *c)
 {
     const size_t x = (size_t)(COMBINATION_COLS * c->width * combination_value_bytes(c));

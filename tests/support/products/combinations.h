@@ -1,49 +1,53 @@
-/* tests/support/products/combinations.h - combinations of all that can be asked of an
-   SpMM.
+/* tests/support/products/combinations.h - random combinations of the options of SpMM.
 
-   A combination is one value of each axis, drawn by its number. Which ones are refused
-   stands in one list: combination_refused(). All others are computed with the schedule
-   that they name. */
+   A combination has one value of each axis, drawn from its number. combination_refused()
+   is the list of combinations that must be refused. All others are computed with the
+   schedule that they name. */
 #ifndef COMBINATIONS_H
 #define COMBINATIONS_H
 
 #include "engine/schedules/schedule.h"
 #include "support/inputs/cases.h"
 
-enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 6 /* and NULL */ };
+/* COMBINATION_SCHEDULES: the values of `schedule`, including NULL. */
+enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 6 };
 
 typedef struct combination {
-    const hy_schedule *schedule; /* NULL: whichever the engine takes */
-    const char *variant;         /* NULL: the same */
-    int tight;                   /* device memory does not hold X */
-    int banded;                  /* rows of A name rows of X near each other */
-    int sparse;                  /* most rows and columns of A are empty */
+    const hy_schedule *schedule; /* NULL: the engine chooses */
+    const char *variant;         /* NULL: the engine chooses */
+    int tight;                   /* 1: device memory does not hold X */
+    int banded;                  /* 1: the columns of each row of A lie near the
+                                    diagonal */
+    int sparse;                  /* 1: most rows and columns of A are empty */
     unsigned flags;
     hybrid_split split;
     int64_t width, chunk_rows;
     hybrid_order x_order, y_order;
     int64_t x_gap, y_gap;
     int x_pinned, y_pinned;
-    int planned; /* else one call */
+    int planned; /* 0: a one-shot call */
     double alpha, beta;
     test_kind kind;
 } combination;
 
 combination combination_draw(uint64_t number);
 
-/* A is COMBINATION_ROWS x COMBINATION_COLS. Free with matrix_free(). */
+/* Returns A, COMBINATION_ROWS x COMBINATION_COLS. matrix_free() frees it. */
 hybrid_csr combination_matrix(const combination *c, uint64_t number);
 
-/* Bytes of device memory; 0: no cap. */
+/* Returns the bytes of device memory; 0: no cap. */
 size_t combination_budget(const combination *c);
 
-/* The sentence with which it must be refused; NULL: it must not be. */
+/* Returns the message with which the combination must be refused, or NULL if it must not
+   be refused. */
 const char *combination_refused(const combination *c);
 
-/* Whether its plan is to leave out empty rows and columns of A, with that schedule. */
+/* Returns 1 if a plan with that schedule must leave out the empty rows and columns of
+   A. */
 int combination_leaves_out(const combination *c, const hy_schedule *schedule);
 
 int64_t combination_value_bytes(const combination *c);
-int combination_is_tiled(const combination *c); /* X and Y lie in columns on the device */
+int combination_is_tiled(const combination *c); /* 1: X and Y are stored by columns on the
+                                                   device */
 
 #endif /* COMBINATIONS_H */

@@ -1,5 +1,5 @@
-/* tests/support/products/indices.c - products whose operands and results have offsets and
-   columns of 32 or 64 bits. */
+/* tests/support/products/indices.c - products with offsets and column indices of 32 or 64
+   bits. */
 #include "support/products/indices.h"
 
 #include <setjmp.h>
@@ -76,7 +76,7 @@ void indices_each(void (*check)(world *))
             }
 }
 
-/* ---- C ----------------------------------------------------------------------------- */
+/* ---- C ---- */
 
 static const hybrid_index asked[ASKED][2] = {{HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT},
                                              {HYBRID_I32, HYBRID_INDEX_DEFAULT},
@@ -117,7 +117,6 @@ int indices_refused(const world *w)
     return w->offsets == HYBRID_I32 && !is_small(w);
 }
 
-/* C as it should be, or as it was. */
 hybrid_status indices_check(const world *w, hybrid_status status, hybrid_csr *C)
 {
     const hybrid_index both = is_small(w) ? HYBRID_I32 : HYBRID_I64;
@@ -182,10 +181,11 @@ hybrid_status indices_planned(const world *w, unsigned flags, const hybrid_csr *
     return status;
 }
 
-/* ---- memory ------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
-/* What the engine holds when nothing is under way; lanes may take a while to free what
-   they did last. */
+/* Returns the bytes of host memory that the engine holds when no call runs. Waits up to 5
+   s until they are at most `most`, because lanes free memory after a call has
+   returned. */
 static int64_t held(world *w, int64_t most)
 {
     int64_t now = INT64_MAX;

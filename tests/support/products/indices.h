@@ -1,5 +1,7 @@
-/* tests/support/products/indices.h - products whose operands and results have offsets and
-   columns of 32 or 64 bits, against the oracle. Failures abort the test. */
+/* tests/support/products/indices.h - products with offsets and column indices of 32 or 64
+   bits.
+
+   Results are compared with the oracle. A failure aborts the test. */
 #ifndef INDICES_H
 #define INDICES_H
 
@@ -10,48 +12,53 @@
 enum { ROWS = 300, MIDDLE = 200, COLS = 250, WIDTH = 3 };
 
 typedef struct world {
-    hybrid_engine *engine; /* of two workers */
-    int on_host;           /* else a fake device, which the host helps */
+    hybrid_engine *engine; /* with two workers */
+    int on_host;           /* 0: the engine has a fake device, and the host may take
+                              rows */
     test_kind kind;        /* whole numbers */
     hybrid_csr A, B;       /* ROWS x MIDDLE, MIDDLE x COLS */
-    hybrid_csr wide_a, wide_b; /* the same with columns of 64 bits */
+    hybrid_csr wide_a, wide_b; /* A and B with 64-bit column indices */
     hybrid_dense X, Y, before; /* MIDDLE x WIDTH, ROWS x WIDTH; before: a copy of Y */
     oracle product;
-    hybrid_index offsets, columns; /* of C, as asked for */
+    hybrid_index offsets, columns; /* types that are requested for C */
 } world;
 
 void indices_open(world *w, int on_host, hybrid_type type, hybrid_index offsets);
 void indices_close(world *w);
 
-/* On the host and the device, of f32 and f64, with offsets of 32 and 64 bits. */
+/* Calls `check` on the host and on the device, for f32 and f64, with offsets of 32 and 64
+   bits. */
 void indices_each(void (*check)(world *));
 
-/* The same with columns of 64 bits, which are malloc's. */
+/* Returns A with 64-bit column indices. The caller frees them with free(). */
 hybrid_csr indices_widened(const hybrid_csr *A);
 
-/* Types that can be asked for; the last are HYBRID_INDEX_AUTO. */
+/* Number of requests for index types of C; indices_ask() sets request i. The last request
+   is HYBRID_INDEX_AUTO. */
 enum { ASKED = 6 };
 void indices_ask(world *w, int i);
 hybrid_plan_options indices_options(const world *w, unsigned flags);
 
-/* Whether C has too many entries for what is asked for. */
+/* Returns 1 if C has too many entries for the requested types. */
 int indices_refused(const world *w);
 
-/* C of w->product as it should be, which is freed, or as it was: each byte 0x5a. Returns
-   `status`. */
+/* Checks *C after a call that returned `status`. On success C must be w->product and is
+   freed. On failure each byte of *C must still be 0x5a. Returns `status`. */
 hybrid_status indices_check(const world *w, hybrid_status status, hybrid_csr *C);
 
-/* These operands, whose product is w->product, in every way. C is checked, of the types that
-   were asked for, and freed; after a failure it is as it was before. */
+/* Multiply A and B in one call or with a plan; their product must be w->product. Check C
+   with indices_check(). */
 hybrid_status indices_once(const world *w, const hybrid_csr *A, const hybrid_csr *B);
 hybrid_status indices_run(const world *w, hybrid_plan *plan, const hybrid_csr *A,
                   const hybrid_csr *B);
-/* Three runs, of which the later ones may know where rows begin; then rows as they come. */
+/* Makes a plan, runs it three times (later runs may know the result positions), and then
+   hands the rows of C to a function. Checks each result. */
 hybrid_status indices_planned(const world *w, unsigned flags, const hybrid_csr *A,
                       const hybrid_csr *B);
 
-/* Fail each allocation of `call` once: nothing is left of it, and the next call is right.
-   There are so many at least. */
+/* Repeats `call` and makes one allocation after the other fail. A failure must leave no
+   memory behind, and the next call must be right. At least `least` allocations must have
+   failed. */
 void indices_fail_each(world *w, hybrid_status (*call)(world *), int64_t least);
 
 #endif /* INDICES_H */

@@ -1,5 +1,5 @@
-/* tests/support/products/odd_bits.c - C = AB of zeros of both signs, infinities and NaN.
- */
+/* tests/support/products/odd_bits.c - C = AB with zeros of both signs, infinities and
+   NaN. */
 #include "support/products/odd_bits.h"
 
 #include <stdio.h>
@@ -12,10 +12,10 @@
 
 enum { ROWS = 60, MIDDLE = 256, COLS = 4000, B_ROW = 24, CHUNK = 13, RUNS = 2 };
 
-/* One product, and how it is asked for. */
+/* One product and its options. */
 typedef struct trial {
     hybrid_engine *engine;
-    hybrid_csr A, B, wide_a, wide_b; /* wide: columns of 64 bits */
+    hybrid_csr A, B, wide_a, wide_b; /* wide: with 64-bit column indices */
     plain_rows right;
     hybrid_plan_options options;
     int wide, schedule;
@@ -35,11 +35,10 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* ---- operands ------------------------------------------------------------------------
- */
+/* ---- operands ---- */
 
-/* Rows with no entry, one, some, many, and all: with one product, with as many as a warp,
-   a block, or all of a device sorts. */
+/* Rows have 0, 1, 2, 3, 20 or all entries. Rows of C thus have few scalar products, or as
+   many as a warp, a block or a whole device sorts. */
 static hybrid_csr make_a(test_kind kind)
 {
     static const int64_t entries[] = {1, 2, 0, 20, 3, MIDDLE};
@@ -57,7 +56,7 @@ static hybrid_csr make_a(test_kind kind)
     return A;
 }
 
-/* Some columns are named by many rows, most by one or none. */
+/* Some columns occur in many rows, most in one or none. */
 static hybrid_csr make_b(test_kind kind)
 {
     builder b = build_start(MIDDLE, COLS);
@@ -90,10 +89,9 @@ static void free_all(trial *t)
     plain_rows_free(&t->right);
 }
 
-/* ---- runs ----------------------------------------------------------------------------
- */
+/* ---- runs ---- */
 
-/* With columns of 32 bits, as the plain loop has them. */
+/* Compares C with the plain loop, which has 32-bit column indices. */
 static const char *differs(const trial *t, const hybrid_csr *C)
 {
     hybrid_csr narrow = *C;
@@ -126,7 +124,7 @@ static int run(trial *t, hybrid_plan *plan, odd_bits *count)
     return wrong ? complain(t, wrong) : 0;
 }
 
-/* The second run knows where rows of C begin. */
+/* Runs the plan twice. In the second run the result positions are known. */
 static int check_plan(trial *t, odd_bits *count)
 {
     int failed = 0;
@@ -147,7 +145,7 @@ static int check_plan(trial *t, odd_bits *count)
     return failed;
 }
 
-/* Indices and chunks take turns. */
+/* Tries each split. Index types and chunk sizes alternate. */
 static int check_splits(trial *t, const char *variant, int turn, odd_bits *count)
 {
     static const hybrid_index indices[] = {HYBRID_I32, HYBRID_I64, HYBRID_INDEX_AUTO};

@@ -1,8 +1,8 @@
-/* tests/support/products/odd_bits.h - products of zeros of both signs, infinities and
-   NaN, bit for bit.
+/* tests/support/products/odd_bits.h - exact bits of products with zeros of both signs,
+   infinities and NaN.
 
-   A NaN of any sign and payload is right where a NaN is due. Failures are printed; each
-   function returns how many there were. */
+   Any NaN counts as equal to any other NaN. Each function prints failures and returns
+   their number. */
 #ifndef ODD_BITS_H
 #define ODD_BITS_H
 
@@ -11,19 +11,20 @@
 enum { ODD_SCHEDULES = 6 };
 
 typedef struct odd_bits {
-    int64_t schedules[ODD_SCHEDULES]; /* plans checked with hy_schedules[k]; last: any */
-    int64_t hosts;                    /* runs in which the CPU computed all */
+    int64_t schedules[ODD_SCHEDULES]; /* plans checked with hy_schedules[k]; the last
+                                         counts plans with any schedule */
+    int64_t hosts;                    /* runs that the host computed completely */
 } odd_bits;
 
-/* Checks C = AB under HYBRID_DETERMINISTIC by the engine's variants, with each schedule and
-   split, operands and results with indices of 32 and 64 bits, against a plain loop. The loop
-   rounds each product and adds the products to +0 in the order of A's entries. Plans that
-   the engine refuses are left out. */
+/* Checks C = AB under HYBRID_DETERMINISTIC for the engine's variants, with each schedule
+   and split, and with indices of 32 and 64 bits. The reference is a plain loop that
+   rounds each scalar product and adds them to +0 in the order of A's entries. Plans that
+   the engine refuses are skipped. */
 int odd_bits_check(hybrid_engine *engine, odd_bits *count);
 
-/* Checks Y = alpha*A*X + beta*Y by the engine's variants, with each schedule, of whole
-   numbers: sums begin with +0, and alpha and beta follow IEEE 754. *checked counts runs.
- */
+/* Checks Y = alpha*A*X + beta*Y on whole numbers for the engine's variants, with each
+   schedule. Sums begin with +0, and alpha and beta follow IEEE 754. Adds the number of
+   runs to *checked. */
 int odd_bits_check_spmm(hybrid_engine *engine, int64_t *checked);
 
 #endif /* ODD_BITS_H */

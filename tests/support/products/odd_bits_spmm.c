@@ -1,8 +1,8 @@
-/* tests/support/products/odd_bits_spmm.c - Y = alpha*A*X + beta*Y of zeros of both signs,
-   infinities and NaN.
+/* tests/support/products/odd_bits_spmm.c - Y = alpha*A*X + beta*Y with zeros of both
+   signs, infinities and NaN.
 
-   All other numbers are small and whole, so that every order of additions gives the same
-   sum, and fused additions too. */
+   All other numbers are small and whole, so that every order of additions, fused or not,
+   gives the same sum. */
 #include <math.h>
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ typedef struct trial {
     test_kind kind;
 } trial;
 
-/* Mostly zeros; one of 64 is no number or infinite. */
+/* Returns mostly zeros; one number in 64 is infinite or NaN. */
 static double odd_number(uint64_t seed, int64_t k)
 {
     static const double odd[]  = {0.0, -0.0, 0.0, -0.0, 1, -1, 3, -2};
@@ -43,7 +43,6 @@ static void set_odd(hybrid_dense *X, uint64_t seed)
         value_set(X->data, X->type, k, odd_number(seed, k));
 }
 
-/* Every fifth row is empty. */
 static hybrid_csr make_a(test_kind kind)
 {
     builder b = build_start(ROWS, COLS);
@@ -137,7 +136,7 @@ static int check_plan(trial *t, int64_t *checked)
     return failed;
 }
 
-/* By any variant, and by each. */
+/* Tries the engine's choice of a variant, and each variant. */
 static int check_variants(trial *t, int64_t *checked)
 {
     int failed = 0;

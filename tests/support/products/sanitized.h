@@ -1,5 +1,5 @@
-/* tests/support/products/sanitized.h - whether a sanitizer that has memory of its own is
-   built in. */
+/* tests/support/products/sanitized.h - SANITIZED is 1 if the build has a sanitizer that
+   uses memory of its own. */
 #ifndef SANITIZED_H
 #define SANITIZED_H
 

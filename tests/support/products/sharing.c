@@ -1,5 +1,4 @@
-/* tests/support/products/sharing.c - a fake device and the host, for one product
- * together. */
+/* tests/support/products/sharing.c - a fake device and the host that share a product. */
 #include "support/products/sharing.h"
 
 #include <setjmp.h>

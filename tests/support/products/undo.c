@@ -1,4 +1,4 @@
-/* tests/support/products/undo.c - calls that fail in each way. */
+/* tests/support/products/undo.c - calls that fail in every possible way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,7 @@
 
 enum { MOST = 20000, STEP = 4096 /* bytes between two caps */ };
 
-/* ---- what the engine holds ------------------------------------------------------------
- */
+/* ---- memory that the engine holds ---- */
 
 held undo_held(const hybrid_engine *engine)
 {
@@ -34,7 +33,7 @@ static int is_more(const held *now, const held *before)
            now->pinned > before->pinned || now->alive > before->alive;
 }
 
-/* The lane of a fake device may still be freeing what it did last. */
+/* Waits up to 5 s, because the lane of a fake device may still be freeing memory. */
 void undo_expect_no_more(const world *w, const held *before, const char *name)
 {
     held now = undo_held(w->engine);
@@ -50,8 +49,7 @@ void undo_expect_no_more(const world *w, const held *before, const char *name)
             (long long)now.pinned, (long long)now.alive);
 }
 
-/* ---- failures -------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 static void arm_memory(world *w, int64_t n)
 {
@@ -106,7 +104,7 @@ static int disarm_function(world *w)
     return met;
 }
 
-/* Memory is short from the n-th step on. A call that fits returns OK. */
+/* Caps memory at n steps. A call that fits returns OK. */
 static int64_t host_cap, device_cap[HY_MOST_DEVICES];
 
 static void arm_host_cap(world *w, int64_t n)
@@ -146,8 +144,9 @@ const way undo_by_memory     = {arm_memory, disarm_memory},
           undo_by_host_cap   = {arm_host_cap, disarm_host_cap},
           undo_by_device_cap = {arm_device_cap, disarm_device_cap};
 
-/* The call fails in the n-th way, of an engine that keeps nothing (`cold`) or what the
-   last call has left. Returns 1 if it did fail, -1 if there is no n-th way. */
+/* Makes the call fail in the n-th way. The engine caches nothing (`cold`) or what the
+   last call has left. Returns 1 if the call failed, 0 if it succeeded in spite of the
+   failure, -1 if there is no n-th way. */
 static int fail_once(world *w, const call *c, const way *how, int64_t n, int cold)
 {
     if (cold)
@@ -163,7 +162,7 @@ static int fail_once(world *w, const call *c, const way *how, int64_t n, int col
     return 1;
 }
 
-/* Returns how many times the call failed. */
+/* Returns how often the call failed. */
 static int64_t fail_each(world *w, const call *c, const way *how)
 {
     int64_t failed = 0;

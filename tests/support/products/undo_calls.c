@@ -1,4 +1,4 @@
-/* tests/support/products/undo_calls.c - an engine, and calls that may fail. */
+/* tests/support/products/undo_calls.c - the engine and the calls of undo.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,8 @@ void undo_open(world *w, place where)
     *w = (world){.on_device = where >= DEVICE};
     fake_delays(1, 0);
     undo_open_engine(where, &w->engine);
-    w->engine->ctx.pool->looks          = 0; /* calls are short, and cores are few */
+    w->engine->ctx.pool->looks = 0; /* workers do not spin: calls are short and cores are
+                                       few */
     settings_of(w->engine)->piece_bytes = PIECE;
     w->engine->ctx.progress.every_ns    = 0;
     matrix_random(ROWS, ROWS, 4, 3, kind, &w->A);
@@ -89,8 +90,7 @@ void undo_close(world *w)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* ---- calls --------------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 static hybrid_status take_square(world *w, hybrid_status status, hybrid_csr *C)
 {
@@ -128,7 +128,7 @@ static hybrid_status run_plan(world *w)
     return take_square(w, hybrid_spgemm_run(w->plan, &w->A, &w->A, &C), &C);
 }
 
-/* A function of the caller that is handed rows, or told how far the call is. */
+/* The caller's function that receives rows or progress. */
 int undo_count_down(world *w)
 {
     return w->asks > 0 && --w->asks == 0;

@@ -1,4 +1,4 @@
-/* tests/support/products/usage.c - what a report says that a run used, computed anew. */
+/* tests/support/products/usage.c - recomputes the resource use in a report. */
 #include "support/products/usage.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ static int is_near(double a, double b)
     return fabs(a - b) <= 1e-12 * (fabs(a) + fabs(b));
 }
 
-/* Bytes moved; of cores there is no second count. */
+/* Returns the bytes moved by a resource. For cores the report has no second count. */
 static double used(const hybrid_report *r, hybrid_resource resource)
 {
     switch (resource) {
@@ -40,7 +40,7 @@ static const char *check_one(const hybrid_report *r, hybrid_resource resource)
     return NULL;
 }
 
-/* Cores, or host memory in their place, are named by their use. */
+/* Host memory bounds the run if its use is more than half of the cores' use. */
 static int names_the_right_one(const hybrid_report *r)
 {
     const double cores  = r->use[HYBRID_CORES].utilisation;

@@ -1,11 +1,12 @@
-/* tests/support/products/usage.h - what a report says that a run used, computed anew. */
+/* tests/support/products/usage.h - recomputes the resource use in a report. */
 #ifndef USAGE_H
 #define USAGE_H
 
 #include "hybrid_spmm.h"
 
-/* Of a run that is over: no use exceeds 1, each is what its bytes and its rate make, and
-   the rest follows from these. NULL, or what is wrong. */
+/* Checks the report of a finished run: no utilisation exceeds 1, each follows from bytes
+   and rate, and the other fields follow from these. Returns NULL or a description of the
+   error. */
 const char *usage_check(const hybrid_report *report);
 
 #endif /* USAGE_H */

@@ -1,4 +1,5 @@
-/* tests/support/products/usage_runs.c - runs on a fake device whose use is looked at. */
+/* tests/support/products/usage_runs.c - runs on a fake device with a checked resource
+   use. */
 #include "support/products/usage_runs.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* tests/support/products/variants.c - every variant of a backend times every case. */
+/* tests/support/products/variants.c - every variant of a backend on every test case. */
 #include "support/products/variants.h"
 
 #include <stdio.h>
@@ -10,13 +10,14 @@
 enum { PRIME_ROWS = 7 };
 
 static const int64_t chunk_rows[] = {1, PRIME_ROWS, 0};
-/* Every case takes the first FEW_WIDTHS; the one called MANY_WIDTHS all, but not in
-   chunks of one row. */
+/* Every case uses the first FEW_WIDTHS widths. Case MANY_WIDTHS uses all of them, but not
+   in chunks of one row. */
 static const int64_t widths[]   = {1,   4,   33,  129, 2,   3,   8,   9,  16, 17,
                                    18,  31,  32,  34,  35,  36,  64,  65, 66, 98,
                                    100, 128, 256, 512, 130, 131, 132, 257};
 static const char MANY_WIDTHS[] = "random";
-/* Two that follow each other but one differ in both types. */
+/* Kinds i and i + 2 differ in both types: with KIND_STEP = 2 a case has every second
+   kind. */
 static const test_kind kinds[] = {
     {HYBRID_F32, HYBRID_I32, 1},
     {HYBRID_F32, HYBRID_I64, 0},
@@ -26,23 +27,24 @@ static const test_kind kinds[] = {
 
 enum {
     KINDS      = sizeof kinds / sizeof *kinds,
-    F32_KINDS  = 2, /* the first */
+    F32_KINDS  = 2, /* the first kinds are f32 */
     CHUNKINGS  = 3,
     FEW_WIDTHS = 4,
     WIDTHS     = sizeof widths / sizeof *widths,
     MANY_ROWS  = 1000
 };
 
-/* One product to be checked. */
+/* One product to check. */
 typedef struct trial {
     hybrid_engine *engine;
     const char *variant;
     const test_case *c;
     test_kind kind;
-    int many_chunks; /* may be cut into thousands of them */
-    int pinned;      /* operands and Y */
+    int many_chunks; /* 1: may have thousands of chunks */
+    int pinned;      /* 1: operands and Y are pinned */
     hybrid_plan_options options;
-    int64_t *rounded; /* NULL: no HYBRID_ALLOW_TF32; else see variants_check_tf32() */
+    int64_t *rounded; /* NULL: without HYBRID_ALLOW_TF32; else see
+                         variants_check_tf32() */
     int64_t *shared;  /* NULL: not shared; else see variants_check_shared() */
 } trial;
 
@@ -56,7 +58,7 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* Both took part in the last run. */
+/* Counts the run if both host and device computed a part. */
 static void count_shared(const trial *t, const hybrid_plan *plan)
 {
     hybrid_report r = HYBRID_REPORT_INIT;
@@ -85,7 +87,7 @@ static int check_spgemm(const trial *t, const oracle *reference)
     return failed;
 }
 
-/* Pin an array, or unpin it; NULL and empty ones are left alone. */
+/* Pins or unpins an array. NULL and empty arrays are skipped. */
 static int pin(const trial *t, void *array, size_t bytes, int on)
 {
     if (!t->pinned || !array || bytes == 0)
@@ -111,7 +113,7 @@ static int pin_csr(const trial *t, const hybrid_csr *m, int on)
            pin(t, m->val, (size_t)m->nnz * size, on);
 }
 
-/* What is for one column and for blocks may refuse all else. */
+/* SpMV variants may refuse more than one column and matrices without blocks. */
 static int may_refuse(const trial *t, int64_t cols)
 {
     const char *message = hybrid_engine_message(t->engine);
@@ -164,7 +166,7 @@ static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
     return failed;
 }
 
-/* Width w of them; orders, gaps, alpha and beta take turns. */
+/* Checks width w. Orders, gaps, alpha and beta alternate with w. */
 static int check_spmm_width(const trial *t, int w, int64_t *checked)
 {
     const int turn             = w % 3;
@@ -218,12 +220,13 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
     oracle_spgemm(&t.c->A, &t.c->B, &reference);
     failed += pin_csr(&t, &t.c->A, 1) + pin_csr(&t, &t.c->B, 1);
     for (const char *const *name = names; *name; name++)
-        for (int k = t.pinned; k < CHUNKINGS; k++) { /* rows of 7 end where they like */
+        for (int k = t.pinned; k < CHUNKINGS; k++) { /* pinned: without chunks of one
+                                                        row */
             if (chunk_rows[k] == 1 && t.c->A.rows > MANY_ROWS && !t.many_chunks)
                 continue;
             set_options(&t, *name, chunk_rows[k]);
             if (is_spgemm(*name) && t.shared)
-                continue; /* it is not shared */
+                continue; /* SpGEMM is not shared */
             if (is_spgemm(*name)) {
                 failed += check_spgemm(&t, &reference);
                 ++*checked;
@@ -246,7 +249,8 @@ static int check_kinds(trial t, int count, const char *const *names, int64_t *ch
             case_make(i, kinds[k], &c);
             t.c    = &c;
             t.kind = kinds[k];
-            /* One kind is enough for that, but too slow for the thread sanitizer. */
+            /* thousands of chunks: for one kind only, and not under the thread sanitizer,
+               which is too slow */
             t.many_chunks = k == 0 && KIND_STEP == 1;
             failed += check_case(t, names, checked);
             case_free(&c);

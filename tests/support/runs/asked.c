@@ -1,4 +1,4 @@
-/* tests/support/runs/asked.c - a function that is told how far calls are. */
+/* tests/support/runs/asked.c - a progress function that checks what it receives. */
 #include "support/runs/asked.h"
 
 #include <setjmp.h>
@@ -64,5 +64,5 @@ void asked_check(const asked *a, hybrid_status status, int64_t rows)
     }
     assert_int_equal(status, HYBRID_CANCELLED);
     assert_int_equal(a->calls, a->stop);
-    assert_non_null(strstr(hybrid_engine_message(a->engine), "returned 7 when"));
+    assert_non_null(strstr(hybrid_engine_message(a->engine), "returned 7 after"));
 }

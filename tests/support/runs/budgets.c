@@ -1,6 +1,4 @@
-/* tests/support/runs/budgets.c - products under budgets from "everything fits" down to
- * none.
- */
+/* tests/support/runs/budgets.c - products with decreasing budgets of device memory. */
 #include "support/runs/budgets.h"
 
 #include <stdio.h>

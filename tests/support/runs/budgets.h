@@ -1,17 +1,17 @@
-/* tests/support/runs/budgets.h - products under budgets from "everything fits" down to
-   none. */
+/* tests/support/runs/budgets.h - products with decreasing budgets of device memory. */
 #ifndef BUDGETS_H
 #define BUDGETS_H
 
 #include "hybrid_spmm.h"
 
-/* An engine with that much device memory. */
+/* Opens an engine with at most device_bytes of device memory. */
 typedef hybrid_status (*budget_open)(size_t device_bytes, hybrid_engine **engine);
 
-/* A*A and A*X under every power of two from 256 MiB down to 256 bytes: right, never more
-   on the device than the budget, and where a row does not fit refused with the bytes that
-   it needs; what a budget refuses, no smaller one may pass. Failures are printed; returns
-   their number. */
+/* Computes A*A and A*X with every power of two from 256 MiB down to 256 bytes as budget.
+   Checks that results are right and that the device never holds more than the budget.
+   Where a row does not fit, the product must be refused with a message that names the
+   bytes it needs, and so must every smaller budget. Prints failures and returns their
+   number. */
 int budgets_check(budget_open open);
 
 #endif /* BUDGETS_H */

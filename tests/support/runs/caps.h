@@ -1,15 +1,15 @@
-/* tests/support/runs/caps.h - budgets of devices. */
+/* tests/support/runs/caps.h - checks that devices keep to their budgets. */
 #ifndef CAPS_H
 #define CAPS_H
 
 #include "engine/plan/plan.h"
 
-/* Whether in the plan's last run each device kept to so many bytes, 0: all it may have, and
-   to its own cap. */
+/* Returns 1 if in the plan's last run no device held more than `budget` bytes (0: no
+   limit) or more than its own cap. */
 int caps_kept(const hybrid_plan *plan, size_t budget);
 
-/* Bytes up that may be more than was predicted: a device that takes rows of another packs
-   them in pieces of its own, with gaps of their own. */
+/* Returns by how many bytes copies to devices may exceed the prediction: a device that
+   takes rows from another packs them as chunks of its own, with other gaps. */
 int64_t caps_spare(const hybrid_plan *plan, int64_t chunks);
 
 #endif /* CAPS_H */

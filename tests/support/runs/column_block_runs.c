@@ -1,5 +1,4 @@
-/* tests/support/runs/column_block_runs.c - products with X on the device in panels of
- * columns. */
+/* tests/support/runs/column_block_runs.c - SpMM with X on the device in column blocks. */
 #include "support/runs/column_block_runs.h"
 
 #include <stdio.h>
@@ -13,18 +12,18 @@
 #include "support/fake/settings.h"
 
 enum { LINE = 64, WIDTHS = 3, PANELS = 3, WAYS = 2 * WIDTHS };
-enum { PADDING = 4096 }; /* more than is added to a pack */
+enum { PADDING = 4096 }; /* upper bound of what is added to a pack */
 
 static const int64_t widths[] = {33, 16, 70};
 static const int64_t panels[] = {2, 3, 5};
 
-/* One plan, and what it is run with. */
+/* One plan and the operands of its runs. */
 typedef struct trial {
     hybrid_engine *engine;
     hybrid_plan *plan;
     const char *name;
-    int64_t width, rows; /* a chunk */
-    size_t place;        /* of Y, elements after a line of the caches */
+    int64_t width, rows; /* rows: per chunk */
+    size_t place;        /* elements between a cache line and Y */
     unsigned flags;
     test_kind kind;
 } trial;
@@ -37,21 +36,23 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-int64_t panels_most_up(const hybrid_engine *engine, const hybrid_report *r)
+int64_t column_blocks_most_up(const hybrid_engine *engine, const hybrid_report *r)
 {
     const int64_t taken = r->resident_bytes + r->chunks * PADDING;
 
     return r->predicted_h2d_bytes + (engine->device_count > 1 ? taken : 0);
 }
 
-/* Of several devices each has all of X, and packs what it takes from another. */
+/* Returns 1 if a later run sent A again. With several devices each holds all of X, and a
+   device may pack rows that it takes from another. */
 static int sends_a(const hybrid_engine *engine, const hybrid_report *r, int64_t x_bytes)
 {
-    return engine->device_count > 1 ? r->h2d_bytes > panels_most_up(engine, r)
+    return engine->device_count > 1 ? r->h2d_bytes > column_blocks_most_up(engine, r)
                                     : r->h2d_bytes > x_bytes || r->prepare_s > 0;
 }
 
-/* Rows of X that A does not touch may stay away, and of A what alignment adds. */
+/* Checks the bytes sent. X may lack rows that A does not need; A may have gaps from
+   alignment. */
 static int sends_once(const trial *t, const hybrid_csr *A, int run)
 {
     const int resident = (t->flags & HYBRID_RESIDENT) && run > 0;
@@ -61,7 +62,7 @@ static int sends_once(const trial *t, const hybrid_csr *A, int run)
     int failed         = 0;
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK ||
-        r.h2d_bytes > panels_most_up(t->engine, &r))
+        r.h2d_bytes > column_blocks_most_up(t->engine, &r))
         failed += complain(t, "more was sent than predicted");
     if (resident && sends_a(t->engine, &r, x))
         failed += complain(t, "a later run sends A");
@@ -80,7 +81,7 @@ static int has_panels(const trial *t)
     return settings_of(t->engine)->schedule && t->plan->portions->layout.count > 0;
 }
 
-const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
+const char *column_blocks_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
     const hy_chunk_list *list = &plan->history.bound->list;
     const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = list->count - 1;
@@ -108,8 +109,8 @@ const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
     return NULL;
 }
 
-/* Columns that fill rows up to whole lines in the first turn, two, one, none in others.
- */
+/* Returns the gap after rows: in turn 0 it completes cache lines, in later turns it is 2,
+   1 and 0. */
 static int64_t gap_of(const trial *t, int turn)
 {
     const int64_t line = t->kind.type == HYBRID_F64 ? LINE / 8 : LINE / 4;
@@ -139,7 +140,7 @@ static int run(const trial *t, const hybrid_csr *A, int turn)
                       : complain(t, "gaps of Y were written");
         failed += sends_once(t, A, turn);
     }
-    const char *misplaced = has_panels(t) ? panels_misplaced(t->plan, &Y) : NULL;
+    const char *misplaced = has_panels(t) ? column_blocks_misplaced(t->plan, &Y) : NULL;
     failed += misplaced ? complain(t, misplaced) : 0;
     free(line);
     dense_free(&X);
@@ -198,7 +199,7 @@ static int check_case(hybrid_engine *engine, int i, const char *const *names,
     return failed;
 }
 
-int panels_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+int column_blocks_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
     int failed = 0;
 

@@ -1,23 +1,25 @@
-/* tests/support/runs/column_block_runs.h - products with X on the device in panels of columns. */
-#ifndef PANELS_H
-#define PANELS_H
+/* tests/support/runs/column_block_runs.h - SpMM with X on the device in column blocks. */
+#ifndef COLUMN_BLOCK_RUNS_H
+#define COLUMN_BLOCK_RUNS_H
 
 #include "hybrid_spmm.h"
 
-/* NULL, or what is wrong with the panels of a plan that was run with Y: they are all of X,
-   none is wider than was planned, and all but the first begin where lines of Y do, if they
-   can. */
-const char *panels_misplaced(const hybrid_plan *plan, const hybrid_dense *Y);
+/* Checks the column blocks of a plan that was run with Y: they must cover X, none may be
+   wider than planned, and if possible all but the first must begin at cache lines of Y.
+   Returns NULL or a description of the error. */
+const char *column_blocks_misplaced(const hybrid_plan *plan, const hybrid_dense *Y);
 
-/* Bytes that a run may send: those predicted, and with several devices what one takes of a
-   resident A that another has, and what is added to packs that are cut elsewhere. */
-int64_t panels_most_up(const hybrid_engine *engine, const hybrid_report *r);
+/* Returns the maximum of bytes that a run may send: the predicted bytes and, with several
+   devices, resident rows of A that one takes from another, and what is added to packs
+   that are cut elsewhere. */
+int64_t column_blocks_most_up(const hybrid_engine *engine, const hybrid_report *r);
 
-/* Each of the named variants of SpMM over all cases, several widths, numbers of panels and
-   chunkings, with and without HYBRID_RESIDENT, X and Y in both orders, Y anywhere within a
-   line of the caches and with rows of whole lines and not: right, and A and X
-   sent once. Failures are printed; returns how many there were. *checked counts plans, of
-   which those of variants with X in columns have no panels. */
-int panels_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
+/* Runs the SpMM variants of `names` on all cases, with several widths, numbers of column
+   blocks and chunk sizes, with and without HYBRID_RESIDENT, with X and Y in both orders,
+   and with Y at several offsets in a cache line. Checks results, and that A and X are
+   sent once. Prints failures and returns their number. Adds the number of plans
+   to *checked; variants that store X by columns have plans without column blocks. */
+int column_blocks_check(hybrid_engine *engine, const char *const *names,
+                        int64_t *checked);
 
-#endif /* PANELS_H */
+#endif /* COLUMN_BLOCK_RUNS_H */

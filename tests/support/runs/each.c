@@ -1,4 +1,4 @@
-/* tests/support/runs/each.c - rows of C as they are handed over, put together again. */
+/* tests/support/runs/each.c - collects the rows of C that a plan hands to a function. */
 #include "support/runs/each.h"
 
 #include <setjmp.h>
@@ -56,7 +56,8 @@ typedef struct collecting {
 
 static void *grown(void *array, size_t bytes)
 {
-    void *larger = realloc(array, bytes + 1); /* never NULL for being empty */
+    void *larger = realloc(array, bytes + 1); /* + 1: realloc() of 0 bytes may return
+                                                 NULL */
 
     assert_non_null(larger);
     return larger;
@@ -100,7 +101,7 @@ static int take(void *user, int64_t row_begin, const hybrid_csr *rows)
     return c->out->panels++ == c->last ? 7 : 0;
 }
 
-/* Nothing has come yet. */
+/* Returns the state before the first part. */
 static collecting begin_collecting(const hybrid_csr *B, int64_t last, collected *out)
 {
     *out           = (collected){.C = {.cols        = B->cols,

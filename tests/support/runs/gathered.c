@@ -1,5 +1,5 @@
-/* tests/support/runs/gathered.c - what a gathered chunk brings of X, and where it is in a
- * window. */
+/* tests/support/runs/gathered.c - positions of rows of X in gathered chunks and in a
+   ring. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

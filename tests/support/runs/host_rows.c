@@ -1,5 +1,4 @@
-/* tests/support/runs/host_rows.c - rows of C = A*B by a variant of the host, bit for bit.
- */
+/* tests/support/runs/host_rows.c - exact bits of rows of C = A*B by host variants. */
 #include "tests/support/runs/host_rows.h"
 
 #include <math.h>
@@ -19,7 +18,7 @@
 #include "tests/support/inputs/builder.h"
 #include "tests/support/engines/context.h"
 
-/* ---- the backend ------------------------------------------------------------------ */
+/* ---- the backend ---- */
 
 int host_open(int threads, test_host *h)
 {
@@ -52,9 +51,9 @@ hybrid_status host_run(test_host *h, const hy_variant *variant, hy_job *job)
     return host_wait(h);
 }
 
-/* ---- C = A*B ---------------------------------------------------------------------- */
+/* ---- C = A*B ---- */
 
-/* Rows [begin, end) of C; block is where they are, to be freed. */
+/* Returns rows [begin, end) of C. They are in `block`, which the caller frees. */
 static hy_rows rows_of_c(test_host *h, const hy_variant *variant, const hybrid_csr *A,
                          const hybrid_csr *B, int64_t begin, int64_t end, int64_t *nnz,
                          hy_buffer *block)
@@ -83,8 +82,7 @@ static hy_rows rows_of_c(test_host *h, const hy_variant *variant, const hybrid_c
     return job.out;
 }
 
-/* ---- checks -------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 static void check_row(const char *name, const hy_rows *out, hybrid_type type, int64_t at,
                       int64_t count, const plain_rows *right, int64_t i)

@@ -1,5 +1,4 @@
-/* tests/support/runs/host_rows.h - rows of C = A*B by a variant of the host, bit for bit.
-   */
+/* tests/support/runs/host_rows.h - exact bits of rows of C = A*B by host variants. */
 #ifndef HOST_ROWS_H
 #define HOST_ROWS_H
 
@@ -14,15 +13,16 @@ typedef struct test_host {
     hy_mark *mark;
 } test_host;
 
-int host_open(int threads, test_host *h); /* 0, or -1 */
+int host_open(int threads, test_host *h); /* returns 0, or -1 on failure */
 void host_close(test_host *h);
 
-/* Run what was enqueued on the lane; the status is the first failure's. */
+/* host_wait() runs the work enqueued on the lane; host_run() enqueues a job first. Both
+   return the status of the first failure. */
 hybrid_status host_wait(test_host *h);
 hybrid_status host_run(test_host *h, const hy_variant *variant, hy_job *job);
 
-/* Rows [begin, end) of A*B in one chunk: bit for bit as in `right`, which is all of it.
-   Fails the running test. */
+/* Computes rows [begin, end) of A*B in one chunk and compares their bits with `right`,
+   which is the whole product. A difference fails the test. */
 void host_check_rows(test_host *h, const hy_variant *variant, const hybrid_csr *A,
                      const hybrid_csr *B, const plain_rows *right, int64_t begin,
                      int64_t end);

@@ -1,6 +1,5 @@
-/* tests/support/runs/pinned_column_blocks.c - plans that run in panels when X and Y are
- * pinned.
- */
+/* tests/support/runs/pinned_column_blocks.c - plans that use column blocks if X and Y are
+   pinned. */
 #include "support/runs/pinned_column_blocks.h"
 
 #include <stdio.h>
@@ -18,7 +17,7 @@ enum { LINE = 64, WIDTHS = 3, IN_ROWS = 5, RUNS = 7 };
 static const int64_t widths[] = {128, 33, 70};
 static const int64_t panels[] = {2, 3, 5};
 
-/* One plan, and a run of it. */
+/* One plan and one run of it. */
 typedef struct trial {
     hybrid_engine *engine;
     hybrid_plan *plan;
@@ -27,22 +26,22 @@ typedef struct trial {
     unsigned flags;
     test_kind kind;
     int first_pinned, turn;
-    int64_t in_panels; /* runs so far */
+    int64_t in_blocks; /* runs with column blocks so far */
 } trial;
 
-/* Every other run. */
+/* Every other run is pinned. */
 static int is_pinned(const trial *t)
 {
     return t->turn % 2 != t->first_pinned;
 }
 
-/* One of the runs with pinned arrays. */
+/* One pinned run has beta != 0. */
 static int has_beta(const trial *t)
 {
     return t->turn == 2 + !t->first_pinned;
 }
 
-/* The last runs, of which one is with pinned arrays. */
+/* The last runs are column-major; one of them is pinned. */
 static hybrid_order order_of(const trial *t)
 {
     return t->turn < IN_ROWS ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
@@ -72,31 +71,31 @@ static int pin(const trial *t, const hybrid_dense *m, int on)
     return status == HYBRID_OK ? 0 : complain(t, hybrid_engine_message(t->engine));
 }
 
-/* How it went, if the result is right. */
+/* Checks the report of a run: column blocks, copies and predictions. */
 static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 {
     const int64_t size    = A->type == HYBRID_F64 ? 8 : 4;
     const int offered     = t->plan->portions->layout.if_pinned.axis == HY_AXIS_COLS;
-    const int in_panels   = offered && is_pinned(t) && !has_beta(t);
+    const int in_blocks   = offered && is_pinned(t) && !has_beta(t);
     const int64_t y_bytes = Y->rows * Y->cols * size;
     hybrid_report r       = HYBRID_REPORT_INIT;
     int failed            = 0;
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK)
         return complain(t, "there is no report");
-    if ((t->plan->history.bound->list.image.axis == HY_AXIS_COLS) != in_panels)
+    if ((t->plan->history.bound->list.image.axis == HY_AXIS_COLS) != in_blocks)
         failed += complain(t, "panels, or none, against what was to be");
-    const char *misplaced = in_panels ? panels_misplaced(t->plan, Y) : NULL;
+    const char *misplaced = in_blocks ? column_blocks_misplaced(t->plan, Y) : NULL;
     failed += misplaced ? complain(t, misplaced) : 0;
-    if (in_panels && r.place_s > 0)
+    if (in_blocks && r.place_s > 0)
         failed += complain(t, "workers stored a pinned Y");
-    if (r.h2d_bytes > panels_most_up(t->engine, &r) || r.d2h_bytes > y_bytes ||
+    if (r.h2d_bytes > column_blocks_most_up(t->engine, &r) || r.d2h_bytes > y_bytes ||
         (r.d2h_bytes < y_bytes) != (r.host_chunks > 0))
         failed += complain(t, "other bytes were copied than predicted");
     if (t->flags & HYBRID_RESIDENT && t->turn > 0 && offered && r.prepare_s > 0 &&
         t->engine->device_count == 1)
         failed += complain(t, "a later run packs A");
-    t->in_panels += in_panels;
+    t->in_blocks += in_blocks;
     return failed;
 }
 
@@ -150,11 +149,12 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
     for (t.turn = 0; t.turn < RUNS; t.turn++)
         failed += run(&t, A);
     hybrid_plan_destroy(t.plan);
-    *checked += t.in_panels;
+    *checked += t.in_blocks;
     return failed;
 }
 
-int pinned_panels_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
+int pinned_column_blocks_check(hybrid_engine *engine, const char *const *names,
+                               int64_t *checked)
 {
     int failed = 0;
 

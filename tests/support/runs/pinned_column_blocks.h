@@ -1,17 +1,20 @@
-/* tests/support/runs/pinned_column_blocks.h - plans that run in panels when X and Y are pinned.
-   */
-#ifndef PINNED_PANELS_H
-#define PINNED_PANELS_H
+/* tests/support/runs/pinned_column_blocks.h - plans that use column blocks if X and Y are
+   pinned. */
+#ifndef PINNED_COLUMN_BLOCKS_H
+#define PINNED_COLUMN_BLOCKS_H
 
 #include "hybrid_spmm.h"
 
-/* Each of the named variants of SpMM over all cases, several widths and numbers of panels,
-   with and without HYBRID_RESIDENT: one plan runs with X and Y pinned, in ordinary memory,
-   with a beta, pinned again, rows of both with gaps and without, Y anywhere within a line
-   of the caches. Right, in panels when pinned and whole when not, Y then stored by no
-   worker, and what is sent as predicted. Failures are printed; returns how many there
-   were. *checked counts runs in panels. */
-int pinned_panels_check(hybrid_engine *engine, const char *const *names,
-                        int64_t *checked);
+/* Runs the SpMM variants of `names` on all cases, with several widths and numbers of
+   column blocks, with and without HYBRID_RESIDENT. Each plan runs with X and Y pinned,
+   not pinned, with beta != 0, pinned again, with and without gaps, and with Y at several
+   offsets in a cache line.
 
-#endif /* PINNED_PANELS_H */
+   Checks results, and that the bytes sent are as predicted. Runs with pinned operands
+   must use column blocks, and no worker may store Y; other runs must have X resident.
+   Prints failures and returns their number. Adds the number of runs with column blocks
+   to *checked. */
+int pinned_column_blocks_check(hybrid_engine *engine, const char *const *names,
+                               int64_t *checked);
+
+#endif /* PINNED_COLUMN_BLOCKS_H */

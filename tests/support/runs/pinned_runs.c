@@ -1,4 +1,4 @@
-/* tests/support/runs/pinned_runs.c - runs of one plan with X and Y pinned, and others. */
+/* tests/support/runs/pinned_runs.c - runs of one plan, with X and Y pinned or not. */
 #include "support/runs/pinned_runs.h"
 
 #include <setjmp.h>
@@ -52,14 +52,14 @@ hybrid_report run_once(world *w, hybrid_plan *plan, double beta)
     return run_with(w, plan, &w->A, beta);
 }
 
-hybrid_csr runs_hollow(const hybrid_csr *A)
+hybrid_csr runs_without_arrays(const hybrid_csr *A)
 {
     static int64_t nothing[1] = {-1};
-    hybrid_csr hollow         = *A;
+    hybrid_csr bare           = *A;
 
-    hollow.row_ptr = hollow.val = nothing;
-    hollow.col                  = (void *)nothing;
-    return hollow;
+    bare.row_ptr = bare.val = nothing;
+    bare.col                = (void *)nothing;
+    return bare;
 }
 
 void runs_share(hybrid_plan *plan, double share)

@@ -1,6 +1,7 @@
-/* tests/support/runs/pinned_runs.h - runs of one plan with X and Y pinned, and others, on
-   a fake device whose calls can be made to fail, and the host. Failures abort the test.
-   */
+/* tests/support/runs/pinned_runs.h - runs of one plan, with X and Y pinned or not.
+
+   They use a fake device with calls that can fail, and the host. A failure aborts the
+   test. */
 #ifndef PINNED_RUNS_H
 #define PINNED_RUNS_H
 
@@ -8,25 +9,26 @@
 
 enum { CHUNK_ROWS = 60, CHUNKS = 15, WIDTH = 20 };
 
-/* With this variant on a device whose calls can be made to fail. */
+/* Opens a world (world.h) with the variant `spmm` on the device. */
 void runs_open(world *w, const hy_variant *spmm, size_t device_bytes);
 
-/* Y comes down so slowly that the host has time for its part, but no time for it where it
-   stores all of Y as well. */
+/* Makes copies of Y from the device so slow that the host has time for its share, but not
+   if it also stores all of Y. */
 void runs_slow_down(world *w);
 
 hybrid_plan *runs_plan(world *w, unsigned flags, hybrid_split split, double share);
 
-/* The plan was made for some share of the host; from now on it is this one. */
+/* Changes the host's share of a plan, which must be a plan with a share. */
 void runs_share(hybrid_plan *plan, double share);
 
-/* With A, or the arrays that are `given`, another X in each run. The result is to be that
-   of A, the plan as it was, and the report true. */
+/* Run the plan with A, or with the arrays of `given`, and with another X in each run.
+   Check that the result is that of A, that the plan did not change, and that the report
+   is right. */
 hybrid_report run_once(world *w, hybrid_plan *plan, double beta);
 hybrid_report run_with(world *w, hybrid_plan *plan, const hybrid_csr *given,
                        double beta);
 
-/* A's shape, and nothing where its arrays are. */
-hybrid_csr runs_hollow(const hybrid_csr *A);
+/* Returns a matrix with A's shape and invalid arrays. */
+hybrid_csr runs_without_arrays(const hybrid_csr *A);
 
 #endif /* PINNED_RUNS_H */

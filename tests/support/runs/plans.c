@@ -1,4 +1,4 @@
-/* tests/support/runs/plans.c - plans of SpMM by name, for checks of every case. */
+/* tests/support/runs/plans.c - SpMM plans for a named variant. */
 #include "support/runs/plans.h"
 
 #include <string.h>

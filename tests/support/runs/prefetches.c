@@ -1,6 +1,5 @@
-/* tests/support/runs/prefetches.c - one-shot products on the fake device, of which B is
- * sent early.
- */
+/* tests/support/runs/prefetches.c - one-shot products on the fake device with B
+   prefetched. */
 #include "support/runs/prefetches.h"
 
 #include <setjmp.h>
@@ -23,12 +22,12 @@ static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_ba
 
 int64_t prefetch_planned_ns;
 
-/* Planning takes so long that B is there before, or that its copy has failed. */
+/* Makes planning take so long that the copy of B has ended or failed before. */
 static const char *take_long(const hy_features *f, const hy_rates *r)
 {
     (void)f;
     (void)r;
-    usleep(EARLY_SLOW_US);
+    usleep(PREFETCH_SLOW_US);
     prefetch_planned_ns = hy_now_ns();
     return NULL;
 }
@@ -78,8 +77,8 @@ void prefetch_operands(prefetch_world *w, double per_row)
     const test_kind narrow = {HYBRID_F64, HYBRID_I32, 1};
     const test_kind wide   = {HYBRID_F64, HYBRID_I64, 1};
 
-    matrix_random(EARLY_ROWS, EARLY_ROWS, per_row, 3, narrow, &w->A);
-    matrix_random(EARLY_ROWS, EARLY_ROWS, 9, 4, wide, &w->B);
+    matrix_random(PREFETCH_ROWS, PREFETCH_ROWS, per_row, 3, narrow, &w->A);
+    matrix_random(PREFETCH_ROWS, PREFETCH_ROWS, 9, 4, wide, &w->B);
     oracle_spgemm(&w->A, &w->A, &w->square);
     oracle_spgemm(&w->A, &w->B, &w->product);
 }
@@ -116,10 +115,10 @@ hybrid_report prefetch_report(const prefetch_world *w)
     return report;
 }
 
-hybrid_plan *prefetch_plan(prefetch_world *w, hy_loader *early)
+hybrid_plan *prefetch_plan(prefetch_world *w, hy_loader *loader)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    const hy_once once                = {.early = early};
+    const hy_once once                = {.early = loader};
     hybrid_plan *plan                 = NULL;
     const hybrid_status status =
         hy_plan_make(w->engine, &w->A, &w->B, 0, &options, &once, &plan);
@@ -147,8 +146,8 @@ prefetch_shape prefetch_shape_of(const hybrid_plan *plan)
 
 hy_loader *prefetch_begin(prefetch_world *w)
 {
-    hy_loader *early;
+    hy_loader *loader;
 
-    assert_int_equal(hy_prefetch_begin(w->engine, &w->A, &w->B, &early), HYBRID_OK);
-    return early;
+    assert_int_equal(hy_prefetch_begin(w->engine, &w->A, &w->B, &loader), HYBRID_OK);
+    return loader;
 }

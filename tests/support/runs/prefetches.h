@@ -1,23 +1,24 @@
-/* tests/support/runs/prefetches.h - one-shot products on the fake device, B of them sent
-   early. */
-#ifndef EARLY_H
-#define EARLY_H
+/* tests/support/runs/prefetches.h - one-shot products on the fake device with B
+   prefetched. */
+#ifndef PREFETCHES_H
+#define PREFETCHES_H
 
 #include "engine/run/prefetch.h"
 #include "engine/plan/plan.h"
 #include "support/check/oracle.h"
 
-enum { EARLY_ROWS = 400, EARLY_SLOW_US = 20000 };
+enum { PREFETCH_ROWS = 400, PREFETCH_SLOW_US = 20000 };
 
-/* Tables of variants: B stays on the device; the same with a plan that takes long; chunks
-   bring B; the device refuses, and the host computes; nobody does. */
+/* Tables of variants. staying: B is on the device. late: the same, and planning takes
+   long. carrying: chunks contain rows of B. on_host: the device refuses and the host
+   computes. nowhere: all variants refuse. */
 extern const hy_variant *const prefetch_staying[];
 extern const hy_variant *const prefetch_late[];
 extern const hy_variant *const prefetch_carrying[];
 extern const hy_variant *const prefetch_on_host[];
 extern const hy_variant *const prefetch_nowhere[];
 
-/* When prefetch_late was last done with taking long: B is sent before, or after. */
+/* Time at which slow planning last ended, to compare with the time of B's copy. */
 extern int64_t prefetch_planned_ns;
 
 typedef struct prefetch_world {
@@ -26,26 +27,29 @@ typedef struct prefetch_world {
     oracle square, product;
 } prefetch_world;
 
-/* A with about so many entries a row. */
+/* Makes A with about `per_row` entries per row, and B. */
 void prefetch_operands(prefetch_world *w, double per_row);
 void prefetch_operands_free(prefetch_world *w);
 
-/* An engine of two workers that sends any B early. device_bytes 0: no cap. */
-void prefetch_open(prefetch_world *w, const hy_variant *const *variants, size_t device_bytes);
+/* Creates an engine with two workers that prefetches B of any size. `device_bytes` caps
+   device memory; 0: no cap. */
+void prefetch_open(prefetch_world *w, const hy_variant *const *variants,
+                   size_t device_bytes);
 
-/* Close it: nothing is left but the backend, which goes too. */
+/* Destroys the engine. Fails the test if the fake device still holds anything. */
 void prefetch_close(prefetch_world *w);
 
-/* A*B, or A squared, in one shot: right if it succeeds, and all is given back. */
+/* Computes A*B or, squared, A*A in one call. Checks the result of a success, and that all
+   memory is freed. */
 hybrid_status prefetch_multiply(prefetch_world *w, int squared);
 
-/* NULL if B is not sent early. */
+/* Returns NULL if B is not prefetched. */
 hy_loader *prefetch_begin(prefetch_world *w);
-/* NULL: a row does not fit the budget, the only error that is none. */
-hybrid_plan *prefetch_plan(prefetch_world *w, hy_loader *early);
+/* Returns NULL if a row does not fit the budget. Any other error fails the test. */
+hybrid_plan *prefetch_plan(prefetch_world *w, hy_loader *loader);
 
-/* What two plans alike have in common, or two refusals (plan NULL); hash: of their
-   chunks. No padding. */
+/* Properties that are equal for equal plans, or for equal refusals (plan NULL). `hash` is
+   a hash of the chunks. The struct has no padding, so that memcmp() can compare it. */
 typedef struct prefetch_shape {
     int64_t chosen, depth, gathered, chunks, shared, hash;
 } prefetch_shape;
@@ -54,4 +58,4 @@ prefetch_shape prefetch_shape_of(const hybrid_plan *plan);
 
 hybrid_report prefetch_report(const prefetch_world *w);
 
-#endif /* EARLY_H */
+#endif /* PREFETCHES_H */

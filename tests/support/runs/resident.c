@@ -1,4 +1,4 @@
-/* tests/support/runs/resident.c - plans made with HYBRID_RESIDENT, which run again. */
+/* tests/support/runs/resident.c - repeated runs of plans with HYBRID_RESIDENT. */
 #include "support/runs/resident.h"
 
 #include <stdio.h>
@@ -16,15 +16,15 @@ enum { CHUNKINGS = 2, WIDTHS = 4, COLUMNS = 20 };
 
 static const int64_t widths[] = {1, 4, 33, 129};
 
-/* One plan, and what it is run with. */
+/* One plan and the operands of its runs. */
 typedef struct trial {
     hybrid_engine *engine;
     hybrid_plan *plan;
     const char *name;
-    int64_t width, rows; /* a chunk */
+    int64_t width, rows; /* rows: per chunk */
     int exact;
     test_kind kind;
-    unsigned turn; /* run, from 0: X has other numbers in each */
+    unsigned turn; /* number of the run, from 0; each run has another X */
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -48,7 +48,7 @@ static hybrid_report report_of_last(const trial *t)
     return report;
 }
 
-/* Run with the arrays that are `given`; the result is to be that of `A`. */
+/* Runs the plan with the arrays of `given`. The result must be that of `A`. */
 static int run(trial *t, const hybrid_csr *given, const hybrid_csr *A)
 {
     const hybrid_order order = t->turn % 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
@@ -71,15 +71,15 @@ static int run(trial *t, const hybrid_csr *given, const hybrid_csr *A)
     return failed;
 }
 
-/* A's shape, and nothing where its arrays are. */
-static hybrid_csr hollow_of(const hybrid_csr *A)
+/* Returns a matrix with A's shape and invalid arrays. */
+static hybrid_csr without_arrays(const hybrid_csr *A)
 {
     static int64_t nothing[1] = {-1};
-    hybrid_csr hollow         = *A;
+    hybrid_csr bare           = *A;
 
-    hollow.row_ptr = hollow.val = nothing;
-    hollow.col                  = (void *)nothing;
-    return hollow;
+    bare.row_ptr = bare.val = nothing;
+    bare.col                = (void *)nothing;
+    return bare;
 }
 
 static size_t value_bytes(const hybrid_csr *A)
@@ -87,7 +87,7 @@ static size_t value_bytes(const hybrid_csr *A)
     return (size_t)A->nnz * (A->type == HYBRID_F64 ? 8 : 4);
 }
 
-/* Rows of X that A does not touch may stay away. */
+/* Checks that a later run sends X only. Rows of X that A does not need may be missing. */
 static int sends_x_alone(const trial *t, const hybrid_csr *A)
 {
     const hybrid_report r = report_of_last(t);
@@ -100,12 +100,12 @@ static int sends_x_alone(const trial *t, const hybrid_csr *A)
     return r.prepare_s > 0 ? complain(t, "a later run packs") : 0;
 }
 
-/* All of A is resident. A->val is written. */
+/* Checks a plan that caches all of A. Changes the values of A. */
 static int check_whole(trial *t, const hybrid_csr *A)
 {
-    const hybrid_csr hollow = hollow_of(A);
-    hybrid_csr old          = *A;
-    int failed              = run(t, &hollow, A) + sends_x_alone(t, A);
+    const hybrid_csr bare = without_arrays(A);
+    hybrid_csr old        = *A;
+    int failed            = run(t, &bare, A) + sends_x_alone(t, A);
 
     old.val = malloc(value_bytes(A) + 1);
     if (!old.val)
@@ -113,10 +113,10 @@ static int check_whole(trial *t, const hybrid_csr *A)
     memcpy(old.val, A->val, value_bytes(A));
     for (int64_t k = 0; k < A->nnz; k++)
         value_set(A->val, A->type, k, -value_at(A->val, A->type, k));
-    failed += run(t, A, &old); /* nobody said so */
+    failed += run(t, A, &old); /* the plan was not told of the change */
     hybrid_plan_refresh(t->plan);
     failed += run(t, A, A);
-    failed += run(t, &hollow, A) + sends_x_alone(t, A);
+    failed += run(t, &bare, A) + sends_x_alone(t, A);
     free(old.val);
     return failed;
 }
@@ -180,9 +180,9 @@ int resident_check(hybrid_engine *engine, const char *const *names, int64_t *che
     return failed;
 }
 
-/* ---- budgets ----------------------------------------------------------------------- */
+/* ---- budgets ---- */
 
-/* How a budget was met. */
+/* Number of budgets by outcome. */
 typedef struct tally {
     int whole, part, none, refused, failed;
 } tally;
@@ -240,7 +240,8 @@ int resident_budgets(budget_open open, int64_t rows)
             sum.failed++;
             continue;
         }
-        engine->device->measured.launch_s = 1e-9; /* chunks of small products cost it */
+        engine->device->measured.launch_s = 1e-9; /* the limit of small chunks is the cost
+                                                     of a launch */
         try_budget(engine, &A, budget, &sum);
         hybrid_engine_destroy(engine);
     }

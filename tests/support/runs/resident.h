@@ -1,17 +1,19 @@
-/* tests/support/runs/resident.h - plans made with HYBRID_RESIDENT, which run again. */
+/* tests/support/runs/resident.h - repeated runs of plans with HYBRID_RESIDENT. */
 #ifndef RESIDENT_H
 #define RESIDENT_H
 
 #include "support/runs/budgets.h"
 
-/* Each of the named variants of SpMM over all cases, several widths and chunkings: other
-   X in every run, A's arrays away, A's values changed without and with a refresh.
-   Failures are printed; returns how many there were. *checked counts plans. */
+/* Runs the SpMM variants of `names` on all cases, with several widths and chunk sizes.
+   Runs have different X, invalid arrays of A, and changed values of A without and with
+   hybrid_plan_refresh(). Prints failures and returns their number; adds the number of
+   plans to *checked. */
 int resident_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
-/* A*X, A of so many rows and columns, run twice, under budgets from 256 MiB down to one
-   that is refused: right, within the budget, planned where it is planned without the flag,
-   and what is resident is not sent again. Returns the number of failures. */
+/* Runs A*X twice with budgets that decrease from 256 MiB to one that is refused. A is a
+   `rows` x `rows` matrix. Checks results and budgets, that a plan is possible wherever it
+   is without the flag, and that cached rows of A are not sent again. Returns the number
+   of failures. */
 int resident_budgets(budget_open open, int64_t rows);
 
 #endif /* RESIDENT_H */

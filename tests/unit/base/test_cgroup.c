@@ -1,5 +1,5 @@
-/* tests/unit/base/test_cgroup.c - limits of control groups, of both versions, and the cap
-   on host memory that follows from them. */
+/* tests/unit/base/test_cgroup.c - limits of control groups, versions 1 and 2, and the
+   host memory cap derived from them. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "base/memory/cgroup.h"
 #include "engine/api/engine.h"
 
-/* A file of the tree; of which at most: */
+/* A file of a simulated file system. */
 typedef struct text_file {
     const char *path, *text;
 } text_file;
@@ -29,7 +29,7 @@ static const struct tree {
     int64_t memory;
 } trees[] = {
     {{{"/proc/self/cgroup", "0::/\n"}}, 0, 0},
-    /* version 2: the process's group, and those above it */
+    /* version 2: the group of the process and its parents */
     {{{"/proc/self/cgroup", "0::/a/b\n"},
       {"/sys/fs/cgroup/a/b/memory.max", "max\n"},
       {"/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"}},
@@ -43,13 +43,13 @@ static const struct tree {
       {"/sys/fs/cgroup/a/cpu.max", "900000 100000\n"}},
      3,
      1073741824},
-    /* in a container the folder of its group is the root */
+    /* in a container the group's folder is the root */
     {{{"/proc/self/cgroup", "0::/\n"},
       {"/sys/fs/cgroup/memory.max", "536870912\n"},
       {"/sys/fs/cgroup/cpu.max", "100000 100000\n"}},
      1,
      536870912},
-    /* version 1: a hierarchy each, and a limit that is none */
+    /* version 1: one hierarchy per resource; the largest value means no limit */
     {{{"/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/c\n0::/\n"},
       {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "268435456\n"},
       {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"},
@@ -63,7 +63,7 @@ static const struct tree {
       {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "9223372036854771712\n"}},
      0,
      0},
-    /* memory is not memory_migrate, and no line is a surprise */
+    /* memory_migrate is not memory, and malformed lines are skipped */
     {{{"/proc/self/cgroup", "\n1\n2:\n9:memory_migrate:/m\n"},
       {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "1\n"}},
      0,
@@ -76,7 +76,7 @@ static void must(int condition, const char *what)
         fail_msg("cannot make %s", what);
 }
 
-/* The file and the folders that it is in. */
+/* Writes the file and creates its folders. */
 static void store(const char *root, const text_file *file)
 {
     char path[PATH_MAX];
@@ -115,7 +115,7 @@ static void the_least_limit_counts(void **state)
     assert_int_equal(hy_cgroup_memory("/nonexistent"), 0);
 }
 
-/* Of an engine that was not given one. */
+/* An engine without a host_bytes option takes the limit as its cap. */
 static void memory_is_the_cap(void **state)
 {
     const int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -130,7 +130,7 @@ static void memory_is_the_cap(void **state)
     const hy_memory *memory = &engine->ctx.memory;
     assert_int_equal(memory->meter.cap, hy_memory_limit());
     assert_false(memory->strict);
-    engine->ctx.memory.meter.cap = 64 << 20; /* a machine so small */
+    engine->ctx.memory.meter.cap = 64 << 20; /* as on a machine with 64 MiB */
     assert_int_equal(hybrid_generate(engine, "er:1000000,20", HYBRID_F64, 1, &A),
                      HYBRID_NO_MEMORY);
     hybrid_engine_destroy(engine);

@@ -1,5 +1,5 @@
-/* tests/unit/base/test_cores.c - the cores on which workers run, and neighbours that keep
- * them busy. */
+/* tests/unit/base/test_cores.c - binding workers to cores, and lending cores of sleeping
+   workers. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -26,7 +26,7 @@ static void pause_ms(int64_t ms)
     nanosleep(&t, NULL);
 }
 
-/* ---- binding ---------------------------------------------------------------------- */
+/* ---- binding ---- */
 
 static int sleeping(const hy_pool *pool)
 {
@@ -61,7 +61,7 @@ static hybrid_status nothing(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* On a machine of eight cores, which hwloc makes up. */
+/* hwloc simulates a machine of eight cores. */
 static void fewer_workers_than_cores_sleep_on_different_cores(void **state)
 {
     (void)state;
@@ -104,15 +104,15 @@ static void the_number_of_workers_decides_the_binding(void **state)
     assert_int_equal(binding_of(9, 0), HY_BOUND_NEVER);
 }
 
-/* ---- lending ---------------------------------------------------------------------- */
+/* ---- lending ---- */
 
 typedef struct standing {
-    hy_task task; /* first */
+    hy_task task; /* must be the first member */
     hy_pool *pool;
-    hy_inbox *inbox; /* for the task, when it has ended; NULL: a loop */
+    hy_inbox *inbox; /* receives the task when it has ended; NULL: the task is a loop */
     sem_t begun;
-    int cores; /* on which the worker may run, as it has found while it stood still */
-    int cpu;   /* the only one of them */
+    int cores; /* number of cores on which the worker may run while it stands still */
+    int cpu;   /* the first of these cores */
     pthread_t caller;
 } standing;
 
@@ -126,7 +126,8 @@ static int allowed_cores(int *first)
     return CPU_COUNT(&set);
 }
 
-/* Does nothing, as a worker without a core, until it has been moved. */
+/* Makes no progress until the worker is moved to another core, like a worker whose core
+   is taken away. */
 static void stand_still(standing *s, const struct hy_worker *me)
 {
     sem_post(&s->begun);
@@ -136,7 +137,7 @@ static void stand_still(standing *s, const struct hy_worker *me)
     s->cores = allowed_cores(&s->cpu);
 }
 
-/* The caller's piece waits until a worker has begun the other one. */
+/* The caller's piece waits until a worker has begun the other piece. */
 static hybrid_status stand_in_loop(void *arg, int part, int64_t begin, int64_t end)
 {
     standing *s = arg;
@@ -157,9 +158,10 @@ static void stand_in_task(hy_task *task, int worker)
     hy_inbox_push(s->inbox, task);
 }
 
-/* What a worker may run on; by a task, as all workers but one may sleep. */
+/* Asks a worker on how many cores it may run. A task is used instead of a loop, because
+   all other workers may sleep. */
 typedef struct question {
-    hy_task task; /* first */
+    hy_task task; /* must be the first member */
     int cores;
     sem_t answered;
 } question;
@@ -179,7 +181,7 @@ static void check_moved(const standing *s)
     assert_int_equal(s->cores, 1);
 }
 
-/* The worker returns after the task, at the latest after the next one. */
+/* The worker must return to its core after its task, or after the next one. */
 static void check_returned(hy_pool *pool, int cores)
 {
     question q = {.task = {answer, NULL}};
@@ -200,7 +202,7 @@ static void open_standing(standing *s, hy_context *ctx)
     sem_init(&s->begun, 0, 0);
 }
 
-/* One worker beside the caller, bound to no core. */
+/* Creates a pool of one worker beside the caller, bound to no core. */
 static hy_pool *open_unbound(hy_context *ctx)
 {
     hy_pool *pool;
@@ -252,7 +254,7 @@ static void an_inbox_lends_its_threads_core(void **state)
     test_context_free(ctx);
 }
 
-/* ---- neighbours ------------------------------------------------------------------- */
+/* ---- neighbours ---- */
 
 enum { PIECES = 1000, LOOPS = 20 };
 

@@ -1,5 +1,5 @@
-/* tests/unit/base/test_csr.c - checking, allocating, summing and transposing sparse
- * matrices. */
+/* tests/unit/base/test_csr.c - checking, allocating and transposing sparse matrices, and
+   prefix sums. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void assert_check(const hybrid_csr *A, hybrid_status status, const char *
     assert_string_equal(ctx->message.text, sentence);
 }
 
-/* ---- matrices -------------------------------------------------------------------- */
+/* ---- matrices ---- */
 
 /*  . 1 2
     . . .
@@ -43,8 +43,8 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 29;
 }
 
-/* `most` columns a row at most, each a random step after the one before; every 5th row
-   is empty. The value is the entry's number. */
+/* Makes a matrix with up to `most` entries per row, each a random distance after the
+   previous one. Every 5th row is empty. The value of an entry is its number. */
 static hybrid_csr random_csr(int64_t rows, int64_t cols, int64_t most, hybrid_type type)
 {
     hybrid_csr A;
@@ -70,7 +70,7 @@ static hybrid_csr random_csr(int64_t rows, int64_t cols, int64_t most, hybrid_ty
     return A;
 }
 
-/* ---- headers --------------------------------------------------------------------- */
+/* ---- headers ---- */
 
 static void header_must_make_sense(void **state)
 {
@@ -85,7 +85,7 @@ static void header_must_make_sense(void **state)
     bad[3].nnz         = -1;
     bad[4].type        = (hybrid_type)3;
     bad[5].offset_type = (hybrid_index)0;
-    bad[6].nnz         = (int64_t)1 << 31; /* with offsets of 32 bits */
+    bad[6].nnz         = (int64_t)1 << 31; /* too many for 32-bit offsets */
     bad[7].row_ptr     = NULL;
     bad[8].col         = NULL;
     bad[9].val         = NULL;
@@ -124,7 +124,7 @@ static void empty_matrices_are_fine(void **state)
     assert_check(&A, HYBRID_OK, "");
 }
 
-/* ---- rules ----------------------------------------------------------------------- */
+/* ---- rules ---- */
 
 static void broken_rules_are_named(void **state)
 {
@@ -140,13 +140,13 @@ static void broken_rules_are_named(void **state)
          "A: row offsets go from 0 to 6 instead of from 0 to 7"},
         {{0, 2, 1, 4, 7},
          {1, 2, 0, 2, 0, 1, 2},
-         "A: row 1: offsets 2 and 1 fall or leave 0..7"},
+         "A: row 1: offsets 2 and 1 decrease or are not in 0..7"},
         {{0, 2, 8, 4, 7},
          {1, 2, 0, 2, 0, 1, 2},
-         "A: row 1: offsets 2 and 8 fall or leave 0..7"},
+         "A: row 1: offsets 2 and 8 decrease or are not in 0..7"},
         {{0, -2, 2, 4, 7},
          {1, 2, 0, 2, 0, 1, 2},
-         "A: row 0: offsets 0 and -2 fall or leave 0..7"},
+         "A: row 0: offsets 0 and -2 decrease or are not in 0..7"},
         {{0, 2, 2, 4, 7},
          {1, 2, 0, 2, 0, 1, 3},
          "A: row 3, entry 2: column 3 is not in 0..2"},
@@ -155,10 +155,10 @@ static void broken_rules_are_named(void **state)
          "A: row 2, entry 0: column -1 is not in 0..2"},
         {{0, 2, 2, 4, 7},
          {1, 2, 0, 2, 0, 0, 2},
-         "A: row 3, entry 1: column 0 does not ascend after 0"},
+         "A: row 3, entry 1: column 0 does not come after column 0"},
         {{0, 2, 2, 4, 7},
          {2, 1, 0, 2, 0, 1, 9},
-         "A: row 0, entry 1: column 1 does not ascend after 2"},
+         "A: row 0, entry 1: column 1 does not come after column 2"},
     };
 
     (void)state;
@@ -204,7 +204,7 @@ static void the_first_of_many_bad_rows_is_named(void **state)
     hy_csr_free(ctx, &A);
 }
 
-/* ---- prefix sums ----------------------------------------------------------------- */
+/* ---- prefix sums ---- */
 
 static void prefix_sums_are_sums(void **state)
 {
@@ -230,7 +230,7 @@ static void prefix_sums_are_sums(void **state)
     }
 }
 
-/* ---- transposing ----------------------------------------------------------------- */
+/* ---- transposing ---- */
 
 static void small_transpose_by_hand(void **state)
 {
@@ -251,7 +251,7 @@ static void small_transpose_by_hand(void **state)
     assert_int_equal(T.rows, 0);
 }
 
-/* T holds what A holds: as many entries, and each of A's where it belongs. */
+/* Returns how many entries of A are missing in T or at another position. */
 static int64_t entries_missing(const hybrid_csr *A, const hybrid_csr *T)
 {
     const size_t size = hy_value_size(A->type);
@@ -275,7 +275,7 @@ static void large_transposes_hold_the_same(void **state)
     static const int64_t shapes[][3] = {
         {30000, 500, 7},  /* bands */
         {40, 9000, 3000}, /* few long rows */
-        {3000, 90000, 40} /* more columns than entries a band could count */
+        {3000, 90000, 40} /* too many columns for counting them by bands */
     };
 
     (void)state;
@@ -320,10 +320,10 @@ static void too_many_rows_cannot_be_columns(void **state)
     (void)state;
     A.rows = (int64_t)1 << 31;
     assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_BAD_MATRIX);
-    assert_ptr_equal(T.col, small_col); /* untouched */
+    assert_ptr_equal(T.col, small_col); /* unchanged */
 }
 
-/* ---- memory ---------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void sizes_that_overflow_are_refused(void **state)
 {
@@ -358,7 +358,7 @@ static void every_failure_to_transpose_frees(void **state)
         assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
         failed++;
     }
-    assert_true(failed >= 7); /* three results, pages and list each, and the counts */
+    assert_true(failed >= 7); /* three results (pages and list each), and the counts */
     hy_csr_free(ctx, &T);
 }
 

@@ -1,5 +1,5 @@
-/* tests/unit/base/test_free_anywhere.c - results are freed by several threads at once,
-   while their engine computes others. */
+/* tests/unit/base/test_free_anywhere.c - several threads free results while the engine
+   computes others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,16 +17,17 @@
 
 enum {
     THREADS = 3,
-    BATCH   = 14, /* results of three arrays: more than an engine keeps */
+    BATCH   = 14, /* results of three arrays: more than the engine keeps for reuse */
     ROUNDS  = 6
 };
 
-/* What the calling thread has no more use for: a thread takes it by an exchange. */
+/* Results that the calling thread hands to other threads; one of them takes each by an
+   atomic exchange. */
 typedef struct gifts {
     hybrid_engine *engine;
     hybrid_csr *csr[BATCH];
     hybrid_dense *dense[BATCH];
-    int over; /* atomic */
+    int over; /* 1: no more will come; atomic */
 } gifts;
 
 static void free_csr(hybrid_engine *engine, hybrid_csr *csr)
@@ -66,7 +67,7 @@ static void *new_struct(size_t bytes)
     return made;
 }
 
-/* All results of a round are there before the first is given away. */
+/* Computes all results of a round before handing over the first. */
 static void compute(gifts *g, hybrid_plan *plan, const hybrid_csr *A, const oracle *right)
 {
     hybrid_csr *csr[BATCH];
@@ -132,7 +133,7 @@ static void while_the_engine_computes(void **state)
     assert_true(fake_pins() > 0); /* pages of results were pinned, and unpinned again */
 }
 
-/* Kept pages make room for what is computed meanwhile. */
+/* Pooled pages are freed if a new result needs memory. */
 static void while_memory_is_short(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/unit/base/test_host_lane.c - order, marks, waiting and errors of the host's
- * lanes. */
+/* tests/unit/base/test_host_lane.c - order, marks, waits and errors of the host's
+   lanes. */
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,8 +54,7 @@ static void finish(hy_lane *lane, hybrid_status expected)
     host->ops->mark_free(mark);
 }
 
-/* ---- what lanes are given to do -----------------------------------------------------
- */
+/* ---- work for lanes ---- */
 
 static atomic_int inside, clashes;
 static int notes[2 * ROUNDS + MANY];
@@ -70,7 +69,7 @@ static void reset(void)
     sem_init(&gate, 0, 0);
 }
 
-/* Notes its number; two at a time are a clash. */
+/* Records its number. Counts a clash if two calls overlap. */
 static hybrid_status note(hy_lane *lane, void *number)
 {
     (void)lane;
@@ -99,15 +98,14 @@ static void give(hy_lane *lane, hy_host_fn fn, int number)
     assert_int_equal(hy_host_enqueue(lane, fn, (void *)(intptr_t)number), HYBRID_OK);
 }
 
-/* ---- tests ---------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void keeps_order(int threads)
 {
     open_host(threads);
     reset();
     hy_lane *lane = new_lane();
-    give(lane, stand_at_gate, 0); /* so that the queue grows */
+    give(lane, stand_at_gate, 0); /* blocks the lane, so that its queue grows */
     for (int i = 0; i < MANY; i++)
         give(lane, note, i);
     sem_post(&gate);
@@ -165,7 +163,8 @@ static void test_mark_has_time(void **state)
     close_host();
 }
 
-/* A mark that was never set holds nobody up; a set one does until it is reached. */
+/* A wait for a mark that was never set ends at once. A wait for a set mark ends when the
+   mark is reached. */
 static void lanes_wait(int threads)
 {
     open_host(threads);
@@ -199,7 +198,7 @@ static void test_lane_waits(void **state)
     lanes_wait(4);
 }
 
-/* Two lanes hand the turn to each other all the time; marks are used again and again. */
+/* Two lanes alternate and use their marks repeatedly. */
 static void take_turns(int threads)
 {
     open_host(threads);
@@ -233,7 +232,8 @@ static void test_turns(void **state)
     take_turns(4);
 }
 
-/* The first error is kept, the rest skipped, and lanes that wait for it get it too. */
+/* The first error is reported, later work of the lane is skipped, and lanes that wait for
+   it report the error too. */
 static void test_errors(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static void test_errors(void **state)
     close_host();
 }
 
-/* A plan can run again: an error that was reported does not come back. */
+/* An error that was reported does not occur again, because a plan can run again. */
 static void test_error_is_forgotten(void **state)
 {
     (void)state;
@@ -278,7 +278,7 @@ static void test_error_is_forgotten(void **state)
     close_host();
 }
 
-/* Kept with its contents until it must grow; other kinds have their own. */
+/* A workspace keeps its contents until it must grow. Each kind has its own memory. */
 static hybrid_status use_workspace(hy_lane *lane, void *arg)
 {
     size_t fresh = 0;
@@ -299,7 +299,7 @@ static hybrid_status use_workspace(hy_lane *lane, void *arg)
     return fresh >= 5000 ? HYBRID_OK : HYBRID_BAD_STATE;
 }
 
-/* Each worker has its own, whatever the lane. */
+/* Each worker has its own workspace, in every lane. */
 static hybrid_status mark_workspace(void *arg, int part, int64_t begin, int64_t end)
 {
     hy_lane *lane = arg;
@@ -350,8 +350,7 @@ static void test_workspace(void **state)
     close_host();
 }
 
-/* ---- buffers -------------------------------------------------------------------------
- */
+/* ---- buffers ---- */
 
 static void test_buffers(void **state)
 {

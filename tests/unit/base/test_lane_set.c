@@ -1,4 +1,5 @@
-/* tests/unit/base/test_lane_set.c - lanes, marks and threads go from plan to plan. */
+/* tests/unit/base/test_lane_set.c - plans reuse lanes, marks and threads of earlier
+   plans. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +79,7 @@ static int count_idle(void)
     return count;
 }
 
-/* Lanes, marks and threads are those of the plan before, whatever its chunks were. */
+/* The next plan reuses them, whatever its chunks are. */
 static void the_next_plan_gets_what_the_last_one_had(void **state)
 {
     (void)state;
@@ -105,7 +106,7 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 
-    plan = make(ROWS); /* one slot needs fewer of them */
+    plan = make(ROWS); /* one slot needs fewer marks */
     assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_int_equal(lane_set->marks.count, marks);
     assert_in_range(lane_set->marks.used, 1, marks - 1);
@@ -136,10 +137,10 @@ static void plans_that_are_open_at_once_share_nothing(void **state)
     hybrid_plan_destroy(first);
     assert_int_equal(count_idle(), 2);
     hybrid_plan_destroy(third);
-    assert_int_equal(count_idle(), 2); /* that many are kept */
+    assert_int_equal(count_idle(), 2); /* the engine keeps two sets */
 }
 
-/* Only backends compare: a plan of the host does not get the device's lanes. */
+/* Sets are kept by backend: a host plan does not get the device's lanes. */
 static void each_backend_has_its_own(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -158,7 +159,7 @@ static void each_backend_has_its_own(void **state)
     assert_int_equal(count_idle(), 2);
 }
 
-/* In place, and of one chunk: the calling thread computes it. */
+/* The calling thread computes a single chunk in place. */
 static void one_chunk_on_the_host_needs_none(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -174,7 +175,7 @@ static void one_chunk_on_the_host_needs_none(void **state)
     assert_int_equal(count_idle(), 0);
 }
 
-/* A lane in which something failed is not handed out again. */
+/* A set is not reused if work in one of its lanes failed. */
 static void what_failed_is_not_kept(void **state)
 {
     (void)state;
@@ -183,7 +184,7 @@ static void what_failed_is_not_kept(void **state)
     fault_arm(5);
     assert_int_equal(run(plan), HYBRID_DEVICE_FAILED);
     fault_arm(0);
-    assert_int_equal(run(plan), HYBRID_OK); /* the plan itself goes on */
+    assert_int_equal(run(plan), HYBRID_OK); /* the plan itself can run again */
     hybrid_plan_destroy(plan);
     assert_int_equal(count_idle(), 0);
 
@@ -193,7 +194,7 @@ static void what_failed_is_not_kept(void **state)
     assert_int_equal(count_idle(), 1);
 }
 
-/* A plan that cannot be made has not used what it took. */
+/* A plan that cannot be made returns its unused set of lanes, marks and threads. */
 static void a_plan_that_fails_gives_back_what_it_took(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -227,16 +228,16 @@ static void trim_closes_what_is_idle(void **state)
     assert_int_equal(count_idle(), 0);
     assert_true(fake_alive() < alive);
     assert_int_equal(run(plan), HYBRID_OK);
-    hybrid_plan_destroy(plan); /* kept, for the engine to close */
+    hybrid_plan_destroy(plan); /* kept until the engine is destroyed */
     assert_int_equal(count_idle(), 1);
 }
 
-/* ---- inboxes of threads ---------------------------------------------------------- */
+/* ---- inboxes of threads ---- */
 
 enum { TURNS = 2000 };
 
 typedef struct letter {
-    hy_task task; /* first */
+    hy_task task; /* must be the first member */
     int read;
 } letter;
 
@@ -256,8 +257,8 @@ static void *send_back(void *arg)
     return NULL;
 }
 
-/* Whether who pops sleeps at once or looks first, tasks come in order and belong to one
-   thread at a time. */
+/* Tasks arrive in order and belong to one thread at a time, whether the receiver sleeps
+   at once or spins first. */
 static void tasks_go_to_and_fro(void **state)
 {
     letter letters[2] = {{.read = 0}, {.read = 0}};

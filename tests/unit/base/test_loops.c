@@ -1,5 +1,5 @@
-/* tests/unit/base/test_loops.c - parallel loops: once, nested, side by side, and failing.
- */
+/* tests/unit/base/test_loops.c - parallel loops: coverage, participants, errors, nested
+   and concurrent loops. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -22,12 +22,12 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static hy_context *ctx;
 
-/* ---- once ------------------------------------------------------------------------ */
+/* ---- coverage ---- */
 
 typedef struct covering {
     unsigned char *times; /* how often each index was visited */
     int64_t first, grain;
-    int inside[64]; /* by part: 1 while somebody is in there */
+    int inside[64]; /* 1 while a thread works on the part */
     int clashes;
 } covering;
 
@@ -101,7 +101,7 @@ static void extreme_ranges_end(void **state)
     test_context_free(ctx);
 }
 
-/* ---- who takes part --------------------------------------------------------------- */
+/* ---- participants ---- */
 
 static hybrid_status count_mine(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -111,7 +111,7 @@ static hybrid_status count_mine(void *arg, int part, int64_t begin, int64_t end)
     return pthread_equal(*caller, pthread_self()) ? HYBRID_OK : HYBRID_BAD_STATE;
 }
 
-/* A pool of one has no other worker that it could wait for. */
+/* In a pool of one worker the calling thread does the whole loop. */
 static void the_calling_thread_needs_no_pool_of_one(void **state)
 {
     pthread_t me = pthread_self();
@@ -129,7 +129,7 @@ typedef struct gathering {
     int there, caller_came;
 } gathering;
 
-/* Wait for all, so that nobody takes two pieces. */
+/* Waits for all workers, so that none takes two pieces. */
 static hybrid_status come(void *arg, int part, int64_t begin, int64_t end)
 {
     gathering *m = arg;
@@ -143,8 +143,8 @@ static hybrid_status come(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* It has the place of one worker: no more take part than the pool has, all of them asleep
-   before or not. */
+/* The calling thread takes the place of one worker, so that no more threads than the pool
+   has take part, whether workers slept before or not. */
 static void the_calling_thread_is_one_of_as_many(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static hybrid_status fail_there(void *arg, int part, int64_t begin, int64_t end)
     return begin == f->fails_at ? HYBRID_BAD_FILE : HYBRID_OK;
 }
 
-/* The loop is too long to end otherwise. */
+/* The loop is so long that it only ends because of the error. */
 static void the_first_error_stops_the_loop(void **state)
 {
     (void)state;
@@ -193,13 +193,14 @@ static void the_first_error_stops_the_loop(void **state)
             HYBRID_BAD_FILE);
         assert_true(f.visited >= 11);
         if (sizes[s] == 1)
-            assert_int_equal(f.visited, 11); /* ascending, and none after it */
+            assert_int_equal(f.visited, 11); /* pieces are visited in order, and none
+                                                after the error */
         pthread_barrier_destroy(&f.all_inside);
         test_context_free(ctx);
     }
 }
 
-/* ---- loops in loops, and side by side -------------------------------------------- */
+/* ---- nested and concurrent loops ---- */
 
 typedef struct nest {
     int64_t sum;
@@ -288,7 +289,7 @@ static void a_loop_waits_for_no_busy_worker(void **state)
 
     (void)state;
     ctx = test_context(2);
-    gate_close(&g, ctx->pool); /* one worker is away until the loop is over */
+    gate_close(&g, ctx->pool); /* one worker is blocked until the loop is over */
     assert_int_equal(hy_pool_for(ctx->pool, HY_COMPUTE, 0, 100, 1, add_length, &sum),
                      HYBRID_OK);
     assert_int_equal(sum, 100);
@@ -305,7 +306,7 @@ static hybrid_status meet(void *arg, int part, int64_t begin, int64_t end)
 {
     meeting *m = arg;
 
-    pthread_barrier_wait(&m->barrier); /* passes only when all workers are in the loop */
+    pthread_barrier_wait(&m->barrier); /* passes only if all workers are in the loop */
     return add_length(&m->sum, part, begin, end);
 }
 
@@ -324,7 +325,7 @@ static void all_workers_take_part(void **state)
     }
 }
 
-/* A loop on another pool, from a worker of this one: it only waits. */
+/* A worker of this pool runs a loop on another pool, for which it only waits. */
 static hybrid_status loop_elsewhere(void *arg, int part, int64_t begin, int64_t end)
 {
     int64_t sum = 0;
@@ -334,8 +335,8 @@ static hybrid_status loop_elsewhere(void *arg, int part, int64_t begin, int64_t 
     return sum == end - begin ? HYBRID_OK : HYBRID_BAD_STATE;
 }
 
-/* A worker that seems to look and has lost its core, here for standing in a gate: what it
-   was given is taken back. */
+/* A worker seems to spin but has lost its core (here it is blocked in a gate). The loop
+   takes back the piece that it gave to this worker. */
 static void a_loop_waits_for_no_worker_that_lost_its_core(void **state)
 {
     unsigned char times[64] = {0};
@@ -350,7 +351,7 @@ static void a_loop_waits_for_no_worker_that_lost_its_core(void **state)
     hy_loop loop;
     hy_pool_begin(&loop, ctx->pool, HY_COMPUTE, 0, 8, 8, cover, &c);
     assert_ptr_equal(worker->given, &loop.task);
-    loop.part = 0; /* who waits draws as well */
+    loop.part = 0; /* so that the waiting thread takes pieces too */
     assert_int_equal(hy_pool_end(&loop), HYBRID_OK);
     assert_null(worker->given);
     for (int i = 0; i < 8; i++)

@@ -1,5 +1,5 @@
-/* tests/unit/base/test_memory.c - working memory, meters, and the sentence of the first
- * error. */
+/* tests/unit/base/test_memory.c - working memory, meters, and the message of the first
+   error. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "base/memory/results.h"
 #include "tests/support/engines/group.h"
 
-/* ---- meters ---------------------------------------------------------------------- */
+/* ---- meters ---- */
 
 static void meter_counts_up_to_its_cap(void **state)
 {
@@ -48,7 +48,7 @@ static hybrid_status take_and_give(void *arg, int part, int64_t begin, int64_t e
 
 static void meter_is_exact_when_shared(void **state)
 {
-    hy_meter meter = {.cap = 7}; /* two of the takers at a time */
+    hy_meter meter = {.cap = 7}; /* enough for two of the takers at a time */
 
     (void)state;
     assert_int_equal(
@@ -58,7 +58,7 @@ static void meter_is_exact_when_shared(void **state)
     assert_in_range(hy_meter_peak(&meter), 3, 6);
 }
 
-/* ---- arrays ---------------------------------------------------------------------- */
+/* ---- arrays ---- */
 
 static void array_is_aligned_and_counted(void **state)
 {
@@ -129,7 +129,7 @@ static void kept_results_make_room(void **state)
     hy_array_free(ctx, array);
 }
 
-/* What malloc keeps of freed arrays is resident, and counted nowhere. */
+/* Memory of freed arrays must be returned to the system, because no meter counts it. */
 static void freed_arrays_are_resident_no_more(void **state)
 {
     enum { COUNT = 64, BYTES = 100000 };
@@ -169,14 +169,14 @@ static void each_failure_happens_once(void **state)
     assert_false(hy_memory_fails(&ctx->memory));
 }
 
-/* ---- the caller's allocator ------------------------------------------------------ */
+/* ---- the caller's allocator ---- */
 
 typedef struct counting {
     int64_t blocks;
     int refuse;
 } counting;
 
-/* As unaligned as an allocator may be. */
+/* Returns memory with the lowest alignment that malloc() has. */
 static void *odd_alloc(void *user, size_t bytes)
 {
     counting *c = user;
@@ -214,7 +214,7 @@ static void callers_allocator_is_used(void **state)
     ctx->memory.allocator = (hybrid_allocator){NULL, NULL, NULL};
 }
 
-/* ---- the message ----------------------------------------------------------------- */
+/* ---- the message ---- */
 
 static void first_sentence_stays(void **state)
 {

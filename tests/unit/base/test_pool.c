@@ -1,4 +1,4 @@
-/* tests/unit/base/test_pool.c - tasks and workers, and the cores they run on. */
+/* tests/unit/base/test_pool.c - tasks, workers, and the cores on which they run. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -22,10 +22,10 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static hy_context *ctx;
 
-/* ---- tasks ----------------------------------------------------------------------- */
+/* ---- tasks ---- */
 
 typedef struct noting {
-    hy_task task; /* first, so that a task is its noting */
+    hy_task task; /* first, so that a task pointer converts to its noting */
     int name;
     int *notes; /* names in the order in which they ran */
     int *count;
@@ -67,7 +67,7 @@ static void urgent_tasks_first_then_in_order(void **state)
 }
 
 typedef struct waiting {
-    hy_task task; /* first */
+    hy_task task; /* must be the first member */
     sem_t begun, go;
 } waiting;
 
@@ -80,7 +80,7 @@ static void await_word(hy_task *task, int worker)
     sem_wait(&w->go);
 }
 
-/* A task counts while it runs, one of several workers' as much as another's. */
+/* The time of tasks is counted while they run, for all workers. */
 static void time_in_tasks_is_counted(void **state)
 {
     enum { TASKS = 3 };
@@ -124,7 +124,7 @@ static void withdrawn_tasks_do_not_run(void **state)
         tasks[i] = (noting){{note, NULL}, i, notes, &count, &done};
         hy_pool_submit(ctx->pool, HY_COMPUTE, &tasks[i].task);
     }
-    for (int i = 0; i < 5; i += 2) /* the first, one between, the last */
+    for (int i = 0; i < 5; i += 2) /* first, middle and last */
         assert_true(hy_pool_withdraw(ctx->pool, HY_COMPUTE, &tasks[i].task));
     assert_false(hy_pool_withdraw(ctx->pool, HY_COMPUTE, &tasks[0].task));
     assert_false(hy_pool_withdraw(ctx->pool, HY_PACK, &tasks[1].task));
@@ -194,7 +194,7 @@ static void a_task_may_free_itself(void **state)
     test_context_free(ctx);
 }
 
-/* ---- workers and cores ----------------------------------------------------------- */
+/* ---- workers and cores ---- */
 
 static void workers_have_names(void **state)
 {
@@ -216,7 +216,7 @@ static void no_number_is_one_worker_a_core(void **state)
     test_context_free(ctx);
 }
 
-/* In a thread of its own, so that the tests' own affinity stays. */
+/* Runs in a thread of its own, so that the affinity of the test does not change. */
 static void *cores_when_bound_to_one(void *arg)
 {
     cpu_set_t all, one;
@@ -273,11 +273,11 @@ static void every_failure_to_create_frees(void **state)
     test_context_free(ctx);
 }
 
-/* ---- the reserve ------------------------------------------------------------------ */
+/* ---- the reserve ---- */
 
 enum { REGULAR = 2, RESERVE = 3, TURNS = 20, PIECES = 100 };
 
-/* Wait until all workers are there, so that each takes one piece. */
+/* Waits until all workers have a piece, so that each takes one. */
 static hybrid_status meet(void *arg, int part, int64_t begin, int64_t end)
 {
     int *there = arg;

@@ -1,4 +1,4 @@
-/* tests/unit/base/test_printable.c - sentences hold nothing that a terminal obeys. */
+/* tests/unit/base/test_printable.c - messages contain no terminal control sequences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +27,8 @@ static const struct pair {
      "\\x9b31m"},
     {"\xc3", "\\xc3"},
     {"\xe2\x82", "\\xe2\\x82"},
-    {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* half of a pair */
-    {"\xc0\xaf", "\\xc0\\xaf"},          /* a slash that is too long */
+    {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* half of a surrogate pair */
+    {"\xc0\xaf", "\\xc0\\xaf"},          /* an overlong encoding of a slash */
     {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
 };
 
@@ -43,7 +43,7 @@ static void control_characters_are_escaped(void **state)
     }
 }
 
-/* What does not fit is cut between characters. */
+/* A string that is too long is cut between characters. */
 static void a_copy_may_be_cut(void **state)
 {
     char to[8];

@@ -1,5 +1,5 @@
-/* tests/unit/base/test_results.c - pages of results: counted, kept, used again, given
- * back. */
+/* tests/unit/base/test_results.c - pages of results: counting, pooling, reuse and
+   release. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "base/threads/pool.h"
 #include "support/check/result_pages.h"
 
-/* ---- reserving and counting ------------------------------------------------------ */
+/* ---- reserving and counting ---- */
 
 static void reserving_costs_nothing(void **state)
 {
@@ -25,7 +25,7 @@ static void reserving_costs_nothing(void **state)
                      HYBRID_OK);
     assert_int_equal(pages_counted(), 0);
     assert_int_equal(hy_results_use(ctx, &span, MIB), HYBRID_OK);
-    assert_int_equal(pages_counted(), 2 * MIB); /* a huge page */
+    assert_int_equal(pages_counted(), 2 * MIB); /* one huge page */
     memset(span.ptr, 1, MIB);
     assert_int_equal(hy_results_use(ctx, &span, MIB / 2), HYBRID_OK);
     assert_int_equal(hy_results_use(ctx, &span, 3 * MIB), HYBRID_OK);
@@ -83,7 +83,7 @@ static void large_results_start_at_a_huge_page(void **state)
     hy_results_release(ctx, large);
 }
 
-/* A byte beyond a page brings the whole page, which may be a huge one. */
+/* A byte beyond a page boundary needs the whole page, which may be a huge page. */
 static void no_page_is_present_that_is_not_counted(void **state)
 {
     static const size_t sizes[] = {1,           PAGE + 1,    MIB + 1,
@@ -100,7 +100,7 @@ static void no_page_is_present_that_is_not_counted(void **state)
     }
 }
 
-/* ---- keeping --------------------------------------------------------------------- */
+/* ---- pooling ---- */
 
 static void kept_pages_are_used_again(void **state)
 {
@@ -114,7 +114,7 @@ static void kept_pages_are_used_again(void **state)
     assert_ptr_equal(span.ptr, first);
     assert_int_equal(span.touched, 3 * MIB);
     assert_int_equal(hy_results_use(ctx, &span, 2 * MIB), HYBRID_OK);
-    assert_int_equal(pages_counted(), 4 * MIB); /* they were counted all along */
+    assert_int_equal(pages_counted(), 4 * MIB); /* pooled pages stay counted */
     hy_results_hand_out(ctx, &span, 2 * MIB);
     assert_true(hy_results_release(ctx, span.ptr));
 }
@@ -132,7 +132,7 @@ static void the_smallest_that_fits_is_taken(void **state)
     again = array_of(MIB + MIB / 2);
     assert_ptr_equal(again, most);
     hy_results_release(ctx, again);
-    again = array_of(100); /* both would be a waste */
+    again = array_of(100); /* both pooled ranges are too large */
     assert_ptr_not_equal(again, some);
     assert_ptr_not_equal(again, most);
     hy_results_release(ctx, again);
@@ -162,7 +162,8 @@ static void keeping_has_an_end(void **state)
     for (int i = 0; i < 100; i++)
         assert_true(hy_results_release(ctx, ptr[i]));
     assert_in_range(pages_counted() / (10 * PAGE), 1, 99);
-    assert_ptr_equal(array_of(10 * PAGE), ptr[99]); /* the last ones are there */
+    assert_ptr_equal(array_of(10 * PAGE), ptr[99]); /* the pages freed last are in the
+                                                       pool */
 }
 
 static void trim_gives_back_only_what_is_kept(void **state)
@@ -226,13 +227,13 @@ static void every_failure_leaves_things_as_they_were(void **state)
         assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
         failed++;
     }
-    assert_true(failed >= 2); /* the list's entry and the pages */
+    assert_true(failed >= 2); /* the entry of the list and the pages */
     hy_results_release(ctx, ptr);
-    ctx->memory.failures = 1; /* kept pages are a source of memory as well */
+    ctx->memory.failures = 1; /* an allocation from pooled pages can fail too */
     assert_int_equal(hy_results_array(ctx, MIB, 1, "y", &ptr), HYBRID_NO_MEMORY);
 }
 
-/* ---- touching -------------------------------------------------------------------- */
+/* ---- touching ---- */
 
 static void touching_makes_pages_present(void **state)
 {

@@ -1,5 +1,5 @@
-/* tests/unit/base/test_results_undo.c - pages of results that a failed call brought go.
- */
+/* tests/unit/base/test_results_undo.c - pages of results that a failed call used are
+   released. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #include "support/check/result_pages.h"
 
-/* A span of `bound` bytes of which the first `used` are written, in call number `call`.
- */
+/* Returns a span of `bound` bytes with the first `used` bytes written, in call number
+   `call`. */
 static hy_span span_of(int64_t call, size_t bound, size_t used)
 {
     hy_span span;
@@ -52,12 +52,13 @@ static void pages_of_earlier_calls_outlive_one_that_fails(void **state)
     span = span_of(3, 4 * MIB, MIB);
     assert_ptr_equal(span.ptr, ptr);
     assert_int_equal(span.touched, MIB);
-    hy_results_undo(ctx); /* it is in use */
+    hy_results_undo(ctx); /* the result is in use and must stay */
     assert_int_equal(ptr[MIB - 1], 0x5a);
     hy_results_release(ctx, ptr);
 }
 
-/* Pages that were counted or touched count, even if the result was never handed out. */
+/* Pages that were counted or touched are reused only for results of a fitting size, even
+   if their result was never handed out. */
 static void pages_that_may_be_present_are_not_wasted(void **state)
 {
     hy_span span    = span_of(1, 16 * MIB, 9 * MIB);

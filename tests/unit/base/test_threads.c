@@ -1,4 +1,4 @@
-/* tests/unit/base/test_threads.c - the number of workers, by options and environment. */
+/* tests/unit/base/test_threads.c - number of workers from options and environment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +12,9 @@
 #include "tests/support/engines/context.h"
 
 typedef struct row {
-    const char *own, *omp; /* HYBRID_NUM_THREADS, OMP_NUM_THREADS; NULL = not set */
+    const char *own, *omp; /* HYBRID_NUM_THREADS, OMP_NUM_THREADS; NULL: not set */
     int wanted, feeds_device;
-    int threads, reserve; /* expected of 16 cores; threads 0: refused */
+    int threads, reserve; /* expected on 16 cores; threads 0: refused */
 } row;
 
 static const row rows[] = {

@@ -1,5 +1,4 @@
-/* tests/unit/base/test_urgency.c - loops whose helpers are called away by what is more
- * urgent. */
+/* tests/unit/base/test_urgency.c - helpers leave a loop for more urgent tasks. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -15,19 +14,19 @@
 
 static hy_context *ctx;
 
-/* ---- one loop ---------------------------------------------------------------------- */
+/* ---- one loop ---- */
 
 enum { PIECES = 400 };
 
-/* Both workers of a pool are inside a loop: one calls it, and one helps. */
+/* State of a loop in a pool of two workers: one calls the loop, and one helps. */
 typedef struct calling {
-    hy_task caller; /* first: calls the loop */
-    hy_task answer; /* is submitted from inside the loop */
+    hy_task caller; /* must be the first member; calls the loop */
+    hy_task answer; /* submitted from inside the loop */
     hy_urgency loop, task;
-    pthread_t thread; /* of the caller */
-    int helps;        /* 1 once the helper is inside a piece; atomic, as the next three */
-    int submitted;    /* 1 once the task is in the queue */
-    int answered;     /* 1 once the task has run */
+    pthread_t thread; /* thread of the caller */
+    int helps;        /* 1 when the helper is inside a piece; atomic, as the next three */
+    int submitted;    /* 1 when the task is in the queue */
+    int answered;     /* 1 when the task has run */
     int late;         /* pieces that the helper began between the two */
     hybrid_status status;
     sem_t done;
@@ -53,7 +52,7 @@ static void answer(hy_task *task, int worker)
 }
 
 /* The caller submits the task while the helper is inside its first piece, and leaves its
-   own first piece when the task has run: only the helper can run it. */
+   own first piece when the task has run. Only the helper can run the task. */
 static hybrid_status submit_or_help(void *arg, int part, int64_t begin, int64_t end)
 {
     calling *c = arg;
@@ -103,7 +102,7 @@ static void helpers_turn_to_what_is_more_urgent(void **state)
     test_context_free(ctx);
 }
 
-/* ---- loops of all urgencies, side by side ------------------------------------------ */
+/* ---- concurrent loops of all urgencies ---- */
 
 enum { ROUNDS = 300, LENGTH = 37, INNER = 3 };
 
@@ -119,7 +118,7 @@ static hybrid_status count_one(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Every few pieces wait for a loop that is more urgent than their own. */
+/* Every 8th piece waits for a loop that is more urgent than its own. */
 static hybrid_status count_piece(void *arg, int part, int64_t begin, int64_t end)
 {
     counting *c = arg;
@@ -132,7 +131,8 @@ static hybrid_status count_piece(void *arg, int part, int64_t begin, int64_t end
                : HYBRID_OK;
 }
 
-/* The loop is gone when it returns: whoever still touched it would meet the next one. */
+/* The loop's memory is reused after its return: a late access of a thread would disturb
+   the next loop. */
 static int loop_once(hy_urgency urgency)
 {
     counting c = {.inner = 0};

@@ -1,6 +1,5 @@
-/* tests/unit/io/test_descriptor.c - paths such as /dev/fd/3 stand for open files of the
- * process.
- */
+/* tests/unit/io/test_descriptor.c - paths such as /dev/fd/3, which name open files of the
+   process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +38,7 @@ static void check_read(const char *path)
     hy_csr_free(io_ctx, &A);
 }
 
-/* What is in front of the offset has been read by someone else. */
+/* The part before the file offset was read by the caller. */
 static void a_file_is_read_from_its_offset_on(void **state)
 {
     static const char text[] = "a line\n" FILE_OF_TWO;
@@ -51,7 +50,8 @@ static void a_file_is_read_from_its_offset_on(void **state)
     assert_true(fd >= 0);
     assert_int_equal(read(fd, line, sizeof line), sizeof line);
     check_read(path_of("/dev/fd/", fd));
-    assert_int_equal(lseek(fd, 0, SEEK_CUR), strlen(text)); /* the descriptor is open */
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), strlen(text)); /* the descriptor is still
+                                                               open */
     close(fd);
 }
 
@@ -68,7 +68,7 @@ static void sockets_are_read(void **state)
     close(ends[0]);
 }
 
-/* A result goes behind what the file holds, and the file is not replaced. */
+/* A result is written behind the contents of the file, and the file is not replaced. */
 static void a_file_is_written_at_its_offset(void **state)
 {
     int64_t row_ptr[] = {0, 1, 2};

@@ -1,5 +1,7 @@
-/* tests/unit/io/test_generate.c - generated problems: CSR rules, sizes, symmetry, values,
-   and independence of the number of threads. */
+/* tests/unit/io/test_generate.c - generated problems: CSR rules, sizes, symmetry and
+   values.
+
+   The matrices must not depend on the number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
 #include "io/generate/generate.h"
 #include "support/engines/open_host.h"
 
-static hybrid_engine *one, *three; /* by their threads */
+static hybrid_engine *one, *three; /* engines with one and with three workers */
 
 static int open_engines(void **state)
 {
@@ -84,7 +86,7 @@ static void test_seed(void **state)
     }
 }
 
-/* rows, the range of nnz, the longest row, whether the pattern must be symmetric. */
+/* Expected rows, range of nnz, longest row, and whether the pattern must be symmetric. */
 typedef struct size {
     const char *spec;
     int64_t rows, least, most, row_most;
@@ -96,7 +98,7 @@ static const size sizes[] = {
     {"stencil27:10", 1000, 21952, 21952, 27, 1}, /* (3 N - 2)^3 */
     {"band:100,3", 100, 688, 688, 7, 1},         /* 7 * 100 - 12 */
     {"band:5,100", 5, 25, 25, 5, 1},             /* full */
-    {"er:20000,8", 20000, 159900, 160000, 8, 0}, /* nearly no repeats */
+    {"er:20000,8", 20000, 159900, 160000, 8, 0}, /* almost no duplicates */
     {"fem3:12", 5184, 195000, 215000, 81, 1},    /* 9 (N^3 + 0.55 * edges) */
     {"road:100", 10000, 24000, 25200, 4, 1},     /* 0.62 * 4 N (N-1) = 24552 */
     {"rmat:14,8", 16384, 110000, 131072, 4000, 0},
@@ -123,7 +125,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* In [0.5, 1.5), all over it; f32 is f64 cut short, not another number. */
+/* Values cover [0.5, 1.5). The f32 value is the f64 value rounded down. */
 static void test_values(void **state)
 {
     hybrid_csr A, B;
@@ -161,7 +163,7 @@ static void test_dense(void **state)
             assert_true(by_rows[i * 8 + j] >= -1 && by_rows[i * 8 + j] < 1);
         }
         for (int j = 3; j < 8; j++)
-            assert_true(by_rows[i * 8 + j] == 77); /* beside the matrix */
+            assert_true(by_rows[i * 8 + j] == 77); /* gaps keep their values */
     }
 }
 

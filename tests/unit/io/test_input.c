@@ -1,5 +1,6 @@
-/* tests/unit/io/test_input.c - what is no matrix is known by its first block: of an input
-   without end no more is read, and no more is kept. */
+/* tests/unit/io/test_input.c - input that is no matrix is refused after its first block.
+
+   An endless input must not be read or stored beyond this block. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -37,7 +38,7 @@ static hybrid_status read_rates(const char *path)
     return hy_rates_read(io_ctx, path, &file);
 }
 
-/* An endless input is refused after one block, in the memory for it. */
+/* Checks that an endless input is refused after one block, with memory for one block. */
 static void check_judged(read_fn read, const char *head, size_t head_bytes,
                          const char *body, size_t body_bytes, const char *sentence)
 {
@@ -81,7 +82,7 @@ static void endless_bytes(void **state)
     check_judged(read_dense, "", 0, noise, sizeof noise, "neither a .npy file nor");
     check_judged(read_dense, npy, sizeof npy - 1, zeros, sizeof zeros,
                  ".npy header of 2147483647 bytes exceeds the 1048576 of the file's");
-    check_judged(read_rates, "", 0, zeros, sizeof zeros, "a file of rates has less than");
+    check_judged(read_rates, "", 0, zeros, sizeof zeros, "a rates file has less than");
 }
 
 static void endless_lines(void **state)
@@ -89,7 +90,7 @@ static void endless_lines(void **state)
     static const char late[] = "bytes end before the sizes";
     (void)state;
 
-    check_text(read_rates, "", "# nothing\n", "a file of rates has less than");
+    check_text(read_rates, "", "# nothing\n", "a rates file has less than");
     check_text(read_sparse, BANNER, "% nothing\n", late);
     check_text(read_sparse, BANNER, "\n", late);
     check_text(read_sparse, BANNER, " ", late);
@@ -100,7 +101,7 @@ static void endless_lines(void **state)
     check_text(read_dense, BANNER "3 3 1\n", "1\n", "a coordinate file is sparse");
 }
 
-/* A file that is mapped is judged by its head, too. */
+/* A mapped file is refused after its first block too. */
 static void long_comments(void **state)
 {
     const size_t bytes = 3 * MIB;
@@ -119,7 +120,7 @@ static void long_comments(void **state)
     free(data);
 }
 
-/* 3 GB of zeros in 3 MB. */
+/* The input is 3 GB of zeros, compressed to 3 MB. */
 static void compressed_zeros(void **state)
 {
     const size_t bytes = 50 * MIB;

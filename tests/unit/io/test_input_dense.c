@@ -1,5 +1,6 @@
-/* tests/unit/io/test_input_dense.c - dense matrices that are read a window at a time,
-   from a pipe or compressed. */
+/* tests/unit/io/test_input_dense.c - dense matrices that are read window by window.
+
+   The input is a pipe or compressed. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static void fill_random(char *to, int64_t count, hybrid_type type)
     }
 }
 
-/* `rows` x 3 of which the last `missing` bytes are not there. */
+/* Makes a .npy file with a rows x 3 matrix, without its last `missing` bytes. */
 static text make_npy(int64_t rows, hybrid_type type, int64_t missing)
 {
     const int64_t size = type == HYBRID_F64 ? 8 : 4;
@@ -61,7 +62,7 @@ static hybrid_status read_way(const text *t, int how, hybrid_type type, hybrid_d
     return status;
 }
 
-/* From both types to both types; a value may lie across two windows. */
+/* Converts both types to both types. A value may lie in two windows. */
 static void dense_in_windows(void **state)
 {
     const int64_t rows = 300001;
@@ -134,7 +135,7 @@ static void arrays_in_windows(void **state)
 static int open_all(void **state)
 {
     signal(SIGPIPE, SIG_IGN);
-    hy_window_bytes = 0; /* as small as the first */
+    hy_window_bytes = 0; /* all windows are as small as the first */
     return io_group_open(state);
 }
 

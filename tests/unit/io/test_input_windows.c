@@ -1,6 +1,7 @@
-/* tests/unit/io/test_input_windows.c - a file that is read a window at a time, from a
-   pipe or compressed, gives what it gives when it is mapped: the same matrix, and the
-   same sentence. */
+/* tests/unit/io/test_input_windows.c - sparse matrices that are read window by window.
+
+   A pipe or a compressed file must give the matrix, or the error message, that a mapped
+   file gives. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,8 +22,8 @@ enum { MIB = 1 << 20 };
 
 #define BANNER "%%MatrixMarket matrix coordinate real general\n"
 
-/* Entries of a matrix, ascending or in any order, with comments and blank lines between;
-   as real numbers, since these are the longest. */
+/* Makes entries of a matrix in ascending or random order, with comments and blank lines
+   in between. Values are reals, which have the longest text. */
 static text make_entries(int rows, int per_row, int ascending)
 {
     const int count = rows * per_row;
@@ -51,7 +52,8 @@ static void check_same(const hybrid_csr *A, const hybrid_csr *B)
     assert_memory_equal(A->val, B->val, (size_t)A->nnz * 8);
 }
 
-/* However it comes, it is the same matrix; no more is kept of the text than windows. */
+/* All ways of reading must give the same matrix. Only windows of the text may be in
+   memory. */
 static void check_ways(int ascending)
 {
     const text t = make_entries(10000, 12, ascending);
@@ -85,7 +87,7 @@ static void matrices_in_windows(void **state)
     check_ways(0);
 }
 
-/* ---- what is wrong in a later window ----------------------------------------------- */
+/* ---- errors in a later window ---- */
 
 static void check_wrong(const text *t, int how, const char *sentence)
 {
@@ -104,7 +106,8 @@ static void check_wrong(const text *t, int how, const char *sentence)
 
 enum { LINES = 250000 };
 
-/* LINES lines "1 1 5" after a header that announces `announced`, and then `tail`. */
+/* Makes a header that announces `announced` entries, then LINES lines "2 1 5", then
+   `tail`. */
 static text make_lines(const char *banner, int announced, const char *tail)
 {
     text t  = text_open((size_t)LINES * 6 + strlen(tail) + 256);
@@ -140,7 +143,8 @@ static void wrong_in_a_later_window(void **state)
     }
 }
 
-/* Where the line of an entry is gone, the entry is named alone. */
+/* If the line of an entry is no longer in memory, the message names the entry without a
+   line number. */
 static void mirrors_in_windows(void **state)
 {
     static const char symmetric[] = "%%MatrixMarket matrix coordinate real symmetric\n";
@@ -178,16 +182,16 @@ static void damaged_in_a_later_window(void **state)
     check_wrong(&gzip, MAPPED, ": the gzip data are truncated");
     check_wrong(&gzip, PIPED, ": the gzip data are truncated");
     gzip.bytes = bytes;
-    data[bytes - 5] ^= 1; /* of the checksum */
+    data[bytes - 5] ^= 1; /* a byte of the checksum */
     check_wrong(&gzip, MAPPED, ": the gzip data are damaged");
     check_wrong(&gzip, PIPED, ": the gzip data are damaged");
     free(data);
     free(t.data);
 }
 
-/* ---- memory ------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
-/* Every allocation fails once, those of later windows included. */
+/* Every allocation fails once, including those of later windows. */
 static void allocations_fail(void **state)
 {
     const text t         = make_entries(8000, 12, 0);
@@ -196,7 +200,7 @@ static void allocations_fail(void **state)
     way w;
     (void)state;
 
-    hy_window_bytes = MIB + MIB / 2; /* the second is larger than the first */
+    hy_window_bytes = MIB + MIB / 2; /* the second window is larger than the first */
     assert_true(t.bytes > hy_window_bytes);
     for (int64_t n = 1; status != HYBRID_OK; n++) {
         hybrid_csr A     = {.rows = -1};
@@ -223,7 +227,7 @@ static void allocations_fail(void **state)
 static int open_all(void **state)
 {
     signal(SIGPIPE, SIG_IGN);
-    hy_window_bytes = 0; /* as small as the first */
+    hy_window_bytes = 0; /* all windows are as small as the first */
     return io_group_open(state);
 }
 

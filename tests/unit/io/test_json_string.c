@@ -1,4 +1,4 @@
-/* tests/unit/io/test_json_string.c - strings of JSON: each escape, and what is none. */
+/* tests/unit/io/test_json_string.c - strings of JSON: valid and invalid escapes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "io/text/json_string.h"
 
 static const struct good {
-    const char *text, *meaning; /* `text` with its closing quote */
+    const char *text, *meaning; /* `text` includes the closing quote */
 } goods[] = {
     {"\"", ""},
     {"x.bin\"", "x.bin"},
@@ -41,7 +41,7 @@ static void escapes_are_resolved(void **state)
 
 static const struct bad {
     const char *text;
-    int at; /* place of the fault */
+    int at; /* position of the fault */
     const char *why;
 } bads[] = {
     {"", 0, "no end"},
@@ -53,14 +53,14 @@ static const struct bad {
     {"\\'\"", 0, "escape"},
     {"\\u00g0\"", 0, "escape"},
     {"\\u004\"", 0, "escape"},
-    {"\\u0000\"", 0, "escape"},        /* ends a path */
-    {"\\ud800\"", 0, "escape"},        /* half of a pair */
-    {"\\ud800\\u0041\"", 0, "escape"}, /* the same, and a letter */
+    {"\\u0000\"", 0, "escape"},        /* would end a path */
+    {"\\ud800\"", 0, "escape"},        /* half of a surrogate pair */
+    {"\\ud800\\u0041\"", 0, "escape"}, /* half of a surrogate pair and a letter */
     {"\\ud800x\"", 0, "escape"},
     {"\\udc00\"", 0, "escape"},
 };
 
-/* In an array that ends with the text, so that reading behind it is seen. */
+/* The text lies at the end of an array, so that sanitizers notice reads beyond it. */
 static void faults_are_named(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* tests/unit/io/test_mtx.c - reading Matrix Market files: what is accepted, what is
-   refused and in which words, and that neither blocks, buckets nor threads change what
-   comes out. */
+/* tests/unit/io/test_mtx.c - reading Matrix Market files: accepted files, and messages
+   for refused ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -18,7 +17,7 @@
 #include "io/text/io.h"
 #include "tests/support/engines/io_fixture.h"
 
-/* ---- files that are refused ----------------------------------------------------- */
+/* ---- files that are refused ---- */
 
 static const struct refusal {
     const char *file, *sentence;
@@ -120,9 +119,9 @@ static void unreadable_files(void **state)
     }
 }
 
-/* ---- files that are accepted ---------------------------------------------------- */
+/* ---- files that are accepted ---- */
 
-/* Entries row by row; (row, column, value) with rows and columns from 0. */
+/* Entries by row as (row, column, value), counted from 0. */
 static const struct acceptance {
     const char *file;
     int64_t rows, cols, nnz;
@@ -237,7 +236,7 @@ static void too_large_for_32_bits(void **state)
     hy_csr_free(io_ctx, &A);
 }
 
-/* Most rows of a graph with few edges are empty: `rows` of them and one entry. */
+/* Reads a matrix of `rows` rows with one entry, in the last row. */
 static void check_empty_rows(int64_t rows)
 {
     char text[128];
@@ -299,10 +298,9 @@ static void read_from_pipe(void **state)
     free(text);
 }
 
-/* ---- memory ---------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
-/* Every allocation fails once; nothing leaks, and the result is untouched. */
+/* Every allocation fails once. Nothing leaks, and the result is unchanged. */
 static void allocations_fail(void **state)
 {
     hybrid_status status = HYBRID_NO_MEMORY;
@@ -311,7 +309,7 @@ static void allocations_fail(void **state)
 
     for (int64_t n = 1; status != HYBRID_OK; n++) {
         hybrid_csr A = {.rows = -1};
-        hy_results_trim(io_ctx); /* kept pages would not be asked for again */
+        hy_results_trim(io_ctx); /* so that pages are allocated anew */
         io_ctx->memory.failures = n;
         hy_message_clear(&io_ctx->message);
         status = hy_read_mtx(io_ctx, io_data("good_gzip.mtx.gz"), HYBRID_F64, &A);
@@ -324,7 +322,7 @@ static void allocations_fail(void **state)
         assert_int_equal(A.rows, -1);
     }
     io_ctx->memory.failures = 0;
-    assert_true(failed >= 10); /* 8 arrays and 3 results, at least */
+    assert_true(failed >= 10); /* at least 8 arrays and 3 results */
 }
 
 int main(int argc, char **argv)

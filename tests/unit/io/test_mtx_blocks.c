@@ -1,5 +1,7 @@
-/* tests/unit/io/test_mtx_blocks.c - neither blocks, buckets nor threads change what the
-   Matrix Market reader makes of a file. */
+/* tests/unit/io/test_mtx_blocks.c - the Matrix Market reader with all sizes of blocks and
+   numbers of threads.
+
+   Blocks, buckets and threads must not change the result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +17,8 @@
 
 enum { ROWS = 300, COLS = 400, ENTRIES = 3000, STRIDE = 13 };
 
-/* Many duplicates, rows of very different lengths, comments and blank lines in between.
- */
+/* Makes a text with many duplicates, rows of very different lengths, comments and blank
+   lines. */
 static char *make_text(const char *symmetry, size_t *bytes)
 {
     char *text        = malloc(ENTRIES * 80);
@@ -42,7 +44,7 @@ static char *make_text(const char *symmetry, size_t *bytes)
     return text;
 }
 
-/* Slow and obvious: a dense matrix, added to in the order of the file. */
+/* Reads the text slowly into a dense matrix, in the order of the file. */
 static void read_slowly(const char *text, int mirror, double *value, int *stored)
 {
     const char *p = strchr(strchr(text, '\n') + 1, '\n') + 1;
@@ -116,13 +118,13 @@ static void any_blocks_and_threads(void **state)
     hy_build_bucket      = 1 << 15;
 }
 
-/* ---- entries in order ----------------------------------------------------------- */
+/* ---- entries in order ---- */
 
 typedef enum order { BY_ROW, BY_COLUMN, ROWS_MIXED, LAST_AGAIN } ordering;
 
-/* Line k of a pattern of which every entry out of STRIDE is stored: BY_ROW as compressed
-   rows have them, BY_COLUMN as compressed columns do, ROWS_MIXED with columns of a row
-   descending, LAST_AGAIN by row and with the last entry stored twice. */
+/* Returns the position of line k in a pattern that stores one entry out of STRIDE. BY_ROW
+   and BY_COLUMN: in ascending order by row or by column. ROWS_MIXED: by row with
+   descending columns. LAST_AGAIN: by row with the last entry stored twice. */
 static void place(ordering order, int k, int *row, int *col)
 {
     const int last = ROWS * COLS / STRIDE - 1;
@@ -157,8 +159,8 @@ static char *make_ordered(ordering order, size_t *bytes)
     return text;
 }
 
-/* Each order takes a way of its own through the reader: ascending entries are the result
-   where they are, and only one pair of blocks tells that LAST_AGAIN does not ascend. */
+/* Each order takes another path through the reader. Ascending entries become the result
+   in place, and LAST_AGAIN fails to ascend between two blocks only. */
 static void any_order(void **state)
 {
     static double value[ROWS * COLS];
@@ -194,8 +196,8 @@ static void any_order(void **state)
     hy_build_bucket      = 1 << 15;
 }
 
-/* Too many lines are told from the first of them on, but not if a line before it is bad.
- */
+/* If there are too many lines, the message names the first surplus line, unless an
+   earlier line is bad. */
 static void first_of_too_many(void **state)
 {
     static const size_t blocks[] = {1, 9, 100, 1 << 17};
@@ -205,7 +207,7 @@ static void first_of_too_many(void **state)
     (void)state;
 
     for (int i = 0; i < 400; i++) {
-        const int bad = i / 4 % 100 + 1; /* from 1: of 100, 50 announced */
+        const int bad = i / 4 % 100 + 1; /* bad line, 1 to 100; 50 are announced */
         char *p       = text, want[64];
         p += sprintf(p, "%%%%MatrixMarket matrix coordinate pattern general\n9 9 50\n");
         for (int k = 1; k <= 100; k++)
@@ -226,7 +228,7 @@ static void first_of_too_many(void **state)
     io_close(with);
 }
 
-/* Spoil the first line that holds an entry from `at` on; returns its number. */
+/* Spoils the first line with an entry at or after `at`. Returns its number. */
 static int spoil(char *text, size_t at)
 {
     int line = 1;
@@ -240,8 +242,8 @@ static int spoil(char *text, size_t at)
     return line;
 }
 
-/* Two bad lines: the first one is reported, however the blocks fall, and whichever is met
-   first by workers that read two halves side by side. */
+/* With two bad lines, the first one must be reported, whatever the size of blocks is and
+   whichever worker finds its line first. */
 static void check_first_bad(hy_context *ctx, size_t first, size_t second)
 {
     size_t bytes;

@@ -1,5 +1,6 @@
-/* tests/unit/io/test_mtx_write.c - writing Matrix Market files: every value comes back,
-   and a failed write leaves nothing behind and nothing damaged. */
+/* tests/unit/io/test_mtx_write.c - writing Matrix Market files.
+
+   Reading must give back every value. A failed write must not leave or damage a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +24,7 @@
 #include "tests/support/engines/io_fixture.h"
 #include "tests/support/inputs/random.h"
 
-/* ---- round trips ---------------------------------------------------------------- */
+/* ---- round trips ---- */
 
 static void fill(void *val, hybrid_type type, int64_t count)
 {
@@ -44,7 +45,7 @@ static void fill(void *val, hybrid_type type, int64_t count)
     }
 }
 
-/* Three dense rows with an empty one between, several pieces long. */
+/* Makes dense rows and empty rows; the text is several pieces long. */
 static hybrid_csr make_matrix(hybrid_type type, hybrid_index offsets, int64_t width)
 {
     hybrid_csr A = {.rows = 5, .cols = width, .nnz = 3 * width, .offset_type = offsets};
@@ -134,8 +135,8 @@ static void short_text(void **state)
     free(text);
 }
 
-/* Makes a locale whose numbers have a comma, if the sources of locales are there. It
-   takes no right to install one. */
+/* Makes a locale with a decimal comma, if the sources of locales are installed. This
+   needs no privileges. */
 static int set_comma_locale(const char *folder)
 {
     char command[512];
@@ -147,7 +148,7 @@ static int set_comma_locale(const char *folder)
            setlocale(LC_ALL, "de_DE.UTF-8") && localeconv()->decimal_point[0] == ',';
 }
 
-/* A program whose numbers have a comma writes and reads points all the same. */
+/* A program with a decimal comma must write and read decimal points. */
 static void other_locale(void **state)
 {
     char folder[] = "/tmp/hybrid_locale_XXXXXX", command[64];
@@ -166,7 +167,7 @@ static void other_locale(void **state)
     unsetenv("LOCPATH");
 }
 
-/* ---- failures ------------------------------------------------------------------- */
+/* ---- failures ---- */
 
 static void check_failure(const char *path, hybrid_status expected, const char *reason)
 {
@@ -185,7 +186,7 @@ static void no_such_folder(void **state)
     check_failure("/tmp", HYBRID_IO_FAILED, strerror(EISDIR));
 }
 
-/* The temporary name is promised to those who clean up after a killed program. */
+/* The temporary name is documented, for programs that clean up after a killed process. */
 static void temporary_name_is_taken(void **state)
 {
     char path[256], partial[256];
@@ -217,7 +218,7 @@ static void longest_name(void **state)
     check_failure(io_temp(name), HYBRID_IO_FAILED, strerror(ENAMETOOLONG));
 }
 
-/* Who could lock it would take it for one that was left behind. */
+/* A process that could lock the partial file would take it for a leftover. */
 static void partial_file_is_locked(void **state)
 {
     char path[256];
@@ -237,7 +238,7 @@ static void partial_file_is_locked(void **state)
     close(fd);
 }
 
-/* A device is written to, never replaced. */
+/* A device is written to and never replaced. */
 static void full_device(void **state)
 {
     char partial[64];

@@ -1,5 +1,5 @@
-/* tests/unit/io/test_npy.c - dense matrices from .npy and Matrix Market array files, and
- * back. */
+/* tests/unit/io/test_npy.c - reading dense matrices (.npy, Matrix Market arrays) and
+   writing .npy. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "io/text/io.h"
 #include "tests/support/engines/io_fixture.h"
 
-/* ---- files that are refused ----------------------------------------------------- */
+/* ---- files that are refused ---- */
 
 static const struct refusal {
     const char *file, *sentence;
@@ -45,8 +45,8 @@ static const struct refusal {
     {"bad_key.npy", "the .npy header has an unexpected key 'form'"},
     {"bad_key_twice.npy", "the .npy header has an unexpected key 'descr'"},
     {"bad_key_missing.npy", "the .npy header lacks descr, fortran_order or shape"},
-    {"bad_dictionary.npy", "the .npy header has no '{' at byte 10"},
-    {"bad_dictionary_open.npy", "the .npy header has no '}' at byte"},
+    {"bad_dictionary.npy", "the .npy header lacks '{' at byte 10"},
+    {"bad_dictionary_open.npy", "the .npy header lacks '}' at byte"},
     {"bad_dictionary_tail.npy", "text follows the dictionary"},
     {"bad_large.npy", "value 1e+300 of element 0 is too large for 32 bits"},
     {"bad_empty.mtx", ":1: the file is empty"},
@@ -83,13 +83,13 @@ static void refused_files(void **state)
     check_refusal("/", HYBRID_IO_FAILED, strerror(EISDIR));
 }
 
-/* ---- files that are accepted ---------------------------------------------------- */
+/* ---- files that are accepted ---- */
 
 static const struct acceptance {
     const char *file;
     int64_t rows, cols;
     hybrid_order order;
-    double values[9]; /* row by row */
+    double values[9]; /* by row */
 } acceptances[] = {
     {"good_c_f8.npy", 2, 3, HYBRID_ROW_MAJOR, {1, 2.5, -3, 4, 5, 6e10}},
     {"good_f_f8.npy", 2, 3, HYBRID_COL_MAJOR, {1, 2.5, -3, 4, 5, 6e10}},
@@ -140,9 +140,9 @@ static void accepted_files(void **state)
     }
 }
 
-/* ---- writing -------------------------------------------------------------------- */
+/* ---- writing ---- */
 
-/* Element (i,j) is 1000 i + j; what lies between the lines is -1. */
+/* Makes a matrix with element (i, j) = 1000 i + j. Gaps are -1. */
 static hybrid_dense make_dense(int64_t rows, int64_t cols, int64_t gap,
                                hybrid_order order, hybrid_type type)
 {
@@ -196,7 +196,7 @@ static void round_trips(void **state)
             }
 }
 
-/* What NumPy itself writes, but for the padding of the header. */
+/* The file has the bytes that NumPy writes. */
 static void same_bytes_as_numpy(void **state)
 {
     hybrid_dense X;
@@ -238,7 +238,7 @@ static void allocations_fail(void **state)
         hybrid_dense X = {.rows = -1};
         int64_t failed = 0;
         for (;;) {
-            hy_results_trim(io_ctx); /* kept pages would not be asked for again */
+            hy_results_trim(io_ctx); /* so that pages are allocated anew */
             io_ctx->memory.failures = failed + 1;
             const hybrid_status status =
                 hy_read_dense(io_ctx, io_data(files[i]), HYBRID_F64, &X);

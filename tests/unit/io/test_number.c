@@ -1,4 +1,4 @@
-/* tests/unit/io/test_number.c - numbers are read as strtod() reads them, bit for bit. */
+/* tests/unit/io/test_number.c - numbers are read with the bits that strtod() gives. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -25,17 +25,18 @@ static uint64_t next(void)
     return random ^ random >> 29;
 }
 
-/* What strtod() says, of the whole text, and with a character after it that ends it. */
+/* Compares with strtod(), with three different characters after the number. */
 static void check(const char *text)
 {
     const size_t length = strlen(text), all = length + 1 + HY_TEXT_PAD;
-    char *padded = malloc(all); /* no more: reading past it is seen */
+    char *padded = malloc(all); /* no larger, so that sanitizers notice reads beyond it */
     double value = 0;
 
     assert_non_null(padded);
     const double want = strtod(text, NULL);
     for (int i = 0; i < 3; i++) {
-        memset(padded, "9.e"[i], all); /* what follows is not looked at */
+        memset(padded, "9.e"[i], all); /* characters behind the end of the number must be
+                                          ignored */
         memcpy(padded, text, length);
         memcpy(padded + length, &"\0 \n"[i], 1);
         const char *end = hy_parse_real(padded, numbers, &value);
@@ -54,7 +55,7 @@ static double random_value(void)
     return isfinite(value) ? value : 1;
 }
 
-/* Any value of 64 bits, with 1 to 26 digits. */
+/* Tries random 64-bit values, with 1 to 26 digits. */
 static void random_bits(void **state)
 {
     char text[TEXT_BYTES];
@@ -66,7 +67,7 @@ static void random_bits(void **state)
     }
 }
 
-/* Digits before and behind the point, and an exponent or none. */
+/* Tries random digits before and after the point, with and without exponent. */
 static void random_digits(void **state)
 {
     char text[TEXT_BYTES];
@@ -87,7 +88,8 @@ static void random_digits(void **state)
     }
 }
 
-/* The middle of two neighbours, exactly, and one digit to either side of it. */
+/* Tries the exact middle of two neighbouring values, and numbers slightly above and below
+   it. */
 static void halfway(void **state)
 {
     char text[TEXT_BYTES];
@@ -104,9 +106,9 @@ static void halfway(void **state)
         check(text);
         assert_true(length > 902 && text[1] == '.');
         char *last = text + 902 - 1;
-        *last      = '1'; /* a little more */
+        *last      = '1'; /* slightly above */
         check(text);
-        for (char *p = last; p > text; p--) { /* a little less */
+        for (char *p = last; p > text; p--) { /* slightly below */
             if (*p == '.')
                 continue;
             if (p == last || *p == '0') {
@@ -120,7 +122,7 @@ static void halfway(void **state)
     }
 }
 
-/* Integers of 54 bits and more lie in the middle of two values, some of them. */
+/* Some integers of 54 bits and more lie in the middle of two values. */
 static void large_integers(void **state)
 {
     char text[TEXT_BYTES];
@@ -138,8 +140,7 @@ static void large_integers(void **state)
     }
 }
 
-/* Each power that has an entry in the table, and those beyond, with mantissas of one to
-   20 digits. */
+/* Tries all powers in the table and beyond, with mantissas of one to 20 digits. */
 static void all_powers(void **state)
 {
     static const char *const mantissas[] = {
@@ -189,7 +190,7 @@ static void subnormals(void **state)
     }
 }
 
-/* Zeros that mean nothing, in front, behind and in the exponent. */
+/* Tries meaningless leading and trailing zeros, also in exponents. */
 static void many_zeros(void **state)
 {
     char text[TEXT_BYTES], zeros[600];
@@ -270,8 +271,7 @@ static void not_numbers(void **state)
     }
 }
 
-/* Digits end at each other character, wherever it stands among eight, and whatever comes
-   after it. */
+/* Digits end at any other character, at each position among eight, whatever follows. */
 static void digits_end(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* tests/unit/io/test_raw.c - the JSON that describes raw numbers, with each fault that it
-   may have, and sparse matrices that are read from them. */
+/* tests/unit/io/test_raw.c - JSON descriptions of raw arrays, with each possible fault,
+   and sparse matrices read from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,7 @@
 #include "support/inputs/cases.h"
 #include "support/engines/io_fixture.h"
 
-/* ---- faults -------------------------------------------------------------------------
- */
+/* ---- faults ---- */
 
 #define BEGIN                                                                            \
     "{\"format\": \"hybrid-dense\",\n\"version\": 1, \"rows\": 4, \"cols\": 2,\n"
@@ -32,7 +31,7 @@ static const struct fault {
     {"", ":1: no JSON object: '{' is missing"},
     {"[]", ":1: no JSON object: '{' is missing"},
     {"{}", ":1: a string is missing"},
-    {"{\"rows\": 4}", ":1: 'rows' is no member of it"},
+    {"{\"rows\": 4}", ":1: 'rows' is not a member of the object"},
     {"{\"format\" \"hybrid-dense\"}", ":1: 'format' is not followed by ':'"},
     {"{\"format\": 4}", ":1: a string is missing"},
     {"{\"format\":\n \"hybrid\"}",
@@ -43,8 +42,8 @@ static const struct fault {
     {"{\"format\": \"hybrid\n-csr\"", ":1: a string holds a control character"},
     {"{\"format\": \"\\x41\"", ":1: a string holds an escape that JSON does not have"},
     {"{\"format\": \"\\u0041\"", ":1: 'format' is not \"hybrid-dense\" or"},
-    {BEGIN "\"color\": 1}", ":3: 'color' is no member of it"},
-    {BEGIN "\"rows\": 1}", ":3: 'rows' stands there twice"},
+    {BEGIN "\"color\": 1}", ":3: 'color' is not a member of the object"},
+    {BEGIN "\"rows\": 1}", ":3: 'rows' appears twice"},
     {BEGIN "\"ld\": -1}", ":3: 'ld' is no whole number that is 0 or more"},
     {BEGIN "\"ld\": 02}", ":3: 'ld' is no whole number"},
     {BEGIN "\"ld\": 2.0}", ":3: 'ld' is no whole number"},
@@ -61,10 +60,12 @@ static const struct fault {
     {BEGIN "\"values\": {\"offset\": 4}}", ":3: 'file' is missing"},
     {BEGIN "\"values\": {\"file\": \"\"}}", ":3: the name of a file is empty"},
     {BEGIN "\"values\": {\"file\": 3}}", ":3: a string is missing"},
-    {BEGIN "\"values\": {\"type\": \"f32\"}}", ":3: 'type' is no member of it"},
+    {BEGIN "\"values\": {\"type\": \"f32\"}}",
+     ":3: 'type' is not a member of the object"},
     {BEGIN VALUES "}", ":3: 'type' is missing"},
     {BEGIN VALUES, ":3: 'values' is not followed by ',' or '}'"},
-    {DENSE VALUES ", \"ld\": 1}", ":4: 'ld' is less than a row or column has elements"},
+    {DENSE VALUES ", \"ld\": 1}",
+     ":4: 'ld' is less than the number of elements of a row or column"},
     {DENSE VALUES ", \"ld\": 1152921504606846976}", ":4: the matrix ends beyond 64 bits"},
     {DENSE "\"values\": {\"file\": \"x\", \"offset\": 4611686018427387904}}",
      ":4: the matrix ends beyond 64 bits"},
@@ -122,8 +123,7 @@ static void a_long_file_is_refused(void **state)
     free(text);
 }
 
-/* ---- what is right ------------------------------------------------------------------
- */
+/* ---- valid descriptions ---- */
 
 static void headers_are_read(void **state)
 {
@@ -147,7 +147,7 @@ static void headers_are_read(void **state)
     hy_input_close(io_ctx, &input);
 }
 
-/* Writers of JSON may escape any character, in keys and words as well. */
+/* JSON may escape any character, also in keys and words. */
 static void escaped_words_are_read(void **state)
 {
     static const char text[] =
@@ -180,10 +180,9 @@ static void ld_may_be_left_out(void **state)
     hy_input_close(io_ctx, &input);
 }
 
-/* ---- sparse matrices ----------------------------------------------------------------
- */
+/* ---- sparse matrices ---- */
 
-/* How the name of the file of arrays stands in the description. */
+/* Spelling of the file name in the description. */
 typedef enum naming { ODD, ABSOLUTE, SLASHES_ESCAPED, ALL_ESCAPED, NAMINGS } naming;
 
 /* Writes the absolute path of the file to `to`, as JSON. */
@@ -284,7 +283,7 @@ static void bad_sparse_matrices_are_refused(void **state)
     refuse(HYBRID_BAD_FILE, "a\"\\.bin: has 200 bytes");
     io_store(io_temp("x"), A.val, 32);
     io_store(io_temp("a.json"), DENSE VALUES "}", strlen(DENSE VALUES "}"));
-    refuse(HYBRID_BAD_FILE, "holds a dense matrix, no sparse one");
+    refuse(HYBRID_BAD_FILE, "holds a dense matrix and must be sparse");
     assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);
     matrix_free(&A);
 }
@@ -307,7 +306,7 @@ static void each_allocation_may_fail(void **state)
     }
     io_ctx->memory.failures = 0;
     assert_int_equal(status, HYBRID_OK);
-    assert_true(failed > 6); /* three arrays, two names for each */
+    assert_true(failed > 6); /* three arrays with two names each */
     check_same(&A, &B);
     hy_csr_free(io_ctx, &B);
     matrix_free(&A);

@@ -1,5 +1,4 @@
-/* tests/unit/partition/test_chunks.c - what must hold of chunks, whatever is cut and how.
- */
+/* tests/unit/partition/test_chunks.c - properties of chunks for all ways to cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +17,7 @@
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- variants that compute nothing ------------------------------------------- */
+/* ---- variants that compute nothing ---- */
 
 static hy_cost cost_of(hy_op op, const hy_features *f)
 {
@@ -42,7 +41,7 @@ static hy_cost spmm_cost(const hy_features *f, const hy_rates *rates)
 static const hy_variant spgemm = {.name = "test", .op = HY_SPGEMM, .cost = spgemm_cost};
 static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_cost};
 
-/* ---- what must hold ---------------------------------------------------------- */
+/* ---- properties ---- */
 
 static size_t bytes_of(const hy_cut *cut, const hy_features *f)
 {
@@ -50,7 +49,8 @@ static size_t bytes_of(const hy_cut *cut, const hy_features *f)
     return hy_cost_bytes(&cost);
 }
 
-/* Features of a rectangle, with the touched rows counted one by one. */
+/* Returns the features of a rectangle. The needed rows of B or X are counted one by
+   one. */
 static hy_features brute(const hy_cut *cut, int64_t begin, int64_t end, int64_t cols)
 {
     hy_features f = hy_profile_range(cut->profile, begin, end, cols);
@@ -77,7 +77,8 @@ static int may_be_chunk(const hy_cut *cut, const hy_features *f)
                              (cut->chunk_rows == 0 || f->rows <= cut->chunk_rows)));
 }
 
-/* The chunk is exact, fits, and could not be longer. */
+/* Checks that the features of the chunk are exact, that it fits, and that it could not
+   have one more row. */
 static void check_chunk(const hy_cut *cut, const hy_chunk *c, int64_t id)
 {
     const int64_t cols  = c->col_end - c->col_begin;
@@ -105,7 +106,8 @@ static void check_longest(const hy_cut *cut, const hy_chunk *c)
     assert_false(may_be_chunk(cut, &more));
 }
 
-/* Chunks of a panel are all rows, panels are all columns; returns the panels. */
+/* Checks that the chunks of each range of columns cover all rows, and the ranges cover
+   all columns. Returns the number of ranges. */
 static int64_t check_chunks(const hy_cut *cut, const hy_chunk *chunks, int64_t count)
 {
     const int64_t rows = cut->profile->rows, cols = cut->profile->out_cols;
@@ -133,14 +135,14 @@ static int64_t check_chunks(const hy_cut *cut, const hy_chunk *chunks, int64_t c
     return panels;
 }
 
-/* Narrowest slice in which a row could be computed. */
+/* Returns the minimum of columns with which a row can be computed. */
 static int64_t least_cols(const hy_cut *cut)
 {
     const int64_t cols = cut->profile->out_cols;
     return hy_image_is_gathered(&cut->image) && !cut->B && cols > 0 ? 1 : cols;
 }
 
-/* The sentence names a row that does not fit, and its bytes. */
+/* Checks that the message names a row that does not fit, and its bytes. */
 static void check_refusal(const hy_cut *cut)
 {
     char sizes[128];
@@ -166,7 +168,7 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
     return 1;
 }
 
-/* Cut and check; 0 when it was refused. */
+/* Cuts and checks the chunks. Returns 0 if the cut was refused. */
 static int cut_and_check(const hy_cut *cut)
 {
     hy_chunk *chunks = NULL;
@@ -188,7 +190,7 @@ static int cut_and_check(const hy_cut *cut)
     return 1;
 }
 
-/* From a slot that holds everything down to one that holds no row. */
+/* Shrinks the slot from one that holds everything to one that holds no row. */
 static void shrink_slot(hy_cut cut)
 {
     const hy_features all = brute(&cut, 0, cut.profile->rows, cut.profile->out_cols);
@@ -242,11 +244,11 @@ static void properties_hold(void **state)
 {
     (void)state;
     for (int i = 0; i < case_count(); i++)
-        if (strcmp(case_name(i), "tall") != 0) /* the brute force takes long */
+        if (strcmp(case_name(i), "tall") != 0) /* too large for counting one by one */
             run_case(i);
 }
 
-/* A row of 60 columns of X: wide panels do not fit, narrow ones do. */
+/* A row needs 60 rows of X: they fit with few columns of X, but not with many. */
 static void columns_are_cut_where_a_row_does_not_fit(void **state)
 {
     test_case c;
@@ -273,7 +275,8 @@ static void columns_are_cut_where_a_row_does_not_fit(void **state)
     case_free(&c);
 }
 
-/* Chunks that memory does not limit differ by one row's products at most. */
+/* If memory does not limit them, chunks differ by at most the scalar products of one
+   row. */
 static void products_are_balanced(void **state)
 {
     test_case c;

@@ -1,5 +1,5 @@
-/* tests/unit/partition/test_count.c - entries and products of rows against counts made
- * row by row. */
+/* tests/unit/partition/test_count.c - entries and scalar products of rows, compared with
+   counts row by row. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,8 @@ static void check_rows(const hy_profile *p, const hybrid_csr *A)
     assert_true(fabs(p->features.row_cv - sqrt(fmax(variance, 0)) / (nnz / rows)) < 1e-6);
 }
 
-/* Of each block of rows, the columns up to the last that one of them has an entry in. */
+/* Checks p->ends: for each block of rows, the columns up to the last one with an
+   entry. */
 static void check_ends(const hy_profile *p, const hybrid_csr *A)
 {
     for (int64_t i = 0; i < A->rows; i += HY_ENDS_ROWS) {
@@ -66,11 +67,10 @@ static void check_ends(const hy_profile *p, const hybrid_csr *A)
     }
 }
 
-/* ---- by somebody else ---------------------------------------------------------------
- */
+/* ---- counted by a callback ---- */
 
 typedef struct counting {
-    uint32_t *products; /* NULL: not this time */
+    uint32_t *products; /* NULL: declines to count */
     int asked;
 } counting;
 
@@ -102,7 +102,8 @@ static void assert_same(const hy_profile *p, const hy_profile *q)
         assert_int_equal(p->ends[i / HY_ENDS_ROWS], q->ends[i / HY_ENDS_ROWS]);
 }
 
-/* Whoever counts, the profile is that of the workers; rows too long are not asked for. */
+/* The profile must not depend on whether workers or the callback count. The callback is
+   not asked if a row is too long. */
 static void check_counter(const hybrid_csr *A, const hybrid_csr *B, const hy_profile *p)
 {
     uint32_t *products = malloc((size_t)(A->rows + 1) * sizeof *products);
@@ -143,7 +144,7 @@ static void what_the_counter_says_counts(void **state)
     matrix_free(&A);
 }
 
-/* ---- by workers -------------------------------------------------------------------- */
+/* ---- counted by workers ---- */
 
 static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
 {
@@ -205,7 +206,8 @@ static void cases_are_counted(void **state)
         }
 }
 
-/* The longest row is in the first piece, the costliest further on. */
+/* The longest row is in the first piece, the row with most scalar products in a later
+   piece. */
 static void many_pieces_are_counted(void **state)
 {
     builder b = build_start(150000, 5000);
@@ -231,7 +233,7 @@ static void many_pieces_are_counted(void **state)
     matrix_free(&B);
 }
 
-/* Row `at` has `longest` entries, the others up to 5; every fifth has none. */
+/* Row `at` has `longest` entries, the others up to 4; every fifth is empty. */
 static hybrid_csr with_long_row(int64_t rows, int64_t cols, int64_t at, int64_t longest,
                                 test_kind kind)
 {
@@ -245,7 +247,7 @@ static hybrid_csr with_long_row(int64_t rows, int64_t cols, int64_t at, int64_t 
     return build_finish(&b, 5, kind);
 }
 
-/* Lengths of rows of B about the most that one and two bytes hold; each is asked for. */
+/* Lengths of rows of B are around the limits of one and two bytes. Each row is needed. */
 static void long_rows_are_counted(void **state)
 {
     static const int64_t longest[] = {254, 255, 256, 257, 65534, 65535, 65536, 70000};
@@ -261,7 +263,7 @@ static void long_rows_are_counted(void **state)
     }
 }
 
-/* A row of A that fills several pieces, between and after rows without entries. */
+/* A row of A fills several pieces. Rows before and after it are empty. */
 static void rows_longer_than_a_piece_are_counted(void **state)
 {
     static const int64_t at[] = {0, 1, 700, 999};
@@ -277,7 +279,8 @@ static void rows_longer_than_a_piece_are_counted(void **state)
     }
 }
 
-/* One row of C has as many products as columns, or one more: that one is bounded. */
+/* One row of C has as many scalar products as B has columns, or one more. The upper bound
+   of its entries is the number of columns. */
 static void one_row_is_bounded(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* tests/unit/partition/test_deltas.c - columns of C packed by their differences. */
+/* tests/unit/partition/test_deltas.c - delta-coded columns of C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum { MOST = 5 * HY_DELTA_FRAME };
 
 static int32_t numbers[MOST];
 
-/* All frames of what was packed are the numbers again, with vectors and without. */
+/* Checks that each frame decodes to the numbers, with and without vector instructions. */
 static void unpacks(const void *packed, int64_t count)
 {
     int32_t out[HY_DELTA_FRAME], plain[HY_DELTA_FRAME];
@@ -66,7 +66,8 @@ static void every_length_of_difference(void **state)
     }
 }
 
-/* Least and greatest number in turns: each difference takes four bytes, the bound. */
+/* Large and small numbers alternate: each difference takes four bytes, so that the size
+   reaches its bound. */
 static void the_most_that_can_be(void **state)
 {
     void *packed = poison_block(hy_deltas_bound(MOST) + HY_DELTA_BEHIND);
@@ -80,7 +81,7 @@ static void the_most_that_can_be(void **state)
     free(packed);
 }
 
-/* Columns of a row of a stencil: a byte and a quarter each. */
+/* Columns of a stencil's row take 1.25 bytes each. */
 static void neighbours_take_a_byte(void **state)
 {
     void *packed = poison_block(hy_deltas_bound(MOST) + HY_DELTA_BEHIND);

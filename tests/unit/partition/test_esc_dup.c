@@ -1,5 +1,5 @@
-/* tests/unit/partition/test_esc_dup.c - blocks of spgemm.cuda.esc_dup satisfy hySpMM's
- * inequality. */
+/* tests/unit/partition/test_esc_dup.c - chunks of spgemm.cuda.esc_dup satisfy the
+   inequality of hySpMM. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I32, 0},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-/* What the packer needs of a variant, and the least scratch. */
+/* Returns the bytes of the pack, and the minimum of scratch memory. */
 static hy_cost dup_cost(const hy_features *f, const hy_rates *rates)
 {
     (void)rates;
@@ -32,9 +32,9 @@ static hy_cost dup_cost(const hy_features *f, const hy_rates *rates)
 
 static const hy_variant dup = {.name = "test", .op = HY_SPGEMM, .cost = dup_cost};
 
-/* ---- the paper's inequality -------------------------------------------------- */
+/* ---- the inequality of the paper ---- */
 
-/* Products of rows [begin, end) of A. */
+/* Returns the scalar products of rows [begin, end) of A. */
 static int64_t products_of(const hybrid_csr *A, const hybrid_csr *B, int64_t begin,
                            int64_t end)
 {
@@ -45,7 +45,7 @@ static int64_t products_of(const hybrid_csr *A, const hybrid_csr *B, int64_t beg
     return products;
 }
 
-/* Entries of B in rows that take part. */
+/* Returns the entries in those rows of B that A needs. */
 static int64_t nnz_used(const hybrid_csr *A, const hybrid_csr *B)
 {
     char *seen  = calloc((size_t)B->rows + 1, 1);
@@ -60,8 +60,8 @@ static int64_t nnz_used(const hybrid_csr *A, const hybrid_csr *B)
     return nnz;
 }
 
-/* (nnz_A + nnz_B) / nb + nnz(C'_block) <= 0.9 M / np for each block. Returns the largest
-   share of the right side that a left side takes. */
+/* Checks (nnz_A + nnz_B) / nb + nnz(C'_block) <= 0.9 M / np for each block. Returns the
+   maximum of the ratio of left to right side. */
 static double check_inequality(const hybrid_csr *A, const hybrid_csr *B,
                                const hy_chunk *chunks, int64_t nb, size_t budget, int np)
 {
@@ -79,8 +79,8 @@ static double check_inequality(const hybrid_csr *A, const hybrid_csr *B,
     return most;
 }
 
-/* Budgets from twice what all rows need down to what no row fits in; returns the number
-   of cuts that were checked. */
+/* Checks budgets from twice the bytes of all rows down to one that holds no row. Returns
+   the number of checked cuts. */
 static int check_budgets(const hybrid_csr *A, const hybrid_csr *B, int np, double *most)
 {
     hy_profile profile;
@@ -109,7 +109,7 @@ static int check_budgets(const hybrid_csr *A, const hybrid_csr *B, int np, doubl
     return checked;
 }
 
-/* rows x cols; row i has as many entries as `length` says. */
+/* Makes a rows x cols matrix with length(i) entries in row i. */
 static void shaped(int64_t rows, int64_t cols, int64_t (*length)(int64_t), test_kind kind,
                    hybrid_csr *out)
 {
@@ -139,7 +139,7 @@ static int64_t falling(int64_t i)
     return 100 / (i + 1);
 }
 
-/* Rows of A that select nothing, and rows of B that nothing selects, are among them. */
+/* Some rows of A are empty, and A does not need some rows of B. */
 static void every_block_satisfies_the_inequality(void **state)
 {
     int64_t (*const lengths[])(int64_t) = {even, skewed, falling};
@@ -163,8 +163,8 @@ static void every_block_satisfies_the_inequality(void **state)
     assert_true(most > 0);
 }
 
-/* Each row of B is used once, so that B's share is as large as the products; and it has
-   few columns, so that hardly more than the scratch keeps blocks from being larger. */
+/* Each row of B is needed once, so that B's share is as large as the scalar products. B
+   has few columns, so that the scratch memory alone limits the size of blocks. */
 static void the_inequality_is_tight(void **state)
 {
     enum { ROWS = 400, LENGTH = 32, WIDTH = 32 };
@@ -193,7 +193,7 @@ static void the_inequality_is_tight(void **state)
     }
 }
 
-/* ---- the same of plans ------------------------------------------------------- */
+/* ---- the inequality in plans ---- */
 
 static void check_plan(hybrid_engine *engine, const hybrid_csr *A, size_t budget,
                        int depth, int *passed)
@@ -243,7 +243,7 @@ static void blocks_of_plans_do(void **state)
     matrix_free(&A);
 }
 
-/* ---- its name ---------------------------------------------------------------- */
+/* ---- its name ---- */
 
 static int candidates(hybrid_engine *engine, const hybrid_csr *A, const char *variant,
                       const char *chosen)
@@ -259,7 +259,7 @@ static int candidates(hybrid_engine *engine, const hybrid_csr *A, const char *va
     return count;
 }
 
-/* "esc" is where "esc_dup" begins; who asks for the one does not get the other. */
+/* "esc" is a prefix of "esc_dup": each name must select its own variant only. */
 static void a_name_means_itself_alone(void **state)
 {
     static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, NULL};

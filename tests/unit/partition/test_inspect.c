@@ -1,5 +1,4 @@
-/* tests/unit/partition/test_inspect.c - ranges of profiles, and what is estimated from
- * samples. */
+/* tests/unit/partition/test_inspect.c - estimates from samples of operands. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,8 +50,9 @@ static void ranges_are_differences(void **state)
     case_free(&c);
 }
 
-/* Exact where there are no more products than draws; else close, or the bound's where a
-   few rows have more products than are worth looking at. */
+/* The ratio is exact if there are no more scalar products than samples. Otherwise it is
+   close, or lower because rows with very many scalar products count with their upper
+   bound. */
 static void ratio_is_estimated(void **state)
 {
     (void)state;
@@ -76,7 +76,8 @@ static void ratio_is_estimated(void **state)
     }
 }
 
-/* Three million products fall on 1500 columns: too many to count, the bound stands. */
+/* A row with three million scalar products in 1500 columns is too expensive to count, and
+   counts with its upper bound. */
 static void costly_row_stands_at_its_bound(void **state)
 {
     const int64_t n = 2000, cols = 1500;
@@ -107,8 +108,8 @@ static void costly_row_stands_at_its_bound(void **state)
     free(a_col);
 }
 
-/* Two rows of so many products that workers share them: however many do, they find the
-   same, which is close to what is true. */
+/* Workers share rows with many scalar products. The result must not depend on the number
+   of workers and must be close to the exact one. */
 static void shared_rows_are_counted(void **state)
 {
     builder a = build_start(2, 1500), b = build_start(1500, 30000);
@@ -144,8 +145,8 @@ static void shared_rows_are_counted(void **state)
     matrix_free(&B);
 }
 
-/* A row of columns that are all taken, more than a table has places: it stands at its
-   bound, however many workers fill the table. */
+/* All columns of a row have the same hash, and there are more of them than places in the
+   table: the row counts with its upper bound, with any number of workers. */
 static void columns_that_defy_the_hash_end(void **state)
 {
     const int64_t entries = 40, each = 5000;
@@ -177,7 +178,7 @@ static void columns_that_defy_the_hash_end(void **state)
     matrix_free(&B);
 }
 
-/* Full blocks are found, and all that is stored are entries. */
+/* Full blocks are found, and their fill is 1. */
 static void blocks_are_found(void **state)
 {
     hybrid_csr A;
@@ -202,7 +203,8 @@ static void blocks_are_found(void **state)
     }
 }
 
-/* A large matrix is sampled: blocks of 3 x 3, of which a ninth is missing. */
+/* A large matrix is sampled: it has blocks of 3 x 3 with a ninth of the entries
+   missing. */
 static void fill_of_blocks_is_estimated(void **state)
 {
     hybrid_csr A;
@@ -219,7 +221,7 @@ static void fill_of_blocks_is_estimated(void **state)
     hy_profile_free(ctx, &p);
     assert_int_equal(hy_inspect(ctx, &A, NULL, 2, NULL, &p), HYBRID_OK);
     assert_int_equal(hy_inspect_fill(ctx, &A, 1, &p), HYBRID_OK);
-    assert_true(p.features.block_fill == 0); /* SpMM does not ask */
+    assert_true(p.features.block_fill == 0); /* SpMM does not need it */
     hy_profile_free(ctx, &p);
     matrix_free(&A);
 }

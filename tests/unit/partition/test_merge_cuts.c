@@ -1,5 +1,7 @@
-/* tests/unit/partition/test_merge_cuts.c - tiles of the merge path are even, meet, and do
-   not depend on the chunks. */
+/* tests/unit/partition/test_merge_cuts.c - tiles of the merge path.
+
+   Tiles have equal sizes, follow each other without gaps, and do not depend on the
+   chunks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +23,7 @@ static const hy_merge_shape shapes[] = {{8, 2, 0, 0},   {8, 4, 2, 0}, {32, 8, 8,
 
 enum { SHAPES = sizeof shapes / sizeof *shapes, ROWS = 150, COLS = 400 };
 
-/* Empty rows, short ones, and some that are longer than several tiles. */
+/* Rows are empty, short, or longer than several tiles. */
 static int64_t length_of(int64_t row)
 {
     return row % 50 == 20 ? 300 : row % 7 == 0 ? 0 : row % 11;
@@ -39,7 +41,7 @@ static hybrid_csr make_matrix(test_kind kind)
     return build_finish(&b, 5, kind);
 }
 
-/* ---- one chunk ---------------------------------------------------------------- */
+/* ---- one chunk ---- */
 
 typedef struct packed {
     hy_chunk chunk;
@@ -72,7 +74,8 @@ static void pack(const hy_problem *problem, hy_merge_shape shape, int64_t begin,
     out->view   = hy_packed_merge(&out->job, shape);
 }
 
-/* Row and entry of A at which tile t of a chunk would begin, were it whole. */
+/* Returns the item of A (rows plus entries) at which tile t of the chunk would begin if
+   the tile were whole. */
 static int64_t item_of(const packed *p, const hybrid_csr *A, int64_t t)
 {
     const hy_merge_cut *cut = &p->view.cut[t];
@@ -80,7 +83,7 @@ static int64_t item_of(const packed *p, const hybrid_csr *A, int64_t t)
            cut->lead;
 }
 
-/* Smaller shares of the same tile, 2^log_parts for each, have all of it as well. */
+/* Checks that 2^log_parts smaller shares per share cover the whole tile. */
 static void check_parts(const hy_merge_cut *c, int64_t items, int shares)
 {
     assert_int_equal(hy_merge_part(c->share, 0), c->share);
@@ -88,7 +91,8 @@ static void check_parts(const hy_merge_cut *c, int64_t items, int shares)
         const int64_t part = hy_merge_part(c->share, log_parts);
         assert_int_equal(part % 2, 1);
         assert_true(c->lead + items <= part * shares << log_parts);
-        assert_true((part - 2) * (1 << log_parts) < c->share); /* no more than it must */
+        assert_true((part - 2) * (1 << log_parts) < c->share); /* parts are not larger
+                                                                  than needed */
     }
 }
 
@@ -111,7 +115,7 @@ static void check_tiles(const packed *p, const hybrid_csr *A, hy_merge_shape sha
         assert_int_equal(c->share % 2, 1);
         check_parts(c, items, shape.shares);
         assert_true(t == 0 || c->lead == 0);
-        assert_true(c->entry >= a.row_ptr[c->row]); /* on the path */
+        assert_true(c->entry >= a.row_ptr[c->row]); /* the cut is on the path */
         assert_true(c->row == a.rows || c->entry <= a.row_ptr[c->row + 1]);
         if (c->row < a.rows && c->entry > a.row_ptr[c->row])
             assert_true(a.row_ptr[c->row + 1] - a.row_ptr[c->row] > shape.longest);
@@ -119,7 +123,7 @@ static void check_tiles(const packed *p, const hybrid_csr *A, hy_merge_shape sha
     (void)A;
 }
 
-/* Each row that a cut falls into is in exactly one list of pieces, and no other row. */
+/* Checks that exactly the rows with a cut inside have a list of pieces. */
 static void check_pieces(const packed *p)
 {
     const hy_merge_view *v = &p->view;
@@ -144,7 +148,8 @@ static void check_pieces(const packed *p)
     assert_int_equal(next, v->pieces);
 }
 
-/* Every cut knows the tiles of the row that it falls into, and nobody has arrived. */
+/* Checks that every cut in a row has the tiles of that row, and that no tile is marked as
+   done. */
 static void check_joins(const packed *p, hy_merge_shape shape)
 {
     const hy_merge_view *v = &p->view;
@@ -161,7 +166,7 @@ static void check_joins(const packed *p, hy_merge_shape shape)
     }
 }
 
-/* Each row's last entry in the tile that ends it. */
+/* Checks the last entry of each row in the tile that ends the row. */
 static void check_last(const packed *p, hy_merge_shape shape)
 {
     const hy_merge_view *v = &p->view;
@@ -178,7 +183,7 @@ static void check_last(const packed *p, hy_merge_shape shape)
         }
 }
 
-/* A tile begins at the same item, with the same share, in any chunk that has it. */
+/* Checks that a tile has the same first item and share in any chunk that contains it. */
 static void check_same(const packed *whole, const packed *p, const hybrid_csr *A,
                        hy_merge_shape shape)
 {

@@ -1,5 +1,4 @@
-/* tests/unit/partition/test_pack.c - what is packed is the slice of the operands, nothing
- * else. */
+/* tests/unit/partition/test_pack.c - packs contain exactly their part of the operands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +18,7 @@ static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
 static const hybrid_order orders[] = {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR};
 
-/* ---- packs ------------------------------------------------------------------- */
+/* ---- packs ---- */
 
 static hy_cost spgemm_cost(const hy_features *f, const hy_rates *rates)
 {
@@ -37,8 +36,8 @@ static hy_cost spmm_cost(const hy_features *f, const hy_rates *rates)
 static const hy_variant spgemm = {.name = "test", .op = HY_SPGEMM, .cost = spgemm_cost};
 static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_cost};
 
-/* The touched rows of a gathered chunk, ascending, found by looking at each column;
- *rank[c]: the new number. */
+/* Sets rank[c] to the new number of each row of B or X that the chunk needs, in ascending
+   order, else to -1. Returns the number of needed rows. */
 static int64_t rank_columns(const hy_problem *p, const hy_chunk *chunk, int64_t *rank)
 {
     int64_t count = 0;
@@ -131,7 +130,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     free(rank);
 }
 
-/* Cut with room for about a quarter, and pack each chunk. */
+/* Checks packs of chunks, down to those with a sixteenth of the memory. */
 static void check_packs(const hy_problem *problem, const hy_profile *profile,
                         int gathered)
 {
@@ -148,7 +147,7 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile,
     for (int parts = 1; parts <= 16; parts *= 4) {
         hy_features all = hy_profile_range(profile, 0, profile->rows, profile->out_cols);
         const hy_cost cost = cut.variant->cost(&all, NULL);
-        if (parts > 1) /* A and the result, or less */
+        if (parts > 1) /* chunks have at most a part of A and of the result */
             cut.slot_bytes = hy_cost_bytes(&cost) / (size_t)parts;
         if (hy_cut_chunks(ctx, &cut, &chunks, &count) != HYBRID_OK)
             return;
@@ -192,7 +191,7 @@ static void packs_are_slices(void **state)
             check_case(i, kinds[k]);
 }
 
-/* Many pieces, A and B the same matrix. */
+/* The matrices are several pieces long; A and B are the same matrix. */
 static void large_packs_are_slices(void **state)
 {
     hybrid_csr A;
@@ -208,7 +207,7 @@ static void large_packs_are_slices(void **state)
     matrix_free(&A);
 }
 
-/* A chunk that was cut for another pattern does not run over its block. */
+/* A chunk that was cut for another pattern must not write beyond its block. */
 static void other_patterns_are_refused(void **state)
 {
     test_case c;

@@ -1,5 +1,4 @@
-/* tests/unit/partition/test_pack_bcsr.c - blocks of block rows, taken apart again, are
- * the rows of A. */
+/* tests/unit/partition/test_pack_bcsr.c - the BCSR format contains the rows of A. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,7 @@
 #include "tests/support/inputs/blocked.h"
 #include "tests/support/engines/group.h"
 
-/* As the kernel walks: a group of lanes to a block row. */
+/* Visits blocks as the kernel does: a group of lanes per block row. */
 static void read_pack(blocked_reader *r)
 {
     const hy_bcsr_view v   = hy_packed_bcsr(r->job);

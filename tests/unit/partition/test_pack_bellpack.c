@@ -1,5 +1,5 @@
-/* tests/unit/partition/test_pack_bellpack.c - slices of block rows, taken apart again,
- * are the rows of A. */
+/* tests/unit/partition/test_pack_bellpack.c - the BELLPACK format contains the rows of
+   A. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "tests/support/inputs/blocked.h"
 #include "tests/support/engines/group.h"
 
-static hy_bellpack_rules rules; /* of the format below */
+static hy_bellpack_rules rules; /* rules of the format below */
 
 static size_t bytes(const hy_features *f)
 {
@@ -22,7 +22,8 @@ static hybrid_status pack(hy_job *job)
     return hy_pack_bellpack(job, &rules);
 }
 
-/* Slices follow each other, rows get shorter within one, and lanes share what is long. */
+/* Checks a slice: it follows the previous one, rows get shorter within it, and several
+   lanes share a long row. */
 static void check_slice(const hy_bellpack_view *v, int64_t k)
 {
     const hy_bellpack_slice *s = &v->slice[k];
@@ -41,8 +42,8 @@ static void check_slice(const hy_bellpack_view *v, int64_t k)
         assert_true(v->col[cell] >= 0);
 }
 
-/* A lane's blocks, step after step. Padding must hold no entries: it would be taken
-   twice, or not be found. */
+/* Visits the blocks of a lane step by step. If padding contained entries, these would
+   occur twice or not exist in A. */
 static void read_lane(blocked_reader *r, const hy_bellpack_view *v,
                       const hy_bellpack_slice *s, int64_t lane)
 {
@@ -56,7 +57,7 @@ static void read_lane(blocked_reader *r, const hy_bellpack_view *v,
     }
 }
 
-/* As the kernel walks: a lane to a block row, or some. */
+/* Visits blocks as the kernel does: one or several lanes per block row. */
 static void read_pack(blocked_reader *r)
 {
     const hy_bellpack_view v = hy_packed_bellpack(r->job);
@@ -78,7 +79,7 @@ static void read_pack(blocked_reader *r)
     }
 }
 
-/* One lane to a row if it can be; many lanes; some. */
+/* The rules give one lane per row if possible, many lanes, or some lanes. */
 static const hy_bellpack_rules all_rules[] = {{1, 1000000}, {1 << 20, 1}, {16, 4}};
 
 enum { RULES = sizeof all_rules / sizeof *all_rules };

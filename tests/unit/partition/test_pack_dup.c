@@ -1,5 +1,5 @@
-/* tests/unit/partition/test_pack_dup.c - rows of B are duplicated in the order of the
- * products. */
+/* tests/unit/partition/test_pack_dup.c - duplicated rows of B are in the order of the
+   scalar products. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I32, 0},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-/* What the packer needs of a variant, and the least scratch. */
+/* Returns the bytes of the pack, and the minimum of scratch memory. */
 static hy_cost dup_cost(const hy_features *f, const hy_rates *rates)
 {
     (void)rates;
@@ -32,9 +32,9 @@ static hy_cost dup_cost(const hy_features *f, const hy_rates *rates)
 
 static const hy_variant dup = {.name = "test", .op = HY_SPGEMM, .cost = dup_cost};
 
-/* ---- packs ------------------------------------------------------------------- */
+/* ---- packs ---- */
 
-/* Walk the product as it is defined, and compare entry after entry. */
+/* Checks each duplicated entry by computing the product row by row. */
 static void check_view(const hy_dup_view *d, const hy_problem *p, const hy_chunk *chunk)
 {
     const hybrid_csr *A = p->A, *B = p->B;
@@ -77,7 +77,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     free(job.pack.mem.ptr);
 }
 
-/* In one chunk, and in chunks of so many rows. */
+/* Checks packs of the whole product and of chunks of 1, 7 and 1000 rows. */
 static void check_packs(const hybrid_csr *A, const hybrid_csr *B)
 {
     const hy_problem problem     = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
@@ -115,7 +115,8 @@ static void packs_are_rows_of_b_in_the_order_of_products(void **state)
         }
 }
 
-/* Many blocks of nonzeros; rows of B empty, short and long; offsets of both widths. */
+/* Operands have many blocks of entries, and different offset types. Rows of B are empty,
+   short or long. */
 static void large_packs_too(void **state)
 {
     enum { ROWS = 9000, COLS = 4000 };
@@ -139,7 +140,7 @@ static void large_packs_too(void **state)
     }
 }
 
-/* A chunk that was cut for another pattern does not run over its block. */
+/* A chunk that was cut for another pattern must not write beyond its block. */
 static void other_patterns_are_refused(void **state)
 {
     test_case c;

@@ -1,5 +1,4 @@
-/* tests/unit/partition/test_pack_hrpb.c - blocks of bricks, taken apart again, are the
- * rows of A. */
+/* tests/unit/partition/test_pack_hrpb.c - the HRPB format contains the rows of A. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,14 +18,14 @@
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-/* Panels whole, in parts, and in many parts. */
+/* The rules divide row panels into one part, into several, or into many. */
 static const hy_hrpb_rules rules[] = {{1000, 1000}, {4, 1}, {3, 2}, {1000, 1}};
 
 enum { RULES = sizeof rules / sizeof *rules, MOST_CHUNKS = 600 };
 
-typedef enum way { RESIDENT, GATHERED, WINDOW, WAYS } way; /* of X to the device */
+typedef enum way { RESIDENT, GATHERED, WINDOW, WAYS } way; /* how X reaches the device */
 
-static const hy_hrpb_rules *current; /* of the variant below */
+static const hy_hrpb_rules *current; /* rules of the variant below */
 
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
 {
@@ -37,16 +36,17 @@ static hy_cost cost(const hy_features *f, const hy_rates *rates)
 
 static const hy_variant variant = {.name = "test", .op = HY_SPMM, .cost = cost};
 
-/* ---- taking blocks apart ----------------------------------------------------- */
+/* ---- blocks ---- */
 
-/* Where we are in each row of a panel. */
+/* State of the check of a row panel. */
 typedef struct reader {
     const hy_job *job;
     const hy_hrpb_view *view;
-    const int64_t *rank; /* new number of a column, or its place; or NULL */
-    int64_t row;         /* first of the panel, in A */
+    const int64_t *rank; /* new number of a column, or its position in the ring; or
+                            NULL */
+    int64_t row;         /* first row of the panel, in A */
     int64_t at[HY_HRPB_ROWS], end[HY_HRPB_ROWS];
-    int64_t value; /* next in view->val */
+    int64_t value; /* next index in view->val */
 } reader;
 
 static void start_panel(reader *r, int64_t row)
@@ -63,7 +63,7 @@ static void start_panel(reader *r, int64_t row)
     }
 }
 
-/* The next entry of the row has this column of X and the next value. */
+/* Checks that the next entry of the row has this column of X and the next value. */
 static void take(reader *r, int row, int32_t col)
 {
     const hybrid_csr *A = r->job->problem->A;
@@ -75,7 +75,7 @@ static void take(reader *r, int row, int32_t col)
                 value_at(A->val, A->type, k));
 }
 
-/* What ascends: the row at a place of a window, or the new number. */
+/* Returns the row of X at a position of the ring, or the new number of a gathered row. */
 static int64_t row_at(const reader *r, int32_t place)
 {
     const hy_image *image = &r->job->problem->image;
@@ -85,7 +85,8 @@ static int64_t row_at(const reader *r, int32_t place)
     return window > 0 ? first + (place + window - first % window) % window : place;
 }
 
-/* Columns of bricks ascend and none is empty; those of no brick repeat the last. */
+/* Checks a block: columns of bricks ascend, no column is empty, and unused columns repeat
+   the last one. */
 static void read_bricks(reader *r, const hy_hrpb_block *b, int64_t *last)
 {
     uint32_t used = 0;
@@ -98,7 +99,7 @@ static void read_bricks(reader *r, const hy_hrpb_block *b, int64_t *last)
         used |= 1u << (4 * brick + k);
         take(r, row, b->col[4 * brick + k]);
     }
-    assert_true(used != 0 && (used & (used + 1)) == 0); /* ones, then zeros */
+    assert_true(used != 0 && (used & (used + 1)) == 0); /* used columns come first */
     for (int k = 0; k < HY_HRPB_COLS; k++) {
         const int64_t row = row_at(r, b->col[k]);
         if (used >> k & 1)
@@ -109,7 +110,7 @@ static void read_bricks(reader *r, const hy_hrpb_block *b, int64_t *last)
     }
 }
 
-/* All blocks but the last are full. */
+/* Checks a row panel: all its blocks but the last must be full. */
 static void read_panel(reader *r, int64_t begin, int64_t end)
 {
     int64_t last = -1;
@@ -124,9 +125,10 @@ static void read_panel(reader *r, int64_t begin, int64_t end)
         assert_int_equal(r->at[i], r->end[i]);
 }
 
-/* ---- units ------------------------------------------------------------------- */
+/* ---- units ---- */
 
-/* Parts of a panel follow each other and are numbered; returns the unit after them. */
+/* Checks that the parts of a row panel follow each other and are numbered. Returns the
+   unit after them. */
 static const hy_hrpb_unit *read_parts(reader *r, const hy_hrpb_unit *u, int64_t *split,
                                       int64_t *partial)
 {
@@ -153,7 +155,8 @@ static const hy_hrpb_unit *read_parts(reader *r, const hy_hrpb_unit *u, int64_t 
     return u;
 }
 
-/* Heavy panels, then light ones, both in order; together they are all blocks. */
+/* Checks that units are the heavy row panels and then the light ones, each in order, and
+   that they contain all blocks. */
 static void check_units(reader *r)
 {
     const hy_hrpb_head *head = &r->view->head;
@@ -180,7 +183,7 @@ static void check_units(reader *r)
                 hy_pack_hrpb_partials(&r->job->chunk->features, current));
 }
 
-/* ---- packs ------------------------------------------------------------------- */
+/* ---- packs ---- */
 
 static void check_x(const hy_job *job, const int64_t *rank)
 {
@@ -222,7 +225,8 @@ static void check_pack(hy_problem problem, hy_chunk chunk, way w)
     free(rank);
 }
 
-/* Whole, in chunks of a few rows, and with room for about a quarter. */
+/* Checks the pack of all rows, of chunks of 1, 7 and 40 rows, and of chunks with a
+   quarter of the memory. */
 static void check_packs(const hy_problem *problem, const hy_profile *profile, way w)
 {
     static const int64_t rows[] = {0, 1, 7, 40, 0};
@@ -281,7 +285,8 @@ static void packs_are_slices(void **state)
         }
 }
 
-/* Many pieces: blocks of 3 x 3, a long row, and scattered entries. */
+/* The matrix is several pieces long, with blocks of 3 x 3, a long row, and scattered
+   entries. */
 static void large_packs_are_slices(void **state)
 {
     builder b = build_start(20000, 20000);
@@ -299,7 +304,7 @@ static void large_packs_are_slices(void **state)
     matrix_free(&A);
 }
 
-/* Fully dense: blocks are full and there is a pattern bit for each element. */
+/* The matrix is dense: all blocks are full, and each element has a pattern bit. */
 static void dense_rows_fill_their_bricks(void **state)
 {
     builder b = build_start(16, 32);
@@ -335,7 +340,7 @@ static void dense_rows_fill_their_bricks(void **state)
     matrix_free(&A);
 }
 
-/* ---- bounds, failures -------------------------------------------------- */
+/* ---- bounds, failures ---- */
 
 static void bytes_grow_with_rows(void **state)
 {

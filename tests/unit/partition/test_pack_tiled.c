@@ -1,5 +1,5 @@
-/* tests/unit/partition/test_pack_tiled.c - stages and slices, taken apart again, are the
-   rows of A; walked on the CPU, they give its product. */
+/* tests/unit/partition/test_pack_tiled.c - the format of spmm.cuda.tiled contains the
+   rows of A and gives the right product. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ extern const hy_backend_ops hy_host_backend_ops;
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-static int64_t segment; /* of the variant below; the tests change it */
+static int64_t segment; /* limit of the variant below; tests change it */
 
 static hy_tiled_rules rules_for(const hy_features *f)
 {
@@ -42,7 +42,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *rates)
 
 static const hy_variant variant = {.name = "test", .op = HY_SPMM, .cost = cost};
 
-/* ---- packs ------------------------------------------------------------------- */
+/* ---- packs ---- */
 
 static void check_x(const hy_job *job, const int64_t *rank)
 {
@@ -55,7 +55,7 @@ static void check_x(const hy_job *job, const int64_t *rank)
                         dense_at(X, r, job->chunk->col_begin + j));
 }
 
-/* Returns whether the rows were sorted. */
+/* Returns 1 if the rows were sorted. */
 static int check_pack(const hy_problem *problem, const hy_chunk *chunk)
 {
     const hy_tiled_rules rules = rules_for(&chunk->features);
@@ -81,8 +81,8 @@ static int check_pack(const hy_problem *problem, const hy_chunk *chunk)
     return (int)view.head.reordered;
 }
 
-/* Whole, in chunks of a few rows, and with room for about a quarter. Returns how many
-   chunks were sorted. */
+/* Checks the pack of all rows, of chunks of some rows, and of chunks with a quarter of
+   the memory. Returns how many chunks were sorted. */
 static int64_t check_packs(const hy_problem *problem, const hy_profile *profile,
                            int gathered)
 {
@@ -145,9 +145,9 @@ static void packs_are_slices(void **state)
         }
 }
 
-/* ---- larger ones ----------------------------------------------------------------- */
+/* ---- larger matrices ---- */
 
-/* A band of nine, its rows in another order when `step` is not 1. */
+/* Makes a band of nine diagonals. With step != 1 its rows are permuted. */
 static hybrid_csr band(int64_t rows, int64_t step, test_kind kind)
 {
     builder b = build_start(rows, rows);
@@ -162,7 +162,7 @@ static hybrid_csr band(int64_t rows, int64_t step, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Each panel touches `width` rows of X or so: one tile, exactly, or one more. */
+/* Each row panel needs about `width` rows of X: one tile, exactly, or one more. */
 static hybrid_csr spread(int64_t rows, int64_t width, test_kind kind)
 {
     builder b = build_start(rows, width);
@@ -175,7 +175,7 @@ static hybrid_csr spread(int64_t rows, int64_t width, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Short rows, empty ones, and a huge one. */
+/* Makes short rows, empty rows, and one very long row. */
 static hybrid_csr skewed(int64_t rows, int64_t cols, test_kind kind)
 {
     builder b = build_start(rows, cols);
@@ -188,7 +188,7 @@ static hybrid_csr skewed(int64_t rows, int64_t cols, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* The product of the format as a device computes it. */
+/* Checks the product that the fake device computes from the format. */
 static void check_product(const hybrid_csr *A, test_kind kind, hybrid_order order)
 {
     static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops,
@@ -237,10 +237,10 @@ static void long_and_empty_rows_are_whole(void **state)
 {
     (void)state;
     check_all(skewed(3000, 9000, kinds[0]), kinds[0]);
-    check_all(skewed(700, 70000, kinds[1]), kinds[1]); /* X in several slabs */
+    check_all(skewed(700, 70000, kinds[1]), kinds[1]); /* X has several slabs */
 }
 
-/* Sorting brings a band back; a band as it is, and random rows, stay. */
+/* Sorting restores a permuted band. A band in order and random rows are not sorted. */
 static void rows_are_sorted_when_it_pays(void **state)
 {
     hybrid_csr random;
@@ -252,7 +252,7 @@ static void rows_are_sorted_when_it_pays(void **state)
     assert_int_equal(check_all(random, kinds[0]), 0);
 }
 
-/* ---- bounds, failures ------------------------------------------------------------- */
+/* ---- bounds, failures ---- */
 
 static void bytes_grow_with_rows(void **state)
 {

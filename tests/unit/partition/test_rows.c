@@ -1,5 +1,4 @@
-/* tests/unit/partition/test_rows.c - room for results, and dense rows on their way into
- * Y. */
+/* tests/unit/partition/test_rows.c - memory for results, and storing dense rows in Y. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@
 #include "tests/support/engines/group.h"
 #include "tests/support/check/poison.h"
 
-static int homes; /* chunks that have one */
+static int homes; /* chunks with a home in Y, see check_home() */
 
 static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
@@ -62,14 +61,14 @@ static hybrid_order order_of(const hy_problem *p)
     return hy_form_order(p->image.form);
 }
 
-/* Where element (i, j) of the chunk lies. */
+/* Returns the index of element (i, j) of the chunk. */
 static int64_t at(const hy_problem *p, int64_t i, int64_t j, int64_t rows, int64_t width)
 {
     return order_of(p) == HYBRID_COL_MAJOR ? i + j * rows : i * width + j;
 }
 
-/* A chunk has a home where each of its elements is as far from the first as in Y, and
-   nothing is to be done with it. */
+/* A chunk has a home in Y if its elements have the same distances as in Y and need no
+   scaling or adding. Checks that the home is right. */
 static void check_home(const hy_problem *p, const hy_part *part, int64_t rows,
                        int64_t width)
 {
@@ -91,7 +90,7 @@ static void check_home(const hy_problem *p, const hy_part *part, int64_t rows,
     homes += flat;
 }
 
-/* Store a chunk in the middle of Y; all else stays. */
+/* Stores a chunk in the middle of Y. The rest of Y must not change. */
 static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
 {
     const int64_t width    = chunk->col_end - chunk->col_begin;

@@ -1,5 +1,4 @@
-/* tests/unit/partition/test_shared.c - B and X as the device holds them, whole and in
- * pieces. */
+/* tests/unit/partition/test_shared.c - images of B and X, written whole and in pieces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@ static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
 static const hybrid_order orders[] = {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR};
 
-/* Where a region begins in it. */
+/* Returns the offset of a region in the image. */
 static size_t region_at(const hy_image *image, const hy_region *r)
 {
     return image->form == HY_FORM_CSR ? r->at : (size_t)r->before * r->size;
@@ -57,7 +56,7 @@ static void check_run(const hy_image *image, const hy_source *source, const hy_r
         assert_memory_equal(run, whole, (size_t)(end - begin) * r->size);
 }
 
-/* Pieces of any size, in any place, equal the whole. */
+/* Checks that pieces of any size at any position equal their part of the whole image. */
 static void check_pieces(const hy_image *image, const hy_source *source,
                          const char *whole)
 {
@@ -81,7 +80,7 @@ static void check_pieces(const hy_image *image, const hy_source *source,
         }
 }
 
-/* A problem with that X, in such an image. */
+/* Returns a problem with X and its image. */
 static hy_problem problem_of(const hybrid_dense *X, hy_form form, int tail_lines)
 {
     return (hy_problem){
@@ -92,7 +91,7 @@ static hy_problem problem_of(const hybrid_dense *X, hy_form form, int tail_lines
         .image  = hy_image_of_dense(form, X->rows, X->cols, X->type, tail_lines)};
 }
 
-/* Offsets of 64 bits are read where they are, others are widened by workers. */
+/* 64-bit offsets are read in place. Workers widen 32-bit offsets. */
 static void check_offsets(const hy_problem *p, const char *whole)
 {
     const hybrid_csr *B     = p->B;
@@ -143,7 +142,8 @@ static void shared_b_is_b(void **state)
         }
 }
 
-/* Rows of 8 bytes as they are, longer ones to 16. */
+/* Returns the elements of a row in the image: rows of more than 8 bytes are padded to
+   16. */
 static int64_t padded(const hybrid_dense *X)
 {
     int64_t bytes = X->cols * (X->type == HYBRID_F64 ? 8 : 4);
@@ -181,7 +181,8 @@ static void check_element(const hybrid_dense *X, const void *x, int64_t at, int6
     assert_true(value_at(x, X->type, at) == (j < X->cols ? dense_at(X, i, j) : 0));
 }
 
-/* Columns [begin, cols) of rows in whole lines and, behind them, of what is left over. */
+/* Checks columns [begin, cols): those in whole cache lines, and the tail columns behind
+   all rows. */
 static void check_view(const hy_problem *p, int64_t begin)
 {
     const hybrid_dense *X = p->X;
@@ -227,8 +228,8 @@ static void check_lines(const hybrid_dense *X, int tail_lines)
     free(whole);
 }
 
-/* The panel of a chunk lies on the device as it lies in the image, in a place of its own
-   or in one of two. */
+/* Checks that a column block on the device equals its part of the image. It has a place
+   of its own, or one of two places of a ring. */
 static void check_panel(hy_problem *p, int64_t panel, const char *whole, size_t room)
 {
     const hybrid_dense *X = p->X;
@@ -301,7 +302,7 @@ static void panels_are_moved(void **state)
     }
 }
 
-/* Columns of one slab after the other. */
+/* Checks that a slab has its columns one after the other. */
 static void check_slabs(const hybrid_dense *X)
 {
     hy_problem p         = problem_of(X, HY_FORM_SLABS, 0);
@@ -348,9 +349,9 @@ static void shared_x_is_x(void **state)
                 }
 }
 
-enum { ALL_ROWS = 2 * HY_X_SLAB, EACH = 3 }; /* of X; of the rows that are listed */
+enum { ALL_ROWS = 2 * HY_X_SLAB, EACH = 3 }; /* rows of X; one row of EACH is listed */
 
-/* Every third row of X, in each form, is what each third row of X is. */
+/* Checks the image of every third row of X, in each form. */
 static void check_subset(const hybrid_dense *X, const int32_t *listed, hy_form form)
 {
     const int64_t rows     = ALL_ROWS / EACH;
@@ -369,7 +370,8 @@ static void check_subset(const hybrid_dense *X, const int32_t *listed, hy_form f
                                           : rows * all.ld + i * all.tail_ld + j - near;
             assert_true(value_at(whole, X->type, at) == dense_at(X, listed[i], j));
         }
-    assert_null(source.ops->run(&source, X->order, 0, 0, 1)); /* workers gather them */
+    assert_null(source.ops->run(&source, X->order, 0, 0, 1)); /* workers gather these
+                                                                 rows */
     free(whole);
 }
 

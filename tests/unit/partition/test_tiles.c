@@ -1,4 +1,5 @@
-/* tests/unit/partition/test_tiles.c - how well neighbouring rows share their columns. */
+/* tests/unit/partition/test_tiles.c - estimate of how much neighbouring rows share their
+   columns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ static double estimate(builder *b)
     return fill;
 }
 
-/* Rows in groups of `same` share their 6 columns. */
+/* Groups of `same` rows have the same 6 columns. */
 static double fill_of(int64_t rows, int64_t same)
 {
     builder b = build_start(rows, 30000);
@@ -45,7 +46,7 @@ static void fill_is_what_rows_share(void **state)
             assert_true(fill_of(rows, same) == (double)same / 16);
 }
 
-/* Four rows of a panel that is cut off by the end of the matrix. */
+/* The matrix has four rows of a row panel. */
 static void last_panel_counts_as_16_rows(void **state)
 {
     (void)state;
@@ -61,7 +62,7 @@ static void nothing_is_known_of_no_entries(void **state)
     assert_true(estimate(&none) == 0);
 }
 
-/* The half with one entry a row is as long as that of dense panels. */
+/* The half with one entry per row counts as much as the half with dense row panels. */
 static void samples_are_spread(void **state)
 {
     builder b = build_start(32768, 32768);

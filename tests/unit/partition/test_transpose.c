@@ -1,4 +1,4 @@
-/* tests/unit/partition/test_transpose.c - dense matrices whose columns become rows. */
+/* tests/unit/partition/test_transpose.c - transposing dense matrices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { MOST = 37, GAP = 3, BEFORE = 13 };
 
-/* Byte k of element (i, j): all differ from their neighbours'. */
+/* Returns byte k of element (i, j), which differs from the bytes of neighbours. */
 static char byte_of(int64_t i, int64_t j, size_t k)
 {
     return (char)(i * 7 + j * 31 + (int64_t)k * 101 + 1);
@@ -24,9 +24,10 @@ static char *block(int64_t elements, size_t size)
     return poison_block(BEFORE + (size_t)elements * size);
 }
 
-/* lines x length elements, of which those of a column, or a row, follow each other. */
-static void turn_one(int64_t lines, int64_t length, size_t size, int64_t gap_from,
-                     int64_t gap_to)
+/* Transposes a matrix of `length` columns with `lines` elements each. The elements of a
+   column are contiguous before, those of a row afterwards. */
+static void transpose_one(int64_t lines, int64_t length, size_t size, int64_t gap_from,
+                          int64_t gap_to)
 {
     const int64_t from_ld = lines + gap_from, to_ld = length + gap_to;
     char *from_block = block(from_ld * length, size);
@@ -52,28 +53,27 @@ static void turn_one(int64_t lines, int64_t length, size_t size, int64_t gap_fro
     free(to_block);
 }
 
-/* Whole squares, what is left of them, and none; both ways of passing along. */
+/* Shapes consist of whole squares, of remainders, or of both. */
 static void every_shape_is_turned(void **state)
 {
     (void)state;
     for (size_t size = 4; size <= 8; size += 4)
         for (int64_t lines = 0; lines <= MOST; lines++)
             for (int64_t length = 0; length <= MOST; length++)
-                turn_one(lines, length, size, lines % 2 * GAP, length % 3 * GAP);
+                transpose_one(lines, length, size, lines % 2 * GAP, length % 3 * GAP);
 }
 
 static void long_lines_are_turned(void **state)
 {
     (void)state;
     for (size_t size = 4; size <= 8; size += 4) {
-        turn_one(1000, 19, size, GAP, 0);
-        turn_one(19, 1000, size, 0, GAP);
-        turn_one(512, 512, size, 0, 0);
+        transpose_one(1000, 19, size, GAP, 0);
+        transpose_one(19, 1000, size, 0, GAP);
+        transpose_one(512, 512, size, 0, 0);
     }
 }
 
-/* Rows of every second, or tenth, or of those that a number names, of both orders and
-   into both. */
+/* Lists every `how`-th row, or with how == 0 random rows. Returns their number. */
 static int64_t list_rows(int64_t rows, int how, int32_t *listed)
 {
     int64_t count = 0;

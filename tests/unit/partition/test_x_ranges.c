@@ -1,4 +1,4 @@
-/* tests/unit/partition/test_x_ranges.c - which rows of B or X chunks wait for. */
+/* tests/unit/partition/test_x_ranges.c - the rows of B or X that chunks wait for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 enum { MOST = 64, PANELS = 3 };
 
-/* Chunks of about so many rows, no two alike, for each of the panels. */
+/* Makes chunks of `rows` to `rows` + 2 rows for each column block. */
 static int64_t cut(const hybrid_csr *A, int64_t rows, int64_t panels, hy_chunk *out)
 {
     int64_t count = 0;
@@ -23,7 +23,7 @@ static int64_t cut(const hybrid_csr *A, int64_t rows, int64_t panels, hy_chunk *
         for (int64_t begin = 0, i = 0; begin < A->rows; i++, count++) {
             const int64_t end = begin + rows + i % 3;
             assert_in_range(count, 0, MOST - 1);
-            memset(&out[count], 0xff, sizeof *out); /* as in memory that was in use */
+            memset(&out[count], 0xff, sizeof *out); /* as in reused memory */
             out[count].row_begin = begin;
             out[count].row_end   = end < A->rows ? end : A->rows;
             out[count].col_begin = panel;
@@ -32,7 +32,7 @@ static int64_t cut(const hybrid_csr *A, int64_t rows, int64_t panels, hy_chunk *
     return count;
 }
 
-/* By all entries. */
+/* Returns the expected `needs` of a chunk, from all its entries. */
 static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
 {
     const int64_t *row_ptr = A->row_ptr;
@@ -44,7 +44,7 @@ static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
     return needs;
 }
 
-/* The same with what the profile of a product knows of blocks of rows. */
+/* Checks the same result if the profile has the ends of blocks of rows. */
 static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
                             int64_t count)
 {
@@ -67,7 +67,8 @@ static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
     matrix_free(&B);
 }
 
-/* Exact up to the last 32nd, which counts as all. Returns how many were less than all. */
+/* Checks that `needs` is exact, but all rows if it is in the last 32nd. Returns how many
+   chunks need less than all rows. */
 static int check(const hybrid_csr *A, int64_t rows, int64_t panels, int with_own)
 {
     hy_chunk chunks[MOST];
@@ -86,7 +87,7 @@ static int check(const hybrid_csr *A, int64_t rows, int64_t panels, int with_own
     return partial;
 }
 
-/* Rows that touch columns around their own, some of them nothing. */
+/* Rows have columns near the diagonal; some rows are empty. */
 static hybrid_csr banded(int64_t rows, int64_t cols, int64_t width)
 {
     builder b = build_start(rows, cols);
@@ -105,14 +106,16 @@ static void bands_need_what_they_touch(void **state)
     hybrid_csr A = banded(40000, 30000, 200);
 
     (void)state;
-    assert_true(check(&A, 3000, 1, 0) > 8); /* workers take parts of some chunks */
+    assert_true(check(&A, 3000, 1, 0) > 8); /* several workers inspect parts of some
+                                               chunks */
     assert_true(check(&A, 20000, 1, 0) > 0);
     assert_true(check(&A, 3000, PANELS, 0) > 8 * PANELS);
     assert_int_equal(check(&A, 40000, 1, 0), 0);
     matrix_free(&A);
 }
 
-/* For a window both are exact, and the first is that of later chunks as well. */
+/* For a ring of rows `first` and `needs` are exact. `first` also covers all later
+   chunks. */
 static void check_band(const hybrid_csr *A, int64_t rows)
 {
     hy_chunk chunks[MOST];
@@ -154,7 +157,7 @@ static void a_window_knows_both_ends(void **state)
     matrix_free(&A);
 }
 
-/* Any range of rows, by all entries. */
+/* Checks the extent of a range of rows against all its entries. */
 static void check_extents(const hybrid_csr *A, const hy_extents *extents, int64_t begin,
                           int64_t end)
 {

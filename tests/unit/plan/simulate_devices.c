@@ -1,15 +1,17 @@
-/* tests/unit/plan/simulate_devices.c - what a machine with 1 to 8 devices, each with a
-   bus of its own, would do: a table for docs/performance.md. Simulated by the rates of
-   one machine, which has one device (support/simulated.h).
+/* tests/unit/plan/simulate_devices.c - predicted times with 1 to 8 devices, as a table
+   for docs/performance.md.
+
+   Each device has its own bus. The rates are those of a machine with one device
+   (support/simulated.h).
 
    Usage: simulate_devices */
 #include <stdio.h>
 
 #include "support/fake/simulated.h"
 
-/* H200, PCIe 5 x16, 16 cores, as measured. All cores store 47 GB/s of what comes through
-   pinned slots to memory that was touched before, and fill the ring with 134 GB/s, which
-   is the most that anything was seen to take from the host's memory. */
+/* Returns a machine with the measured rates of an H200 with PCIe 5 x16 and 16 cores. All
+   cores together store 47 GB/s from pinned slots to pages in memory, and fill the ring
+   with 134 GB/s, the highest rate that was measured for host memory. */
 static simulated_machine machine_of(int devices, int pinned)
 {
     simulated_machine m = {.devices    = devices,
@@ -25,7 +27,8 @@ static simulated_machine machine_of(int devices, int pinned)
     return m;
 }
 
-/* f32. Kernels as measured in core; C of A*A from its entries, Y of 128 columns. */
+/* Products in f32 with measured kernel times. Bytes of C = A*A follow from its entries; Y
+   has 128 columns. */
 static const simulated_product products[] = {
     {"stencil27:80 A*A", 108e6, 0, 61e6 * 8, 4.9e-3, 0, 1, 64},
     {"rmat:18,8 A*A", 16e6, 0, 469e6 * 8, 55e-3, 1, 1, 96},

@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_bound.c - what bounds a run. */
+/* tests/unit/plan/test_bound.c - the reported bound of a run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { WIDTH = 20, CHUNK = 60, SHORT_US = 3000, LONG_US = 800000 };
 
-static useconds_t nap_us; /* of what is slow */
+static useconds_t nap_us; /* duration of slow steps */
 
 static hybrid_status nap(hy_lane *lane, void *arg)
 {
@@ -23,7 +23,7 @@ static hybrid_status nap(hy_lane *lane, void *arg)
     return HYBRID_OK;
 }
 
-static const char *slow_lane; /* whose copies are */
+static const char *slow_lane; /* the lane with slow copies */
 
 static hybrid_status copy_slowly(hy_lane *lane, void *dst, const void *src, size_t bytes)
 {
@@ -58,8 +58,8 @@ static hybrid_resource bound_with(const char *lane, int slow_kernels)
     return r.bound;
 }
 
-/* What is slow is slow enough at last, however slow a busy machine is at everything else.
- */
+/* Increases the delay until the report names the wanted resource, because a busy machine
+   may slow everything else. */
 static void check_bound(const char *lane, int slow_kernels, hybrid_resource wanted)
 {
     hybrid_resource bound = HYBRID_RESOURCES;
@@ -92,7 +92,7 @@ static void cores_or_their_memory_bound_the_host(void **state)
     const double all = (double)r.host_bytes / r.total_s; /* and rates around it */
     for (double part = 0.25; part < 16; part *= 1.25) {
         w.engine->host->measured.mem_Bps = all * part;
-        usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0); /* its report is checked */
+        usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0); /* checks its report */
     }
     world_close(&w);
 }

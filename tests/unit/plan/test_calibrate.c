@@ -1,5 +1,6 @@
-/* tests/unit/plan/test_calibrate.c - measuring the host, and the whole of it over a
-   device made of threads, of which each call fails once. */
+/* tests/unit/plan/test_calibrate.c - calibration of the host and of a fake device.
+
+   Each call of a calibration fails once. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,14 +21,14 @@
 
 extern const hy_backend_ops hy_host_backend_ops;
 
-/* ---- the whole ------------------------------------------------------------------ */
+/* ---- complete calibrations ---- */
 
 static int near(double a, double b)
 {
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-/* The host measures nothing, so that each call of a run can fail in turn. */
+/* The host measures nothing, so that only calls of the device remain to fail. */
 static hy_backend_ops quick_host;
 
 static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *options,
@@ -79,7 +80,7 @@ static hybrid_engine *open_engine(const hy_backend_ops *const *places, const cha
     return engine;
 }
 
-/* What the rules should say, from what was told. */
+/* The timings received, from which the rules are derived again. */
 typedef struct told {
     int steps;
     int64_t count;
@@ -109,8 +110,8 @@ static double by_model(const hybrid_timing *t)
     return t->merge_model_s / t->rows_model_s;
 }
 
-/* merge_cost() counts launches, of which the fake device takes 5 us as built in and 3 as
-   measured; rows_cost() does not. */
+/* merge_cost() counts launches, which take 5 us with built-in rates and 3 us as measured;
+   rows_cost() does not count them. */
 static double as_built_in(const hybrid_timing *t)
 {
     return by_model(t) * (5e-6 / 3e-6);
@@ -148,7 +149,7 @@ static void check_rules(const told *t, const hybrid_calibration *found)
     assert_true(found->scaled.slowdown <= rule_of(t, by_model, 1).slowdown + 1e-9);
 }
 
-/* Rates as a new engine has them from the file. */
+/* Checks the rates of a new engine that reads the file. */
 static void check_file(const char *path, const hybrid_calibration *found)
 {
     hybrid_engine *engine = open_engine(backends, path);
@@ -196,7 +197,7 @@ static void a_device_is_measured_and_the_file_is_used(void **state)
     assert_true(near(t.timing[2].rows_model_s, 3e-8 * 250));
     assert_true(near(t.timing[2].merge_model_s, 3e-9 * (8 * 250 + 300)));
     check_rules(&t, &found);
-    hy_rates_of(engine->device, &r); /* plans made from now on */
+    hy_rates_of(engine->device, &r); /* plans from now on use the measured rates */
     assert_true(r.h2d_Bps == 20e9 && r.merge_factor == found.merge_factor);
     hybrid_engine_destroy(engine);
     check_file(path, &found);
@@ -268,7 +269,7 @@ static void bad_arguments_are_refused(void **state)
     assert_int_equal(
         hybrid_engine_calibrate(engine, io_temp("absent/x"), NULL, NULL, NULL),
         HYBRID_IO_FAILED);
-    assert_true(engine->host->measured.date[0] == '\0'); /* as before */
+    assert_true(engine->host->measured.date[0] == '\0'); /* unchanged */
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");
     assert_int_equal(hybrid_engine_calibrate(engine, NULL, NULL, NULL, NULL),
@@ -277,13 +278,14 @@ static void bad_arguments_are_refused(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* ---- faults --------------------------------------------------------------------- */
+/* ---- faults ---- */
 
 static const char *const one_problem[] = {"er:12,2", NULL};
 static const int64_t one_column[]      = {2, 0};
 static const hy_calibrate_set tiny     = {one_problem, one_column, 1, 1e9};
 
-/* Each call fails once: a sentence, speeds as before, the file of before. */
+/* Each call fails once: the message is set, and the rates and the old file are
+   unchanged. */
 static int64_t fail_each(hybrid_engine *engine, const fault_kind *fault)
 {
     char path[4096];
@@ -300,7 +302,7 @@ static int64_t fail_each(hybrid_engine *engine, const fault_kind *fault)
         assert_true(fake_alive() <= alive);
         if (!struck)
             return n - 1;
-        if (status == HYBRID_OK) { /* the engine did without */
+        if (status == HYBRID_OK) { /* the calibration succeeded in spite of the failure */
             engine->device->measured.date[0] = '\0';
             continue;
         }

@@ -1,5 +1,6 @@
-/* tests/unit/plan/test_cut.c - planning runs out of memory anywhere: of the ways to lie
-   on the device that were tried until then, nothing is left. */
+/* tests/unit/plan/test_cut.c - planning runs out of memory at any point.
+
+   Nothing must be left of the layouts that were tried before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 enum { COLUMNS = 40, LEAST_KB = 8, MOST_KB = 512 };
 
-/* What the plan takes in the end. */
+/* The layout that the plan has in the end. */
 typedef enum way { WINDOW, PANELS, GATHERED, WHOLE, WAYS } way;
 
 typedef struct trying {
@@ -50,7 +51,7 @@ static hybrid_status make_plan(hybrid_engine *engine, void *arg)
     return fake_explained(engine, status);
 }
 
-/* Rows of `entries` entries, each `step` columns after the row before. */
+/* Makes rows of `entries` entries, each row `step` columns after the previous one. */
 static hybrid_csr banded(int64_t rows, int64_t cols, int64_t step, int64_t entries)
 {
     builder b = build_start(rows, cols);

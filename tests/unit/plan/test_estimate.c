@@ -1,5 +1,5 @@
-/* tests/unit/plan/test_estimate.c - what an estimate becomes in seconds, and what reports
- * say of it. */
+/* tests/unit/plan/test_estimate.c - estimates, the seconds predicted from them, and
+   reports of both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "support/runs/pinned_runs.h"
 #include "support/engines/places.h"
 
-enum { FIELDS = 9, RESOURCES = 7 /* the first, which are not fixed costs */ };
+enum { FIELDS = 9, RESOURCES = 7 /* the first fields, without the fixed costs */ };
 
 static const hy_rates device = {.h2d_Bps = 50e9, .d2h_Bps = 50e9, .mem_Bps = 4e12},
                       host   = {.mem_Bps = 80e9, .width = 10};
@@ -49,7 +49,7 @@ static void grows_with_each_field(void **state)
     }
 }
 
-/* Whatever is asked for, no resource can do it sooner. */
+/* The time is at least that of each resource alone. */
 static void is_no_less_than_the_longest_resource(void **state)
 {
     const double scales[] = {0, 1, 1e3, 1e6};
@@ -69,7 +69,7 @@ static void is_no_less_than_the_longest_resource(void **state)
         }
 }
 
-/* Each alone takes its time, in seconds. */
+/* Each field alone takes its time in seconds. */
 static void has_units(void **state)
 {
     const double alone[FIELDS] = {50e9, 50e9, 50e9, 1, 10, 80e9, 80e9, 1, 0.25};
@@ -84,7 +84,7 @@ static void has_units(void **state)
     }
 }
 
-/* One chunk pays all stages; many, in the limit, what is longest. */
+/* One chunk takes the sum of all stages; many chunks approach the longest stage. */
 static void chunks_overlap(void **state)
 {
     hy_estimate e = {.up_bytes = 50e9, .device_s = 0.1, .chunks = 1};
@@ -95,7 +95,7 @@ static void chunks_overlap(void **state)
     assert_true(fabs(hy_seconds(&e, &device, &host) - 1) < 1e-3);
 }
 
-/* The bus carries less both ways at once than the sum of what it carries each way. */
+/* In both directions at once the bus carries less than the sum of both. */
 static void both_ways_share_the_bus(void **state)
 {
     const hy_estimate e = {.up_bytes = 50e9, .down_bytes = 50e9, .chunks = 1 << 20};
@@ -105,7 +105,8 @@ static void both_ways_share_the_bus(void **state)
     assert_true(s > 1.05 && s < 1.5);
 }
 
-/* What goes down alone, and rows too short for both ways, take longer. */
+/* Bytes that only go down at the end, and rows too short for both directions, add
+   time. */
 static void panels_use_one_way_at_last(void **state)
 {
     hy_estimate e       = {.up_bytes = 50e9, .down_bytes = 50e9, .chunks = 1 << 20};
@@ -119,7 +120,7 @@ static void panels_use_one_way_at_last(void **state)
     assert_true(hy_seconds(&e, &device, &host) > last_s);
 }
 
-/* On the host nothing is copied: there is no rate to divide by. */
+/* The host copies nothing over a bus and has no rate for it. */
 static void the_host_has_no_bus(void **state)
 {
     const hy_estimate e = {.core_s = 10, .memory_bytes = 4e10, .chunks = 1};
@@ -129,10 +130,9 @@ static void the_host_has_no_bus(void **state)
     assert_true(s >= 1 && s < 1.1);
 }
 
-/* ---- reports ------------------------------------------------------------------------
- */
+/* ---- reports ---- */
 
-/* A run's prediction is its estimate and what has passed of it before. */
+/* The prediction of a run is its estimate plus the time that had passed before. */
 static int says(const hybrid_report *r, const hybrid_plan *plan,
                 const hy_circumstances *found)
 {
@@ -140,7 +140,8 @@ static int says(const hybrid_report *r, const hybrid_plan *plan,
     return s > 0 && r->predicted_s >= s && r->predicted_s <= s + r->total_s;
 }
 
-/* So slow a bus and memory that each byte shows beside what a run of the fake takes. */
+/* Bus and memory are so slow that each byte is visible beside the duration of the fake
+   device's work. */
 static void open_slow(world *w)
 {
     fake_delays(1, 0);
@@ -180,7 +181,7 @@ static void a_run_knows_what_is_pinned_and_what_is_there(void **state)
     assert_true(says(&a, plan, &first) && !says(&a, plan, &later));
     assert_true(says(&b, plan, &later) && !says(&b, plan, &first));
     assert_true(says(&c, plan, &pinned) && !says(&c, plan, &later));
-    assert_true(says(&d, plan, &later)); /* beta: workers store Y */
+    assert_true(says(&d, plan, &later)); /* beta != 0: workers store Y */
     world_pin(&w, BOTH, 0);
     hybrid_plan_destroy(plan);
     world_close(&w);
@@ -200,7 +201,7 @@ static void the_share_of_the_host_is_not_the_device_s(void **state)
     world_close(&w);
 }
 
-/* Of a one-shot call. */
+/* Makes a one-shot call and returns its report. */
 static hybrid_report call_once(world *w, double alpha, double beta)
 {
     hybrid_report r = HYBRID_REPORT_INIT;
@@ -210,7 +211,8 @@ static hybrid_report call_once(world *w, double alpha, double beta)
     return r;
 }
 
-/* Of one call it is a part of the time; a plan's run has none of its own. */
+/* In a one-shot call planning is a part of the total time. Runs of a plan do not change
+   plan_s. */
 static void planning_is_told(void **state)
 {
     world w;

@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_grain.c - how many chunks products on a device get. */
+/* tests/unit/plan/test_grain.c - number of chunks of products on a device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,8 +40,8 @@ static hybrid_plan *plan_of(hybrid_engine *engine, const hybrid_csr *A, int spar
     return plan;
 }
 
-/* Where a chunk costs much beside its work there is one, where it costs nothing there are
-   many. */
+/* If a chunk costs much beside its work, there is one chunk. If it costs nothing, there
+   are many. */
 static void what_a_chunk_costs_decides(void **state)
 {
     hybrid_csr A;
@@ -60,7 +60,7 @@ static void what_a_chunk_costs_decides(void **state)
     matrix_free(&A);
 }
 
-/* No other number that was within reach is predicted to be sooner by more than a step. */
+/* No other number of chunks is predicted to be faster by more than 10%. */
 static void no_number_is_much_sooner(void **state)
 {
     hybrid_csr A;
@@ -91,7 +91,7 @@ static void no_number_is_much_sooner(void **state)
     matrix_free(&A);
 }
 
-/* Explain shows the estimate that was compared. */
+/* The explanation has the estimate that was compared. */
 static void explain_shows_the_estimate(void **state)
 {
     hybrid_engine *engine = open_with(2e-6);

@@ -1,4 +1,5 @@
-/* tests/unit/plan/test_inspect_depth.c - how far planning of a one-shot SpMM looks. */
+/* tests/unit/plan/test_inspect_depth.c - how much of A the planning of a one-shot SpMM
+   inspects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +30,8 @@ static hybrid_plan *plan_for(hybrid_engine *engine, const hybrid_csr *A,
     return plan;
 }
 
-/* What planning for one run finds: 0 by sizes alone, 1 the lengths of rows too, 2 and how
-   entries lie; and the device is chosen if `on_device`. */
+/* Returns what planning for one run found out: 0 sizes only, 1 lengths of rows too, 2
+   also the positions of entries. Checks whether a device was chosen. */
 static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
 {
     hybrid_plan *plan       = plan_for(engine, A, &any_once);
@@ -41,7 +42,7 @@ static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
     return level;
 }
 
-/* One call, and Y is right. */
+/* Makes a one-shot call and checks Y and the report of the host's run. */
 static void compute_once(hybrid_engine *engine, const hybrid_csr *A)
 {
     hybrid_report r = HYBRID_REPORT_INIT;
@@ -84,7 +85,7 @@ static void unpin_pair(hybrid_engine *engine, pinned_pair *p)
     dense_free(&p->Y);
 }
 
-/* A device that is the sooner one does not compute if that takes a second to find out. */
+/* A device that is faster is not chosen if inspection takes a second. */
 static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
 {
     hybrid_plan *p = plan_for(engine, A, &any_once);
@@ -94,8 +95,8 @@ static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
     hybrid_plan_destroy(p);
 }
 
-/* Where a launch takes the device longer than the host takes for all, no variant of the
-   device is estimated, and nobody asks whether X and Y are pinned. */
+/* If one launch takes longer than the whole product on the host, no device variant is
+   estimated, and the engine does not ask whether X and Y are pinned. */
 static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr *A)
 {
     const double launch_s = engine->device->measured.launch_s;
@@ -112,8 +113,8 @@ static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr 
     unpin_pair(engine, &both);
 }
 
-/* A call looks no further than is needed to know who computes: over a slow bus sizes are
-   enough, also for rows so long that they are summed in segments. */
+/* Planning inspects no more than needed to choose between host and device. With a slow
+   bus the sizes are enough, also if rows are so long that they are summed in segments. */
 static void planning_looks_as_far_as_it_may_gain(void **state)
 {
     hybrid_engine *engine = weighed_open(64 << 20);
@@ -136,7 +137,8 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Whether a device computes it, planned for that; pinned: asked about X and Y. */
+/* Returns 1 if the plan uses a device. Checks whether the plan was made for pinned X and
+   Y. */
 static int by_device(hybrid_engine *engine, const hybrid_csr *A, const hy_once *once,
                      int pinned)
 {
@@ -147,8 +149,8 @@ static int by_device(hybrid_engine *engine, const hybrid_csr *A, const hy_once *
     return device;
 }
 
-/* Workers that store Y slowly leave the product to the host, if they are who stores it.
- */
+/* If workers store Y slowly, the host computes pageable products, and the device pinned
+   ones. */
 static void pinned_operands_spare_workers(void **state)
 {
     hybrid_engine *engine = weighed_open(64 << 20);

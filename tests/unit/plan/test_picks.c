@@ -1,5 +1,8 @@
-/* tests/unit/plan/test_picks.c - what the models of the CUDA variants prefer on an H200,
-   where all of them were timed. Skips where they are not compiled; needs no GPU. */
+/* tests/unit/plan/test_picks.c - preferences of the models of the CUDA variants on an
+   H200.
+
+   They must agree with measured times. The test is skipped if these variants are not
+   compiled. It needs no GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +31,7 @@ static const hy_variant *variant_named(const char *name)
     return NULL;
 }
 
-/* Seconds on the device. */
+/* Returns the predicted seconds on the device. */
 static double predicted_s(const char *name, const hy_features *f)
 {
     const hy_variant *variant = variant_named(name);
@@ -42,7 +45,7 @@ static int prefers(const char *one, const char *other, const hy_features *f)
     return predicted_s(one, f) < predicted_s(other, f);
 }
 
-/* A times itself, or its transpose, as the pattern of the matrix that is named. */
+/* Returns features of A*A or A*A^T, with the numbers of a named matrix. */
 static hy_features spgemm_of(int64_t rows, int64_t nnz, int64_t products,
                              int64_t products_max, double cv, double ratio)
 {
@@ -74,7 +77,7 @@ static hy_features spmm_of(int64_t rows, int64_t nnz, int64_t x_cols, double cv,
                          .type      = HYBRID_F32};
 }
 
-/* us measured: dense 65, hash 3300; 128, 255. */
+/* Measured in us: dense 65, hash 3300 (rail507); dense 128, hash 255 (bcsstk13). */
 static void long_rows_of_a_small_result_are_dense(void **state)
 {
     const hy_features rail507  = spgemm_of(509, 468878, 3639394, 453002, 2.99, 73.4);
@@ -85,7 +88,7 @@ static void long_rows_of_a_small_result_are_dense(void **state)
     assert_true(prefers("spgemm.cuda.dense", "spgemm.cuda.hash", &bcsstk13));
 }
 
-/* us measured: hash 54, dense 68; 116, 183; 3670, 7490; 322, 1180. */
+/* Measured in us (hash, dense): 54, 68; 116, 183; 3670, 7490; 322, 1180. */
 static void short_rows_and_wide_results_are_not(void **state)
 {
     const hy_features not_dense[] = {
@@ -99,7 +102,8 @@ static void short_rows_and_wide_results_are_not(void **state)
         assert_true(prefers("spgemm.cuda.hash", "spgemm.cuda.dense", &not_dense[i]));
 }
 
-/* us measured: merge 33, rows 54, cuSPARSE 51; rows 103, merge 111. */
+/* Measured in us: merge 33, rows 54, cuSPARSE 51 (actor_movie); rows 103, merge 111
+   (tf18). */
 static void rows_that_end_apart_are_merged(void **state)
 {
     const hy_features actor_movie = spmm_of(127823, 1470404, 32, 1.02, 294);
@@ -110,8 +114,8 @@ static void rows_that_end_apart_are_merged(void **state)
     assert_true(prefers("spmm.cuda.rows", "spmm.cuda.merge", &tf18));
 }
 
-/* The chunker's demand (base/contract/variant.h): bytes never fall when rows are added.
- */
+/* hy_cut_chunks() needs that bytes never decrease when rows are added
+   (base/contract/variant.h). */
 static void dense_sums_never_take_less_for_more_rows(void **state)
 {
     const hy_variant *dense = variant_named("spgemm.cuda.dense");

@@ -1,5 +1,6 @@
-/* tests/unit/plan/test_queue.c - who claims which rows of a product: a device and the
-   host in turns drawn by chance. Several devices: test_simulated.c. */
+/* tests/unit/plan/test_queue.c - claims of a device and the host in random order.
+
+   test_simulated.c tests several devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +28,7 @@ static const double RATE = 1e6;
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
-/* ---- a product that nobody computes -------------------------------------------------
- */
+/* ---- a product without computation ---- */
 
 static hy_cost cost_of(const hy_features *f, const hy_rates *rates)
 {
@@ -45,12 +45,13 @@ typedef struct product {
     hy_chunk chunks[CHUNKS];
     hy_sharing sharing;
     hy_queue queue;
-    int64_t front, back; /* nobody has claimed the rows between these */
-    int64_t begun;       /* the host has claimed those from `back` on, and begun these */
+    int64_t front, back; /* no site has claimed the rows between these */
+    int64_t begun;       /* the host has claimed rows [back, ...) and begun rows from here
+                            on */
     int64_t device_work, host_work;
 } product;
 
-/* Chunks of any length; the `kept` ones are first. */
+/* Makes chunks of random length. The first `kept` chunks have cached packs. */
 static void open_product(product *p, unsigned seed, int kept, double share)
 {
     int64_t row = 0;
@@ -99,7 +100,7 @@ static int64_t work_of(const hy_chunk *c)
     return c->features.products + c->features.rows;
 }
 
-/* The plan's chunk that the row belongs to. */
+/* Returns the plan's chunk that contains the row. */
 static const hy_chunk *home_of(const product *p, int64_t row)
 {
     const hy_chunk *c = p->chunks;
@@ -109,8 +110,7 @@ static const hy_chunk *home_of(const product *p, int64_t row)
     return c;
 }
 
-/* ---- what must hold ------------------------------------------------------------------
- */
+/* ---- properties ---- */
 
 static void check_features(const product *p, const hy_chunk *c)
 {
@@ -120,7 +120,8 @@ static void check_features(const product *p, const hy_chunk *c)
     assert_int_equal(c->features.products, f.products);
 }
 
-/* From the front, whole but for what the host has of it. */
+/* The device claims the next chunk from the front, without rows of the host. Returns 0 if
+   it claims nothing. */
 static int device_claims(product *p, int must)
 {
     hy_claim claim;
@@ -141,7 +142,8 @@ static int device_claims(product *p, int must)
     return 1;
 }
 
-/* From the back, in pieces that a slot holds, of one chunk each. */
+/* The host claims rows of one chunk from the back that fit a slot. Returns 0 if it claims
+   nothing. */
 static int host_claims(product *p)
 {
     hy_claim claim;
@@ -163,7 +165,7 @@ static int host_claims(product *p)
     return 1;
 }
 
-/* Until nothing is left. */
+/* Claims in random order until nothing is left. */
 static void claim_all(product *p, uint64_t seed)
 {
     int idle = 0;
@@ -174,7 +176,7 @@ static void claim_all(product *p, uint64_t seed)
         const int more = claims || (host_begins ? device_claims(p, 0) : host_claims(p));
         idle           = more || device_claims(p, 1) ? 0 : idle + 1;
     }
-    assert_int_equal(p->front, p->begun); /* all rows, each once */
+    assert_int_equal(p->front, p->begun); /* each row once */
     assert_int_equal(p->queue.of[DEVICE].given, p->host_work);
     assert_int_equal(p->queue.left, 0);
     for (int k = 0; k < p->queue.count; k++)
@@ -195,8 +197,7 @@ static int64_t largest_work(const product *p)
 
 static void every_row_is_claimed_once_and_shares_are_kept(void **state)
 {
-    static const double shares[] = {0, 0.2, 0.5, 1,
-                                    2}; /* the last: the device is alone */
+    static const double shares[] = {0, 0.2, 0.5, 1, 2}; /* the last: the device alone */
 
     (void)state;
     for (unsigned seed = 1; seed < 40; seed++)
@@ -214,7 +215,7 @@ static void every_row_is_claimed_once_and_shares_are_kept(void **state)
         }
 }
 
-/* A chunk whose pack stays is the host's as a whole. */
+/* The host takes a chunk with a cached pack as a whole. */
 static void chunks_that_stay_are_not_divided(void **state)
 {
     product p;
@@ -222,7 +223,7 @@ static void chunks_that_stay_are_not_divided(void **state)
     (void)state;
     open_product(&p, 3, CHUNKS, 0.5);
     assert_true(host_claims(&p));
-    const int64_t rest = p.back; /* of others, where the device's must end */
+    const int64_t rest = p.back; /* the end of the device's rows */
     assert_int_equal(rest, p.chunks[CHUNKS - 1].row_begin);
     while (device_claims(&p, 1))
         continue;
@@ -247,7 +248,7 @@ static void rows_too_large_for_a_slot_are_the_devices(void **state)
     close_product(&p);
 }
 
-/* By prediction: who turns out to be slower by far is left with little. */
+/* The share follows predicted speeds: a much slower site gets little work. */
 static void the_faster_side_takes_more(void **state)
 {
     int64_t host_work[2];

@@ -1,5 +1,5 @@
-/* tests/unit/plan/test_rates.c - files of measured speeds: what is in them, and which is
- * taken. */
+/* tests/unit/plan/test_rates.c - files of measured rates: contents, and which file is
+   used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static const char users_file[] = "hybrid_spmm/a_device_made_of_host_memory.rates
 
 static hy_context *ctx;
 
-/* ---- what is in a file ---------------------------------------------------------- */
+/* ---- contents ---- */
 
 static hybrid_status parse(const char *text, hy_rates_file *file)
 {
@@ -111,14 +111,14 @@ static const struct refusal {
     {"", "file:1: the file ends before it names a device"},
     {"# nothing\n\n", "file:2: the file ends before it names a device"},
     {"format = 1\n", "file:1: the file ends before it names a device"},
-    {"device = d\n", "file:1: a file of rates begins with 'format = 1'"},
+    {"device = d\n", "file:1: a rates file begins with 'format = 1'"},
     {"\n# a comment\nformat = 2\n", "file:3: format 2 is not known"},
     {"format = one\n", "file:1: 'format' is 'one', not a number"},
     {"format = 1\nmem_Bps = 1e9\n", "file:2: 'mem_Bps' comes before the first device"},
     {"format = 1\ndate = 2026-11-21\n", "file:2: 'date' comes before the first device"},
-    {"format = 1\ndevice =\n", "file:2: a device's name has 1 to 255 bytes"},
+    {"format = 1\ndevice =\n", "file:2: the name of a device has 1 to 255 bytes"},
     {"format = 1\ndevice = d\n", "file:2: a device has no date"},
-    {GOOD "date = 2026-11-21\n", "file:4: 'date' was there before"},
+    {GOOD "date = 2026-11-21\n", "file:4: 'date' appears twice"},
     {"format = 1\ndevice = d\ndate = 2026-11-2\n", "file:3: a date is YYYY-MM-DD"},
     {"format = 1\ndevice = d\ndate = 21.11.2026\n", "file:3: a date is YYYY-MM-DD"},
     {GOOD "mem_Bps\n", "file:4: this is not 'key = value'"},
@@ -126,7 +126,7 @@ static const struct refusal {
     {GOOD "mem_Bp = 1e9\n", "file:4: there is no key 'mem_Bp'"},
     {GOOD "= 1e9\n", "file:4: there is no key ''"},
     {GOOD "format = 1\n", "file:4: there is no key 'format'"},
-    {GOOD "mem_Bps = 1e9\n\nmem_Bps = 1e9\n", "file:6: 'mem_Bps' was there before"},
+    {GOOD "mem_Bps = 1e9\n\nmem_Bps = 1e9\n", "file:6: 'mem_Bps' appears twice"},
     {GOOD "mem_Bps =\n", "file:4: 'mem_Bps' is '', not a number from 1 to 1e+21"},
     {GOOD "mem_Bps = 0\n", "file:4: 'mem_Bps' is '0', not a number"},
     {GOOD "mem_Bps = -1e9\n", "file:4: 'mem_Bps' is '-1e9', not a number"},
@@ -140,7 +140,7 @@ static const struct refusal {
     {GOOD "paper_accuracy = 1.5\n", "file:4: 'paper_accuracy' is '1.5', not a number"},
     {GOOD "paper_slowdown = 0.5\n", "file:4: 'paper_slowdown' is '0.5', not a number"},
     {GOOD "device = e\ndate = 2026-11-21\ndevice = d\n",
-     "file:6: this device was there before"},
+     "file:6: this device appears twice"},
     {GOOD "device = e\n", "file:4: a device has no date"},
 };
 
@@ -169,12 +169,12 @@ static void what_no_line_of_text_holds_is_refused(void **state)
     (void)state;
     memset(text + n, '#', 5000);
     assert_int_equal(parse(text, &file), HYBRID_BAD_FILE);
-    assert_non_null(strstr(ctx->message.text, "file:4: this is no line of text"));
+    assert_non_null(strstr(ctx->message.text, "file:4: this is not a line of text"));
     n = snprintf(text, sizeof text, "%s# %c\n", GOOD, 0);
     hy_message_clear(&ctx->message);
     assert_int_equal(hy_rates_parse(ctx, "file", text, (size_t)n + 4, &file),
                      HYBRID_BAD_FILE);
-    assert_non_null(strstr(ctx->message.text, "file:4: this is no line of text"));
+    assert_non_null(strstr(ctx->message.text, "file:4: this is not a line of text"));
     n = snprintf(text, sizeof text, "format = 1\n");
     for (int i = 0; i < 17; i++)
         n += snprintf(text + n, sizeof text - (size_t)n,
@@ -183,7 +183,7 @@ static void what_no_line_of_text_holds_is_refused(void **state)
     assert_non_null(strstr(ctx->message.text, "file:34: there are more than 16 devices"));
 }
 
-/* ---- which file is taken -------------------------------------------------------- */
+/* ---- which file is used ---- */
 
 static char message[1024];
 
@@ -200,7 +200,8 @@ static hybrid_status open_engine(const char *rates, hybrid_engine **engine)
     return fake_engine_open(&options, backends, variants, engine);
 }
 
-/* Copies to the device, as plans have them; 50 GB/s are built in. */
+/* Returns the rate of copies to the device that plans use. The built-in rate is 50
+   GB/s. */
 static double h2d_Bps(const char *rates)
 {
     hybrid_engine *engine;
@@ -251,7 +252,8 @@ static void measured_speeds_replace_what_is_built_in(void **state)
     hy_rates_of(engine->host, &found);
     engine->host->ops->rates(engine->host, &built_in);
     assert_memory_equal(&found, &built_in, sizeof found);
-    engine->host->measured.h2d_Bps = 1e9; /* it copies nothing, whatever a file says */
+    engine->host->measured.h2d_Bps = 1e9; /* has no effect, because the host copies
+                                             nothing */
     hy_rates_of(engine->host, &found);
     assert_true(found.h2d_Bps == 0);
     hybrid_engine_destroy(engine);
@@ -265,7 +267,7 @@ static void the_file_that_is_named_must_be_right(void **state)
     refuses(store("bad", fake_name, "h2d = 1e10\n"), HYBRID_BAD_FILE,
             "bad:4: there is no key 'h2d'");
     refuses(store("other", "another device", "h2d_Bps = 1e10\n"), HYBRID_BAD_STATE,
-            "was measured on another device, and this engine computes on a device made");
+            "was measured on another device, but this engine computes on a device made");
     char longest[5000];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
@@ -294,7 +296,7 @@ static void the_users_file_is_taken_if_it_is_there(void **state)
     assert_non_null(strstr(message, folder));
     assert_true(h2d_Bps("") == 50e9);
 
-    /* a folder that is not absolute is to be ignored; then it is below HOME */
+    /* a relative folder is ignored, and the file is searched below HOME */
     store(file, fake_name, "h2d_Bps = 1e10\n");
     setenv("XDG_CACHE_HOME", "cache", 1);
     setenv("HOME", folder, 1);

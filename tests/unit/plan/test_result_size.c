@@ -1,6 +1,7 @@
-/* tests/unit/plan/test_result_size.c - the size of C that is predicted from a sample of
-   rows, against products that were computed; a C that does not fit is refused before
-   anything is computed; one that fits is not refused. */
+/* tests/unit/plan/test_result_size.c - the predicted size of C.
+
+   It is compared with computed products. A C that does not fit must be refused before
+   anything is computed, and one that fits must not be refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@ static void close_operand(hybrid_operand operand)
     hybrid_file_close((hybrid_file *)operand.file);
 }
 
-/* ---- the prediction ---------------------------------------------------------------- */
+/* ---- the prediction ---- */
 
 static void check_near(const char *spec, const char *what, int64_t is, int64_t right)
 {
@@ -85,7 +86,7 @@ static void predictions_are_near(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Where all entries are drawn, the prediction is the size. */
+/* If all entries are sampled, the prediction is exact. */
 static void small_products_are_exact(void **state)
 {
     static const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
@@ -110,7 +111,7 @@ static void small_products_are_exact(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* A product is refused for `least` entries, which C has. */
+/* `least`, from which a product is refused, must not exceed the entries of C. */
 static void least_is_not_too_much(void **state)
 {
     hybrid_engine *engine = open_host(1, 0);
@@ -152,8 +153,7 @@ static void arguments_are_checked(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* ---- what does not fit --------------------------------------------------------------
- */
+/* ---- what does not fit ---- */
 
 static void count_event(void *user, const hybrid_event *event)
 {
@@ -161,7 +161,8 @@ static void count_event(void *user, const hybrid_event *event)
     ++*(int *)user;
 }
 
-/* `in_files`: 1 A, 2 B. Pieces are small, so that operands stay in their files. */
+/* `in_files`: 1, A is in a file; 2, B. Parts are small, so that operands stay in their
+   files. */
 static void refuse(hybrid_engine *engine, const hybrid_csr *matrix, int in_files)
 {
     const hybrid_operand A = stored_csr(engine, "a", matrix, in_files & 1);
@@ -185,7 +186,7 @@ static void refuse(hybrid_engine *engine, const hybrid_csr *matrix, int in_files
     close_operand(B);
 }
 
-/* Whether operands stay in their files or are read as a whole. C takes 90.7 MiB. */
+/* Operands stay in their files or are read completely. C takes 90.7 MiB. */
 static void what_does_not_fit_is_refused_at_once(void **state)
 {
     hybrid_engine *engine = open_host(2, 48 * MIB);

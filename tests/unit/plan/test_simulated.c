@@ -1,6 +1,7 @@
-/* tests/unit/plan/test_simulated.c - the queue with up to 8 devices, driven by a virtual
-   clock: every row is claimed once, bytes are those of the product, and no time is less
-   than what buses and memory allow (support/simulated.h). */
+/* tests/unit/plan/test_simulated.c - the queue with up to 8 simulated devices.
+
+   Every row must be claimed once, bytes must be those of the product, and no time may be
+   below what buses and memory allow (support/simulated.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +83,7 @@ static void what_goes_in_comes_out(void **state)
         }
 }
 
-/* Kernels alone take time: devices that are alike share them evenly. */
+/* Only kernels take time: equal devices share them evenly. */
 static void devices_that_are_alike_are_as_many_times_as_fast(void **state)
 {
     const simulated_product p = {
@@ -100,7 +101,7 @@ static void devices_that_are_alike_are_as_many_times_as_fast(void **state)
         }
 }
 
-/* One that is slower by far takes no chunk that the other would wait for. */
+/* A much slower device must not take a chunk for which the other would have to wait. */
 static void a_slow_device_holds_up_nobody(void **state)
 {
     const simulated_product p = {

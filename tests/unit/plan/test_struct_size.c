@@ -1,5 +1,6 @@
-/* tests/unit/plan/test_struct_size.c - programs whose header is older or newer than the
-   library's: its structs are shorter or longer. */
+/* tests/unit/plan/test_struct_size.c - structs of programs with an older or newer header.
+
+   Their structs are shorter or longer than the library's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +13,14 @@
 #include "support/engines/host_engine.h"
 #include "support/engines/io_fixture.h"
 
-enum { FIELDS = 8, FIRST = 3, HERE = 5 }; /* numbers in the first version, and here */
+enum {
+    FIELDS = 8,
+    FIRST  = 3,
+    HERE   = 5
+}; /* fields of the first version, and of this
+      one */
 
-/* A struct of the caller, the longest that there is. */
+/* The longest struct that a caller can have. */
 typedef struct numbers {
     size_t struct_size;
     int64_t of[FIELDS];
@@ -28,11 +34,10 @@ static int32_t col[]      = {0, 1, 2, 0, 2};
 static double val[]       = {1, 2, 3, 4, 5};
 static const hybrid_csr A = {3, 3, 5, HYBRID_I64, ptr, col, val, HYBRID_F64};
 
-/* ---- any struct
- * --------------------------------------------------------------------------
- */
+/* ---- any struct ---- */
 
-/* 1, 2, 3 ... in a struct of so many numbers, and zeros behind those known here. */
+/* Returns a struct of `fields` numbers 1, 2, 3 ..., with zeros behind those of this
+   version. */
 static numbers given(int fields)
 {
     numbers n = {.struct_size = offsetof(numbers, of) + (size_t)fields * 8};
@@ -65,7 +70,7 @@ static void what_is_not_known_here_must_be_zero(void **state)
         assert_int_equal(hy_struct_read(io_ctx, &NUMBERS, &from, &to),
                          HYBRID_BAD_ARGUMENT);
         assert_non_null(strstr(io_ctx->message.text, "numbers: byte "));
-        from.struct_size = k; /* the program ends before it */
+        from.struct_size = k; /* the program's struct ends before it */
         assert_int_equal(hy_struct_read(io_ctx, &NUMBERS, &from, &to), HYBRID_OK);
     }
 }
@@ -88,7 +93,7 @@ static void sizes_of_no_version_are_refused(void **state)
     }
 }
 
-/* Guarded by numbers that stay. */
+/* Numbers behind the program's struct must not change. */
 static void what_an_old_program_lacks_is_not_written(void **state)
 {
     const numbers from = given(HERE);
@@ -104,14 +109,12 @@ static void what_an_old_program_lacks_is_not_written(void **state)
     }
 }
 
-/* ---- those of the header
- * -----------------------------------------------------------------
- */
+/* ---- structs of the public header ---- */
 
 #define END(type, last)                                                                  \
     (offsetof(hybrid_##type, last) + sizeof(((hybrid_##type *)0)->last))
 
-/* Programs have these for ever: the header names the fields. */
+/* The first sizes must never change: programs have them compiled in. */
 static void first_sizes_stay(void **state)
 {
     (void)state;
@@ -129,7 +132,7 @@ static void first_sizes_stay(void **state)
     assert_int_equal(hy_machine_struct.first, 72);
 }
 
-/* A newer header. */
+/* Structs of a newer header. */
 typedef struct more_options {
     hybrid_plan_options now;
     char more[16];
@@ -170,10 +173,11 @@ static void plan_options_of_other_versions(void **state)
     assert_non_null(strstr(hybrid_engine_message(engine), "plan options: byte "));
     options.now.struct_size = sizeof options - 1;
     assert_int_equal(plan_both(&options), HYBRID_OK);
-    options.now.depth = -1; /* the fields that are known are read */
+    options.now.depth = -1; /* known fields are read */
     assert_int_equal(plan_both(&options), HYBRID_BAD_ARGUMENT);
-    options.now.depth       = 0;
-    options.now.columns     = HYBRID_INDEX_AUTO; /* alone: not read by the next */
+    options.now.depth   = 0;
+    options.now.columns = HYBRID_INDEX_AUTO; /* invalid alone, but the next call must
+                                                not read it */
     options.now.struct_size = hy_plan_options_struct.first;
     assert_int_equal(plan_both(&options), HYBRID_OK);
     options.now.struct_size--;
@@ -199,7 +203,7 @@ static void engine_options_of_other_versions(void **state)
     options.more[0] = 1;
     assert_int_equal(hybrid_engine_create(&options.now, &other), HYBRID_BAD_ARGUMENT);
     assert_non_null(strstr(message, "engine options: byte "));
-    message[0]              = 0; /* where it is, such a struct does not say */
+    message[0]              = 0; /* such a struct does not reach its message field */
     options.now.struct_size = hy_engine_options_struct.first - 1;
     assert_int_equal(hybrid_engine_create(&options.now, &other), HYBRID_BAD_ARGUMENT);
     assert_string_equal(message, "");
@@ -235,7 +239,7 @@ static void reports_of_other_versions(void **state)
     hybrid_plan_destroy(plan);
 }
 
-/* And what it says of this machine. */
+/* Also checks the values for this machine. */
 static void machines_of_other_versions(void **state)
 {
     hybrid_machine m = HYBRID_MACHINE_INIT;

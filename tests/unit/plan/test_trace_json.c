@@ -1,5 +1,6 @@
-/* tests/unit/plan/test_trace_json.c - the JSON of several traces: no two bars of a lane
-   overlap, and each bar names the resource that bounds it. */
+/* tests/unit/plan/test_trace_json.c - traces in JSON.
+
+   Bars of a lane must not overlap, and each bar names the resource that bounds it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,20 +16,20 @@
 
 enum { MOST_BARS = 20000, MOST_TIDS = 64, WORKERS = 3 };
 
-/* ---- what the file says -------------------------------------------------------------
- */
+/* ---- reading the file ---- */
 
 typedef struct bar {
     int tid;
     int64_t begin_ns, end_ns;
 } bar;
 
-/* An event is a line of the file. */
+/* The contents of a file, in which each line is an event. */
 typedef struct timeline {
     bar bars[MOST_BARS];
     int count;
     char lanes[MOST_TIDS][32];
-    int64_t bytes, flops, cores, memory, others; /* bars by their bound */
+    int64_t bytes, flops, cores, memory, others; /* number of bars by bound; flops: sum
+                                                    over all bars */
     int arrows;
 } timeline;
 
@@ -43,7 +44,7 @@ static int64_t number_at(const char *line, const char *key)
     return atoll(at + strlen(key));
 }
 
-/* "12.345" microseconds. */
+/* Returns the nanoseconds of a number of microseconds such as "12.345". */
 static int64_t ns_at(const char *line, const char *key)
 {
     const char *at = strstr(line, key);
@@ -115,7 +116,7 @@ static int count_overlaps(void)
     return overlaps;
 }
 
-/* ---- traces of the library --------------------------------------------------------- */
+/* ---- traces of the library ---- */
 
 static hybrid_engine *engine;
 static hybrid_trace *trace;
@@ -137,8 +138,8 @@ static void close_traced(void)
     hybrid_engine_destroy(engine);
 }
 
-/* Lanes are those of threads, one thread of the timeline for each: a second one, which is
-   called "cpu1 (2)", would hold bars that overlap. All flops are in the bars. */
+/* Each thread has one lane: overlapping bars would be in a second lane, called "cpu1
+   (2)". The bars contain all flops. */
 static void check_trace(int64_t flops)
 {
     const char *path = io_temp("trace.json");
@@ -177,8 +178,8 @@ static int64_t square(const char *spec, int64_t chunk_rows)
     return flops_of_last();
 }
 
-/* Many chunks in flight at once, whose loops the workers share; a matrix with huge rows,
-   which all workers make in loops of their own; and one chunk. */
+/* Traces many chunks in flight with loops that workers share, a matrix with very long
+   rows that all workers compute together, and a single chunk. */
 static void spgemm_has_a_lane_for_each_worker(void **state)
 {
     static const struct {
@@ -226,7 +227,7 @@ static void spmm_has_a_lane_for_each_worker(void **state)
         }
 }
 
-/* Chunks are counted anew in each run: arrows do not lead from one run to another. */
+/* Each run numbers its chunks from 0: arrows must not lead from one run to another. */
 static void several_runs_share_a_trace(void **state)
 {
     (void)state;
@@ -238,8 +239,7 @@ static void several_runs_share_a_trace(void **state)
     close_traced();
 }
 
-/* ---- events of the caller, and errors ------------------------------------------------
- */
+/* ---- events of the caller, and errors ---- */
 
 static void own_events_go_to_own_lanes(void **state)
 {

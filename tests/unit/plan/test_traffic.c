@@ -1,5 +1,4 @@
-/* tests/unit/plan/test_traffic.c - the bytes that a plan predicts, and those that it
- * moves. */
+/* tests/unit/plan/test_traffic.c - predicted and moved bytes of a plan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ static void assert_near(int64_t measured, int64_t predicted, double off)
         fail_msg("%lld bytes, predicted %lld", (long long)measured, (long long)predicted);
 }
 
-/* Two runs of a plan under a budget: 0 if it is refused. */
+/* Runs a plan twice with a budget. Returns 0 if planning is refused. */
 static int run_twice(place where, size_t budget, const hybrid_csr *A, const hybrid_csr *B,
                      const oracle *reference, hybrid_report *first)
 {
@@ -75,7 +74,7 @@ static void budgets(place where)
         assert_int_equal(refused, 0);
         ways[r.gathered]++;
         assert_true((r.other_h2d_bytes < 0) == (where == CARRIED));
-        if (r.gathered) /* both matrices once, and what alignment adds to each chunk */
+        if (r.gathered) /* both operands once, and alignment of each chunk */
             assert_in_range(r.other_h2d_bytes, both, both + (r.chunks + 1) * 3 * 256);
         last = r;
     }
@@ -119,8 +118,8 @@ static hybrid_report chunks_of_50(size_t budget, const hybrid_csr *A, const hybr
     return report;
 }
 
-/* A large B that small chunks touch at random: what one plan predicts of the other way,
-   the other plan measures. */
+/* Small chunks need random rows of a large B. The bytes that one plan predicts for the
+   other schedule are those that the other plan measures. */
 static void each_way_predicts_the_other(void **state)
 {
     hybrid_csr A, B;

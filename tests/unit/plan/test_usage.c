@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_usage.c - what a run used of the machine, and what bound it. */
+/* tests/unit/plan/test_usage.c - resource use and bound of a run. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static hybrid_report square(hybrid_engine *engine, const hybrid_csr *A, int64_t 
     return r;
 }
 
-/* All rates of device and host, as if they had been measured; 0: as built in. */
+/* Sets all rates of device and host as if measured; 0: the built-in rates. */
 static void set_rates(hybrid_engine *engine, double rate)
 {
     const hy_measured measured = {.h2d_Bps = rate, .d2h_Bps = rate, .mem_Bps = rate};
@@ -44,8 +44,7 @@ static void set_rates(hybrid_engine *engine, double rate)
         engine->device->measured = measured;
 }
 
-/* ---- bytes, by hand ------------------------------------------------------------------
- */
+/* ---- bytes computed by hand ---- */
 
 static int64_t csr_rows(int64_t rows, int64_t nnz)
 {
@@ -54,7 +53,7 @@ static int64_t csr_rows(int64_t rows, int64_t nnz)
 
 typedef struct taken {
     const hybrid_csr *A;
-    int64_t bytes; /* of A, of rows that the host computed */
+    int64_t bytes; /* bytes of A's rows that the host computed */
 } taken;
 
 static void note_rows(void *user, const hybrid_event *e)
@@ -67,7 +66,7 @@ static void note_rows(void *user, const hybrid_event *e)
                              hy_offset(t->A, e->row_end) - hy_offset(t->A, e->row_begin));
 }
 
-/* Pageable X and Y: workers make packs and fill the ring, then store Y. */
+/* X and Y are pageable: workers make packs and fill the ring, then store Y. */
 static void what_workers_and_device_move(void **state)
 {
     world w;
@@ -102,7 +101,8 @@ static void pinned_memory_is_not_the_workers(void **state)
     world_close(&w);
 }
 
-/* Rows of panels are copied from where they are, after pieces that came otherwise. */
+/* Rows of column blocks are copied in place if pinned, after a run that copied them
+   through the ring. */
 static void nor_are_pinned_rows(void **state)
 {
     world w;
@@ -124,7 +124,7 @@ static void nor_are_pinned_rows(void **state)
     world_close(&w);
 }
 
-/* The host takes chunks of the last of two panels, which is the narrower one. */
+/* The host takes chunks of the second column block, which is the narrower one. */
 static void panels_are_as_wide_as_they_are(void **state)
 {
     world w;
@@ -194,7 +194,7 @@ static void both_store_their_rows(void **state)
     world_close(&w);
 }
 
-/* B is A and comes once; C is in pages that nobody used before. */
+/* B is A and is copied once. Pages of C are used for the first time. */
 static void a_square(void **state)
 {
     hybrid_csr A;
@@ -218,7 +218,7 @@ static void a_square(void **state)
     matrix_free(&A);
 }
 
-/* Of Y workers make the rows, too, that the device knows nothing of. */
+/* Workers also store the rows of Y that are empty in A and not computed by the device. */
 static void empty_rows_are_stored(void **state)
 {
     world w;
@@ -227,7 +227,7 @@ static void empty_rows_are_stored(void **state)
     usage_open(&w, &hy_spmm_fake_rows, WIDTH);
     settings_of(w.engine)->hypersparse_bytes = 0;
     matrix_free(&w.A);
-    hypersparse_make(2, f64, &w.A); /* 11 of 700 rows, as many columns */
+    hypersparse_make(2, f64, &w.A); /* 11 of 700 rows and as many columns have entries */
     dense_free(&w.X);
     dense_free(&w.Y);
     dense_make(700, WIDTH, 0, HYBRID_ROW_MAJOR, 1, f64, &w.X);
@@ -243,10 +243,9 @@ static void empty_rows_are_stored(void **state)
     world_close(&w);
 }
 
-/* ---- rates ---------------------------------------------------------------------------
- */
+/* ---- rates ---- */
 
-/* Every way to compute, with rates that every run exceeds and with others. */
+/* Tests all splits, with rates that every run exceeds and with others. */
 static void no_use_exceeds_what_there_is(void **state)
 {
     static const double rates[]       = {0, 1, 1e6, 1e15};
@@ -284,7 +283,7 @@ static void no_use_exceeds_what_there_is(void **state)
     matrix_free(&w.A);
 }
 
-/* A run that took no worker may begin while one is still taken for busy. */
+/* A run without workers may begin while a worker is still counted as busy. */
 static void no_use_is_less_than_none(void **state)
 {
     hybrid_engine *engine        = place_open(ON_HOST, 0);
@@ -316,7 +315,7 @@ static void rates_say_where_they_come_from(void **state)
     w.engine->device->measured =
         (hy_measured){.h2d_Bps = 2e12, .d2h_Bps = 3e12, .mem_Bps = 4e12};
     r = usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 0);
-    assert_int_equal(r.rates_measured, 0); /* those of the host are built in */
+    assert_int_equal(r.rates_measured, 0); /* the host's rates are built in */
     assert_int_equal(r.use[HYBRID_HOST_MEMORY].origin, HYBRID_BUILT_IN);
     assert_int_equal(r.use[HYBRID_BUS_DOWN].origin, HYBRID_MEASURED);
     assert_true(fabs(r.use[HYBRID_BUS_DOWN].rate - 3e12) < 1);
@@ -327,8 +326,7 @@ static void rates_say_where_they_come_from(void **state)
     world_close(&w);
 }
 
-/* ---- the reference -------------------------------------------------------------------
- */
+/* ---- the reference ---- */
 
 static void assert_near(double value, double wanted)
 {
@@ -384,8 +382,7 @@ static void a_matrix_that_is_both_operands_moves_once(void **state)
     matrix_free(&B);
 }
 
-/* The host reads no more than A and Y for certain, at a rate that all of X is added to.
- */
+/* With rates of 1 byte/s the run is faster than the reference. */
 static void the_speedup_may_exceed_one(void **state)
 {
     world w;

@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_weigh.c - products that the host takes from a device. */
+/* tests/unit/plan/test_weigh.c - the choice between host and device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 extern const hy_variant hy_spmm_host_rows, hy_spgemm_host_rows;
 
-/* Runs it and looks at Y. Returns the plan. */
+/* Runs a plan and checks Y. Returns the plan. */
 static hybrid_plan *run_planned(hybrid_engine *engine, const hybrid_csr *A,
                                 const hybrid_plan_options *options)
 {
@@ -41,7 +41,8 @@ static hybrid_plan *run_planned(hybrid_engine *engine, const hybrid_csr *A,
     return plan;
 }
 
-/* Whether the host computed it, by what the plan says of itself. */
+/* Returns 1 if the host computed the product. Checks that the plan's explanation and
+   report agree. */
 static int host_computes(hybrid_engine *engine, const hybrid_csr *A,
                          const hybrid_plan_options *options)
 {
@@ -78,7 +79,8 @@ static void only_if_x_does_not_fit(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* X and Y in columns take the host longer, but less than a device that must gather. */
+/* Column-major X and Y slow the host, but a device that must gather rows is slower
+   still. */
 static void columns_that_do_not_fit_are_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -97,7 +99,7 @@ static void columns_that_do_not_fit_are_weighed(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* A band passes through the device in a window. */
+/* The device holds X of a band in a ring of rows. */
 static void not_if_x_passes_through(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;
@@ -117,7 +119,7 @@ static void not_if_x_passes_through(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Over a slow bus even that takes longer, unless X and Y are to be in columns. */
+/* With a slow bus the device is slower even then, unless X and Y are column-major. */
 static void a_window_is_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -137,7 +139,7 @@ static void a_window_is_weighed(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* What it costs to begin, and A, are much for a device with few columns. */
+/* With few columns, launches and copies of A take a large part of the device's time. */
 static void an_x_that_fits_is_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -163,7 +165,7 @@ static void an_x_that_fits_is_weighed(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* C = A A, right, and by whom: 1, the host. */
+/* Computes C = A*A and checks it. Returns 1 if the host computed it. */
 static int host_squares(hybrid_engine *engine, const hybrid_csr *A,
                         const hybrid_plan_options *options)
 {
@@ -184,8 +186,8 @@ static int host_squares(hybrid_engine *engine, const hybrid_csr *A,
     return host;
 }
 
-/* A sparse product is weighed by what it reads and makes, and is the device's if the
-   caller says so. */
+/* SpGEMM goes to the host or the device depending on what it reads and writes, or to the
+   device if the caller asks for it. */
 static void a_sparse_product_is_weighed(void **state)
 {
     static const hy_variant *const table[] = {&hy_spgemm_fake_esc, &hy_spgemm_host_rows,
@@ -256,7 +258,7 @@ static void not_if_the_host_is_slow(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* The host has all of A, not the rest that the device was to have. */
+/* The host computes the whole A, not the reduced matrix that the device would get. */
 static void empty_rows_are_made_by_the_host(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;
@@ -281,8 +283,8 @@ static void empty_rows_are_made_by_the_host(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Whatever there is no memory for, no call succeeds with a wrong result, and nothing is
-   left of one that fails. */
+/* Each allocation fails once. A call that succeeds must be right, and a call that fails
+   must leave no memory behind. */
 static void failures_leave_nothing(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;
