@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Returns nanoseconds of CLOCK_MONOTONIC. */
 static inline int64_t hy_now_ns(void)
 {
     struct timespec t;

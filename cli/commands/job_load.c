@@ -25,8 +25,7 @@ static int make_x(cli_job *job)
                                 HYBRID_ROW_MAJOR, NULL,          job->type};
         return CLI_DONE;
     }
-    /* Y comes before the numbers of X, so that sizes that do not fit are refused at once
-     */
+    /* Y is allocated before X is filled, so that sizes that do not fit fail at once */
     hybrid_status status = hybrid_dense_create(job->engine, job->A.cols, o->dense_cols,
                                                HYBRID_ROW_MAJOR, job->type, &job->X);
     if (status == HYBRID_OK)
@@ -40,8 +39,9 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* Returns 1 if an operand in JSON stays in its file: no step needs the whole operand.
-   Plans need it in memory, so that explain reads what a product would read as a whole. */
+/* Returns 1 if an operand in JSON stays in its file, because no step needs all of it. A
+   plan needs the operands in memory, so explain reads those that the library would read
+   completely. */
 static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
@@ -64,7 +64,7 @@ static int open_left(cli_job *job)
         return cli_fail_engine(job->engine, status);
     job->A = hybrid_file_csr(job->left_file);
     if (job->A.type == 0)
-        return cli_fail(CLI_INPUT, "%s: holds a dense matrix, no sparse one",
+        return cli_fail(CLI_INPUT, "%s: holds a dense matrix and must be sparse",
                         o->input[0]);
     return cli_operand_check_type(o->input[0], job->A.type, job->type);
 }

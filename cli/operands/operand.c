@@ -154,7 +154,7 @@ int cli_operand_is_large(hybrid_engine *engine, const char *name)
 
     if (hybrid_engine_machine(engine, &machine) != HYBRID_OK || machine.host_bytes == 0 ||
         hybrid_file_open(engine, name, &file) != HYBRID_OK)
-        return 0; /* reading it says what is wrong */
+        return 0; /* reading the file will report the error */
     const hybrid_csr A  = hybrid_file_csr(file);
     const int64_t value = A.type == HYBRID_F64 ? 8 : 4;
     const int64_t bytes = A.rows * 8 + A.nnz * (4 + value);

@@ -39,8 +39,8 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
                      uint64_t seed, hybrid_csr *sparse, hybrid_dense *dense,
                      int *is_dense);
 
-/* Returns 1 if the JSON operand `name` is sparse and larger than what the library reads as a
-   whole. */
+/* Returns 1 if the JSON operand `name` is sparse and larger than operands that the
+   library reads completely. */
 int cli_operand_is_large(hybrid_engine *engine, const char *name);
 
 #endif /* CLI_OPERAND_H */

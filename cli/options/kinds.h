@@ -20,10 +20,10 @@ typedef struct cli_devices {
     int count; /* 0 if --devices was not given */
 } cli_devices;
 
-/* Values of --format; 0 if none was given. */
+/* Values of --format; 0 if it was not given. */
 typedef enum cli_format {
-    CLI_FORMAT_MTX = 1, /* Matrix Market, of a sparse result */
-    CLI_FORMAT_NPY      /* NumPy, of a dense result */
+    CLI_FORMAT_MTX = 1, /* Matrix Market, for sparse results */
+    CLI_FORMAT_NPY      /* NumPy, for dense results */
 } cli_format;
 
 typedef enum cli_completion {

@@ -40,7 +40,7 @@ hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstance
 double hy_portions_s(const hy_portion *portions, int count,
                      const hy_circumstances *found);
 
-/* For how much of it packing and storing keep all workers busy. */
+/* Returns the seconds during which packing and storing keep all workers busy. */
 double hy_portions_workers_s(const hy_portion *portions, int count,
                              const hy_circumstances *found);
 

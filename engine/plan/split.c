@@ -104,13 +104,15 @@ static const char *find_reason(const hy_product *product, const hy_portion *port
     if (!host->variant)
         return "no variant of the host can compute it";
     if (any_has(portions, count, HY_AXIS_COLS))
-        return "X comes in panels, for which A stays on the device";
+        return "X comes in column blocks, for which A stays on the device";
     if (!hy_product_has_views(product))
-        return "empty rows and columns of A are left out: workers load X and store Y";
+        return "empty rows and columns of A are left out, so that workers load X and "
+               "store Y";
     if (any_has(portions, count, HY_AXIS_ROWS))
         return "X passes through the device in the order in which its chunks need it";
     if (product->options.flags & HYBRID_DETERMINISTIC)
-        return "bits of a dense result depend on who computes a row";
+        return "the bits of a dense result depend on whether host or device computes a "
+               "row";
     return NULL;
 }
 
@@ -124,7 +126,7 @@ static const char *find_loss(const hy_product *product, const hy_portion *portio
         const hy_layout *layout = &portions[i].layout;
         if (hy_image_is_gathered(&layout->image) &&
             hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
-            return "chunks bring X in panels of columns";
+            return "chunks bring X in column blocks";
     }
     return NULL;
 }

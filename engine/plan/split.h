@@ -17,7 +17,7 @@ typedef enum hy_run_kind { HY_RUNS_PAGEABLE, HY_RUNS_PINNED, HY_RUN_KINDS } hy_r
 typedef struct hy_forecast {
     const char *why_not; /* the device is alone; NULL if it is not, or there is none */
     hy_sharing sharing;  /* unless the device is alone */
-    double share;        /* of the work that the host is expected to take */
+    double share;        /* share of the work that the host is expected to take, 0 to 1 */
 } hy_forecast;
 
 typedef struct hy_split {
