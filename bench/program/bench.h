@@ -19,7 +19,7 @@ enum { BENCH_CUSPARSE = 1, BENCH_GRAPHBLAS = 2 };
 typedef struct bench_options {
     bench_op       op;
     hybrid_type    type;
-    hybrid_order   order;         /* 1: X and Y are column-major */
+    hybrid_order   order;         /* order of X and Y */
     hybrid_backend backend;
     int64_t        cols;          /* columns of X now: one of `widths` */
     int64_t        widths[BENCH_WIDTHS];

@@ -127,7 +127,7 @@ static hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin,
                             int64_t end)
 {
     constexpr size_t room = STAGES * sizeof(tile<T, R>);
-    static_assert(room <= 48 << 10, "it is a choice of HYBRID_RESIDENT or of its name");
+    static_assert(room <= 48 << 10, "more has to be asked for");
     const dim3 grid(unsigned(o.a.head.panels), hy_blocks(end - begin, R, MAX_ROUNDS));
     if (begin >= end)
         return HYBRID_OK;
