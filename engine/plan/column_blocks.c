@@ -1,5 +1,4 @@
-/* engine/plan/column_blocks.c - into which panels of columns an X on the device is cut.
- */
+/* engine/plan/column_blocks.c - cuts an X on the device into column blocks. */
 #include "engine/plan/column_blocks.h"
 
 #include "base/data/csr.h"
@@ -10,10 +9,12 @@
 
 enum {
     MOST_PINNED = 3,
-    LEAST_ROW   = HY_X_LINE,   /* bytes of a panel's row */
-    LEAST_X     = 64 << 20,    /* X of less is there soon */
-    HALF_LINE   = HY_LINE / 2, /* of an X that does not fit, if lines are too much */
-    FORCED_ROW  = 16
+    LEAST_ROW   = HY_X_LINE, /* fewest bytes of a row of a block */
+    LEAST_X     = 64 << 20,  /* bytes of X; a smaller X is sent too quickly to be worth
+                                cutting */
+    HALF_LINE = HY_LINE / 2, /* fewest bytes of a row if X does not fit and whole lines
+                                are too wide */
+    FORCED_ROW = 16
 };
 
 static int64_t value_size(const hy_product *product)
@@ -23,8 +24,8 @@ static int64_t value_size(const hy_product *product)
 
 /* ---- widths ----------------------------------------------------------------------- */
 
-/* Rows of a panel are whole lines of the host's cache, or of the device's if it copies
-   them by itself; in tests they may be less, so that there are panels of a narrow X. */
+/* Rows of a block are whole cache lines: of the host, or of the device if the device
+   copies them itself. Tests may ask for narrower rows, to get blocks of a narrow X. */
 static int64_t unit_of(const hy_product *product, int pinned)
 {
     const int forced = hy_settings_of(product->engine)->panels > 0;
@@ -34,14 +35,14 @@ static int64_t unit_of(const hy_product *product, int pinned)
     return pinned ? HY_X_LINE : HY_LINE;
 }
 
-/* Columns of each of so many panels, of so many bytes or a multiple. */
+/* Returns the columns of each of `panels` blocks, rounded up to `unit` bytes. */
 static int64_t cols_of(const hy_product *product, int64_t panels, int64_t unit)
 {
     const int64_t row = (product->b_cols * value_size(product) + panels - 1) / panels;
     return (row + unit - 1) / unit * unit / value_size(product);
 }
 
-/* X in blocks of so many columns. */
+/* Returns an image of X in blocks of `cols` columns. */
 static hy_image in_blocks(const hy_product *product, int64_t cols, int64_t last)
 {
     hy_image image = hy_product_image(product);
@@ -52,8 +53,8 @@ static hy_image in_blocks(const hy_product *product, int64_t cols, int64_t last)
     return image;
 }
 
-/* Panels of so many columns, of which the last takes in what moving them adds at the end:
-   their number is the same wherever Y lies. */
+/* Returns blocks of `cols` columns, the last of which may grow when blocks are moved to
+   cache lines of Y: the number of blocks does not depend on where Y lies. */
 static hy_image panels_of(const hy_product *product, int64_t cols)
 {
     hy_image p         = in_blocks(product, cols, cols);
@@ -68,7 +69,7 @@ int hy_column_blocks_may_move(const hy_product *product)
     return !(product->options.flags & HYBRID_DETERMINISTIC);
 }
 
-/* All of them on the device at once. */
+/* Returns blocks that are all on the device at once. */
 static hy_image side_by_side(const hy_product *product, int64_t panels, int pinned)
 {
     hy_image p = panels_of(product, cols_of(product, panels, unit_of(product, pinned)));
@@ -77,7 +78,7 @@ static hy_image side_by_side(const hy_product *product, int64_t panels, int pinn
     return p;
 }
 
-/* In so many or fewer, for pinned X and Y; NONE if that is no gain. */
+/* Returns at most n blocks for pinned X and Y, or no blocks if that is no gain. */
 static hy_image in_panels(const hy_product *product, int64_t n)
 {
     const hy_image p = side_by_side(product, n, 1);
@@ -107,9 +108,9 @@ hy_image hy_column_blocks_forced(const hy_product *product)
 
 /* ---- X that does not fit ---------------------------------------------------------- */
 
-/* The fewest panels for which places of `most` columns are enough, two of them: with a
-   last one that may grow, or, in places that are full already, with one more for what
-   moving them adds. */
+/* Returns the fewest blocks of which two fit in `bytes`. The last block may grow when
+   blocks are moved to cache lines of Y; if positions are full already, there is one block
+   more. */
 hy_image hy_column_blocks_within(const hy_product *product, size_t bytes)
 {
     const int64_t line = unit_of(product, 0) / value_size(product);
@@ -136,7 +137,7 @@ hy_image hy_column_blocks_within(const hy_product *product, size_t bytes)
 
 /* ---- X and Y pinned --------------------------------------------------------------- */
 
-/* Of a run of the layout, if it has these panels for X and Y that are pinned. */
+/* Returns the seconds of a run with these blocks, for pinned X and Y. */
 static double seconds_in(const hy_product *product, const hy_layout *layout,
                          const hy_image *panels)
 {
@@ -176,20 +177,20 @@ static hy_image best_pinned(const hy_product *product, const hy_layout *layout)
     return n > 0 ? forced(product, n, 1) : shortest_pinned(product, layout);
 }
 
-/* On the device, where X is whole in other runs. */
+/* Returns the room on the device that suits both X as a whole and these blocks. */
 static size_t room_of(const hy_layout *whole, const hy_image *panels)
 {
     return hy_larger(hy_align(hy_image_room(panels)), whole->shared_bytes);
 }
 
-/* Packs of A get their places beside so many bytes of X. 0: not all of them do. */
+/* Places packs of A beside `x_bytes` of X. Returns 1 if all packs have a place. */
 static int keeps_all(const hy_product *product, hy_layout *layout, size_t x_bytes)
 {
     hy_layout_keep_beside(product, x_bytes, layout);
     return product->rates.memory > x_bytes && hy_layout_keeps_all(layout);
 }
 
-/* One chunk at a time would not overlap with others, and a small X is there soon. */
+/* Blocks are no gain if chunks run one at a time or X is small. */
 static int may_gain(const hy_product *product, const hy_layout *layout)
 {
     return hy_settings_of(product->engine)->panels > 0 ||
@@ -204,7 +205,8 @@ static int can_have(const hy_product *product, const hy_layout *layout)
            hy_chunk_ranges(layout->chunks, layout->count) == layout->count;
 }
 
-/* Whether there are panels that are worth it, and all packs have their places. */
+/* Finds the blocks with the shortest run. Returns 1 if they are worth it and all packs
+   have a place. */
 static int take_best(const hy_product *product, hy_layout *layout)
 {
     if (!keeps_all(product, layout, layout->shared_bytes))

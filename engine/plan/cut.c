@@ -1,10 +1,9 @@
-/* engine/plan/cut.c - which schedule a product gets, and which layout.
+/* engine/plan/cut.c - chooses the schedule and the layout of a product.
 
-   What a schedule takes is known better the more is done for it: first what it promises
-   by sizes, then what a look at A says, then what the chunks say that it is cut into,
-   each dearer than the one before. So the schedule that seems to be the fastest is looked
-   at more closely, until the fastest one has been cut. Nothing is looked at that could
-   not gain by it. */
+   The time of a schedule is estimated in three steps, each dearer and more accurate than
+   the one before: from sizes, after a look at A, and from the chunks that the schedule
+   cuts. The schedule that seems fastest takes its next step, until the fastest one has
+   been cut. No step is taken that cannot change the choice. */
 #include "engine/plan/cut.h"
 
 #include <math.h>
@@ -13,13 +12,13 @@
 
 typedef enum knowledge { PROMISED, LOOKED, CUT } knowledge;
 
-enum { MOST = 8 }; /* schedules */
+enum { MOST = 8 }; /* maximum number of schedules */
 
 typedef struct option {
     const hy_schedule *schedule;
-    double seconds; /* INFINITY: it cannot be had */
+    double seconds; /* INFINITY: the schedule cannot be used */
     knowledge known;
-    int64_t up; /* bytes, of one that was cut, or looked at alone; or -1 */
+    int64_t up; /* bytes sent up, once cut or looked at; -1: unknown */
     hy_layout layout;
 } option;
 
@@ -92,7 +91,7 @@ static hybrid_status cut(choice *c, option *o)
 
 /* ---- the best of all ----------------------------------------------------------- */
 
-/* Of the device's; NULL if there is none. */
+/* Returns the best schedule of the device; NULL if there is none. */
 static option *find_best_of_device(choice *c)
 {
     option *best = NULL;
@@ -116,7 +115,7 @@ static option *find_best(choice *c)
     return best;
 }
 
-/* Until the best one is known as well as that. */
+/* Takes steps until the best schedule is known as well as `enough`. */
 static hybrid_status explore(choice *c, knowledge enough, option **best)
 {
     for (;;) {
@@ -155,7 +154,7 @@ static int64_t up_of(const choice *c, const hy_schedule *schedule)
     return -1;
 }
 
-/* The chunks are the caller's. */
+/* Hands the layout to the caller, who frees it. */
 static void take(choice *c, option *best, hy_layout *out)
 {
     *out         = best->layout;
@@ -166,8 +165,9 @@ static void take(choice *c, option *best, hy_layout *out)
     best->layout = (hy_layout){.depth = 0};
 }
 
-/* Where no option is left: what chunks touch may fit beside them where all of it does
-   not, or the other way round, as a row's share of B may exceed B. */
+/* Called when no schedule is left. Chunks with the rows that they touch may fit although
+   all of B or X does not, or the other way round, as the rows that one row touches may
+   exceed B. */
 static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
 {
     const hy_layout whole = {
@@ -182,7 +182,7 @@ static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, &whole, 1, out);
 }
 
-/* The schedule that a test names, or why it cannot be had. */
+/* Takes the schedule that a test names, or says why it cannot be used. */
 static hybrid_status cut_named(choice *c, const hy_schedule *schedule, option **best)
 {
     const hy_product *product = c->planning.product;

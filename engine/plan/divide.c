@@ -1,11 +1,10 @@
-/* engine/plan/divide.c - which devices compute a product, and which rows are whose.
+/* engine/plan/divide.c - divides the rows of a product among devices.
 
-   Each device plans for the whole product as if it were alone. Two estimates of that, of
-   all rows and of half of them, tell what a device takes whatever its part, which is
-   above all B or X that it must have, and what each row takes. With these, rows are
-   divided so that all are done at once. The fastest device is first; another takes part
-   if the time of all together, hy_seconds_together(), becomes less by it. Then those of a
-   dense product plan anew for the rows that are theirs. */
+   Each device plans for the whole product as if it were alone. Two estimates, of all rows
+   and of half of them, give its fixed time, mostly that of receiving B or X, and its time
+   per row. Rows are divided so that all devices finish together. The fastest device comes
+   first; another joins if hy_seconds_together() becomes shorter by it. If the result is
+   dense, devices then plan again for their own rows. */
 #include "engine/plan/divide.h"
 
 #include <math.h>
@@ -15,32 +14,32 @@
 #include "engine/plan/cut.h"
 #include "engine/plan/rank.h"
 
-/* Each device must take so much off the run, */
+/* least part of the run's time that a device must save to join */
 static const double LEAST_GAIN = 0.05;
-/* and have so much of the work. */
+/* least part of the work of a device */
 static const double LEAST_WEIGHT = 0.01;
-/* Of an even part, in tests that let all take part. */
+/* least part of an even share, in tests that let all devices join */
 static const double FORCED_WEIGHT = 0.25;
 
-/* A device whose part takes fixed_s + part * all_s. */
+/* A device that takes fixed_s + part * all_s. */
 typedef struct share {
     double fixed_s, all_s, alone_s;
     double weight;
-    int in; /* takes part */
+    int in; /* 1: the device takes part */
 } share;
 
 typedef struct division {
     const hybrid_csr *A, *B;
-    hy_portion *portions; /* one of each device that can compute the product */
+    hy_portion *portions; /* one for each device that can compute the product */
     int count;
     share of[HY_MOST_DEVICES];
-    double seconds; /* of those that take part so far */
+    double seconds; /* of the devices that take part so far */
 } division;
 
 /* ---- each for itself ----------------------------------------------------------- */
 
-/* The best candidate of the device that has a layout: *found says whether there is one.
- */
+/* Finds the best candidate of the device that has a layout; *found is 1 if there is
+   one. */
 static hybrid_status plan_alone(const division *d, hy_portion *portion, int *found)
 {
     hy_product *product = &portion->product;
@@ -65,7 +64,7 @@ static hybrid_status plan_alone(const division *d, hy_portion *portion, int *fou
     return HYBRID_OK;
 }
 
-/* Bits of a dense result depend on which kind of device computes a row. */
+/* The bits of a dense result depend on the kind of device that computes a row. */
 static int may_differ(const hy_product *product, const hy_backend *device)
 {
     const hy_backend *first = product->backend;
@@ -121,8 +120,9 @@ static void measure(division *d)
     }
 }
 
-/* So that those that take part are done at once: each at (1 + sum fixed / all) / (sum 1 /
-   all). A device whose fixed time alone is longer has no work. */
+/* Sets the weights so that all devices that take part finish at the same time, (1 + sum
+   of fixed / all) / (sum of 1 / all). A device whose fixed time is longer gets no
+   rows. */
 static void weigh(division *d)
 {
     const int all      = hy_settings_of(d->portions->product.engine)->all_devices;
@@ -163,7 +163,7 @@ static double seconds(const division *d)
 
 /* ---- who ----------------------------------------------------------------------- */
 
-/* The fastest that does not take part yet; -1: all do. */
+/* Returns the fastest device that does not take part yet; -1 if all do. */
 static int find_fastest(const division *d)
 {
     int best = -1;
@@ -203,14 +203,14 @@ static void choose(division *d)
 
 /* ---- which rows ---------------------------------------------------------------- */
 
-/* Products and rows of those before `row`. */
+/* Returns the scalar products and rows before `row`. */
 static double work_before(const hy_profile *profile, int64_t row)
 {
     return (double)hy_profile_range(profile, 0, row, profile->out_cols).products +
            (double)row;
 }
 
-/* The first row before which there is so much. */
+/* Returns the first row before which there is at least `work`. */
 static int64_t row_at(const hy_profile *profile, double work)
 {
     int64_t low = 0, high = profile->rows;
@@ -225,7 +225,8 @@ static int64_t row_at(const hy_profile *profile, double work)
     return low;
 }
 
-/* Those that take part, with rows that follow each other; the others go. */
+/* Gives each device that takes part a contiguous range of rows, and removes the
+   others. */
 static void give_rows(division *d)
 {
     const hy_profile profile = d->portions->product.profile;
@@ -251,11 +252,12 @@ static void give_rows(division *d)
             d->portions[kept] = *p;
         kept++;
     }
-    d->portions[kept - 1].end = profile.rows; /* rounding */
+    d->portions[kept - 1].end = profile.rows; /* corrects rounding */
     d->count                  = kept;
 }
 
-/* A dense result's rows are cut anew: places of packs, panels and rings are of these. */
+/* Cuts the rows of a dense result again, because positions of packs, column blocks and
+   rings concern these rows only. */
 static hybrid_status cut_own(const division *d, hy_portion *p)
 {
     hy_product *product = &p->product;
@@ -285,8 +287,9 @@ hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *po
 
 /* ---- rows of others ------------------------------------------------------------ */
 
-/* It has all of B or X, or its packs carry what they need. Of an A that stays, and where
-   bits depend on the chunk that a row is in, rows are computed where they are. */
+/* A device may take rows of others if it has all of B or X, or its packs carry what they
+   need. Rows of a resident A stay where they are, and so do rows whose bits depend on
+   their chunk. */
 static int may_take(const hy_portion *portion)
 {
     const unsigned flags = portion->product.options.flags;

@@ -1,9 +1,9 @@
-/* engine/plan/grain.c - how many chunks a product is to have, and how long they are.
+/* engine/plan/grain.c - chooses the number and the length of chunks.
 
-   Each chunk costs its launches, and the hand-overs between threads, whatever its size;
-   but copies, kernels and workers are busy at once only where there are several, and the
-   first one's operands and the last one's result overlap with nothing. On a device the
-   number is that with which the estimate is least, within what one chunk may hold. Where
+   Each chunk costs launches and hand-overs between threads, whatever its size, but
+   copies, kernels and workers overlap only if there are several chunks, and the first
+   chunk's operands and the last chunk's result overlap with nothing. On a device the
+   number of chunks is the one with the least estimate, within the limits of one chunk. If
    operands and result are on the device nothing is copied, and one chunk is best. */
 #include "engine/plan/grain.h"
 
@@ -16,23 +16,25 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    DEVICE_PRODUCTS = 128 << 20, /* a chunk that keeps a GPU busy for some milliseconds */
-    OUT_BYTES       = 128 << 20, /* of C that a chunk is expected to make */
-    CARRIED_BYTES   = 32 << 20,  /* of B that a chunk brings: packs stay in the cache */
-    DENSE_BYTES     = 32 << 20,  /* of Y in a chunk of SpMM on a device */
-    BLOCK_CHUNKS    = 8,         /* of each column block of X, at least */
-    MOST_TIMES      = 16,        /* the least number of chunks */
-    MIN_PRODUCTS    = 1 << 12,   /* in a chunk */
-    HOST_PRODUCTS =
-        256 << 10,         /* a core: results of all slots stay in the last-level cache */
-    HOST_LEAST = 1 << 20,  /* of a chunk */
-    HOST_DENSE = 128 << 20 /* products of SpMM, a core: some 0.1 s, see below */
+    DEVICE_PRODUCTS = 128 << 20, /* scalar products of a chunk that keep a GPU busy for
+                                    some milliseconds */
+    OUT_BYTES     = 128 << 20,   /* bytes of C that a chunk is expected to make */
+    CARRIED_BYTES = 32 << 20,    /* bytes of B that a chunk brings: packs stay in the
+                                    cache */
+    DENSE_BYTES   = 32 << 20,    /* bytes of Y in a chunk of SpMM on a device */
+    BLOCK_CHUNKS  = 8,           /* least number of chunks of each column block of X */
+    MOST_TIMES    = 16,          /* largest multiple of the least number of chunks */
+    MIN_PRODUCTS  = 1 << 12,     /* fewest scalar products of a chunk */
+    HOST_PRODUCTS = 256 << 10,   /* bytes per core: results of all slots stay in the
+                                    last-level   cache */
+    HOST_LEAST = 1 << 20,        /* fewest scalar products of a chunk */
+    HOST_DENSE = 128 << 20 /* scalar products of SpMM per core, about 0.1 s; see below */
 };
 
 /* ---- limits ------------------------------------------------------------------------ */
 
-/* Products of SpGEMM that make OUT_BYTES, as far as is known. Or, where each product
-   brings its entry of B, CARRIED_BYTES. */
+/* Returns the scalar products of SpGEMM that make OUT_BYTES, as far as is known, or that
+   need CARRIED_BYTES where each product brings its entry of B. */
 static double most_sparse(const hy_product *product)
 {
     const hy_features *f = &product->profile.features;
@@ -43,7 +45,8 @@ static double most_sparse(const hy_product *product)
     return fmin(bytes / entry, DEVICE_PRODUCTS);
 }
 
-/* Chunks that there are to be at least where X comes in blocks or passes through. */
+/* Returns the least number of chunks if X comes in column blocks or passes through a
+   ring. */
 static int64_t least_of_image(const hy_product *product, const hy_image *image)
 {
     const int64_t blocks = hy_image_col_blocks(image);
@@ -63,8 +66,8 @@ static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
     return hy_max(bytes / DENSE_BYTES + 1, least_of_image(product, &layout->image));
 }
 
-/* Chunks that slots have room for: those of a B or X that leaves them little are small.
- */
+/* Returns the least number of chunks that fit the slots; a large B or X leaves little
+   room. */
 static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
 {
     const size_t image = hy_align(hy_image_room(&layout->image));
@@ -84,7 +87,7 @@ static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
 
 /* ---- a device ---------------------------------------------------------------------- */
 
-/* Of so many equal chunks. */
+/* Returns the seconds of a run with `chunks` equal chunks. */
 static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t needs,
                          int64_t chunks, const hy_circumstances *found)
 {
@@ -93,8 +96,8 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
     return hy_estimate_seconds(p->product, &e);
 }
 
-/* A plan for many runs does not know whether X and Y will be pinned: the mean. Of an A
-   without its empty rows and columns workers copy both in any case. */
+/* A plan that will run often does not know whether X and Y will be pinned, so the mean of
+   both cases counts. With a reduced A, workers copy both in any case. */
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
                       int64_t chunks)
 {
@@ -108,7 +111,8 @@ static double seconds(const hy_planning *p, const hy_layout *layout, int64_t nee
     return (s + seconds_if(p, layout, needs, chunks, &found)) / 2;
 }
 
-/* From the least number on, in steps of a half or a third, as long as it becomes less. */
+/* Increases the number of chunks by a third or a half at a time, as long as the run gets
+   shorter. */
 static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 {
     const int64_t least =
@@ -131,8 +135,8 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 
 /* ---- either ------------------------------------------------------------------------ */
 
-/* In place a chunk of SpMM is one loop, and all wait for its last piece: as few chunks as
-   let an interrupt be seen soon. */
+/* In place a chunk of SpMM is one parallel loop that ends with its last piece, so there
+   are as few chunks as let an interrupt be seen soon. */
 static int64_t host_products(const hy_product *product)
 {
     const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
@@ -145,7 +149,7 @@ int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout)
 {
     const int64_t products = p->product->profile.features.products;
 
-    if (hy_product_is_there(p->product)) /* several would overlap nothing */
+    if (hy_product_is_there(p->product)) /* several chunks would overlap nothing */
         return least_of_room(p->product, layout);
     return hy_product_on_device(p->product) ? device_chunks(p, layout)
                                             : products / host_products(p->product) + 1;
@@ -157,7 +161,7 @@ int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout)
 
     if (!hy_product_on_device(p->product))
         return host_products(p->product);
-    /* a row more, so that none is left for a chunk of its own */
+    /* a little more, so that no remainder becomes a chunk of its own */
     const int64_t even = f->products / hy_grain_chunks(p, layout) + 1;
     return even + hy_min(f->products_max, even / 16);
 }

@@ -1,15 +1,14 @@
-/* engine/plan/grain.h - how many chunks a product is to have, and how long they are. */
+/* engine/plan/grain.h - chooses the number and the length of chunks. */
 #ifndef HY_GRAIN_H
 #define HY_GRAIN_H
 
 #include "engine/plan/layout.h"
 
-/* Chunks with which a run of the layout, as it is asked for, is predicted to take the least
-   time (estimate.h). At least 1. Where the product is computed in place, chunks that
-   workers share well. */
+/* Returns the number of chunks, 1 or more, with which a run of the layout is predicted to
+   be shortest (estimate.h). If the product is computed in place, it suits the workers. */
 int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout);
 
-/* Products to aim for in each of them. */
+/* Returns the scalar products that each chunk should have. */
 int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout);
 
 #endif /* HY_GRAIN_H */

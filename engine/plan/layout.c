@@ -1,5 +1,5 @@
-/* engine/plan/layout.c - how a product could lie on its device: a value, to be compared.
- */
+/* engine/plan/layout.c - how a product would lie on its device: a value, to be
+   compared. */
 #include "engine/plan/layout.h"
 
 #include "base/data/csr.h"
@@ -8,13 +8,13 @@
 #include "pipeline/site/pack_cache.h"
 #include "pipeline/site/tenant.h"
 
-enum { QUICK = 4 /* times fewer bytes are sent sooner than read */ };
+enum { QUICK = 4 /* sending this many bytes takes less time than reading one */ };
 
 /* ---- what is there ---------------------------------------------------------------- */
 
-/* Which rows of B or X chunks wait for. To look reads a line of the caches for each row
-   of A, if rows are not shorter; where X is so much less that all of it is sent sooner, a
-   product that may be the only one does without. A ring of rows must know. */
+/* Finds which rows of B or X each chunk waits for. This reads at least one cache line for
+   each row of A. If X is so small that all of it is sent sooner, a product that runs once
+   does without. A ring of rows needs it always. */
 static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout)
 {
     hy_context *ctx     = &p->product->engine->ctx;
@@ -36,8 +36,8 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
-/* Room for B or X. Of one in the memory of the device, for what kernels cannot read where
-   it is: offsets, or an X in another order, unless that does not fit. */
+/* Returns the room for B or X. For an operand in device memory it is the room for copies
+   that kernels need: offsets, or an X in another order, unless that does not fit. */
 static size_t room_of(const hy_product *product, size_t image)
 {
     if (!product->second_there)

@@ -1,62 +1,67 @@
-/* engine/plan/layout.h - how a product could lie on its device: a value, to be compared.
+/* engine/plan/layout.h - how a product would lie on its device: a value, to be compared.
 
-   Of B or X what stays there, what passes through or what chunks bring; slots; and the
-   chunks that all of this leaves room for. cut.c tries layouts and gives the plan one. */
+   A layout has the image of B or X, slots, and the chunks for which these leave room.
+   cut.c tries layouts and gives one to the plan. */
 #ifndef HY_LAYOUT_H
 #define HY_LAYOUT_H
 
 #include "engine/plan/product.h"
 #include "partition/pattern/extents.h"
 
-enum { HY_RESIDENT_SHARE = 4 /* slots beside an A that stays: small, and many fit */ };
+enum { HY_RESIDENT_SHARE = 4 /* slots beside a resident A are small, so that many packs
+                                fit */ };
 
-/* Bytes up of the ways in which an X that does not fit could come; -1: was not looked at,
-   or is not to be had. */
+/* Bytes sent up by each way in which an X that does not fit could come; -1: unknown, or
+   the way cannot be used. */
 typedef struct hy_ways_up {
     int64_t gathered, window, panels;
 } hy_ways_up;
 
 typedef struct hy_layout {
-    /* asked for */
-    hy_image image;   /* of B or X on the device */
-    int depth;        /* slots; 0: there is no such layout */
-    int share;        /* which take one part in so many of what B or X leaves */
-    int64_t products; /* to aim for in a chunk (grain.h) */
+    /* set by the caller */
+    hy_image image;   /* image of B or X on the device */
+    int depth;        /* number of slots; 0: there is no such layout */
+    int share;        /* slots take one part in `share` of what B or X leaves */
+    int64_t products; /* scalar products that a chunk should have (grain.h) */
 
-    /* what comes of it */
-    hy_image if_pinned;    /* of X in runs with X and Y pinned; if it has column blocks */
-    size_t resident_bytes; /* of B or X sent to the device, if it is not gathered */
-    size_t shared_bytes;   /* and its room there; 0 if it is */
-    size_t converted_bytes; /* room for what kernels cannot read of a B or X that the caller
-                               has on the device */
+    /* results */
+    hy_image if_pinned;    /* image of X in runs with pinned X and Y, if it has column
+                              blocks */
+    size_t resident_bytes; /* bytes of B or X sent to the device, unless it is gathered */
+    size_t shared_bytes;   /* bytes of the room for B or X on the device; 0 if it is
+                              gathered */
+    size_t converted_bytes; /* room for copies that kernels need of a B or X that the
+                               caller has on the device */
     hy_chunk *chunks;
     int64_t count;
-    hy_ways_up ways_up; /* of all ways that were compared, this one too */
-    double seconds;     /* that a run is predicted to take on the device */
+    hy_ways_up ways_up; /* for all ways that were compared, including this one */
+    double seconds;     /* predicted time of a run on the device */
 } hy_layout;
 
-/* What all layouts are for that are compared. */
+/* The product for which layouts are compared. */
 typedef struct hy_planning {
     const hy_product *product;
-    const hybrid_csr *A, *B; /* B NULL: SpMM */
-    hy_extents *extents;     /* of rows of A: found when somebody asks (schedule.h) */
+    const hybrid_csr *A, *B; /* B is NULL for SpMM */
+    hy_extents *extents;     /* of rows of A; found when first needed (schedule.h) */
 } hy_planning;
 
-/* From what is asked for what comes of it. 0 slots, and neither chunks nor an error, if
-   some row does not fit so. To be freed. */
+/* Computes the results from the fields that the caller has set. The layout has 0 slots
+   and no chunks, without an error, if some row does not fit. The caller frees it. */
 hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout);
 
-/* The same, where that is an error: NO_DEVICE_MEMORY names the row. */
+/* Does the same, but a row that does not fit is an error: NO_DEVICE_MEMORY names the
+   row. */
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
 
-/* Its chunks; it has 0 slots then. One without chunks is fine. */
+/* Frees the chunks, after which the layout has 0 slots. A layout without chunks is
+   allowed. */
 void hy_layout_free(const hy_product *product, hy_layout *layout);
 
-/* Packs of A that stay get their places, as many as fit. */
+/* Places packs of A that are to be cached, as many as fit. */
 void hy_layout_keep(const hy_product *product, hy_layout *layout);
 
-/* The same beside `shared` bytes of B or X. Packs that last from run to run leave other live
-   plans the device memory that these need to run. */
+/* Does the same beside `shared` bytes of B or X. Packs that last from run to run leave
+   other live plans the device memory that they need to run. */
 void hy_layout_keep_beside(const hy_product *product, size_t shared, hy_layout *layout);
 int hy_layout_keeps_all(const hy_layout *layout);
 

@@ -1,5 +1,5 @@
-/* engine/plan/plan.c - inspect, rank, cut, divide, open the sites, let the host take
- * part. */
+/* engine/plan/plan.c - makes plans: inspect, rank, cut, divide, open the sites, let the
+   host help. */
 #include "engine/plan/plan.h"
 
 #include <math.h>
@@ -16,13 +16,13 @@
 #include "engine/plan/reduce.h"
 #include "engine/plan/weigh.h"
 
-/* A call that takes so many times as long as to look at how entries lie is worth it, for
-   its estimate alone. */
+/* A call that takes at least this many times as long as a look at the positions of
+   entries is worth the look, if only for its estimate. */
 static const double LOOKS = 10;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
-/* Chunks of the host are parts of host memory, unless the caller caps device memory. The
+/* Chunks of the host lie in host memory, unless the caller limits device memory. The
    sentence names the row. */
 static hybrid_status no_room(const hy_product *product)
 {
@@ -33,8 +33,8 @@ static hybrid_status no_room(const hy_product *product)
     return HYBRID_NO_MEMORY;
 }
 
-/* Of these candidates the cheapest whose backend can hold the work; none yet, if the host
-   turns out to be sooner than a device. */
+/* Picks the cheapest of these candidates whose backend has room for the work. Picks none
+   if the host is predicted to be faster than a device. */
 static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
                                const hybrid_csr *B, int begin, int end)
 {
@@ -61,7 +61,7 @@ static hybrid_status choose(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     return choose_of(plan, A, B, 0, plan->candidates.count);
 }
 
-/* Whether X and Y are pinned: the driver takes some us to tell. */
+/* Finds out whether X and Y are pinned; asking the driver takes some microseconds. */
 static void ask_pinned(hybrid_plan *plan)
 {
     const hy_once *once = plan->unasked;
@@ -71,7 +71,8 @@ static void ask_pinned(hybrid_plan *plan)
     plan->unasked = NULL;
 }
 
-/* Who may compute it. If a test names a schedule, those whose it is. */
+/* Ranks the variants that may compute the product; if a test names a schedule, only those
+   that can use it. */
 static hybrid_status rank(hybrid_plan *plan)
 {
     static const char *const why_not = "only the host computes in place";
@@ -94,7 +95,8 @@ static hybrid_status rank(hybrid_plan *plan)
                               why_not);
 }
 
-/* Profile and candidates, in place of those that the plan has. */
+/* Inspects the operands and ranks again, in place of the profile and candidates of the
+   plan. */
 static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hy_counter *counter)
 {
@@ -103,7 +105,7 @@ static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     return rank(plan);
 }
 
-/* Whether the host may compute an SpMM, whatever is found. */
+/* Returns 1 if the host may compute this SpMM, whatever inspection finds. */
 static int may_be_settled(const hy_product *product)
 {
     const hybrid_plan_options *o = &product->options;
@@ -113,8 +115,8 @@ static int may_be_settled(const hy_product *product)
            !(o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN));
 }
 
-/* Whether the host computes, however long rows are and their entries lie, since a device
-   would gain less than the time `look_s` in which that is found out. */
+/* Returns 1 if the host computes, whatever the rows of A look like, because a device
+   would gain less than the `look_s` seconds that finding out takes. */
 static int is_settled(hybrid_plan *plan, const hybrid_csr *A, double look_s)
 {
     const int host = hy_rank_first_host(&plan->candidates);
@@ -125,7 +127,7 @@ static int is_settled(hybrid_plan *plan, const hybrid_csr *A, double look_s)
     return host == 0 || plan->spared_s > 0;
 }
 
-/* In one chunk, for which nobody asks where rows begin. */
+/* Plans the product as one chunk, which needs no ranges of rows. */
 static int is_one_chunk(hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A)
 {
@@ -139,14 +141,15 @@ static int is_one_chunk(hy_product *product, const hy_candidates *candidates,
     return hy_grain_chunks(&planning, &layout) == 1;
 }
 
-/* Whether the host is done so soon that nobody waits for a look at how entries lie. */
+/* Returns 1 if the host finishes so soon that a look at the positions of entries is not
+   worth it. */
 static int is_short(const hybrid_plan *plan, double look_s)
 {
     return hy_weigh_worst(&plan->product, &plan->candidates) < LOOKS * look_s;
 }
 
-/* Whether the host is done before a device could be, whatever that computes with: then
-   its variants are the candidates, and nobody estimates others. */
+/* Returns 1 if the host finishes before a device could, whatever the variant: then only
+   the host's variants are candidates. */
 static int is_tiny(hybrid_plan *plan)
 {
     const hy_product *product   = &plan->product;
@@ -163,8 +166,8 @@ static int is_tiny(hybrid_plan *plan)
                         hy_estimate_least_s(&rates));
 }
 
-/* By sizes alone, and by how entries lie, where that is enough for a product that the
-   host computes once. */
+/* Plans by sizes alone, or by sizes and positions of entries, if that is enough for a
+   product that the host computes once. */
 static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *enough)
 {
     hy_product *product = &plan->product;
@@ -183,7 +186,7 @@ static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *
     return HYBRID_OK;
 }
 
-/* No further than is needed to know who computes, and how long that takes. */
+/* Inspects no more than is needed to know who computes and how long that takes. */
 static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
                                     const hybrid_csr *B, const hy_counter *counter)
 {
@@ -208,7 +211,7 @@ static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
     return rank(plan);
 }
 
-/* By a device: the host reads operands in place. */
+/* Only a device uses the reduced A: the host reads operands in place. */
 static hybrid_status choose_reduced(hybrid_plan *plan)
 {
     const hybrid_csr *A = &plan->product.hypersparse.A;
@@ -217,15 +220,15 @@ static hybrid_status choose_reduced(hybrid_plan *plan)
     return choose_of(plan, A, NULL, 0, hy_rank_first_host(&plan->candidates));
 }
 
-/* Whether all of A is to be tried where the reduced A failed. */
+/* Returns 1 if planning with all of A may succeed where the reduced A failed. */
 static int gives_way(hybrid_status status)
 {
     return status == HYBRID_NO_MEMORY || status == HYBRID_NO_DEVICE_MEMORY ||
            status == HYBRID_UNSUPPORTED;
 }
 
-/* For A without its empty rows and columns, if that pays, there is memory for it, and a
-   variant that computes it. */
+/* Plans for the reduced A if that pays, there is memory for it, and a variant computes
+   it; otherwise for all of A. */
 static hybrid_status choose_reduced_or_all(hybrid_plan *plan, const hybrid_csr *A,
                                            const hybrid_csr *B, const hy_counter *counter)
 {
@@ -265,7 +268,7 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- the sites -------------------------------------------------------------------- */
 
-/* B is on its way to the first device: it may be another portion's, or nobody's. */
+/* B may be on its way to the first device, whose portion may be another one, or none. */
 static hybrid_status open_sites(hybrid_plan *plan, hy_loader **early)
 {
     hy_loader *none = NULL;
@@ -280,7 +283,7 @@ static hybrid_status open_sites(hybrid_plan *plan, hy_loader **early)
     return hy_prefetch_end(early);
 }
 
-/* Among the engine's devices, if one computes it. */
+/* Divides the product among the engine's devices, if a device computes it. */
 static hybrid_status divide(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
 {
     hy_product *product = &plan->product;
@@ -311,7 +314,7 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     HY_TRY(divide(plan, A, B));
     HY_TRY(open_sites(plan, early));
     HY_TRY(hy_split_open(&plan->product, plan->portions, plan->count, &plan->split));
-    plan->product.options.variant = NULL; /* the caller's */
+    plan->product.options.variant = NULL; /* the name belongs to the caller */
     for (int i = 0; i < plan->count; i++)
         plan->portions[i].product.options.variant = NULL;
     return hy_progress_check(&plan->product.engine->ctx.progress);
@@ -340,20 +343,20 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->count         = 1;
     plan->history.bound = (hy_bound *)(void *)(plan->portions + devices);
     hy_portion_of(&plan->product, plan->portions);
-    plan->portions->traffic.other_up = -1; /* until somebody asks */
+    plan->portions->traffic.other_up = -1; /* unknown until it is asked for */
     HY_TRY_ELSE_DONE(make(plan, A, B, &early));
 done:
     if (status == HYBRID_OK) {
-        plan->unasked = NULL; /* the caller's */
+        plan->unasked = NULL; /* belongs to the caller */
         *out          = plan;
         return HYBRID_OK;
     }
-    (void)hy_prefetch_end(&early); /* the first error is the one that counts */
+    (void)hy_prefetch_end(&early); /* the first error is the one that is reported */
     hybrid_plan_destroy(plan);
     return status;
 }
 
-/* Bytes and time of the first run, of X and Y that are not pinned. */
+/* Predicts bytes and time of the first run, with X and Y that are not pinned. */
 static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
 {
     hy_history *history = &plan->history;

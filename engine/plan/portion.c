@@ -22,7 +22,7 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **early)
     const size_t shared       = l->count > 0 ? l->shared_bytes : 0;
 
     if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
-        HY_TRY(hy_prefetch_end(early)); /* its place is others' now */
+        HY_TRY(hy_prefetch_end(early)); /* its memory belongs to other plans now */
     HY_TRY(hy_site_open(backend, &product->rates, product->op, l->chunks, l->count, slots,
                         product->result_there, shared, *early, &portion->site));
     hy_site *site     = portion->site;
@@ -35,8 +35,8 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **early)
     return HYBRID_OK;
 }
 
-/* Whether a run may have the rooms for X and Y in columns: what is in use counts blocks
-   that could be theirs, so where it seems too much they are asked for. */
+/* Returns 1 if a run may use the rooms for X and Y in columns. Pooled blocks could become
+   these rooms, so the backend is asked where memory seems short. */
 static int leaves_rooms(const hy_product *product)
 {
     hy_backend *backend       = product->backend;
@@ -63,7 +63,7 @@ hybrid_status hy_portion_open(hy_portion *portion, hy_loader **early)
         return HYBRID_OK;
     if (status != HYBRID_OK && status != HYBRID_NO_DEVICE_MEMORY)
         return status;
-    /* blocks kept from earlier plans may be larger than what was asked for */
+    /* pooled blocks of earlier plans may be larger than what was asked for */
     hy_message_clear(&backend->ctx->message);
     hy_site_close(portion->site);
     portion->site = NULL;
@@ -86,7 +86,7 @@ hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstance
     const hy_layout *layout = &portion->layout;
     const hy_estimate e     = hy_estimate_device(&portion->product, layout, found);
 
-    /* chunks of a dense result are its rows alone */
+    /* the chunks of a dense result cover its own rows only */
     return portion->product.op == HY_SPGEMM && portion->weight < 1
                ? hy_estimate_part(&e, layout, portion->weight)
                : e;

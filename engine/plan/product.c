@@ -1,11 +1,11 @@
-/* engine/plan/product.c - what is known of a product. */
+/* engine/plan/product.c - what is known about a product. */
 #include "engine/plan/product.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "pipeline/load/room.h"
 
-/* Columns of the operand in 32 bits, on the device. */
+/* Returns the room on the device for the operand's columns in 32 bits. */
 static size_t narrow_room(const hybrid_engine *engine, const hybrid_csr *A)
 {
     const hybrid_csr *there = A ? hy_spaces_of(&engine->spaces, A) : NULL;
@@ -33,7 +33,7 @@ hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybri
                           .b_cols       = B ? B->cols : dense_cols,
                           .b_nnz        = B ? B->nnz : 0};
 
-    if (product.a_there) /* it stays where it is */
+    if (product.a_there) /* A stays where it is */
         product.options.flags &= ~(unsigned)HYBRID_RESIDENT;
     return product;
 }
@@ -70,7 +70,7 @@ hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
 {
     const hybrid_plan_options *o = &product->options;
-    /* blocks pay in many runs; who names a variant or asks why has them looked for */
+    /* blocks pay off in many runs; a named variant and explain look for them too */
     const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
 
     if (product->op != HY_SPMM)
@@ -78,8 +78,8 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
     return hy_inspect_fill(&product->engine->ctx, A, blocks, &product->profile);
 }
 
-/* For X and Y in columns, should they come so; where X does not fit, only if they are
-   expected to. */
+/* Leaves room for transposing X and Y in columns; if X does not fit, only if columns are
+   expected. */
 static void leave_rooms(hy_product *product)
 {
     const hy_features *f = &product->profile.features;

@@ -1,8 +1,8 @@
-/* engine/plan/product.h - what is known of a product, as a value.
+/* engine/plan/product.h - what is known about a product, as a value.
 
-   The plan fills it in: sizes and options as they were asked for, what inspection finds,
-   and who computes the product. Whoever compares ways of computing it (rank, weigh, reduce,
-   schedules, panels, layout, traffic, cut, split) reads it and changes nothing. */
+   The plan fills it in: sizes, options, what inspection finds, and who computes the
+   product. The files that compare ways of computing it (rank, weigh, reduce, schedules,
+   column_blocks, layout, traffic, cut, split) only read it. */
 #ifndef HY_PRODUCT_H
 #define HY_PRODUCT_H
 
@@ -14,91 +14,96 @@ typedef struct hy_product {
     hybrid_engine *engine;
     hy_op op;
     hybrid_plan_options options;   /* `variant` is NULL once the plan is made */
-    int once;                      /* a run of it, and no other */
-    int pinned;                    /* once: the device may copy X and Y by itself */
+    int once;                      /* 1: a one-shot call */
+    int pinned;                    /* one-shot call; 1: the device may copy X and Y
+                                      directly */
     int64_t rows, cols;            /* of A */
-    int64_t b_rows, b_cols, b_nnz; /* of B; of X, or of what is sent of it: rows, columns,
-                                      0 */
+    int64_t b_rows, b_cols, b_nnz; /* of B; or rows and columns of X, or of the part of X
+                                      that is sent, and 0 */
 
-    /* in the memory of a device */
-    hy_backend *there; /* who computes then; NULL: nothing is */
-    int a_there, second_there, result_there; /* A; B or X; the result */
-    size_t narrow_room; /* for columns of 64 bits, in 32 */
+    /* operands in device memory */
+    hy_backend *there; /* the device that has them and computes; NULL: all are in host
+                          memory */
+    int a_there, second_there, result_there; /* 1 if A; B or X; or the result is in device
+                                                memory */
+    size_t narrow_room; /* bytes for 64-bit columns in 32 bits */
 
-    /* found */
-    hy_hypersparse hypersparse; /* the reduced A, if the product is computed with that */
+    /* results of inspection */
+    hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
     hy_profile profile; /* of A, or of the reduced A */
-    double host_s;      /* predicted, of an SpMM that the host may take from the device, else
-                           INFINITY */
+    double host_s;      /* predicted time of an SpMM that the host may take from the
+                           device; else INFINITY */
 
-    /* who computes it: hy_product_assign() */
+    /* set by hy_product_assign() */
     const hy_variant *variant;
     hy_backend *backend;
     hy_rates rates;     /* of the backend; `memory` is what the rooms below leave */
-    size_t transposed_room; /* of the device's memory, twice: X and Y in columns */
+    size_t transposed_room; /* bytes of each of two rooms on the device, for X and for Y
+                               in columns */
 } hy_product;
 
-/* Of these operands; B NULL: SpMM with dense_cols columns. Nothing is found yet. */
+/* Makes the product of these operands. B is NULL for SpMM with `dense_cols` columns. */
 hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hybrid_plan_options *options);
 void hy_product_free(hy_product *product);
 
-/* What sizes tell of an SpMM (hy_inspect_sizes()). */
+/* Finds what sizes tell about an SpMM (hy_inspect_sizes()). */
 hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A);
 
-/* Inspect A, or the reduced A, and B; in place of what was found before. `counter` as in
-   inspect.h. */
+/* Inspects A, or the reduced A, and B, in place of what was found before. `counter` is as
+   in inspect.h. */
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter);
 
-/* And how the entries of A lie, of an SpMM. */
+/* Finds in addition how the entries of A lie, for an SpMM. */
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A);
 
-/* Whether all of B or X leaves slots some room on the backend: what that makes of chunks
-   an estimate tells. */
+/* Returns 1 if all of B or X leaves slots some room on the backend. An estimate tells how
+   small chunks become. */
 int hy_product_fits(const hy_product *product);
 
-/* This variant computes it on this backend. */
+/* Lets this variant compute the product on this backend. */
 void hy_product_assign(hy_product *product, const hy_variant *variant,
                        hy_backend *backend);
 
-/* Bytes of B or X that are sent to the device, if they are to lie so there. */
+/* Returns the bytes of B or X that are sent to the device for this image. */
 static inline size_t hy_product_sent(const hy_product *product, const hy_image *image)
 {
     return product->second_there ? 0 : hy_image_bytes(image);
 }
 
-/* Whether it is computed on a device: operands are copied there. */
+/* Returns 1 if the product is computed on a device, to which operands are copied. */
 static inline int hy_product_on_device(const hy_product *product)
 {
     return product->backend->ops->copy != NULL;
 }
 
-/* Whether nothing is copied to the device or from it. */
+/* Returns 1 if operands and result are on the device, so that nothing is copied. */
 static inline int hy_product_is_there(const hy_product *product)
 {
     return product->a_there && product->second_there && product->result_there;
 }
 
-/* Whether X and Y are expected in columns, of more than one, which take the host longer than
-   rows. */
+/* Returns 1 if X and Y are expected in columns, more than one, which take the host longer
+   than rows. */
 static inline int hy_product_in_columns(const hy_product *product)
 {
     return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
 }
 
-/* B or X as the variant reads it on the device, whole; of no form when computing in place,
-   or when chunks carry what they need. */
+/* Returns the image of all of B or X as the variant reads it on the device. It has no
+   form if the product is computed in place or chunks carry what they need. */
 hy_image hy_product_image(const hy_product *product);
 
-/* Whether chunks find X and Y where the caller has them, as the host must to compute some of
-   them, and a device to copy them itself: the reduced A has some rows of each. */
+/* Returns 1 if chunks find X and Y where the caller has them. The host needs that to
+   compute some of the rows, and a device to copy them directly. The reduced A uses some
+   rows of each only. */
 static inline int hy_product_has_views(const hy_product *product)
 {
     return !hy_is_hypersparse(&product->hypersparse);
 }
 
-/* A, or the reduced A that the product is computed with. */
+/* Returns A, or the reduced A with which the product is computed. */
 static inline const hybrid_csr *hy_product_a(const hy_product *product,
                                              const hybrid_csr *A)
 {

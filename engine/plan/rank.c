@@ -1,4 +1,4 @@
-/* engine/plan/rank.c - which variant: refuse, cost, rank. */
+/* engine/plan/rank.c - ranks variants: refuse, cost, order. */
 #include "engine/plan/rank.h"
 
 #include <math.h>
@@ -8,7 +8,11 @@
 #include "base/data/min_max.h"
 #include "engine/rates/estimate.h"
 
-enum { CHUNKS = 8, CHUNK_PRODUCTS = 8 << 20 /* of a device, for all its variants */ };
+enum {
+    CHUNKS         = 8,
+    CHUNK_PRODUCTS = 8 << 20 /* chunks that are assumed on a device, for
+                                all variants */
+};
 
 int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
 {
@@ -17,7 +21,7 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
     return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
 }
 
-/* With an A that is resident, of a later run. */
+/* With a resident A, predicts a later run. */
 static double predict(const hy_product *product, const hy_candidate *c)
 {
     const hy_circumstances found = hy_circumstances_of(product);
@@ -35,7 +39,7 @@ static double predict(const hy_product *product, const hy_candidate *c)
     return hy_estimate_seconds(&as, &e);
 }
 
-/* NULL, or why it does not reach operands in the memory of the device. */
+/* Returns NULL, or why the variant cannot use operands in device memory. */
 static const char *find_place(const hy_product *product, const hy_variant *variant)
 {
     if (product->a_there && !variant->csr)
@@ -63,7 +67,7 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
     return c;
 }
 
-/* Cheapest first, behind the `begin` that stay where they are. */
+/* Adds a candidate, cheapest first, behind the first `begin`. */
 static void add(hy_candidates *out, int begin, hy_candidate c)
 {
     int i = out->count++;
@@ -79,8 +83,8 @@ static void add(hy_candidates *out, int begin, hy_candidate c)
     out->of[i] = c;
 }
 
-/* How much of a variant's name is compared: a name means that variant alone, even if
-   others begin with it. */
+/* Returns how much of a variant's name is compared: a full name means that variant alone,
+   even if other names begin with it. */
 static size_t compared(const hybrid_engine *engine, const char *prefix)
 {
     const size_t length = prefix ? strlen(prefix) : 0;

@@ -1,4 +1,4 @@
-/* engine/plan/rank.h - which variant: refuse, cost, rank. */
+/* engine/plan/rank.h - ranks variants: refuse, cost, order. */
 #ifndef HY_RANK_H
 #define HY_RANK_H
 
@@ -10,32 +10,34 @@ typedef struct hy_candidate {
     const hy_variant *variant;
     hy_backend *backend;
     const char *refused; /* NULL, or why it cannot run */
-    double predicted_s;  /* of a run as a plan expects it (estimate.h), B or X fitting */
+    double predicted_s;  /* predicted time of a run as the plan expects it (estimate.h),
+                            if B or X fits */
 } hy_candidate;
 
 typedef struct hy_candidates {
-    int count, chosen; /* index of the one that computes */
+    int count, chosen; /* `chosen` is the index of the candidate that computes */
     hy_candidate of[HY_CANDIDATES];
 } hy_candidates;
 
-/* Whether the variant belongs to the backend: "spgemm.host.hash" does to "host". */
+/* Returns 1 if the variant belongs to the backend, as "spgemm.host.hash" to "host". */
 int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
 
-/* The variant of this product named `prefix`, or all whose name begins so (NULL: all of
-   the engine's backend, then those of the host, to which AUTO falls back), cheapest first,
-   the device before the host, refused ones last. DETERMINISTIC refuses variants whose
-   sums have no fixed order. Fails with UNSUPPORTED and a sentence that lists each refusal
-   when none is left. */
+/* Ranks the variant of this product named `prefix`, or all variants whose name begins
+   with it (NULL: all of the engine's backend, and those of the host to which AUTO falls
+   back). The cheapest comes first, the device before the host, refused ones last.
+   DETERMINISTIC refuses variants whose sums have no fixed order. UNSUPPORTED, with a
+   sentence that lists each refusal, if none is left. */
 hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
 
-/* The same of that device alone; none may be left. */
+/* Ranks variants of that device alone; none may be left. */
 void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out);
 
-/* Index of the first candidate that computes in place: their number if there is none. */
+/* Returns the index of the first candidate that computes in place, or the number of
+   candidates. */
 int hy_rank_first_host(const hy_candidates *candidates);
 
-/* The host's cheapest variant for the product, whatever the name asked for; out->variant is
-   NULL if there is none. */
+/* Finds the host's cheapest variant for the product, whatever the options name;
+   out->variant is NULL if there is none. */
 void hy_rank_host(const hy_product *product, hy_candidate *out);
 
 #endif /* HY_RANK_H */

@@ -1,10 +1,9 @@
-/* engine/plan/reduce.c - whether a product is computed without the empty rows and columns
-   of A.
+/* engine/plan/reduce.c - decides whether a product is computed with the reduced A.
 
-   Which rows are empty is known soon; which columns are takes a look at all entries, as
-   long as a small part of the bus's time. So it is taken where rows are empty or entries
-   few, and by plans for many runs. Workers gather X and store Y then, even if these are
-   pinned: a quarter less for the bus is worth that. */
+   Empty rows are found quickly. Finding empty columns takes a look at all entries, which
+   takes a small part of the bus's time. Planning therefore looks if many rows are empty
+   or entries are few, and for plans that will run often. Workers then gather X and store
+   Y, even if both are pinned; sending a quarter less is worth that. */
 #include "engine/plan/reduce.h"
 
 #include "base/data/csr.h"
@@ -12,22 +11,23 @@
 #include "partition/move/sources.h"
 
 enum {
-    LEAST_PART = 4, /* of rows and columns that are empty, one in so many */
-    SIGN_PART  = 8, /* the same of rows, for a look at columns */
-    FEW        = 2, /* entries a column, for it too */
-    LEAST_ROW  = HY_LINE
+    LEAST_PART = 4, /* one part in LEAST_PART of rows and columns must be empty */
+    SIGN_PART  = 8, /* one part in SIGN_PART of the rows must be empty for a look at
+                       columns */
+    FEW       = 2,  /* or there are fewer entries per column than this */
+    LEAST_ROW = HY_LINE
 };
 
 static const hy_candidate *first_of(const hy_candidates *candidates)
 {
     int i = 0;
 
-    while (candidates->of[i].refused) /* one is not */
+    while (candidates->of[i].refused) /* one candidate is not refused */
         i++;
     return &candidates->of[i];
 }
 
-/* Chunks of so many rows of A, and who shares them with the host, mean those of A. */
+/* With chunk_rows or a share of the host, numbers of rows refer to all of A. */
 static int may_pay(const hy_product *product, const hy_candidate *best,
                    const hybrid_csr *A)
 {
@@ -46,8 +46,8 @@ static int64_t empty_of(const hy_touched *touched, int64_t all)
     return all - touched->count;
 }
 
-/* Of what is found empty, if it is enough, and the host does not have all of it sooner.
- */
+/* Finds the reduced A if enough is empty and the host does not compute all of A
+   sooner. */
 static hybrid_status find(const hy_product *product, const hy_candidate *best,
                           const hybrid_csr *A, hy_hypersparse *c, double *device_s)
 {
@@ -80,7 +80,7 @@ hybrid_status hy_reduce_find(const hy_product *product, const hy_candidates *can
         hy_hypersparse_free(ctx, reduced);
     if (status != HYBRID_NO_MEMORY)
         return status;
-    hy_message_clear(&ctx->message); /* all of A needs less */
+    hy_message_clear(&ctx->message); /* planning for all of A needs less memory */
     return HYBRID_OK;
 }
 

@@ -1,9 +1,9 @@
-/* engine/plan/split.c - how much of an SpMM the host takes from the device.
+/* engine/plan/split.c - how much of an SpMM the host takes from the devices.
 
-   Both are predicted by their estimates, of the host on the cores that are left. Packing
-   for the device keeps all of them busy for a while, and so do, unless X and Y are
-   pinned, filling the ring that feeds it and storing results. Of an A that stays on the
-   device runs after the first are meant, which pack what does not stay. */
+   Both sides are predicted by their estimates, the host with the cores that are left.
+   Packing for the device keeps all cores busy for a while, and so do, unless X and Y are
+   pinned, filling the loader's ring and storing results. With a resident A, runs after
+   the first count, which pack only what is not cached. */
 #include "engine/plan/split.h"
 
 #include <math.h>
@@ -17,19 +17,20 @@
 
 enum {
     SLOTS      = 4,       /* pieces in flight */
-    PIECE      = 4 << 20, /* products, a core */
-    PIECES     = 64,      /* at least, of a product large enough */
+    PIECE      = 4 << 20, /* scalar products of a piece per core */
+    PIECES     = 64,      /* fewest pieces of a large product */
     SPARE_ROWS = 1024
 };
 
-static const double LEAST_GAIN = 0.05; /* of the work, */
+static const double LEAST_GAIN = 0.05; /* least share of the work, */
 static const double LEAST_GAIN_S =
-    200e-6; /* and in seconds: less is not worth its slots */
+    200e-6; /* and least gain in seconds: less is not worth the slots */
 
-/* Bytes of host memory moved for a byte of B or X that workers bring to the ring. */
+/* bytes of host memory moved for each byte of B or X that workers bring to the ring */
 static const double LOAD_PASSES = 2;
 
-/* Whether runs with X and Y pinned differ: workers are who makes columns of rows. */
+/* Returns 1 if runs with pinned X and Y differ: otherwise workers transpose in every
+   run. */
 static int has_kinds(const hy_product *product)
 {
     return product->variant->form == HY_FORM_ROWS;
@@ -37,7 +38,8 @@ static int has_kinds(const hy_product *product)
 
 /* ---- prediction ---------------------------------------------------------------- */
 
-/* Of runs in which the host takes so much of the work, what each portion finds. */
+/* Computes what each portion finds in runs in which the host takes `share` of the
+   work. */
 static void foresee(const hy_portion *portions, int count, hy_run_kind kind, double share,
                     hy_circumstances found[HY_MOST_DEVICES])
 {
@@ -50,7 +52,7 @@ static void foresee(const hy_portion *portions, int count, hy_run_kind kind, dou
     }
 }
 
-/* For how much of such a run workers have no time to compute. */
+/* Returns the seconds of such a run in which workers have no time to compute. */
 static double busy_seconds(const hy_portion *portions, int count, hy_run_kind kind,
                            const hy_circumstances *found, const hy_rates *host)
 {
@@ -61,7 +63,8 @@ static double busy_seconds(const hy_portion *portions, int count, hy_run_kind ki
     return hy_portions_workers_s(portions, count, found) + loaded / host->mem_Bps;
 }
 
-/* Rates of both, and the host's share. Returns the seconds it takes off the run. */
+/* Predicts the rates of both sides and the host's share. Returns the seconds that the
+   host saves. */
 static double predict(const hy_product *product, const hy_portion *portions, int count,
                       hy_run_kind kind, hy_forecast *forecast)
 {
@@ -86,7 +89,7 @@ static double predict(const hy_product *product, const hy_portion *portions, int
 
 /* ---- whether ------------------------------------------------------------------- */
 
-/* One of the portions has an image with that axis. */
+/* Returns 1 if a portion has an image with that axis. */
 static int any_has(const hy_portion *portions, int count, hy_axis axis)
 {
     for (int i = 0; i < count; i++)
@@ -95,7 +98,7 @@ static int any_has(const hy_portion *portions, int count, hy_axis axis)
     return 0;
 }
 
-/* NULL, or why the host shall not take part in any run. */
+/* Returns NULL, or why the host takes part in no run. */
 static const char *find_reason(const hy_product *product, const hy_portion *portions,
                                int count, const hy_candidate *host)
 {
@@ -116,7 +119,7 @@ static const char *find_reason(const hy_product *product, const hy_portion *port
     return NULL;
 }
 
-/* Unless a share is asked for. */
+/* Returns NULL, or why the host takes part in no run unless a share is asked for. */
 static const char *find_loss(const hy_product *product, const hy_portion *portions,
                              int count)
 {
@@ -131,7 +134,7 @@ static const char *find_loss(const hy_product *product, const hy_portion *portio
     return NULL;
 }
 
-/* Chunks that are not divided are taken whole. */
+/* Chunks that cannot be divided are taken whole. */
 static double least_share(const hy_portion *portions, int count)
 {
     double least = LEAST_GAIN;
@@ -144,8 +147,8 @@ static double least_share(const hy_portion *portions, int count)
     return least;
 }
 
-/* The same of runs of one kind. By default the host takes part where it has nothing else
-   to do. */
+/* Returns NULL, or why the host takes part in no run of this kind. By default it takes
+   part if it is idle otherwise. */
 static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
                                    const hy_forecast *forecast, double least,
                                    double gain_s)
@@ -172,8 +175,8 @@ static size_t bytes_of(const hy_sharing *s, const hy_features *f)
     return hy_cost_bytes(&cost);
 }
 
-/* What a slot has room for: a piece, or the costliest row if that is more, but no more
-   than the host's budget gives a slot: rows beyond it are left to the device. */
+/* Returns what a slot must hold: a piece, or the costliest row if that is larger, but no
+   more than the host's budget allows; larger rows are left to the device. */
 static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
 {
     const size_t budget   = sharing->rates.memory / SLOTS;
@@ -191,7 +194,7 @@ static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
     return largest;
 }
 
-/* What the host takes at a time. */
+/* Finds the size of the pieces that the host takes. */
 static void size_pieces(const hy_product *product, const hy_variant *variant,
                         hy_split *split)
 {
@@ -227,7 +230,7 @@ static hybrid_status refuse(const hy_product *product, const char *why)
                    "the product cannot be shared with the host: %s", why);
 }
 
-/* As asked for, in all runs. */
+/* Opens the share that the options ask for, in all runs. */
 static hybrid_status open_share(const hy_product *product, hy_split *split)
 {
     const double share = product->options.host_share;
@@ -237,7 +240,7 @@ static hybrid_status open_share(const hy_product *product, hy_split *split)
     return open_host(product, split);
 }
 
-/* In runs of which a gain is predicted, if there are such. */
+/* Opens shares for the kinds of runs in which a gain is predicted. */
 static hybrid_status open_predicted(const hy_product *product, const hy_portion *portions,
                                     int count, hy_split *split)
 {
@@ -268,7 +271,8 @@ hybrid_status hy_split_open(const hy_product *product, const hy_portion *portion
     hy_candidate host;
 
     if (!hy_product_on_device(product) || portions->layout.count == 0)
-        return HYBRID_OK; /* the host computes all of it, or nobody anything */
+        return HYBRID_OK; /* the host computes all of it, or there is nothing to compute
+                           */
     if (product->op == HY_SPGEMM) {
         set_why_not(split, "so it is where the result is sparse");
         return HYBRID_OK;
@@ -294,7 +298,7 @@ void hy_split_close(hy_split *split)
 
 /* ---- a run --------------------------------------------------------------------- */
 
-/* X is copied from where it is: it lies in memory as it does there. */
+/* Returns 1 if X lies in memory as on the device, so that it is copied directly. */
 static int lies_alike(const hy_problem *problem)
 {
     const hy_source *source = &problem->source;
@@ -304,8 +308,8 @@ static int lies_alike(const hy_problem *problem)
            source->ops->run(source, order, 0, 0, 1);
 }
 
-/* The device copies X and Y by itself: rows of panels, or what lies in memory as it does
-   there. */
+/* Returns 1 if the device copies X and Y directly: column blocks, or operands that lie in
+   memory as on the device. */
 static int leaves_workers_idle(const hy_product *product, const hy_problem *problem)
 {
     const hybrid_dense *Y = problem->Y;
@@ -325,8 +329,8 @@ int hy_split_all_stays(const hy_portion *portions, int count)
     return all;
 }
 
-/* Once all of A is on devices nobody promises that it is still in host memory. An X that
-   is not there, the host does not read. */
+/* Once all of A is cached on devices, A need not be in host memory any longer. The host
+   does not read an X that is not in host memory. */
 const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
                                      int count, const hy_problem *problem, int direct)
 {
@@ -340,8 +344,8 @@ const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *po
     return forecast;
 }
 
-/* A device in panels of this run does not take rows of others. Where there is a forecast
-   of the host's rate, it says how fast the devices are. */
+/* A device with column blocks in this run does not take rows of others. A forecast says
+   how fast the devices are. */
 static hy_side side_of(const hy_portion *p, const hy_bound *bound, const hy_sharing *host)
 {
     const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;

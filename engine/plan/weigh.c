@@ -1,28 +1,30 @@
-/* engine/plan/weigh.c - whether the host computes instead of a device.
+/* engine/plan/weigh.c - decides whether the host computes in place of a device.
 
-   Both are estimated (estimate.h), before anything is cut, which would take as long.
-   Where B or X fits the device that is decided before A is looked at for empty rows and
-   columns, else by their number; of an A that has few of them when schedules are compared
-   (cut.h).
+   Both are estimated (estimate.h) before anything is cut, since cutting would take as
+   long. If B or X fits the device, the decision is made before A is inspected for empty
+   rows and columns; otherwise their number decides, and for an A with few of them the
+   comparison of schedules (cut.h).
 
-   X and Y of an SpMM are in host memory. Where X is on the device workers copy each of
-   both once, and the device gathers: few hosts gather as fast as that, but A goes up as
-   well, and with few columns it is most of the bytes: 16 of stencil27:80 take the device
-   3.9 ms and the host 1.6, 128 of them 9.4 and 8 to 11. Where X does not fit, workers do
-   more for the device, or in smaller pieces: on 16 cores whose memory copies 80e9 bytes a
-   second, 128 columns of Erdos-Renyi take it 85 to 97 ms under 128 MiB, in panels of half
-   lines, and the host 33 to 49; those of fem3:36, in a ring of rows, 4.1 to 4.5, and the
-   host 2.8 to 3. */
+   With X on the device, workers copy X and Y once each and the device gathers. Few hosts
+   gather as fast, but A is sent as well, and with few columns A is most of the bytes.
+   Without room for X, workers do more for the device, or in smaller pieces. Times in ms
+   on 16 cores and an H200:
+
+       product                                       device      host
+       stencil27:80, 16 columns                         3.9       1.6
+       stencil27:80, 128 columns                        9.4   8 to 11
+       Erdos-Renyi, 128 columns, 128 MiB, blocks   85 to 97  33 to 49
+       fem3:36, 128 columns, 128 MiB, row ring   4.1 to 4.5  2.8 to 3 */
 #include "engine/plan/weigh.h"
 
 #include <math.h>
 
 #include "engine/plan/cut.h"
 
-/* hy_features.tile_fill where rows share nothing. */
+/* hy_features.tile_fill of rows that share no columns */
 static const double LEAST_FILL = 1.0 / 16;
 
-/* The host's candidate, if it may take the product from a device; else NULL. */
+/* Returns the host's candidate if it may take the product from a device; else NULL. */
 static const hy_candidate *find_host(const hy_product *product,
                                      const hy_candidates *candidates)
 {
@@ -46,7 +48,7 @@ double hy_weigh_host(const hy_product *product, const hy_candidates *candidates)
 hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
                        const hybrid_csr *A, int64_t rows, int64_t cols, double *device_s)
 {
-    hy_product rest   = *product; /* as if it were computed there */
+    hy_product rest   = *product; /* as if the product were computed there */
     hy_features *f    = &rest.profile.features;
     const double left = (double)(rows + cols) / (double)(product->rows + product->cols);
 
@@ -63,7 +65,7 @@ hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
     return HYBRID_OK;
 }
 
-/* INFINITY if B or X does not fit. */
+/* Returns the device's time, or INFINITY if B or X does not fit. */
 static double fitting_s(hy_product *product, const hy_candidate *device,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
@@ -86,8 +88,8 @@ double hy_weigh_worst(const hy_product *product, const hy_candidates *candidates
                : INFINITY;
 }
 
-/* Unless somebody has looked how the entries of A lie (hy_product_inspect_tiles()), the
-   host finds them as they are worst for it, and the device as they are best. */
+/* Unless the positions of A's entries were inspected (hy_product_inspect_tiles()), the
+   host is estimated with the worst and the device with the best positions. */
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A, const hybrid_csr *B, double look_s)
 {

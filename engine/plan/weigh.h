@@ -1,26 +1,27 @@
-/* engine/plan/weigh.h - the host instead of a device. */
+/* engine/plan/weigh.h - decides whether the host computes in place of a device. */
 #ifndef HY_WEIGH_H
 #define HY_WEIGH_H
 
 #include "engine/plan/rank.h"
 
-/* Seconds in which the host is expected to have all of an SpMM that it may take from the
-   device, and INFINITY where it may not. Once candidates are ranked for all of A. */
+/* Returns the predicted seconds of the host for an SpMM that it may take from the device,
+   and INFINITY if it may not. Called once candidates are ranked for all of A. */
 double hy_weigh_host(const hy_product *product, const hy_candidates *candidates);
 
-/* The host's estimate, with rows of A that share nothing unless somebody has looked;
-   INFINITY: it does not compute. */
+/* Returns the host's time, with rows of A that share no columns unless they were
+   inspected; INFINITY if the host does not compute. */
 double hy_weigh_worst(const hy_product *product, const hy_candidates *candidates);
 
-/* What this candidate would take for so many rows and columns of A that are not empty, if
-   X does not fit and the host is done with all of A much sooner. Else 0. */
+/* Computes what this candidate would take for `rows` and `cols` rows and columns of A
+   that are not empty, if X does not fit and the host finishes all of A much sooner; else
+   0. */
 hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
                        const hybrid_csr *A, int64_t rows, int64_t cols, double *device_s);
 
-/* The same of all of A where B or X fits, by estimates of both (estimate.h); 0 with
-   several columns of X and Y in columns. B NULL: SpMM. Before anybody has looked how the
-   entries of A lie only if the host is sooner however that is. The device's time counts
-   from `look_s` on, which have to pass before it is chosen. */
+/* Returns the device's time if B or X fits and the host is predicted to be faster
+   (estimate.h), else 0; it is 0 with several columns of X and Y in columns. B is NULL for
+   SpMM. Before the positions of entries are inspected, the host must be faster whatever
+   they are. `look_s`, the time of inspecting, counts for the device. */
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A, const hybrid_csr *B, double look_s);
 
