@@ -5,7 +5,6 @@ The library computes on that GPU and leaves the result there.
 
 from __future__ import annotations
 
-from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
 from . import _capi, _device
@@ -13,7 +12,7 @@ from ._device import Matrix, common
 from ._device_plans import dense_operands, engine_for, on_stream, sparse_result
 from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
 from ._foreign import Library, View
-from ._handle import Pages
+from ._handle import sparse_pages
 from ._library import lib
 from ._listen import Show
 from ._plan import read_options
@@ -79,19 +78,15 @@ def multiply_sparse(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> 
     options.flags |= _capi.CHECK
     options.result_space = _device.SPACE
     options.offsets = options.columns = _capi.INDEX_AUTO
-    b = b.held(a.turned)
-    first, second = a.bind(dtype), b.bind(dtype)
+    (first, _kept), (second, _kept_too) = a.bind(dtype), b.held(a.turned).bind(dtype)
     if a.turned:  # (A B)^T = B^T A^T
         first, second = second, first
-    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
-    handle.call(
+    pages = sparse_pages(handle)
+    handle.run(
         on_stream(handle, library.stream(a.device), lib.hybrid_spgemm_with),
-        handle.pointer,
-        byref(options),
-        byref(first),
-        byref(second),
-        byref(pages.struct),
-        show=show,
+        (handle.pointer, options, first, second, pages.struct),
+        True,
+        show,
     )
     shape = a.parts.shape[0], b.parts.shape[1]
     return sparse_result(library, pages, shape, a.turned, a)
@@ -130,17 +125,12 @@ def multiply_dense(
     options = read_options()
     options.flags |= _capi.CHECK
     a = a.held(turned=False)
-    result, x, y = dense_operands(library, a, X, view, out, dtype, shape)
-    struct = a.bind(dtype)
-    handle.call(
+    result, (x, _kept), (y, _) = dense_operands(library, a, X, view, out, dtype, shape)
+    struct, _kept_too = a.bind(dtype)
+    handle.run(
         on_stream(handle, library.stream(a.device), lib.hybrid_spmm_with),
-        handle.pointer,
-        byref(options),
-        alpha,
-        byref(struct),
-        byref(x),
-        beta,
-        byref(y),
-        show=show,
+        (handle.pointer, options, alpha, struct, x, beta, y),
+        True,
+        show,
     )
     return result if out is None else out
