@@ -16,7 +16,6 @@ from ._exact import demand_exact, longest_row, narrow, peak
 from ._handle import Handle, Pages, sparse_pages
 from ._library import lib
 from ._listen import Show
-from ._scipy import is_plain, relative
 from ._sparse import (
     QUICK,
     Bound,
@@ -24,6 +23,7 @@ from ._sparse import (
     absolute,
     arrays_of,
     check,
+    result_class,
     to_scipy,
     transposed,
     with_values,
@@ -98,14 +98,17 @@ def multiply_sparse(
 
 def finished(A: Any, B: Any, a: Operand, b: Operand, pages: Pages) -> Any:
     """Return a product as a matrix of A's class and format."""
-    cls, shape = type(A), (a.shape[0], b.shape[1])
-    if is_plain(cls):
-        return to_scipy(cls, shape, pages)
-    result = to_scipy(relative(A, "csc" if a.turned else "csr"), shape, pages)
-    if A.format == "bsr":  # in blocks, as SciPy does
-        blocks = A.blocksize[0], B.blocksize[1] if B.format == "bsr" else 1
-        return result.tobsr(blocksize=blocks)
-    return result
+    cls = result_class(A, a.turned)
+    result = to_scipy(cls, (a.shape[0], b.shape[1]), pages)
+    return result if cls is type(A) else in_blocks(A, B, result)
+
+
+def in_blocks(A: Any, B: Any, result: Any) -> Any:
+    """Return a product as bsr, in the blocks that SciPy takes, if A is bsr."""
+    if A.format != "bsr":
+        return result
+    blocks = A.blocksize[0], B.blocksize[1] if B.format == "bsr" else 1
+    return result.tobsr(blocksize=blocks)
 
 
 def exact_sparse(A: Any, B: Any, a: Operand, b: Operand, dtype: Any, product: Spgemm) -> Any:
@@ -115,8 +118,8 @@ def exact_sparse(A: Any, B: Any, a: Operand, b: Operand, dtype: Any, product: Sp
         peak(a.matrix.data) * peak(b.matrix.data) * sum_terms(a, b),
         lambda: arrays_of(product(absolute(a), absolute(b)))[2],
     )
-    result = finished(A, B, a, b, pages)
-    return with_values(result, narrow(result.data, dtype))
+    result = to_scipy(result_class(A, a.turned), (a.shape[0], b.shape[1]), pages)
+    return in_blocks(A, B, with_values(result, narrow(result.data, dtype)))
 
 
 def sum_terms(a: Operand, b: Operand) -> int:
