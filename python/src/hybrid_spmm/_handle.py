@@ -28,7 +28,7 @@ from . import _capi
 from ._errors import StateError, error_for
 from ._finalizers import Action, call_each, in_turn, stored
 from ._library import lib
-from ._listen import Listener, Show
+from ._listen import Show, idle_listener, put_back
 
 get_ident = threading.get_ident
 CLOSED = "the engine is closed"
@@ -67,7 +67,6 @@ class Handle:
         "caller",
         "closed",
         "kind",
-        "listener",
         "lock",
         "pointer",
         "taker",
@@ -90,7 +89,6 @@ class Handle:
         self.busy = ""  # why calls are refused instead of queued, or ""
         self.taker: Taker | None = None  # who may call nevertheless
         self.waiting: deque[Action] = deque()
-        self.listener = Listener()
 
     # ---- calls -------------------------------------------------------------------------
 
@@ -135,16 +133,16 @@ class Handle:
 
     def heard(self, function: Callable[..., int], arguments: Any, show: Show | None) -> int:
         """Call a function that a signal or `show` may end, and raise what ended it."""
-        listener = self.listener
+        listener = idle_listener()
         listener.error, listener.show = None, show
         try:
             lib.hybrid_engine_progress(self.pointer, listener.callback, None)
             status = function(*arguments)
         finally:
             lib.hybrid_engine_progress(self.pointer, None, None)
-            listener.show = None
-        if listener.error is not None:
-            error, listener.error = listener.error, None
+            error, listener.error, listener.show = listener.error, None, None
+            put_back(listener)
+        if error is not None:
             raise error
         return status
 
