@@ -5,6 +5,7 @@ The library computes on that GPU and leaves the result there.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from . import _capi, _device
@@ -16,7 +17,7 @@ from ._handle import sparse_pages
 from ._library import lib
 from ._listen import Show
 from ._plan import read_options
-from ._product import demand_shapes
+from ._product import CHECKED, demand_shapes
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -70,21 +71,27 @@ def spgemm(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
         return multiply_sparse(engine, a, b, show)
 
 
+@functools.cache
+def one_shot(space: int) -> _capi.PlanOptions:
+    """Return options that check everything, for a sparse result in that memory."""
+    options = read_options(flags=_capi.CHECK)
+    options.result_space = space
+    options.offsets = options.columns = _capi.INDEX_AUTO
+    return options
+
+
 def multiply_sparse(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
     """Compute sparse times sparse of canonical operands, which the library checks."""
     library, handle = a.library, engine._alive()
     dtype = common(library, a.dtype, b.dtype)
-    options = read_options()
-    options.flags |= _capi.CHECK
-    options.result_space = _device.SPACE
-    options.offsets = options.columns = _capi.INDEX_AUTO
-    (first, _kept), (second, _kept_too) = a.bind(dtype), b.held(a.turned).bind(dtype)
+    first, _kept = a.bind(dtype)
+    second, _kept_too = (first, _kept) if b is a else b.held(a.turned).bind(dtype)
     if a.turned:  # (A B)^T = B^T A^T
         first, second = second, first
     pages = sparse_pages(handle)
     handle.run(
         on_stream(handle, library.stream(a.device), lib.hybrid_spgemm_with),
-        (handle.pointer, options, first, second, pages.struct),
+        (handle.pointer, one_shot(_device.SPACE), first, second, pages.struct),
         True,
         show,
     )
@@ -122,14 +129,12 @@ def multiply_dense(
     library, handle = a.library, engine._alive()
     dtype = common(library, a.dtype, view.dtype)
     shape = a.parts.shape[0], view.shape[1] if len(view.shape) == 2 else 1
-    options = read_options()
-    options.flags |= _capi.CHECK
     a = a.held(turned=False)
     result, (x, _kept), (y, _) = dense_operands(library, a, X, view, out, dtype, shape)
     struct, _kept_too = a.bind(dtype)
     handle.run(
         on_stream(handle, library.stream(a.device), lib.hybrid_spmm_with),
-        (handle.pointer, options, alpha, struct, x, beta, y),
+        (handle.pointer, CHECKED, alpha, struct, x, beta, y),
         True,
         show,
     )
