@@ -65,7 +65,10 @@ def dropped(monkeypatch):
     """Exceptions that Python drops because a finalizer raised them."""
     found = []
     monkeypatch.setattr(sys, "unraisablehook", lambda dropping: found.append(repr(dropping)))
-    return found
+    callbacks = gc.callbacks[:]  # Python code, which hypothesis installs
+    gc.callbacks.clear()
+    yield found
+    gc.callbacks.extend(callbacks)
 
 
 def drop_with_signal_pending(holder):
