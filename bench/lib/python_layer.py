@@ -3,12 +3,16 @@
 A product of a matrix with 64 rows takes the library a few microseconds, so that most of the call
 is Python. Two medians are measured: the time of the whole call, and the time within the
 functions of the library, ctypes included. Their difference is the cost of the Python layer.
+
+SciPy's LinearOperator.matvec() calls the package in between. The difference includes SciPy's
+part. An operator that computes nothing shows how much that is.
 """
 import statistics
 import time
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 import hybrid_spmm as hs
 from hybrid_spmm import _capi
@@ -16,7 +20,8 @@ from hybrid_spmm._library import lib
 
 ROWS, COLUMNS = 64, 8
 CALLS = 1000
-MOST_S = 1.0  # seconds for one of the two medians
+MOST_S = 1.0  # seconds for one median
+MATVEC = "operator.matvec(x)"
 GOAL_S = {"numpy": 15e-6, "cupy": 25e-6, "torch": 25e-6}
 
 
@@ -43,22 +48,38 @@ class Inside:
         return call
 
 
-def medians(call):
-    """Return the median seconds of a call, and those within the library."""
-    def each(read):
-        times, end = [], time.perf_counter() + MOST_S
-        while len(times) < CALLS and time.perf_counter() < end:
-            before = read()
-            call()
-            times.append(read() - before)
-        return statistics.median(times)
+class Nothing(LinearOperator):
+    """An operator whose products take no time, so that SciPy's part of a call is left."""
 
+    def __init__(self):
+        super().__init__(np.dtype(np.float64), (ROWS, ROWS))
+        self.product = np.empty(ROWS)
+
+    def _matvec(self, x):
+        return self.product
+
+
+def median(call, read=time.perf_counter):
+    """Return the median by which `read()` grows in a call."""
+    times, end = [], time.perf_counter() + MOST_S
+    while len(times) < CALLS and time.perf_counter() < end:
+        before = read()
+        call()
+        times.append(read() - before)
+    return statistics.median(times)
+
+
+def medians(name, call):
+    """Return the median seconds of a call, those within the library, and those of SciPy."""
     for _ in range(20):
         call()
-    total = each(time.perf_counter)
+    total = median(call)
     with Inside() as inside:
-        within = each(lambda: inside.seconds)
-    return total, within
+        within = median(call, lambda: inside.seconds)
+    if name != MATVEC:
+        return total, within, 0.0
+    operator, x = Nothing(), np.ones(ROWS)
+    return total, within, median(lambda: operator.matvec(x))
 
 
 def operands(dtype=np.float64):
@@ -79,7 +100,7 @@ def host_calls():
     yield "matmul(A, X, out=Y)", lambda: hs.matmul(A, X, out=Y)
     yield "plan(A, A)", lambda: square(A, A)
     yield "plan(A, X)", lambda: image(A, X)
-    yield "operator.matvec(x)", lambda: op.matvec(x)
+    yield MATVEC, lambda: op.matvec(x)
 
 
 def device_calls(program):
@@ -102,18 +123,20 @@ def layer_lines(programs):
             continue
         calls = host_calls() if program.arrays == "numpy" else device_calls(program)
         for name, call in calls:
-            total, within = medians(call)
+            total, within, scipy = medians(name, call)
             yield {"mode": "layer", "problem": "tridiagonal", "op": name, "type": "f64",
                    "rows": ROWS, "arrays": program.arrays, "call_s": total, "library_s": within,
-                   "layer_s": total - within, "goal_s": GOAL_S[program.arrays]}
+                   "layer_s": total - within, "scipy_s": scipy,
+                   "goal_s": GOAL_S[program.arrays]}
 
 
 def layer_text(line):
     """Return a line as a row of a table."""
     cells = [line["op"], line["arrays"]]
-    cells += [f"{line[name] * 1e6:.1f}" for name in ("call_s", "library_s", "layer_s", "goal_s")]
+    cells += [f"{line[name] * 1e6:.1f}"
+              for name in ("call_s", "library_s", "layer_s", "scipy_s", "goal_s")]
     return "| " + " | ".join(cells) + " |"
 
 
-LAYER_HEAD = ("| call | arrays | us | of these in the library | in Python | goal |\n"
-              "| --- | --- | --- | --- | --- | --- |")
+LAYER_HEAD = ("| call | arrays | us | in the library | in Python | of these in SciPy | goal |\n"
+              "| --- | --- | --- | --- | --- | --- | --- |")

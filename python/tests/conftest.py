@@ -1,6 +1,8 @@
 """What the tests share: matrices, and an oracle that adds products one by one."""
 
 import signal
+import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import scipy.sparse as sp
 import versions
 
 import hybrid_spmm as hs
+from hybrid_spmm import _handle
 
 
 def pytest_sessionfinish(session, exitstatus):
@@ -35,6 +38,25 @@ def interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def ended(monkeypatch):
+    """Addresses of the C engines that were destroyed."""
+    addresses = []
+    destroy = _handle.lib.hybrid_engine_destroy
+
+    def note(address):
+        addresses.append(int(address))
+        destroy(address)
+
+    monkeypatch.setattr(_handle.Pointer, "__del__", property(partial(partial, note)))
+    return addresses
+
+
+def users(engine):
+    """Return how many results, plans, pinned arrays and traces keep the C engine."""
+    return sys.getrefcount(engine._handle.pointer) - 2  # that of the handle, and the argument
 
 
 def integers(rng, shape, density=0.3, dtype=np.float64):

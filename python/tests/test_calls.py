@@ -13,7 +13,7 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import integers
+from conftest import integers, users
 
 import hybrid_spmm as hs
 from hybrid_spmm import _arrays, _handle
@@ -118,7 +118,7 @@ def test_interrupts_arrive_between_small_calls(engine, rng, interruptible, monke
     interrupts.thread.join()
     call = plan = None
     gc.collect()
-    assert not engine._handle.live and not engine._handle.lock.locked()
+    assert not users(engine) and not engine._handle.lock.locked()
     assert engine.matmul(A, A).shape == (100, 100)
 
 
@@ -136,11 +136,11 @@ def test_calls_of_few_entries_and_many_rows_can_be_interrupted(engine, monkeypat
         A = sp.csr_array((np.ones(2), np.arange(2, dtype=np.int32), offsets), shape=(rows, 2))
         del heard[:]
         assert engine.matmul(A, np.ones((2, columns))).sum() == 2 * columns
-        assert ("hybrid_spmm" in heard) == long
+        assert ("hybrid_spmm_with" in heard) == long
         if columns == 1:
             assert engine.matmul(A, np.ones(2)).sum() == 2
             assert engine.matmul(A, sp.csr_array(np.eye(2))).nnz == 2
-            assert ("hybrid_spmv" in heard) == ("hybrid_spgemm_with" in heard) == long
+            assert ("hybrid_spgemm_with" in heard) == long
 
 
 def test_an_interrupt_ends_a_copy(monkeypatch, interruptible):

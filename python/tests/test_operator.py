@@ -1,10 +1,13 @@
 """LinearOperators with a resident matrix, against SciPy on the matrix itself."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from conftest import integers, oracle
+from conftest import integers, oracle, users
 from test_lifetime import in_child
 
 import hybrid_spmm as hs
@@ -140,3 +143,21 @@ def test_children_plan_anew(engine, rng):
     op @ np.ones(9)
     assert in_child(lambda: np.testing.assert_array_equal(op @ np.ones(9), expected))
     assert (op @ np.ones(9) == expected).all()
+
+
+def test_the_arrays_of_an_operator_stay_where_they_are(engine, rng):
+    """Products read them at the addresses of the first one."""
+    A, x = integers(rng, (9, 9)), np.ones(9)
+    op, expected = engine.aslinearoperator(A), A.toarray().sum(axis=1)
+    assert (op @ x == expected).all()
+    data = A.data
+    with pytest.raises(ValueError, match="resize"):
+        data.resize(10**6, refcheck=False)
+    A.data, A.indices, A.indptr = np.empty(0), np.empty(0, np.int32), np.zeros(10, np.int32)
+    del data
+    gc.collect()
+    assert (op @ x == expected).all()
+    there = weakref.ref(op)
+    del op
+    gc.collect()
+    assert there() is None and not users(engine)

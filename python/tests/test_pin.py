@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import integers
+from conftest import integers, users
 
 import hybrid_spmm as hs
 from hybrid_spmm import _handle, _pin
@@ -23,12 +23,12 @@ def pinned(monkeypatch):
     def note_pin(engine, address, size):
         status = pin(engine, address, size)
         if status == 0:
-            ranges[address] = size
+            ranges[address.value] = size
         return status
 
     def note_unpin(engine, address):
         assert unpin(engine, address) == 0
-        del ranges[address]
+        del ranges[address.value]
         return 0
 
     monkeypatch.setattr(_handle.lib, "hybrid_pin", note_pin)
@@ -135,9 +135,9 @@ def test_an_interrupt_leaves_nothing_pinned(engine, monkeypatch):
         patch.setattr(_pin.lib, "hybrid_pin", interrupted)
         with pytest.raises(KeyboardInterrupt):
             engine.pin(X)
-    assert not engine._handle.live
+    assert not users(engine)
     with engine.pin(X):
         with pytest.raises(hs.ArgumentError):
             engine.pin(X)
-        assert len(engine._handle.live) == 1
-    assert not engine._handle.live
+        assert users(engine) == 1
+    assert not users(engine)

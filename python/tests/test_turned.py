@@ -5,7 +5,7 @@ import gc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import integers
+from conftest import integers, users
 
 import hybrid_spmm as hs
 from hybrid_spmm import _turned
@@ -91,7 +91,7 @@ def test_nothing_outlives_its_matrix_or_the_block(engine, rng):
         assert used._transposes._kept
     assert not used._transposes._kept
     gc.collect()
-    assert not engine._handle.live
+    assert not users(engine)
 
 
 def test_large_matrices_are_not_kept(engine, rng, made, monkeypatch):

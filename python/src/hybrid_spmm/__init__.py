@@ -167,7 +167,7 @@ def matmul(
     >>> hs.matmul(A, np.array([1.0, 1.0]))
     array([1., 5.])
     """
-    return default_engine().matmul(A, B, out=out, alpha=alpha, beta=beta, progress=progress)
+    return default_engine()._matmul(A, B, out, alpha, beta, progress)
 
 
 def plan(A: Any, B: Any, **options: Any) -> Plan:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ._engine import default_engine
 from ._errors import ExactnessError, HostMemoryError, UnsupportedError
-from ._product import multiply_dense, sparse_result, spgemm
+from ._product import multiply_dense, multiply_sparse
 from ._scipy import format_of, sparse
 from ._sparse import Operand
 from ._turned import Transposes, memory
@@ -71,7 +71,7 @@ class Acceleration:
         if not reason:
             engine = default_engine() if self._engine is None else self._engine
             handle = engine._alive()
-            if handle.busy or handle.caller == threading.get_ident():
+            if handle.caller == threading.get_ident() or not handle.has_room():
                 reason = BUSY
         if not reason:
             try:
@@ -150,7 +150,7 @@ def product(handle: Handle, A: Any, B: Any, transposes: Transposes) -> Any:
     if not kind:
         return multiply_dense(handle, a, B, None, 1.0, 0.0, None, transposes.turn)
     b = a if B is A else Operand(B, kind, quiet=True)
-    C = sparse_result(A, B, a, b, lambda a, b, dtype: spgemm(handle, a, b, dtype, None))
+    C = multiply_sparse(handle, A, B, a, b, None)
     if C.format in ("csr", "csc") and not C.data.all():
         C.eliminate_zeros()
     if (wide(A) or wide(B)) and isinstance(C, sparse().sparray):

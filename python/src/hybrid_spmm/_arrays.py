@@ -12,6 +12,7 @@ from ._errors import MatrixError, OperandTypeError
 
 CODES = {np.dtype(np.float32): _capi.F32, np.dtype(np.float64): _capi.F64}
 INDEX_CODES = {np.dtype(np.int32): _capi.I32, np.dtype(np.int64): _capi.I64}
+FLOATS = {dtype: dtype for dtype in CODES}
 DTYPES: dict[int, Any] = {code: dtype for dtype, code in CODES.items()}
 INDEX_DTYPES: dict[int, Any] = {code: dtype for dtype, code in INDEX_CODES.items()}
 SUPPORTED = "float32, float64, integers and bool"
@@ -22,14 +23,14 @@ READABLE = CONTIGUOUS | ALIGNED
 
 # Every NumPy array begins with the head of a Python object and then the address of its
 # elements, which C extensions read in the same way. The attributes __array_interface__ and
-# ctypes.data tell the address as well, but each takes 2 us.
-_HEAD = object.__basicsize__
-_at = ctypes.c_void_p.from_address
+# ctypes.data tell the address as well, but each takes 2 us. ``_words[i]`` is the word of memory
+# that follows the head of an object at address 8 i.
+_words = (ctypes.c_size_t * (1 << 59)).from_address(object.__basicsize__)
 
 
 def address(array: Any) -> int:
     """Return the address of the first element of a NumPy array."""
-    return _at(id(array) + _HEAD).value or 0
+    return _words[id(array) >> 3]
 
 
 def slow_address(array: Any) -> int:
@@ -93,7 +94,7 @@ def native(dtype: Any) -> Any:
 
 def common(a: Any, b: Any) -> Any:
     """Return the dtype of a product, as SciPy defines it."""
-    if a is b and a in CODES:
-        return DTYPES[CODES[a]]
+    if a is b and (known := FLOATS.get(a)) is not None:
+        return known
     result = np.result_type(native(a), native(b))
     return DTYPES[result.itemsize // 4] if result.kind == "f" else result

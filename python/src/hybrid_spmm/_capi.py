@@ -21,6 +21,8 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
+from struct import Struct
+from typing import Any
 
 VERSION = 200  # HYBRID_VERSION of the header that is declared here
 
@@ -43,9 +45,8 @@ BUILT_IN, MEASURED, OBSERVED = 0, 1, 2
 
 
 class Csr(Structure):
-    """hybrid_csr; ``keep`` holds what owns the arrays that it points to."""
+    """hybrid_csr."""
 
-    __slots__ = ("keep",)
     _fields_ = [
         ("rows", c_int64),
         ("cols", c_int64),
@@ -61,9 +62,8 @@ class Csr(Structure):
 
 
 class Dense(Structure):
-    """hybrid_dense; ``keep`` holds what owns the array that it points to."""
+    """hybrid_dense."""
 
-    __slots__ = ("keep",)
     _fields_ = [
         ("rows", c_int64),
         ("cols", c_int64),
@@ -73,6 +73,18 @@ class Dense(Structure):
         ("type", c_int),
         ("space", c_int),
     ]
+
+
+def packing(cls: type[Structure]) -> Struct:
+    """Return the format of a Structure as the module struct has it, padded at the end as in C."""
+    fields: list[Any] = list(cls._fields_)
+    return Struct("".join(kind._type_ for _, kind in fields) + "0P")
+
+
+# Bytes that hold these structs. Functions that read operands take ``CSR.pack(rows, cols, ...)``,
+# which is made faster than a Structure and passed faster than byref() of one.
+# ``CSR.unpack_from(result)`` returns all fields at once. Addresses are numbers.
+CSR, DENSE = packing(Csr), packing(Dense)
 
 
 class Allocator(Structure):
@@ -188,9 +200,11 @@ class Report(Structure):
 EACH_FN = CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(Csr))
 PROGRESS_FN = CFUNCTYPE(c_int, c_int64, c_int64, c_int64)  # user is a number here, always 0
 
-# name: (type of the result, types of the arguments). Engines, plans, structs and arrays
-# are passed as addresses or byref(), which c_void_p takes without a check of the type.
+# name: (type of the result, types of the arguments). Engines, plans and arrays are passed as
+# addresses, structs of operands as bytes. A result is passed as the Structure itself: ctypes
+# checks its type and takes its address.
 PTR, INT, LONG, REAL = c_void_p, c_int, c_int64, c_double
+CSR_PTR, DENSE_PTR, OPTIONS = POINTER(Csr), POINTER(Dense), POINTER(PlanOptions)
 FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_version": (INT, []),
     "hybrid_status_text": (c_char_p, [INT]),
@@ -213,16 +227,14 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_engine_progress": (None, [PTR, PTR, PTR]),
     "hybrid_pin": (INT, [PTR, PTR, c_size_t]),
     "hybrid_unpin": (INT, [PTR, PTR]),
-    "hybrid_spgemm_with": (INT, [PTR, PTR, PTR, PTR, PTR]),
-    "hybrid_spmm_with": (INT, [PTR, PTR, REAL, PTR, PTR, REAL, PTR]),
-    "hybrid_spmm": (INT, [PTR, REAL, PTR, PTR, REAL, PTR]),
-    "hybrid_spmv": (INT, [PTR, REAL, PTR, PTR, REAL, PTR]),
-    "hybrid_csr_free": (None, [PTR, PTR]),
-    "hybrid_dense_create": (INT, [PTR, LONG, LONG, INT, INT, PTR]),
-    "hybrid_dense_free": (None, [PTR, PTR]),
-    "hybrid_spgemm_plan": (INT, [PTR, PTR, PTR, PTR, PTR]),
-    "hybrid_spmm_plan": (INT, [PTR, PTR, LONG, PTR, PTR]),
-    "hybrid_spgemm_run": (INT, [PTR, PTR, PTR, PTR]),
+    "hybrid_spgemm_with": (INT, [PTR, OPTIONS, PTR, PTR, CSR_PTR]),
+    "hybrid_spmm_with": (INT, [PTR, OPTIONS, REAL, PTR, PTR, REAL, PTR]),
+    "hybrid_csr_free": (None, [PTR, CSR_PTR]),
+    "hybrid_dense_create": (INT, [PTR, LONG, LONG, INT, INT, DENSE_PTR]),
+    "hybrid_dense_free": (None, [PTR, DENSE_PTR]),
+    "hybrid_spgemm_plan": (INT, [PTR, PTR, PTR, OPTIONS, PTR]),
+    "hybrid_spmm_plan": (INT, [PTR, PTR, LONG, OPTIONS, PTR]),
+    "hybrid_spgemm_run": (INT, [PTR, PTR, PTR, CSR_PTR]),
     "hybrid_spmm_run": (INT, [PTR, REAL, PTR, PTR, REAL, PTR]),
     "hybrid_spgemm_each": (INT, [PTR, PTR, PTR, PTR, PTR]),
     "hybrid_plan_destroy": (None, [PTR]),
@@ -232,11 +244,11 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_plan_candidate": (INT, [PTR, INT, PTR]),
     "hybrid_plan_report": (INT, [PTR, PTR]),
     "hybrid_csr_check": (INT, [PTR, PTR]),
-    "hybrid_csr_transpose": (INT, [PTR, PTR, PTR]),
-    "hybrid_read_mtx": (INT, [PTR, c_char_p, INT, PTR]),
+    "hybrid_csr_transpose": (INT, [PTR, PTR, CSR_PTR]),
+    "hybrid_read_mtx": (INT, [PTR, c_char_p, INT, CSR_PTR]),
     "hybrid_write_mtx": (INT, [PTR, c_char_p, PTR]),
-    "hybrid_read_dense": (INT, [PTR, c_char_p, INT, PTR]),
-    "hybrid_generate": (INT, [PTR, c_char_p, INT, c_uint64, PTR]),
+    "hybrid_read_dense": (INT, [PTR, c_char_p, INT, DENSE_PTR]),
+    "hybrid_generate": (INT, [PTR, c_char_p, INT, c_uint64, CSR_PTR]),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ctypes import byref
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,11 @@ import numpy as np
 from . import _capi
 from ._arrays import ALIGNED, CODES, CONTIGUOUS, READABLE, address, copy_of
 from ._errors import ArgumentError, OperandTypeError, ShapeError
-from ._handle import Handle, Pages
+from ._handle import BEGIN, Handle, pages_for
 from ._library import lib
 
 Layout = tuple[int, int, int, int]  # rows, cols, ld, order
+pack, ROWS, HOST = _capi.DENSE.pack, _capi.ROW_MAJOR, _capi.SPACE_HOST
 SMALL = 1 << 16  # bytes below which NumPy's allocator is faster than the engine's pages
 
 
@@ -46,18 +46,23 @@ def layout(array: Any) -> Layout | None:
     return None
 
 
-def dense(array: Any, dtype: Any) -> _capi.Dense:
-    """Return the struct of a dense operand; C and Fortran order are not copied."""
-    if array.dtype is not dtype:
-        array = converted(array, dtype)
+def dense(array: Any, dtype: Any) -> tuple[bytes, Any]:
+    """Return the packed struct of a dense operand, and the array that it describes.
+
+    The array is a copy unless it has that dtype and C or Fortran order.
+    """
+    if array.dtype is dtype and array.flags.num & READABLE == READABLE:
+        shape = array.shape
+        columns = shape[1] if len(shape) == 2 else 1
+        code = CODES[dtype]
+        return pack(shape[0], columns, columns or 1, ROWS, address(array), code, HOST), array
+    array = converted(array, dtype)
     found = layout(array)
     if found is None:
         array = copy_of(array, dtype)
         found = layout(array)
         assert found is not None
-    struct = _capi.Dense(*found, address(array), CODES[dtype])
-    struct.keep = array
-    return struct
+    return pack(*found, address(array), CODES[dtype], HOST), array
 
 
 def converted(array: Any, dtype: Any) -> Any:
@@ -67,19 +72,12 @@ def converted(array: Any, dtype: Any) -> Any:
     return copy_of(array.T, dtype).T if array.flags.fnc else copy_of(array, dtype)
 
 
-def vector(array: Any, dtype: Any) -> Any:
-    """Return a vector as the library reads it, copied if it has gaps or another type."""
-    if array.dtype is dtype and array.flags.num & READABLE == READABLE:
-        return array
-    return copy_of(array, dtype)
-
-
 def new_dense(handle: Handle, shape: tuple[int, ...], dtype: Any) -> Any:
     """Return an unset array in C order, over the engine's own pages unless it is small."""
     columns = shape[1] if len(shape) == 2 else 1
     if shape[0] * columns * dtype.itemsize < SMALL:
         return np.empty(shape, dtype)
-    pages = Pages(handle, _capi.Dense(), lib.hybrid_dense_free)
+    pages = pages_for(handle, _capi.Dense(), lib.hybrid_dense_free)
     handle.call(
         lib.hybrid_dense_create,
         handle.pointer,
@@ -87,9 +85,9 @@ def new_dense(handle: Handle, shape: tuple[int, ...], dtype: Any) -> Any:
         columns,
         _capi.ROW_MAJOR,
         CODES[dtype],
-        byref(pages.struct),
+        pages.struct,
     )
-    return np.ndarray(shape, dtype, pages.window(pages.struct.data))
+    return np.ndarray(shape, dtype, pages, pages.struct.data - BEGIN)
 
 
 def check_out(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -68,8 +68,11 @@ class Matrix:
         other = "csc" if self.parts.format == "csr" else "csr"
         return self.over(self.library.convert(self.original, other), turned)
 
-    def bind(self, dtype: Any) -> _capi.Csr:
-        """Return the struct; values of another type are converted on the device."""
+    def bind(self, dtype: Any) -> tuple[bytes, Any]:
+        """Return the packed struct, and what has to live while it is used.
+
+        Values of another type are converted on the device.
+        """
         library, parts, views = self.library, self.parts, self.views
         arrays: list[Any] = list(parts[2:])
         if self.dtype != dtype or any(view.strides != (1,) for view in views):
@@ -85,7 +88,7 @@ class Matrix:
                 f"{rows} rows with {nnz} indices have {offsets.shape[0]} offsets "
                 f"and values of shape {values.shape}"
             )
-        struct = _capi.Csr(
+        struct = _capi.CSR.pack(
             rows,
             cols,
             nnz,
@@ -97,8 +100,7 @@ class Matrix:
             INDEX_CODES[columns.dtype],
             SPACE,
         )
-        struct.keep = arrays
-        return struct
+        return struct, arrays
 
     def repaired(self) -> Matrix:
         """Return the operand sorted and without repeated entries; raise if it is damaged."""
@@ -135,17 +137,18 @@ def layout(view: View) -> tuple[int, int, int, int] | None:
     return None
 
 
-def dense(library: Library, array: Any, view: View, dtype: Any) -> _capi.Dense:
-    """Return the struct of a dense operand; C and Fortran order are not copied."""
+def dense(library: Library, array: Any, view: View, dtype: Any) -> tuple[bytes, Any]:
+    """Return the packed struct of a dense operand, and the array that it describes.
+
+    The array is a copy unless it has that dtype and C or Fortran order.
+    """
     found = layout(view) if view.dtype == dtype else None
     if found is None:
         array = library.cast(array, dtype)
         view = library.view(array)
         found = layout(view)
         assert found is not None
-    struct = _capi.Dense(*found, view.pointer, CODES[dtype], SPACE)
-    struct.keep = array
-    return struct
+    return _capi.DENSE.pack(*found, view.pointer, CODES[dtype], SPACE), array
 
 
 def common(library: Library, a: Any, b: Any) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
 from . import _capi, _device
@@ -16,7 +15,7 @@ from ._arrays import DTYPES, INDEX_DTYPES
 from ._device import Matrix, common, dense, layout
 from ._errors import ArgumentError, OperandTypeError, ShapeError, StateError
 from ._foreign import Exported, Library, Parts, View
-from ._handle import Handle, Pages
+from ._handle import Handle, Pages, sparse_pages
 from ._library import lib
 from ._listen import Show
 from ._plan import DenseProduct, Plan, SparseProduct, read_options
@@ -41,8 +40,8 @@ def on_stream(handle: Handle, stream: int | None, function: Callable[..., int]) 
 
 def dense_operands(
     library: Library, a: Matrix, X: Any, view: View, out: Any, dtype: Any, shape: tuple[int, int]
-) -> tuple[Any, _capi.Dense, _capi.Dense]:
-    """Return `out` or a new array for a product of that shape, and the structs of X and of it."""
+) -> tuple[Any, tuple[bytes, Any], tuple[bytes, Any]]:
+    """Return `out` or a new array for a product of that shape, and dense() of X and of it."""
     wanted = (shape[0],) if len(view.shape) == 1 else shape
     result = library.empty(wanted, dtype, a.parts.data) if out is None else library.own(out)
     found = library.view(result)
@@ -83,7 +82,7 @@ class DevicePlan(Plan):
 
     def _run(self, function: Callable[..., int], *arguments: Any, show: Show | None) -> None:
         stream = self._library.stream(self._device)
-        self._handle.call(on_stream(self._handle, stream, function), *arguments, show=show)
+        self._handle.run(on_stream(self._handle, stream, function), arguments, True, show)
 
     def _plan(self, function: Callable[..., int], *arguments: Any) -> None:
         self._make(
@@ -111,8 +110,8 @@ class DeviceDensePlan(DevicePlan, DenseProduct):
         self.dtype = common(a.library, a.dtype, dtype)
         self._options.x_space = _device.SPACE
         self._demand(a)
-        struct = a.bind(self.dtype)
-        self._plan(lib.hybrid_spmm_plan, byref(struct), columns, byref(self._options))
+        struct, _kept = a.bind(self.dtype)
+        self._plan(lib.hybrid_spmm_plan, struct, columns, self._options)
 
     def multiply(
         self, a: Matrix, X: Any, view: View, out: Any, alpha: float, beta: float, show: Show | None
@@ -120,16 +119,17 @@ class DeviceDensePlan(DevicePlan, DenseProduct):
         """Return alpha A X + beta out; `view` is that of X."""
         library, a = self._library, a.held(turned=False)
         self._demand(a)
-        result, x, y = dense_operands(library, a, X, view, out, self.dtype, self.shape)
-        struct = a.bind(self.dtype)
+        operands = dense_operands(library, a, X, view, out, self.dtype, self.shape)
+        result, (x, _kept), (y, _) = operands
+        struct, _kept_too = a.bind(self.dtype)
         self._run(
             lib.hybrid_spmm_run,
             self._pointer,
             alpha,
-            byref(struct),
-            byref(x),
+            struct,
+            x,
             beta,
-            byref(y),
+            y,
             show=show,
         )
         return result if out is None else out
@@ -154,11 +154,11 @@ class DeviceSparsePlan(DevicePlan, SparseProduct):
         self.dtype = common(a.library, a.dtype, b.dtype)
         self._options.offsets = self._options.columns = _capi.INDEX_AUTO
         self._turned = a.turned
-        first, second = self._bind(a, b)
-        self._plan(lib.hybrid_spgemm_plan, byref(first), byref(second), byref(self._options))
+        (first, _kept), (second, _kept_too) = self._bind(a, b)
+        self._plan(lib.hybrid_spgemm_plan, first, second, self._options)
 
-    def _bind(self, a: Matrix, b: Matrix) -> tuple[_capi.Csr, _capi.Csr]:
-        """Return the structs in the order in which the library multiplies them."""
+    def _bind(self, a: Matrix, b: Matrix) -> tuple[tuple[bytes, Any], tuple[bytes, Any]]:
+        """Return what Matrix.bind() does, in the order in which the library multiplies."""
         b = b.held(a.turned)
         self._demand(a, b)
         first, second = a.bind(self.dtype), b.bind(self.dtype)
@@ -166,14 +166,14 @@ class DeviceSparsePlan(DevicePlan, SparseProduct):
 
     def multiply(self, a: Matrix, b: Matrix, show: Show | None) -> Any:
         """Return A @ B as a matrix of the operands' library."""
-        pages = Pages(self._handle, _capi.Csr(), lib.hybrid_csr_free)
-        first, second = self._bind(a, b)
+        pages = sparse_pages(self._handle)
+        (first, _kept), (second, _kept_too) = self._bind(a, b)
         self._run(
             lib.hybrid_spgemm_run,
             self._pointer,
-            byref(first),
-            byref(second),
-            byref(pages.struct),
+            first,
+            second,
+            pages.struct,
             show=show,
         )
         return sparse_result(self._library, pages, self.shape, self._turned, a)

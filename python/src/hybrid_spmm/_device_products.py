@@ -5,7 +5,7 @@ The library computes on that GPU and leaves the result there.
 
 from __future__ import annotations
 
-from ctypes import byref
+import functools
 from typing import TYPE_CHECKING, Any
 
 from . import _capi, _device
@@ -13,11 +13,11 @@ from ._device import Matrix, common
 from ._device_plans import dense_operands, engine_for, on_stream, sparse_result
 from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
 from ._foreign import Library, View
-from ._handle import Pages
+from ._handle import sparse_pages
 from ._library import lib
 from ._listen import Show
 from ._plan import read_options
-from ._product import demand_shapes
+from ._product import CHECKED, demand_shapes
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -71,27 +71,29 @@ def spgemm(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
         return multiply_sparse(engine, a, b, show)
 
 
+@functools.cache
+def one_shot(space: int) -> _capi.PlanOptions:
+    """Return options that check everything, for a sparse result in that memory."""
+    options = read_options(flags=_capi.CHECK)
+    options.result_space = space
+    options.offsets = options.columns = _capi.INDEX_AUTO
+    return options
+
+
 def multiply_sparse(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
     """Compute sparse times sparse of canonical operands, which the library checks."""
     library, handle = a.library, engine._alive()
     dtype = common(library, a.dtype, b.dtype)
-    options = read_options()
-    options.flags |= _capi.CHECK
-    options.result_space = _device.SPACE
-    options.offsets = options.columns = _capi.INDEX_AUTO
-    b = b.held(a.turned)
-    first, second = a.bind(dtype), b.bind(dtype)
+    first, _kept = a.bind(dtype)
+    second, _kept_too = (first, _kept) if b is a else b.held(a.turned).bind(dtype)
     if a.turned:  # (A B)^T = B^T A^T
         first, second = second, first
-    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
-    handle.call(
+    pages = sparse_pages(handle)
+    handle.run(
         on_stream(handle, library.stream(a.device), lib.hybrid_spgemm_with),
-        handle.pointer,
-        byref(options),
-        byref(first),
-        byref(second),
-        byref(pages.struct),
-        show=show,
+        (handle.pointer, one_shot(_device.SPACE), first, second, pages.struct),
+        True,
+        show,
     )
     shape = a.parts.shape[0], b.parts.shape[1]
     return sparse_result(library, pages, shape, a.turned, a)
@@ -127,20 +129,13 @@ def multiply_dense(
     library, handle = a.library, engine._alive()
     dtype = common(library, a.dtype, view.dtype)
     shape = a.parts.shape[0], view.shape[1] if len(view.shape) == 2 else 1
-    options = read_options()
-    options.flags |= _capi.CHECK
     a = a.held(turned=False)
-    result, x, y = dense_operands(library, a, X, view, out, dtype, shape)
-    struct = a.bind(dtype)
-    handle.call(
+    result, (x, _kept), (y, _) = dense_operands(library, a, X, view, out, dtype, shape)
+    struct, _kept_too = a.bind(dtype)
+    handle.run(
         on_stream(handle, library.stream(a.device), lib.hybrid_spmm_with),
-        handle.pointer,
-        byref(options),
-        alpha,
-        byref(struct),
-        byref(x),
-        beta,
-        byref(y),
-        show=show,
+        (handle.pointer, CHECKED, alpha, struct, x, beta, y),
+        True,
+        show,
     )
     return result if out is None else out

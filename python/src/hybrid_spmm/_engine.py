@@ -11,6 +11,7 @@ import re
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from ._product import multiply
 from ._progress import Progress, showing
 from ._report import Report, fetch
 from ._rows import multiply_rows
+from ._scipy import FORMATS, format_of
 from ._trace import Trace
 
 log = logging.getLogger("hybrid_spmm")
@@ -125,7 +127,8 @@ class Engine:
         self._trace: Trace | None = None
         self._handle: Handle | None = None
         self._start()
-        _engines.add(self)
+        key = id(self)
+        _engines[key] = weakref.ref(self, partial(_engines.pop, key))  # see _finalizers.py
 
     # ---- life --------------------------------------------------------------------------
 
@@ -157,17 +160,13 @@ class Engine:
             self.trace(None)
             self._handle.close()
         self._closed = True
+        self._handle = None
 
     def __enter__(self) -> Engine:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None and not self._closed:
-            handle.abandon()
 
     # ---- what it is --------------------------------------------------------------------
 
@@ -204,13 +203,21 @@ class Engine:
         progress: Progress = False,
     ) -> Any:
         """Multiply on this engine; see :func:`hybrid_spmm.matmul`."""
+        return self._matmul(A, B, out, alpha, beta, progress)
+
+    def _matmul(
+        self, A: Any, B: Any, out: Any, alpha: float, beta: float, progress: Progress
+    ) -> Any:
+        """Multiply; arguments by position take less time."""
+        left, right = FORMATS.get(type(A)), FORMATS.get(type(B))
+        if left is not None and right is not None and progress is False:
+            return multiply(self._alive(), A, B, left, right, out, alpha, beta, None)
         library = library_for(A, B)
-        if progress is False and library is None:
-            return multiply(self._alive(), A, B, out, alpha, beta, None)
         with showing(progress) as show:
-            if library is None:
-                return multiply(self._alive(), A, B, out, alpha, beta, show)
-            return multiply_on_device(library, self, A, B, out, alpha, beta, show)
+            if library is not None:
+                return multiply_on_device(library, self, A, B, out, alpha, beta, show)
+            left, right = format_of(A), format_of(B)
+            return multiply(self._alive(), A, B, left, right, out, alpha, beta, show)
 
     def plan(self, A: Any, B: Any, **options: Any) -> Plan:
         """Plan a product on this engine; see :func:`hybrid_spmm.plan`."""
@@ -263,7 +270,7 @@ class Engine:
 
 # ---- the default engine, forks and the end of the process --------------------------------
 
-_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+_engines: dict[int, weakref.ref[Engine]] = {}
 _default: Engine | None = None
 _default_lock = threading.Lock()
 _lock = threading.Lock()  # held while a handle is made
@@ -286,11 +293,17 @@ def is_default(engine: Engine) -> bool:
     return engine is _default
 
 
+def _all() -> list[Engine]:
+    """Return all engines."""
+    found = (reference() for reference in list(_engines.values()))
+    return [engine for engine in found if engine is not None]
+
+
 def _forked() -> None:
     """Leave the parent's engines alone; each is made anew at its first call in the child."""
     global _default_lock, _lock
     _default_lock, _lock = threading.Lock(), threading.Lock()
-    for engine in list(_engines):
+    for engine in _all():
         handle, engine._handle = engine._handle, None
         engine._trace = None
         if handle is not None:
@@ -300,7 +313,7 @@ def _forked() -> None:
 
 def _exit() -> None:
     """Write traces, and stop engines that nothing uses."""
-    for engine in list(_engines):
+    for engine in _all():
         with contextlib.suppress(Exception):
             engine.trace(None)
         if engine._handle is not None:

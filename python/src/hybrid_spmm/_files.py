@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from ctypes import byref
 from typing import Any
 
 import numpy as np
 
-from . import _capi
 from ._arrays import CODES, common
 from ._errors import FileError, FileMissingError, OperandTypeError
-from ._handle import Handle, Pages
+from ._handle import Handle, sparse_pages
 from ._library import lib
 from ._plans import operand
 from ._product import F64
@@ -29,20 +27,20 @@ def read_matrix(handle: Handle, path: Path, dtype: Any) -> Any:
     name = os.fspath(path)
     if name.endswith(".npz"):
         return sparse().csr_array(sparse().load_npz(name)).astype(wanted, copy=False)
-    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
+    pages = sparse_pages(handle)
     try:
         handle.call(
             lib.hybrid_read_mtx,
             handle.pointer,
             os.fsencode(name),
             CODES[wanted],
-            byref(pages.struct),
+            pages.struct,
         )
     except FileError as error:
         if not os.path.exists(name):
             raise FileMissingError(str(error)) from None
         raise
-    return to_scipy(sparse().csr_array, False, pages)
+    return to_scipy(sparse().csr_array, (pages.struct.rows, pages.struct.cols), pages)
 
 
 def write_matrix(handle: Handle, path: Path, A: Any) -> None:
@@ -54,5 +52,5 @@ def write_matrix(handle: Handle, path: Path, A: Any) -> None:
         return
     dtype = common(a.dtype, a.dtype)
     dtype = dtype if dtype in CODES else F64
-    struct = transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
-    handle.call(lib.hybrid_write_mtx, handle.pointer, os.fsencode(name), byref(struct))
+    struct, _, _, _kept = transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
+    handle.call(lib.hybrid_write_mtx, handle.pointer, os.fsencode(name), struct)

@@ -1,13 +1,13 @@
 """One engine of the C library: its calls, which queue up, and how long it lives.
 
-The C engine serves one thread at a time, and may be destroyed only when nothing that it
-made is in use. A handle therefore has
+The C engine serves one thread at a time, and may be destroyed only when nothing that it made
+is in use.
 
-- ``lock``: held during every call, so that threads queue up;
-- ``live``: identities of results, plans and pins that need the engine. A closed engine is
-  destroyed when the last of them is gone;
-- ``deferred``: what finalizers left to be done when the engine is idle. A finalizer may run
-  at any moment, on any thread, also inside a call on this engine.
+- ``lock`` is held during every call, so that threads queue up.
+- ``pointer`` is the address of the engine. Every result, plan and pin refers to it, and the
+  engine is destroyed when the last reference is gone.
+- ``waiting`` holds what finalizers left to be done when the engine is idle. A finalizer may
+  run at any moment, on any thread, also inside a call on this engine.
 
 Only hybrid_csr_free() and hybrid_dense_free() are called without the lock: the library
 allows them at any time.
@@ -15,47 +15,65 @@ allows them at any time.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from ctypes import byref, c_void_p
 from functools import partial
-from operator import attrgetter, methodcaller
+from itertools import chain, repeat, takewhile
 from typing import Any
 
-from ._capi import EngineOptions
+from . import _capi
 from ._errors import StateError, error_for
+from ._finalizers import Action, call_each, in_turn, stored
 from ._library import lib
-from ._listen import Listener, Show
+from ._listen import Show, idle_listener, put_back
 
 get_ident = threading.get_ident
-_call = methodcaller("__call__")
 CLOSED = "the engine is closed"
 INSIDE = "the engine is used from inside a function that it calls"
+OTHER_PROCESS = "this engine or plan belongs to the process that made it"
+
+
+class Pointer(int):
+    """The address of a C engine, which is destroyed when the last reference is gone.
+
+    In the child of a fork the library only unmaps the results.
+    """
+
+    __slots__ = ()
+
+    # Python calls what the property returns: the library's function with the address.
+    __del__ = property(partial(partial, lib.hybrid_engine_destroy))
+
+
+def owned(address: int) -> Pointer:
+    """Return the address of an engine that was just made.
+
+    The garbage collector calls the finalizers of a cycle in any order, so it must not see the
+    pointer: the engine would be destroyed before its results are.
+    """
+    pointer = Pointer(address)
+    ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(pointer))
+    return pointer
 
 
 class Handle:
-    """A C engine and what keeps it alive."""
+    """A C engine as the objects of the package share it."""
 
     __slots__ = (
         "busy",
         "caller",
-        "deferred",
-        "destroyed",
+        "closed",
         "kind",
-        "listener",
-        "live",
         "lock",
-        "open",
-        "pid",
         "pointer",
-        "thread",
+        "taker",
+        "waiting",
     )
 
-    def __init__(self, options: EngineOptions) -> None:
+    def __init__(self, options: _capi.EngineOptions) -> None:
         sentence = ctypes.create_string_buffer(1024)
         options.message = ctypes.addressof(sentence)
         options.message_size = len(sentence)
@@ -63,43 +81,44 @@ class Handle:
         status = lib.hybrid_engine_create(byref(options), byref(pointer))
         if status:
             raise error_for(status, sentence.value.decode())
-        self.pointer = pointer.value
-        self.pid = os.getpid()
-        self.kind = self.backend()
+        self.pointer: Pointer | None = owned(pointer.value or 0)
+        self.closed = False
+        self.kind = int(lib.hybrid_engine_backend(self.pointer))
         self.lock = threading.Lock()
-        self.caller = 0  # identity of the thread whose call runs
+        self.caller = 0  # identity of the thread whose call runs, or 0
         self.busy = ""  # why calls are refused instead of queued, or ""
-        self.thread: threading.Thread | None = None  # whose calls are not refused
-        self.open = [True]  # empty once the engine is closed
-        self.destroyed: list[bool] = []
-        self.live: set[int] = set()
-        self.deferred: deque[Callable[[], object]] = deque()
-        self.listener = Listener()
+        self.taker: Taker | None = None  # who may call nevertheless
+        self.waiting: deque[Action] = deque()
 
     # ---- calls -------------------------------------------------------------------------
 
-    def call(
+    def call(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Call a function of the library that returns a status; raise if it fails."""
+        self.run(function, arguments, True, None)
+
+    def run(
         self,
         function: Callable[..., int],
-        *arguments: Any,
-        listen: bool = True,
-        show: Show | None = None,
+        arguments: tuple[Any, ...],
+        listen: bool,
+        show: Show | None,
     ) -> None:
-        """Call a function of the library that returns a status; raise if it fails.
+        """Call a function of the library, as call() does.
 
         A call that takes milliseconds at most need not `listen` for interrupts, which
-        takes 3 us.
+        takes 3 us. `show` is told of progress.
         """
-        if self.caller == get_ident():
+        me = get_ident()
+        if self.caller == me:
             raise StateError(INSIDE)
-        if self.busy and self.thread is not threading.current_thread():
-            raise StateError(self.busy)
+        if self.busy:
+            self.demand_room()
         try:
             with self.lock:
-                if not self.open:
-                    raise StateError(CLOSED)
-                self.caller = get_ident()
+                self.caller = me
                 try:
+                    if self.closed:
+                        raise StateError(CLOSED)
                     if listen or show:
                         status = self.heard(function, arguments, show)
                     else:
@@ -109,43 +128,27 @@ class Handle:
                 finally:
                     self.caller = 0
         finally:
-            if self.deferred:
-                self.drain()
+            if self.waiting:
+                self.when_idle(int)()
 
     def heard(self, function: Callable[..., int], arguments: Any, show: Show | None) -> int:
         """Call a function that a signal or `show` may end, and raise what ended it."""
-        listener = self.listener
+        listener = idle_listener()
         listener.error, listener.show = None, show
         try:
             lib.hybrid_engine_progress(self.pointer, listener.callback, None)
             status = function(*arguments)
         finally:
             lib.hybrid_engine_progress(self.pointer, None, None)
-            listener.show = None
-        if listener.error is not None:
-            error, listener.error = listener.error, None
+            error, listener.error, listener.show = listener.error, None, None
+            put_back(listener)
+        if error is not None:
             raise error
         return status
 
     def message(self) -> str:
         """Return the sentence of the call that failed last. The lock is held."""
         return str(lib.hybrid_engine_message(self.pointer).decode(errors="replace"))
-
-    @contextlib.contextmanager
-    def taken_by(self, thread: threading.Thread, reason: str) -> Iterator[None]:
-        """Leave the engine to one thread: calls of others raise `reason`."""
-        if self.caller == get_ident():
-            raise StateError(INSIDE)
-        with self.lock:
-            if self.busy:
-                raise StateError(self.busy)
-            self.busy, self.thread = reason, thread
-        try:
-            yield
-        finally:
-            if self.thread is thread:  # not so in the child of a fork
-                self.busy, self.thread = "", None
-        self.drain()
 
     def tell(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function that returns something other than a status, or nothing."""
@@ -166,105 +169,129 @@ class Handle:
         """Return the GPUs in words, or why there is none."""
         return str(lib.hybrid_engine_device(self.pointer).decode(errors="replace"))
 
-    # ---- what lives --------------------------------------------------------------------
+    # ---- an engine that is left to one thread --------------------------------------------
 
-    def defer(self, action: Callable[[], object]) -> None:
-        """Run an action once no call is running: now, or by the thread whose call ends."""
-        self.deferred.append(action)
-        self.drain()
-
-    def drain(self) -> None:
-        """Run what was deferred, unless a call runs; that call's thread does it then."""
-        while self.deferred and not self.busy and self.lock.acquire(blocking=False):
-            try:
-                while self.deferred:
-                    self.deferred.popleft()()
-            except IndexError:  # another finalizer took the last one
-                pass
-            finally:
-                self.lock.release()
-
-    def release(self, identity: int) -> None:
-        """Forget something that needed the engine."""
-        self.live.discard(identity)
-        self.finish()
-
-    def finish(self) -> None:
-        """Destroy a closed engine that nothing needs."""
-        if not self.open and not self.live:
-            self.destroy()
-
-    def close(self) -> None:
-        """Refuse calls from now on, and destroy the engine when nothing needs it."""
+    def take(self, taker: Taker, reason: str) -> None:
+        """Leave the engine to one thread: calls of others raise `reason`."""
         if self.caller == get_ident():
             raise StateError(INSIDE)
         if self.busy:
-            raise StateError(self.busy)
+            self.demand_room()
         with self.lock:
-            self.open.clear()
-            if self.live and self.pid == os.getpid():
-                lib.hybrid_engine_trim(self.pointer)
-        self.drain()
-        self.finish()
+            if self.busy:
+                raise StateError(self.busy)
+            if self.closed:
+                raise StateError(CLOSED)
+            self.taker = taker
+            self.busy = reason
+
+    def give_back(self, taker: Taker) -> None:
+        """Let every thread call again."""
+        if self.taker is taker:  # not so in the child of a fork
+            self.busy = ""
+            self.taker = None
+
+    def has_room(self) -> bool:
+        """Return whether this thread may call; wait for a taker that is about to end."""
+        taker = self.taker
+        if taker is not None and taker.thread is threading.current_thread():
+            return True
+        if taker is not None and taker.leaving:
+            taker.thread.join()
+        return not self.busy
+
+    def demand_room(self) -> None:
+        """Raise unless this thread may call."""
+        reason = self.busy
+        if reason and not self.has_room():
+            raise StateError(reason)
+
+    # ---- what lives --------------------------------------------------------------------
+
+    def when_idle(self, action: Action) -> Action:
+        """Return a function written in C that runs an action, once no call runs.
+
+        It runs the action now, or leaves it to the thread whose call ends.
+        """
+        waiting, lock = self.waiting, self.lock
+        left = map(deque.popleft, takewhile(len, repeat(waiting)))
+        steps = (
+            partial(waiting.__iadd__, (action,)),
+            partial(lock.acquire, False),
+            in_turn(chain(left, (lock.release,))),
+        )
+        return partial(all, call_each(steps))  # ends with the first that returns False
+
+    def close(self) -> None:
+        """Refuse calls from now on; the engine is destroyed when nothing needs it."""
+        if self.caller == get_ident():
+            raise StateError(INSIDE)
+        if self.busy:
+            self.demand_room()
+        with self.lock:
+            self.closed = True
+            lib.hybrid_engine_trim(self.pointer)  # results may need it for long
+            self.pointer = None
+        self.when_idle(int)()
 
     def abandon(self) -> None:
-        """Close the engine from a finalizer, which may not wait for a lock."""
-        self.open.clear()
-        self.drain()
-        self.finish()
+        """Refuse calls as the process ends, without waiting for a lock."""
+        self.closed = True
+        self.pointer = None
 
     def leave(self) -> None:
         """In the child of a fork: refuse calls. The parent's threads may hold the lock."""
-        self.thread = None
-        self.busy = "this engine or plan belongs to the process that made it"
-
-    def destroy(self) -> None:
-        """Destroy the C engine once, in the process that made it."""
-        self.destroyed.append(True)
-        if len(self.destroyed) == 1 and self.pid == os.getpid():
-            lib.hybrid_engine_destroy(self.pointer)
+        self.taker = None
+        self.busy = OTHER_PROCESS
 
 
-class Pages:
-    """Owns what one call of the library returned, and frees it when no array views it.
+class Taker:
+    """A thread to which an engine is left."""
 
-    Python drops exceptions of finalizers, and one of them is the KeyboardInterrupt that a
-    signal handler raises between two instructions of Python code. This finalizer has none
-    unless it destroys a closed engine: ``any`` calls functions written in C, one after
-    another, until one returns a number other than 0.
+    __slots__ = ("leaving", "thread")
+
+    def __init__(self, thread: threading.Thread) -> None:
+        self.thread = thread
+        self.leaving: list[bool] = []  # not empty: it ends soon, and calls wait for that
+
+
+BEGIN = 1 << 12  # where the buffer below begins; NumPy takes address 0 for no buffer
+
+
+class Memory(ctypes.c_char * (1 << 47)):  # type: ignore[misc]
+    """A buffer of all addresses of a process from BEGIN on, for arrays of the library.
+
+    NumPy makes an array over it several times faster than through ``__array_interface__``.
     """
 
-    __slots__ = ("__weakref__", "_end", "struct")
-
-    def __init__(self, handle: Handle, struct: Any, free: Callable[..., None]) -> None:
-        self.struct = struct
-        self._end: Callable[[], object] = int  # does nothing
-        if not handle.open:  # its engine may be gone
-            raise StateError(CLOSED)
-        steps = (
-            partial(free, handle.pointer, byref(struct)),
-            partial(handle.live.discard, id(self)),
-            handle.open.__len__,
-            handle.live.__len__,
-            handle.finish,
-        )
-        self._end = partial(any, map(_call, steps))
-        handle.live.add(id(self))
-
-    __del__ = property(attrgetter("_end"))
-
-    def window(self, address: int) -> Window:
-        """Return a buffer that begins at an address and keeps the pages."""
-        window: Window = Window.from_address(address)
-        window.pages = self
-        return window
+    __slots__ = ()
 
 
-class Window(ctypes.c_char * (1 << 46)):  # type: ignore[misc]
-    """The address space from some address on: the base of arrays that view results.
+MEMORY = Memory.from_address(BEGIN)
 
-    NumPy makes an array over a buffer several times faster than through
-    ``__array_interface__``. One class serves all sizes; the size of the array is its own.
+
+class Pages(Memory):
+    """The buffer that owns what one call returned, and frees it when no array views it.
+
+    ``struct`` is the library's matrix.
     """
 
-    pages: Pages
+    __slots__ = ("_end", "struct")
+
+    struct: Any
+    _end: Action
+
+    __del__ = stored
+
+
+def pages_for(handle: Handle, struct: Any, free: Callable[..., None]) -> Pages:
+    """Return the owner of a struct that the library will fill, and that `free` empties."""
+    pages: Pages = Pages.from_address(BEGIN)
+    pages.struct = struct
+    pages._end = partial(free, handle.pointer, struct)
+    return pages
+
+
+def sparse_pages(handle: Handle) -> Pages:
+    """Return the owner of a sparse matrix that the library will make."""
+    return pages_for(handle, _capi.Csr(), lib.hybrid_csr_free)

@@ -51,6 +51,25 @@ class Listener:
                 self.error = self.error or error
 
 
+# Every listener is kept for later calls, of any engine: a generator runs Python code as it is
+# collected, in which an interrupt would be lost.
+_made: list[Listener] = []
+_idle: list[Listener] = []
+
+
+def idle_listener() -> Listener:
+    """Return a listener that no call uses; give it back by put_back()."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        made = Listener()
+        _made.append(made)
+        return made
+
+
+put_back = _idle.append
+
+
 def started(generator: Generator[Any, Any, None]) -> Callable[[Any], Any]:
     """Run a generator up to its first yield and return its send method."""
     next(generator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from ._arrays import CODES, common
 from ._plans import DensePlan, operand
 from ._product import F64
 from ._scipy import sparse
-from ._sparse import Operand, check, to_scipy, transposed, with_values
+from ._sparse import Bound, Operand, check, to_scipy, transposed, with_values
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -28,15 +29,15 @@ class Resident:
         self._dtype = dtype
         self._handle = engine._alive()
         self._matrices: dict[Any, Any] = {}  # by dtype
-        self._plans: OrderedDict[tuple[int, Any], DensePlan] = OrderedDict()
+        self._plans: OrderedDict[tuple[int, Any], tuple[DensePlan, Bound]] = OrderedDict()
 
     def matrix(self, dtype: Any) -> Any:
         """Return the matrix as csr with values of `dtype`."""
         if not self._matrices:
             a, found = self._operand, self._operand.matrix
             if a.turned:
-                pages = transposed(self._handle, a, self._dtype).keep
-                found = to_scipy(sparse().csr_array, False, pages)
+                _, _, _, pages = transposed(self._handle, a, self._dtype)
+                found = to_scipy(sparse().csr_array, a.shape, pages)
             self._matrices[self._dtype] = found if found.format == "csr" else found.T
         if dtype not in self._matrices:
             found = self._matrices[self._dtype]
@@ -47,17 +48,28 @@ class Resident:
         """Return the product with a dense X of one or two dimensions."""
         if X.dtype.kind == "c":
             return self(X.real) + 1j * self(X.imag)
+        key = X.shape[1] if X.ndim == 2 else 1, common(self._dtype, X.dtype)
+        planned = self._plans.get(key)
+        if planned is None or self._handle is not self._engine._alive():
+            planned = self._plan(*key)
+        self._plans.move_to_end(key)
+        plan, bound = planned
+        return plan.run(bound, X, None, 1.0, 0.0, None)
+
+    def _plan(self, columns: int, dtype: Any) -> tuple[DensePlan, Bound]:
+        """Return a plan for that many columns, and the struct of the matrix."""
         if self._handle is not self._engine._alive():  # in the child of a fork
             self._handle = self._engine._alive()
             self._plans.clear()
-        key = (1 if X.ndim == 1 else X.shape[1]), common(self._dtype, X.dtype)
-        matrix = self.matrix(key[1])
-        if key not in self._plans:
-            self._plans[key] = DensePlan(self._engine, matrix, *key, resident=True)
-            if len(self._plans) > PLANS:
-                self._plans.popitem(last=False)
-        self._plans.move_to_end(key)
-        return self._plans[key](matrix, X)
+        matrix = self.matrix(dtype)
+        plan = DensePlan(self._engine, matrix, columns, dtype, resident=True)
+        struct, rows, nnz, arrays = plan.bind(operand(matrix, quiet=True))
+        # Weak references keep ndarray.resize() from moving the elements.
+        kept = [(array, weakref.ref(array)) for array in arrays]
+        planned = self._plans[columns, dtype] = plan, (struct, rows, nnz, kept)
+        if len(self._plans) > PLANS:
+            self._plans.popitem(last=False)
+        return planned
 
 
 class Operator(LinearOperator):  # type: ignore[misc]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import byref
 from typing import Any
 
 import numpy as np
@@ -11,18 +9,18 @@ import numpy as np
 from . import _capi
 from ._arrays import CODES, address
 from ._errors import StateError
-from ._handle import Handle, Pages
+from ._handle import Handle, Pages, sparse_pages
 from ._library import lib
-from ._sparse import Operand, arrays_of, check, with_values
+from ._sparse import Bound, Operand, arrays_of, check, with_values
 
 
 def numbered(handle: Handle, operand: Operand) -> Pages:
     """Return the transpose of a canonical pattern, with the numbers of its entries as values."""
     numbers = np.arange(len(operand.matrix.data), dtype=np.float64)
-    counted = Operand(with_values(operand.matrix, numbers), operand.matrix.format)
-    struct = counted.bind(numbers.dtype)
-    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
-    handle.call(lib.hybrid_csr_transpose, handle.pointer, byref(struct), byref(pages.struct))
+    counted = Operand(with_values(operand.matrix, numbers), operand.matrix.format, True)
+    struct, _, _, _kept = counted.bind(numbers.dtype)
+    pages = sparse_pages(handle)
+    handle.call(lib.hybrid_csr_transpose, handle.pointer, struct, pages.struct)
     return pages
 
 
@@ -39,9 +37,8 @@ class Pattern:
         self._handle = handle
         self._dtype = dtype
         self._turned = operand.turned
-        struct = check(handle, operand, dtype)
+        _, _, _, (*self._arrays, _) = check(handle, operand, dtype)
         self._repaired = operand.repaired
-        self._arrays = struct.keep[:2]
         self._shape = operand.shape
         self._pages: Pages | None = None
         if transpose:
@@ -51,25 +48,26 @@ class Pattern:
         self._pages = numbered(self._handle, operand)
         self._places = arrays_of(self._pages)[2].astype(np.intp)
 
-    def bind(self, operand: Operand) -> _capi.Csr:
+    def bind(self, operand: Operand) -> Bound:
         """Return the struct of an operand of this pattern; raise if it has another one."""
         if operand.shape != self._shape or operand.turned != self._turned:
             raise StateError("an operand has another shape or format than the planned one")
         if self._repaired:
-            struct = check(self._handle, operand, self._dtype)
+            bound = check(self._handle, operand, self._dtype)
         else:
-            struct = operand.bind(self._dtype)
-        for found, planned in zip(struct.keep[:2], self._arrays, strict=True):
-            if found is not planned and not np.array_equal(found, planned):
-                raise StateError("the pattern of an operand is not the one that was planned for")
-        return self._moved(struct) if self._pages else struct
+            bound = operand.bind(self._dtype)
+        _, _, _, (offsets, columns, data) = bound
+        known_offsets, known_columns = self._arrays
+        if not (offsets is known_offsets or np.array_equal(offsets, known_offsets)) or not (
+            columns is known_columns or np.array_equal(columns, known_columns)
+        ):
+            raise StateError("the pattern of an operand is not the one that was planned for")
+        return bound if self._pages is None else self._moved(data)
 
-    def _moved(self, struct: _capi.Csr) -> _capi.Csr:
-        """Return the struct of the transpose, with the values of `struct`."""
-        assert self._pages
-        moved = struct.keep[2][self._places]
-        result = _capi.Csr()
-        ctypes.memmove(byref(result), byref(self._pages.struct), ctypes.sizeof(result))
-        result.val, result.type = address(moved), CODES[self._dtype]
-        result.keep = (self._pages, moved)
-        return result
+    def _moved(self, data: Any) -> Bound:
+        """Return the struct of the transpose, with the values `data` of the operand."""
+        assert self._pages is not None
+        moved = data[self._places]
+        made = _capi.Csr.from_buffer_copy(self._pages.struct)
+        made.val, made.type = address(moved), CODES[self._dtype]
+        return bytes(made), made.rows, made.nnz, (self._pages, moved)

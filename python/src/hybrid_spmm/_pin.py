@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ._arrays import address
 from ._dense import layout
 from ._errors import ArgumentError, Error, OperandTypeError
+from ._finalizers import Action, Address, in_turn, stored
 from ._handle import Handle
 from ._library import lib
 from ._scipy import format_of
@@ -24,53 +26,44 @@ class Pin:
     """
 
     def __init__(self, handle: Handle, arrays: list[Any]) -> None:
-        self._handle = handle
-        self._pinned: list[Any] = []
+        actions: list[Action] = []
+        self._end = handle.when_idle(in_turn(actions))
         try:
             for array in arrays:
                 if array.nbytes:
-                    self._pin(array)
+                    pin(handle, array, actions)
         except BaseException:
             self.unpin()
             raise
 
-    def _pin(self, array: Any) -> None:
-        """Pin an array that is already kept, so that no interrupt leaves it pinned alone."""
-        handle = self._handle
-        # A weak reference keeps ndarray.resize() from moving the elements.
-        entry = array, weakref.ref(array)
-        handle.live.add(id(entry))
-        self._pinned.append(entry)
-        try:
-            handle.call(lib.hybrid_pin, handle.pointer, address(array), array.nbytes)
-        except Error:
-            self._pinned.pop()
-            handle.release(id(entry))
-            raise
+    _end: Action = int  # until there is something to do
+    __del__ = stored
 
     def unpin(self) -> None:
         """Unpin the arrays. Unpinning twice does nothing."""
-        pinned, self._pinned = self._pinned, []
-        handle = self._handle
-
-        def act() -> None:
-            while pinned:
-                entry = pinned.pop()
-                lib.hybrid_unpin(handle.pointer, address(entry[0]))
-                handle.release(id(entry))
-
-        if pinned:
-            handle.defer(act)
-
-    def __del__(self) -> None:
-        if getattr(self, "_pinned", None):
-            self.unpin()
+        self._end()
 
     def __enter__(self) -> Pin:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.unpin()
+
+
+def pin(handle: Handle, array: Any, actions: list[Action]) -> None:
+    """Pin an array, and add what unpins it to `actions`.
+
+    That is added first, so that no interrupt leaves the array pinned alone.
+    """
+    pinned = Address(address(array))
+    # A weak reference keeps ndarray.resize() from moving the elements.
+    pinned.keep = array, weakref.ref(array)
+    actions.append(partial(lib.hybrid_unpin, handle.pointer, pinned))
+    try:
+        handle.call(lib.hybrid_pin, handle.pointer, pinned, array.nbytes)
+    except Error:
+        actions.pop()
+        raise
 
 
 def pinnable(operand: Any) -> list[Any]:

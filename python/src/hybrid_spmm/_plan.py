@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_void_p
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import _capi, _report
 from ._errors import ArgumentError
+from ._finalizers import Action, Address, stored
 from ._html import text
 from ._library import lib
 from ._listen import Show
@@ -66,22 +67,17 @@ class Plan:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine  # an engine lives as long as its plans
         self._handle = engine._alive()
-        self._pointer = c_void_p()
+        self._pointer = Address()
+        self._pointer.keep = self._handle.pointer  # the C engine lives until it is destroyed
+        destroy = partial(lib.hybrid_plan_destroy, self._pointer)
+        self._end = self._handle.when_idle(destroy)
+
+    _end: Action = int  # until there is something to do
+    __del__ = stored
 
     def _make(self, function: Any, *arguments: Any) -> None:
-        """Let the library make the plan; the engine then lives until it is destroyed."""
-        self._handle.live.add(id(self._pointer))
+        """Let the library make the plan."""
         self._handle.call(function, self._handle.pointer, *arguments, ctypes.byref(self._pointer))
-
-    def __del__(self) -> None:
-        if hasattr(self, "_pointer"):
-            handle, pointer = self._handle, self._pointer
-
-            def destroy() -> None:
-                lib.hybrid_plan_destroy(pointer)
-                handle.release(id(pointer))
-
-            handle.defer(destroy)
 
     def explain(self) -> str:
         """Return the plan in words: the size of the result, the algorithm, predicted times.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +10,22 @@ from . import _capi
 from ._arrays import CODES, common
 from ._dense import check_dense, deliver, dense, target
 from ._errors import ArgumentError, OperandTypeError, ShapeError, StateError
-from ._handle import Pages
+from ._handle import Pages, sparse_pages
 from ._library import lib
 from ._listen import Show
 from ._pattern import Pattern
 from ._plan import DenseProduct, Plan, SparseProduct, read_options
-from ._product import F64, demand_shapes, dense_result, sparse_result
+from ._product import (
+    F64,
+    demand_plain,
+    demand_shapes,
+    exact_dense,
+    exact_sparse,
+    finished,
+    product_type,
+)
 from ._scipy import format_of
-from ._sparse import QUICK, Operand
+from ._sparse import QUICK, Bound, Operand
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -49,7 +56,7 @@ class SparsePlan(SparseProduct):
         read = read_options(flags=_capi.REUSE, **options)
         read.offsets = read.columns = _capi.INDEX_AUTO
         first, second = self._bind(a, b)
-        self._make(lib.hybrid_spgemm_plan, byref(first), byref(second), byref(read))
+        self._make(lib.hybrid_spgemm_plan, first[0], second[0], read)
 
     def __repr__(self) -> str:
         return f"<hybrid_spmm.Plan: sparse {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
@@ -57,25 +64,27 @@ class SparsePlan(SparseProduct):
     def _compute(self, A: Any, B: Any, show: Show | None) -> Any:
         a = operand(A, quiet=True)
         b = a if B is A else operand(B, quiet=True)
-        demand_type(self.dtype, common(a.dtype, b.dtype))
+        dtype = product_type(a, b)
+        if dtype is not self.dtype:
+            demand_type(self.dtype, dtype)
+        if dtype in CODES:
+            return finished(A, B, a, b, self._run(a, b, show))
+        return exact_sparse(A, B, a, b, dtype, lambda a, b: self._run(a, b, show))
 
-        def product(a: Operand, b: Operand, dtype: Any) -> Pages:
-            pages = Pages(self._handle, _capi.Csr(), lib.hybrid_csr_free)
-            first, second = self._bind(a, b)
-            self._handle.call(
-                lib.hybrid_spgemm_run,
-                self._pointer,
-                byref(first),
-                byref(second),
-                byref(pages.struct),
-                listen=first.nnz * second.nnz + first.rows > QUICK,
-                show=show,
-            )
-            return pages
+    def _run(self, a: Operand, b: Operand, show: Show | None) -> Pages:
+        """Return A @ B, or its transpose if A is turned, as the library's CSR."""
+        handle = self._handle
+        pages = sparse_pages(handle)
+        (left, rows, nnz, _kept), (right, _, other_nnz, _kept_too) = self._bind(a, b)
+        handle.run(
+            lib.hybrid_spgemm_run,
+            (self._pointer, left, right, pages.struct),
+            nnz * other_nnz + rows > QUICK,
+            show,
+        )
+        return pages
 
-        return sparse_result(A, B, a, b, product)
-
-    def _bind(self, a: Operand, b: Operand) -> tuple[_capi.Csr, _capi.Csr]:
+    def _bind(self, a: Operand, b: Operand) -> tuple[Bound, Bound]:
         """Return the structs in the order in which the library multiplies them."""
         first = self._left.bind(a)
         second = first if b is a else self._right.bind(b)
@@ -94,8 +103,8 @@ class DensePlan(DenseProduct):
         self._pattern = Pattern(self._handle, a, self._values, transpose=a.turned)
         self._resident = bool(options.get("resident"))
         self._data = A.data if self._resident else None
-        struct = self._pattern.bind(a)
-        self._make(lib.hybrid_spmm_plan, byref(struct), columns, byref(read_options(**options)))
+        struct, _, _, _kept = self.bind(a)
+        self._make(lib.hybrid_spmm_plan, struct, columns, read_options(**options))
 
     def __repr__(self) -> str:
         return f"<hybrid_spmm.Plan: dense {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
@@ -104,36 +113,47 @@ class DensePlan(DenseProduct):
         """Tell a resident plan that the values of A were changed in place."""
         self._handle.tell(lib.hybrid_plan_refresh, self._pointer)
 
+    def bind(self, a: Operand) -> Bound:
+        """Return the struct of an operand; raise if its pattern is not the planned one."""
+        return self._pattern.bind(a)
+
     def _compute(
         self, A: Any, X: Any, out: Any, alpha: float, beta: float, show: Show | None
     ) -> Any:
         a, X = operand(A, quiet=True), check_dense(X)
-        demand_type(self.dtype, common(a.dtype, X.dtype))
-        columns = 1 if X.ndim == 1 else X.shape[1]
+        dtype = product_type(a, X)
+        if dtype is not self.dtype:
+            demand_type(self.dtype, dtype)
+        columns = X.shape[1] if X.ndim == 2 else 1
         if columns != self.shape[1]:
             raise StateError(f"X has {columns} columns; the plan is for {self.shape[1]}")
         if self._resident and A.data is not self._data:
             self._data = A.data
             self.refresh()
+        if dtype in CODES:
+            return self.run(self.bind(a), X, out, alpha, beta, show)
 
-        def product(a: Operand, X: Any, dtype: Any, out: Any, alpha: float, beta: float) -> Any:
-            struct = self._pattern.bind(a)
-            result = target(self._handle, struct.rows, X, dtype, out, beta)
-            x, y = dense(X, dtype), dense(result, dtype)
-            self._handle.call(
-                lib.hybrid_spmm_run,
-                self._pointer,
-                alpha,
-                byref(struct),
-                byref(x),
-                beta,
-                byref(y),
-                listen=(struct.nnz + struct.rows) * columns > QUICK,
-                show=show,
-            )
-            return deliver(result, out)
+        def product(a: Operand, X: Any) -> Any:
+            return self.run(self.bind(a), X, None, 1.0, 0.0, show)
 
-        return dense_result(a, X, out, alpha, beta, product)
+        demand_plain(alpha, beta)
+        return exact_dense(a, X, dtype, out, product)
+
+    def run(
+        self, bound: Bound, X: Any, out: Any, alpha: float, beta: float, show: Show | None
+    ) -> Any:
+        """Return alpha A X + beta out in float32 or float64."""
+        handle, dtype = self._handle, self._values
+        struct, rows, nnz, _kept = bound
+        result = target(handle, rows, X, dtype, out, beta)
+        (x, X), (y, _) = dense(X, dtype), dense(result, dtype)
+        handle.run(
+            lib.hybrid_spmm_run,
+            (self._pointer, alpha, struct, x, beta, y),
+            nnz * self.shape[1] + result.size > QUICK,
+            show,
+        )
+        return deliver(result, out)
 
 
 def demand_type(planned: Any, found: Any) -> None:

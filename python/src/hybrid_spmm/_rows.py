@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator
-from ctypes import byref
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +14,14 @@ from . import _capi
 from ._arrays import CODES, DTYPES, common
 from ._errors import CancelledError
 from ._exact import demand_exact, longest_row, narrow, peak
-from ._handle import Handle, Window
+from ._finalizers import Action, in_turn, stored
+from ._handle import BEGIN, MEMORY, Handle, Taker
 from ._library import lib
 from ._plan import Plan, read_options
 from ._plans import operand
 from ._product import F64, demand_shapes
 from ._scipy import assemble, relative
-from ._sparse import Operand, absolute, check, transposed
+from ._sparse import Bound, Operand, absolute, check, transposed
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -40,10 +40,11 @@ class RowsPlan(Plan):
 
     def __init__(self, engine: Engine, a: Operand, b: Operand, dtype: Any, **options: Any) -> None:
         super().__init__(engine)
-        self.first = rows_of(self._handle, a, dtype)
-        self.second = self.first if b is a else rows_of(self._handle, b, dtype)
-        read = byref(read_options(**options))
-        self._make(lib.hybrid_spgemm_plan, byref(self.first), byref(self.second), read)
+        self.first, _, _, *self._kept = rows_of(self._handle, a, dtype)
+        self.second, _, _, *kept = rows_of(self._handle, b, dtype)
+        self._kept += kept
+        read = read_options(**options)
+        self._make(lib.hybrid_spgemm_plan, self.first, self.second, read)
 
     def each(self, use: Callable[[Panel], bool]) -> None:
         """Compute, and hand every panel to `use` until it returns False."""
@@ -60,8 +61,8 @@ class RowsPlan(Plan):
             self._handle.call(
                 lib.hybrid_spgemm_each,
                 self._pointer,
-                byref(self.first),
-                byref(self.second),
+                self.first,
+                self.second,
                 _capi.EACH_FN(hand_out),
                 None,
             )
@@ -70,7 +71,7 @@ class RowsPlan(Plan):
                 raise errors[0] from None
 
 
-def rows_of(handle: Handle, a: Operand, dtype: Any) -> _capi.Csr:
+def rows_of(handle: Handle, a: Operand, dtype: Any) -> Bound:
     """Return the struct of an operand by rows, whatever its format."""
     return transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
 
@@ -81,7 +82,7 @@ def copies(rows: _capi.Csr) -> tuple[Any, Any, Any]:
     def view(address: int | None, count: int, dtype: Any) -> Any:
         if not address or not count:
             return np.zeros(count, dtype)
-        return np.ndarray((count,), dtype, Window.from_address(address))
+        return np.ndarray((count,), dtype, MEMORY, address - BEGIN)
 
     index = np.int32 if rows.nnz < 2**31 else np.int64
     return (
@@ -110,7 +111,7 @@ def multiply_rows(engine: Engine, A: Any, B: Any, **options: Any) -> Iterator[tu
         data = data if dtype in CODES else narrow(data, dtype)
         return first, assemble(cls, (len(indptr) - 1, columns), data, indices, indptr)
 
-    return panels(plan, panel)
+    return Panels(plan, panel)
 
 
 def magnitudes(engine: Engine, a: Operand, b: Operand, options: dict[str, Any]) -> Any:
@@ -125,41 +126,86 @@ def magnitudes(engine: Engine, a: Operand, b: Operand, options: dict[str, Any]) 
     return np.array(found)
 
 
-def panels(plan: RowsPlan, make: Callable[[Panel], tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Yield panels while a thread computes later ones; closing ends that thread."""
-    ready: queue.Queue[Panel | BaseException | None] = queue.Queue(WAITING)
-    closed = threading.Event()
+class Computation:
+    """A thread that computes panels into a bounded queue.
 
-    def put(panel: Panel) -> bool:
-        if not closed.is_set():
-            ready.put(panel)
-        return not closed.is_set()
+    It holds no reference to the iterator that takes them, whose finalizer ends it.
+    """
 
-    def compute() -> None:
+    def __init__(self, plan: RowsPlan) -> None:
+        self.plan = plan
+        self.ready: queue.SimpleQueue[Panel | BaseException | None] = queue.SimpleQueue()
+        self.room: queue.SimpleQueue[None] = queue.SimpleQueue()  # an entry for each free place
+        self.thread = threading.Thread(target=self.run, name="hybrid_spmm rows", daemon=True)
+        self.taker = Taker(self.thread)
+        for _ in range(WAITING):
+            self.room.put(None)
+
+    def run(self) -> None:
+        """Compute all panels, and put the error that ended it, or None, after the last one.
+
+        The engine is given back when the iterator wants no more.
+        """
         end: BaseException | None = None
         try:
-            plan.each(put)
+            self.plan.each(self.put)
         except BaseException as error:
             end = error
-        if not closed.is_set():
-            ready.put(end)
+        self.ready.put(end)
+        while not self.taker.leaving:
+            self.room.get()
+        self.plan._handle.give_back(self.taker)
 
-    thread = threading.Thread(target=compute, name="hybrid_spmm rows", daemon=True)
-    with plan._handle.taken_by(thread, BUSY):
-        thread.start()
+    def put(self, panel: Panel) -> bool:
+        """Add a panel when there is room; return whether more are wanted."""
+        self.room.get()
+        self.ready.put(panel)
+        return not self.taker.leaving
+
+
+class Panels(Generator[tuple[int, Any], None, None]):
+    """The generator of the panels of a product; see :func:`hybrid_spmm.matmul_rows`.
+
+    A generator in Python code would run that code, and lose interrupts, when it is collected.
+    """
+
+    def __init__(self, plan: RowsPlan, make: Callable[[Panel], tuple[int, Any]]) -> None:
+        self._make = make
+        self._computation: Computation | None = Computation(plan)
+        taker, room = self._computation.taker, self._computation.room
+        self._end = in_turn((partial(taker.leaving.append, True), partial(room.put, None)))
+
+    _end: Action = int  # until there is something to do
+    __del__ = stored
+
+    def send(self, value: None) -> tuple[int, Any]:
+        """Return the next panel."""
+        computation = self._computation
+        if computation is None:
+            raise StopIteration
         try:
-            while (found := ready.get()) is not None:
-                if isinstance(found, BaseException):
-                    raise found
-                yield make(found)
-        finally:
-            closed.set()
-            if threading.current_thread() is not thread:  # else its collector closes this
-                make_room(ready, thread)
+            if computation.thread.ident is None:
+                computation.plan._handle.take(computation.taker, BUSY)
+                computation.thread.start()
+            found = computation.ready.get()
+            if found is None:
+                raise StopIteration
+            if isinstance(found, BaseException):
+                raise found
+            computation.room.put(None)
+            return self._make(found)
+        except BaseException:
+            self.close()
+            raise
 
+    def throw(self, error: Any, value: Any = None, traceback: Any = None) -> tuple[int, Any]:
+        """Stop computing and raise an error."""
+        self.close()
+        raise error
 
-def make_room(ready: queue.Queue[Any], thread: threading.Thread) -> None:
-    """Wait for a thread that may wait for room in the queue."""
-    while thread.is_alive():
-        with contextlib.suppress(queue.Empty):
-            ready.get(timeout=0.01)
+    def close(self) -> None:
+        """Stop computing; other calls on the engine wait until the current panel is done."""
+        self._end()
+        computation, self._computation = self._computation, None
+        if computation is not None and computation.thread.ident is None:
+            computation.plan._handle.give_back(computation.taker)

@@ -9,7 +9,7 @@ import numpy as np
 
 # Class of an operand: its format, "" if it is not sparse. Sparse ones are added when met.
 FORMATS: dict[type, str] = {np.ndarray: ""}
-_blank: dict[type, dict[str, Any]] = {}
+_blank: dict[type, list[tuple[str, Any]]] = {}
 
 
 def sparse() -> Any:
@@ -56,10 +56,14 @@ def assemble(cls: type, shape: tuple[int, int], data: Any, indices: Any, indptr:
     if blank is None:
         made = cls((np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32)), shape=(0, 0))
         made.has_canonical_format = True
-        blank = {k: v for k, v in made.__dict__.items() if k not in ("data", "indices", "indptr")}
-        if blank.get("_shape") != (0, 0):  # a SciPy that keeps the shape elsewhere
+        if made.__dict__.get("_shape") != (0, 0):  # a SciPy that keeps the shape elsewhere
             return cls((data, indices, indptr), shape=shape)
+        set_here = ("_shape", "data", "indices", "indptr")
+        blank = [item for item in made.__dict__.items() if item[0] not in set_here]
         _blank[cls] = blank
     matrix: Any = object.__new__(cls)
-    matrix.__dict__.update(blank, _shape=shape, data=data, indices=indices, indptr=indptr)
+    matrix._shape = shape
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    for name, value in blank:
+        setattr(matrix, name, value)
     return matrix

@@ -6,10 +6,8 @@ the library's struct and a mark that tells whether the struct holds the transpos
 
 from __future__ import annotations
 
-import ctypes
 import sys
 import warnings
-from ctypes import byref
 from typing import Any
 
 import numpy as np
@@ -28,11 +26,16 @@ from ._arrays import (
     native,
 )
 from ._errors import FormatWarning, MatrixError, ShapeError
-from ._handle import Handle, Pages
+from ._handle import BEGIN, Handle, Pages, sparse_pages
 from ._library import lib
 from ._scipy import assemble, is_plain, relative
 
+pack, unpack, HOST = _capi.CSR.pack, _capi.CSR.unpack_from, _capi.SPACE_HOST
 QUICK = 10**6  # entries, products, or elements of a result that take milliseconds
+
+# A sparse operand as functions of the library take it: the packed struct, its rows and entries,
+# and what has to live while the struct is used.
+Bound = tuple[bytes, int, int, Any]
 
 CONVERTED = "the operand is copied in canonical CSR format on every call: it is {}"
 
@@ -47,7 +50,7 @@ class Operand:
 
     __slots__ = ("dtype", "matrix", "quiet", "repaired", "shape", "turned")
 
-    def __init__(self, matrix: Any, kind: str, quiet: bool = False) -> None:
+    def __init__(self, matrix: Any, kind: str, quiet: bool) -> None:
         self.repaired = False
         self.quiet = quiet
         self.dtype = matrix.dtype
@@ -60,7 +63,7 @@ class Operand:
         self.turned = kind == "csc"
         self.shape: tuple[int, int] = matrix.shape
 
-    def bind(self, dtype: Any) -> _capi.Csr:
+    def bind(self, dtype: Any) -> Bound:
         """Return the struct with values of `dtype`; without a copy where that is possible."""
         matrix = self.matrix
         rows, cols = self.shape
@@ -68,14 +71,16 @@ class Operand:
             rows, cols = cols, rows
         offsets, columns, data = matrix.indptr, matrix.indices, matrix.data
         offset_type = INDEX_CODES.get(offsets.dtype)
-        if offset_type is None or offsets.flags.num & READABLE != READABLE:
-            offsets = as_indices(offsets, "indptr")
-            offset_type = INDEX_CODES[offsets.dtype]
         column_type = INDEX_CODES.get(columns.dtype)
-        if column_type is None or columns.flags.num & READABLE != READABLE:
-            columns = as_indices(columns, "indices")
-            column_type = INDEX_CODES[columns.dtype]
-        if data.dtype is not dtype or data.flags.num & READABLE != READABLE:
+        flags = offsets.flags.num & columns.flags.num & data.flags.num
+        if (
+            offset_type is None
+            or column_type is None
+            or data.dtype is not dtype
+            or flags & READABLE != READABLE
+        ):
+            offsets, columns = as_indices(offsets, "indptr"), as_indices(columns, "indices")
+            offset_type, column_type = INDEX_CODES[offsets.dtype], INDEX_CODES[columns.dtype]
             data = as_values(data, dtype)
         if len(offsets) != rows + 1:
             raise MatrixError(
@@ -87,7 +92,7 @@ class Operand:
                 f"indptr ends with {nnz}, but there are {len(columns)} indices "
                 f"and {len(data)} values"
             )
-        struct = _capi.Csr(
+        struct = pack(
             rows,
             cols,
             nnz,
@@ -97,9 +102,9 @@ class Operand:
             address(data),
             CODES[dtype],
             column_type,
+            HOST,
         )
-        struct.keep = (offsets, columns, data)
-        return struct
+        return struct, rows, nnz, (offsets, columns, data)
 
     def transpose(self) -> Operand:
         """Return the operand that is the transpose, over the same arrays."""
@@ -155,16 +160,16 @@ def from_other(matrix: Any, kind: str, quiet: bool) -> Any:
     return matrix.tocsr()
 
 
-def check(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
+def check(handle: Handle, operand: Operand, dtype: Any) -> Bound:
     """Return the struct of an operand all of whose rules the library has verified."""
-    struct = operand.bind(dtype)
+    bound = operand.bind(dtype)
+    struct, rows, nnz, _ = bound
     try:
-        listen = struct.nnz + struct.rows > QUICK
-        handle.call(lib.hybrid_csr_check, handle.pointer, byref(struct), listen=listen)
+        handle.run(lib.hybrid_csr_check, (handle.pointer, struct), nnz + rows > QUICK, None)
     except MatrixError as error:
         operand.repair(error)
         return check(handle, operand, dtype)
-    return struct
+    return bound
 
 
 def absolute(operand: Operand) -> Operand:
@@ -174,48 +179,39 @@ def absolute(operand: Operand) -> Operand:
     return result
 
 
-def transposed(handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
+def transposed(handle: Handle, operand: Operand, dtype: Any) -> Bound:
     """Return the struct of the transpose of what the operand's arrays hold, newly made."""
-    struct = operand.bind(dtype)
-    pages = Pages(handle, _capi.Csr(), lib.hybrid_csr_free)
+    struct, _, _, _kept = operand.bind(dtype)
+    pages = sparse_pages(handle)
     try:
-        handle.call(lib.hybrid_csr_transpose, handle.pointer, byref(struct), byref(pages.struct))
+        handle.call(lib.hybrid_csr_transpose, handle.pointer, struct, pages.struct)
     except MatrixError as error:
         operand.repair(error)
         return transposed(handle, operand, dtype)
-    result = _capi.Csr()
-    ctypes.memmove(byref(result), byref(pages.struct), ctypes.sizeof(result))
-    result.keep = pages
-    return result
+    made = pages.struct
+    return bytes(made), made.rows, made.nnz, pages
 
 
 def arrays_of(pages: Pages) -> tuple[Any, Any, Any]:
     """Return indptr, indices and data of a result, over the engine's own pages."""
-    found = pages.struct
-    offsets, columns, values = found.row_ptr, found.col, found.val
-    index = INDEX_DTYPES[found.offset_type]
-    dtype = DTYPES[found.type]
-    nnz = found.nnz
+    rows, _, nnz, offset_type, offsets, columns, values, kind, column_type, _ = unpack(pages.struct)
+    index, dtype = INDEX_DTYPES[offset_type], DTYPES[kind]
     if not nnz:
-        return np.zeros(found.rows + 1, np.int32), np.empty(0, np.int32), np.empty(0, dtype)
-    start = min(offsets, columns, values)
-    window = pages.window(start)
-    indptr = np.ndarray((found.rows + 1,), index, window, offsets - start)
-    data = np.ndarray((nnz,), dtype, window, values - start)
-    if found.offset_type == found.col_type:
-        return indptr, np.ndarray((nnz,), index, window, columns - start), data
+        return np.zeros(rows + 1, np.int32), np.empty(0, np.int32), np.empty(0, dtype)
+    indptr = np.frombuffer(pages, index, rows + 1, offsets - BEGIN)
+    indices = np.frombuffer(pages, INDEX_DTYPES[column_type], nnz, columns - BEGIN)
+    data = np.frombuffer(pages, dtype, nnz, values - BEGIN)
+    if offset_type == column_type:
+        return indptr, indices, data
     # Files and transposes have 64-bit offsets and 32-bit columns; SciPy needs one width.
-    indices = np.ndarray((nnz,), INDEX_DTYPES[found.col_type], window, columns - start)
     common = np.int32 if nnz < 2**31 else np.int64
     return indptr.astype(common), indices.astype(common, copy=False), data
 
 
-def to_scipy(cls: type, turned: bool, pages: Pages) -> Any:
-    """Return a result as SciPy's csr, or csc if it holds the transpose."""
-    found = pages.struct
-    shape = (found.cols, found.rows) if turned else (found.rows, found.cols)
-    indptr, columns, data = arrays_of(pages)
-    return assemble(cls, shape, data, columns, indptr)
+def to_scipy(cls: type, shape: tuple[int, int], pages: Pages) -> Any:
+    """Return a result as SciPy's csr, or as csc if it is the transpose of that shape."""
+    indptr, indices, data = arrays_of(pages)
+    return assemble(cls, shape, data, indices, indptr)
 
 
 def result_class(original: Any, turned: bool) -> type:

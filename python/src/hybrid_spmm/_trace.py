@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import byref, c_void_p
+from functools import partial
 from pathlib import Path
 
 from ._errors import StateError
+from ._finalizers import Action, Address, in_turn, stored
 from ._handle import Handle
 from ._library import lib
 
@@ -21,18 +23,23 @@ class Trace:
     """
 
     def __init__(self, handle: Handle, path: str | os.PathLike[str]) -> None:
-        self._pointer = c_void_p()
+        self._pointer = Address()
+        self._pointer.keep = handle.pointer  # the C engine lives until the trace is destroyed
+        self._closed = False
         self._path = Path(path).absolute()
         if self._path.is_dir() or not self._path.parent.is_dir():
             self._path.open("w")  # raises the error that says why
-        handle.call(lib.hybrid_trace_create, handle.pointer, byref(self._pointer))
-        handle.live.add(id(self._pointer))
         self._handle = handle
+        stop = partial(lib.hybrid_engine_trace, handle.pointer, None, None)
+        self._end = handle.when_idle(
+            in_turn((stop, partial(lib.hybrid_trace_destroy, self._pointer)))
+        )
+        handle.call(lib.hybrid_trace_create, handle.pointer, byref(self._pointer))
         handle.tell(lib.hybrid_engine_trace, handle.pointer, ADD, self._pointer)
 
     def close(self) -> None:
         """Stop tracing and write the file. Closing twice does nothing."""
-        if not self._pointer:
+        if self._closed:
             return
         try:
             self._handle.call(lib.hybrid_trace_write_json, self._pointer, os.fsencode(self._path))
@@ -45,19 +52,11 @@ class Trace:
 
     def _destroy(self) -> None:
         """Stop tracing and drop the events once the engine is idle."""
-        handle, pointer = self._handle, self._pointer
-        self._pointer = c_void_p()
+        self._closed = True
+        self._end()
 
-        def destroy() -> None:
-            lib.hybrid_engine_trace(handle.pointer, None, None)
-            lib.hybrid_trace_destroy(pointer)
-            handle.release(id(pointer))
-
-        handle.defer(destroy)
-
-    def __del__(self) -> None:
-        if getattr(self, "_pointer", None):
-            self._destroy()
+    _end: Action = int  # until there is something to do
+    __del__ = stored
 
     def __enter__(self) -> Trace:
         return self

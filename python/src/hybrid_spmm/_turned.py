@@ -13,13 +13,13 @@ from __future__ import annotations
 import functools
 import os
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from . import _capi
 from ._handle import Handle
-from ._sparse import Operand, transposed
+from ._sparse import Bound, Operand, transposed
 
 MOST = 4  # matrices that are kept
 SHARE = 32  # of which each has at most this part of the memory
@@ -38,7 +38,7 @@ class Kept:
 
     def __init__(self, offsets: weakref.ref[Any]) -> None:
         self.offsets = offsets
-        self.turned: tuple[tuple[Any, ...], _capi.Csr] | None = None
+        self.turned: tuple[tuple[Any, ...], Bound] | None = None
 
 
 class Transposes:
@@ -46,21 +46,22 @@ class Transposes:
 
     def __init__(self) -> None:
         # Finalizers change it at any moment, so no lock is held: every access is one operation.
+        # They run no Python code (_finalizers.py): pop() takes the weak reference for a default.
         self._kept: dict[int, Kept] = {}
 
-    def turn(self, handle: Handle, operand: Operand, dtype: Any) -> _capi.Csr:
+    def turn(self, handle: Handle, operand: Operand, dtype: Any) -> Bound:
         """Return the struct of the transpose of what the operand's arrays hold."""
-        arrays = operand.bind(dtype).keep
+        _, _, _, arrays = operand.bind(dtype)
         kept = self._find(operand.matrix.indptr)
         if kept is None:
             return transposed(handle, operand, dtype)
         if kept.turned is not None and same(arrays, kept.turned[0]):
             return kept.turned[1]
         kept.turned = None
-        struct = transposed(handle, operand, dtype)
+        bound = transposed(handle, operand, dtype)
         if sum(array.nbytes for array in arrays) <= memory() // SHARE:
-            kept.turned = tuple(array.copy() for array in arrays), struct
-        return struct
+            kept.turned = tuple(array.copy() for array in arrays), bound
+        return bound
 
     def _find(self, offsets: Any) -> Kept | None:
         """Return what is kept of a matrix; None if it is met for the first time."""
@@ -68,7 +69,7 @@ class Transposes:
         found = kept.get(key)
         if found is not None and found.offsets() is offsets:
             return found
-        kept[key] = Kept(weakref.ref(offsets, lambda _: kept.pop(key, None)))
+        kept[key] = Kept(weakref.ref(offsets, partial(kept.pop, key)))
         for old in list(kept)[:-MOST]:
             kept.pop(old, None)
         return None

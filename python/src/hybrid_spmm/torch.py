@@ -151,7 +151,7 @@ class _Host:
 
     def turned(self) -> Turned:
         """Return the pattern of the transpose of the arrays."""
-        operand = Operand(self.matrix, "csc")
+        operand = Operand(self.matrix, "csc", True)
         indptr, indices, numbers = arrays_of(numbered(self.engine._alive(), operand))
         return indptr.copy(), indices.copy(), numbers.astype(np.intp)
 
