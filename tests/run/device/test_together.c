@@ -58,7 +58,7 @@ static void a_resident_plan_takes_other_flags(void **state)
         assert_int_equal(fake_direct() - direct,
                          3 * ((width == FLAT ? COLS : 0) + ROWS) * width * 8);
         hybrid_plan_details(plan, text, sizeof text);
-        assert_non_null(strstr(text, "the device alone: bits of a dense result"));
+        assert_non_null(strstr(text, "the device alone: the bits of a dense result"));
         hybrid_plan_destroy(plan);
         world_pin(&w, BOTH, 0);
         world_close(&w);
