@@ -10,4 +10,10 @@ full=$(find "${library[@]}" cli include tests bench docs examples scripts cmake 
 same=$(find "${library[@]}" -type f -printf '%f\n' | sort | uniq -d)
 [ -z "$full" ] || echo "folders of more than 25 files:"$'\n'"$full"
 [ -z "$same" ] || echo "names of several files:"$'\n'"$same"
+lines=$(find bench/results -type f | wc -l)
+bytes=$(cat bench/results/* | wc -c)
+[ "$lines" -le 20 ] && [ "$bytes" -le $((4 << 20)) ] || {
+    echo "bench/results holds $lines files of $bytes bytes"
+    exit 1
+}
 [ -z "$full$same" ]
