@@ -66,12 +66,12 @@ enum { HY_MOST_PITCH = INT32_MAX };
 /* to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length, and 0 up to
    j < filled: columns that become rows, or rows that become columns. Strides in elements
    of 4 or 8 bytes. */
-typedef struct hy_turning {
+typedef struct hy_transposition {
     void *to;
     const void *from;
     int64_t to_ld, from_ld, lines, length, filled;
     size_t size;
-} hy_turning;
+} hy_transposition;
 
 /* to[i * to_row + j * to_col] = alpha * from[i * from_row + j * from_col] + beta * to[...]
    for i < rows, j < cols, and 0 for cols <= j < filled. With alpha 1 and beta 0 bits are
@@ -163,7 +163,7 @@ typedef struct hy_backend_ops {
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
 
     /* (optional) All of it in device memory, `to` and `from` apart. */
-    hybrid_status (*turn)(hy_lane *lane, const hy_turning *turning);
+    hybrid_status (*turn)(hy_lane *lane, const hy_transposition *turning);
 
     hybrid_status (*mark_new)(hy_backend *self, hy_mark **out);
     void (*mark_free)(hy_mark *mark);                         /* NULL is fine */

@@ -2,7 +2,7 @@
 #ifndef HY_CONTEXT_H
 #define HY_CONTEXT_H
 
-#include "base/memory/kept.h"
+#include "base/memory/device_results.h"
 #include "base/memory/memory.h"
 #include "base/text/message.h"
 #include "base/memory/pinned.h"
@@ -26,7 +26,7 @@ typedef struct hy_context {
     hy_pool *pool;         /* CPU workers */
     hy_results *results;   /* pages of results */
     hy_pins pins;          /* memory of the caller that is pinned */
-    hy_kept kept;          /* results in the memory of devices */
+    hy_device_results kept;          /* results in the memory of devices */
     struct hy_lane_set *lane_sets; /* idle lanes, marks and threads of pipelines */
     struct hy_tenant *tenants;     /* sites of live plans, the one that worked last first */
     pthread_mutex_t tenants_lock;

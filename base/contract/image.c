@@ -2,7 +2,7 @@
 #include "base/contract/image.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 enum { CHUNKS = 8 /* of a ring of rows */ };
 
@@ -106,7 +106,7 @@ int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col)
         return 0;
     if (image->axis == HY_AXIS_ROWS)
         return row / image->block;
-    return hy_lesser((col + image->back) / image->block, hy_image_col_blocks(image) - 1);
+    return hy_min((col + image->back) / image->block, hy_image_col_blocks(image) - 1);
 }
 
 int64_t hy_image_begin(const hy_image *image, int64_t k)
@@ -255,7 +255,7 @@ int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t b
     const int64_t most = ring * region->ld - begin % (ring * region->ld);
     const int64_t rows = (ring + HY_RING_PIECES - 1) / HY_RING_PIECES;
 
-    return hy_lesser(end, begin + hy_lesser(rows * region->ld, most));
+    return hy_min(end, begin + hy_min(rows * region->ld, most));
 }
 
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
@@ -271,7 +271,7 @@ int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
 /* The slab that the row before is in comes whole. */
 static int64_t slab_end(const hy_image *image, int64_t row)
 {
-    return hy_lesser((row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB, image->rows);
+    return hy_min((row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB, image->rows);
 }
 
 int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col)

@@ -43,7 +43,7 @@ void hy_csr_free(hy_context *ctx, hybrid_csr *matrix)
 
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (matrix->space == HYBRID_SPACE_DEVICE)
-            hy_kept_free(ctx, arrays[i]);
+            hy_device_result_free(ctx, arrays[i]);
         else
             hy_results_release(ctx, arrays[i]);
     memset(matrix, 0, sizeof *matrix);

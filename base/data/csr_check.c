@@ -1,6 +1,6 @@
 /* base/data/csr_check.c - the rules of hybrid_csr. */
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/pages.h"
 #include "base/memory/results.h"
 #include "base/memory/shortage.h"

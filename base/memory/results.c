@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include "base/contract/backend.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/pages.h"
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"

@@ -1,6 +1,6 @@
 /* base/memory/results_span.c - what concerns a span of a result alone, without the list
    of mappings. */
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/pages.h"
 #include "base/memory/results.h"
 

@@ -4,7 +4,7 @@
 #include "base/text/progress.h"
 
 #include "base/threads/clock.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 void hy_progress_init(hy_progress *p)
 {
@@ -26,7 +26,7 @@ static int may_tell(const hy_progress *p)
 
 static void tell(hy_progress *p, int64_t rows_done)
 {
-    p->told          = hy_greater(p->told, rows_done);
+    p->told          = hy_max(p->told, rows_done);
     p->calling       = 1;
     const int answer = p->fn(p->user, p->told, p->rows);
     p->calling       = 0;
@@ -131,7 +131,7 @@ static int wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t ns)
     return pthread_cond_timedwait(cond, lock, &until) == 0;
 }
 
-static void look_unlocked(hy_progress *p, pthread_mutex_t *lock)
+static void spin_unlocked(hy_progress *p, pthread_mutex_t *lock)
 {
     pthread_mutex_unlock(lock);
     (void)hy_progress_look(p);
@@ -143,7 +143,7 @@ void hy_progress_wait(hy_progress *p, pthread_cond_t *cond, pthread_mutex_t *loc
     if (!p || !may_tell(p))
         pthread_cond_wait(cond, lock);
     else if (!wait_until(cond, lock, p->next_ns))
-        look_unlocked(p, lock);
+        spin_unlocked(p, lock);
 }
 
 int hy_progress_wait_for(hy_progress *p, pthread_cond_t *cond, pthread_mutex_t *lock,
@@ -152,9 +152,9 @@ int hy_progress_wait_for(hy_progress *p, pthread_cond_t *cond, pthread_mutex_t *
     const int tells   = may_tell(p);
     const int64_t end = hy_now_ns() + ns;
 
-    if (wait_until(cond, lock, tells ? hy_lesser(end, p->next_ns) : end))
+    if (wait_until(cond, lock, tells ? hy_min(end, p->next_ns) : end))
         return 1;
     if (tells)
-        look_unlocked(p, lock);
+        spin_unlocked(p, lock);
     return 0;
 }

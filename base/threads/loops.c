@@ -26,12 +26,12 @@
    the last one finds that somebody is wanted. A helper that is called away wakes no
    worker: a worker that finds the urgent task gone finds the loop. */
 #include "base/threads/clock.h"
-#include "base/threads/look.h"
+#include "base/threads/spin.h"
 #include "base/threads/pool_inside.h"
 
 enum {
-    PATIENCE = HY_LOOKS / 20, /* looks, some us: helpers that have begun leave soon */
-    LEND     = HY_LOOKS / 5   /* looks, some 10 us: helpers without a core do not run */
+    PATIENCE = HY_SPINS / 20, /* looks, some us: helpers that have begun leave soon */
+    LEND     = HY_SPINS / 5   /* looks, some 10 us: helpers without a core do not run */
 };
 
 /* ---- who takes part ------------------------------------------------------------- */
@@ -215,7 +215,7 @@ static void give(hy_loop *l)
 
     for (int i = 0; i < pool->active && wants_some(l); i++) {
         struct hy_worker *w = &pool->workers[i];
-        if (i == l->part || !hy_worker_looks(w))
+        if (i == l->part || !hy_worker_spins(w))
             continue;
         join_loop(l);
         hy_worker_give(w, &l->task);
@@ -320,7 +320,7 @@ static int sees_end_or_lends(hy_loop *l)
     hy_pool_lend_core(l->pool, l); /* notes who runs */
     if (sees_end(l, LEND))
         return 1;
-    return hy_pool_lend_core(l->pool, l) == 0 && sees_end(l, HY_LOOKS - 2 * LEND);
+    return hy_pool_lend_core(l->pool, l) == 0 && sees_end(l, HY_SPINS - 2 * LEND);
 }
 
 static void lend_unlocked(const hy_loop *l)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/threads/clock.h"
-#include "base/threads/look.h"
+#include "base/threads/spin.h"
 
 /* The worker that this thread is, or NULL. */
 static _Thread_local const struct hy_worker *self;
@@ -58,13 +58,13 @@ static hy_task *take_given(struct hy_worker *me)
 
 /* Waking a thread takes longer than the pause between two loops often is: a worker with a
    core of its own looks for a while before it sleeps. */
-static int may_look(const struct hy_worker *me)
+static int may_spin(const struct hy_worker *me)
 {
     return me->pool->looks &&
            me->index < __atomic_load_n(&me->pool->active, __ATOMIC_RELAXED);
 }
 
-static void begin_to_look(struct hy_worker *me)
+static void begin_to_spin(struct hy_worker *me)
 {
     __atomic_store_n(&me->state, HY_WORKER_LOOKS, __ATOMIC_SEQ_CST);
 }
@@ -74,7 +74,7 @@ static hy_task *look(struct hy_worker *me, unsigned seen)
 {
     hy_task *task = NULL;
 
-    for (int i = 0; i < HY_LOOKS && !task; i++) {
+    for (int i = 0; i < HY_SPINS && !task; i++) {
         if (__atomic_load_n(&me->pool->offers, __ATOMIC_RELAXED) != seen)
             break;
         hy_relax();
@@ -90,10 +90,10 @@ static hy_task *look_at_once(struct hy_worker *me, int *tired)
     const hy_pool *pool = me->pool;
     const unsigned seen = __atomic_load_n(&pool->offers, __ATOMIC_SEQ_CST);
 
-    *tired = !may_look(me);
+    *tired = !may_spin(me);
     if (*tired)
         return NULL;
-    begin_to_look(me);
+    begin_to_spin(me);
     if (something_waits(pool))
         return NULL;
     hy_task *task = look(me, seen);
@@ -173,9 +173,9 @@ static hy_task *await_task(struct hy_worker *me)
         }
         stop                = pool->stop;
         const unsigned seen = pool->offers;
-        const int looks     = !task && !stop && may_look(me);
+        const int looks     = !task && !stop && may_spin(me);
         if (looks)
-            begin_to_look(me);
+            begin_to_spin(me);
         pthread_mutex_unlock(&pool->lock);
         if (may_sleep)
             hy_worker_unbind(me);
@@ -310,7 +310,7 @@ int hy_pool_worker(const hy_pool *pool)
 static struct hy_worker *find_looking(const hy_pool *pool)
 {
     for (int i = 0; i < pool->active; i++)
-        if (hy_worker_looks(&pool->workers[i]))
+        if (hy_worker_spins(&pool->workers[i]))
             return &pool->workers[i];
     return NULL;
 }

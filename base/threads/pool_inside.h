@@ -74,7 +74,7 @@ struct hy_pool {
 void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most);
 
 /* With the lock held, the next two. */
-static inline int hy_worker_looks(const struct hy_worker *w)
+static inline int hy_worker_spins(const struct hy_worker *w)
 {
     return __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) == HY_WORKER_LOOKS;
 }

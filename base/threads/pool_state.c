@@ -1,6 +1,6 @@
 /* base/threads/pool_state.c - what a pool tells of its workers. */
 #include "base/threads/clock.h"
-#include "base/threads/look.h"
+#include "base/threads/spin.h"
 #include "base/threads/pool_inside.h"
 
 int hy_pool_threads(const hy_pool *pool)
@@ -58,5 +58,5 @@ int hy_pool_goes_on(const hy_pool *pool)
 {
     const int64_t ended_ns = __atomic_load_n(&pool->computed_ns, __ATOMIC_RELAXED);
 
-    return hy_now_ns() - ended_ns < HY_LOOKS_NS;
+    return hy_now_ns() - ended_ns < HY_SPIN_NS;
 }

@@ -198,7 +198,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
         return HYBRID_NO_MEMORY;
     hy_message_init(&engine->ctx.message);
     hy_progress_init(&engine->ctx.progress);
-    hy_kept_init(&engine->ctx.kept);
+    hy_device_results_init(&engine->ctx.kept);
     pthread_mutex_init(&engine->ctx.tenants_lock, NULL);
     pthread_mutex_init(&engine->ctx.relief_lock, NULL);
     engine->ctx.relieve = hy_idle_relieve;
@@ -206,7 +206,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
                    engine->device_text);
     engine->process            = getpid();
     engine->variants           = variants;
-    engine->early_bytes        = HY_EARLY_BYTES;
+    engine->prefetch_bytes     = HY_PREFETCH_BYTES;
     engine->counted_bytes      = HY_COUNTED_BYTES;
     engine->hypersparse_bytes  = HY_HYPERSPARSE_BYTES;
     engine->index_max          = INT32_MAX;
@@ -295,7 +295,7 @@ void hybrid_engine_destroy(hybrid_engine *engine)
         return;
     hy_lane_sets_trim(ctx, 0); /* first: lanes need the backends and the pool */
     hy_pins_close(ctx);        /* then these: the device has pages of both pinned */
-    hy_kept_close(ctx);
+    hy_device_results_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);
     if (engine->host)

@@ -12,7 +12,7 @@
 
 /* Sizes from which on a plan does more to be faster. */
 enum {
-    HY_EARLY_BYTES       = 1 << 20, /* less of B is there before planning misses it */
+    HY_PREFETCH_BYTES       = 1 << 20, /* less of B is there before planning misses it */
     HY_COUNTED_BYTES     = 32 << 20, /* workers have counted less of it sooner: of 2 M entries
                                         in 0.2 ms, the device in 0.7 when all had come */
     HY_HYPERSPARSE_BYTES = 16 << 20 /* X and Y: without rows that A leaves empty */
@@ -35,7 +35,7 @@ struct hybrid_engine {
     const struct hy_schedule *schedule; /* NULL; tests: of each plan, if it can be had */
     int64_t panels; /* 0; tests: panels of an X that fits, with the ring of columns as the
                        schedule, or in runs of other plans with X and Y pinned */
-    size_t early_bytes; /* a B of so many is sent before a one-shot plan is made, */
+    size_t prefetch_bytes; /* a B of so many is sent before a one-shot plan is made, */
     size_t counted_bytes; /* and one of so many that is A is counted on the device, too */
     int64_t index_max; /* INT32_MAX; tests: less. Offsets of a C with so many entries fit 32
                           bits */

@@ -1,7 +1,7 @@
 /* engine/api/idle.c - memory that the engine keeps for later and that no call uses. */
 #include "engine/api/engine.h"
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/results.h"
 #include "pipeline/site/lane_set.h"
 #include "pipeline/site/tenant.h"
@@ -50,6 +50,6 @@ int64_t hy_idle_host_left(const hybrid_engine *engine)
 
     if (meter->cap == 0)
         return INT64_MAX;
-    return hy_greater(0, meter->cap - hy_meter_used(meter) +
-                             hy_results_kept_bytes(engine->ctx.results));
+    return hy_max(0, meter->cap - hy_meter_used(meter) +
+                         hy_results_kept_bytes(engine->ctx.results));
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "engine/api/check.h"
 #include "engine/api/engine.h"

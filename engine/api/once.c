@@ -1,7 +1,7 @@
 /* engine/api/once.c - the products in one call: a plan that runs once, or none. */
 #include "engine/api/check.h"
 #include "engine/device/direct.h"
-#include "engine/run/early.h"
+#include "engine/run/prefetch.h"
 #include "engine/run/multiply.h"
 #include "engine/api/scale.h"
 #include "engine/api/take.h"
@@ -23,7 +23,7 @@ static hybrid_status run_once_sparse(hybrid_engine *engine, const hybrid_plan_op
     hybrid_plan *plan;
 
     if (!o->variant && !engine->spaces.device && o->split != HYBRID_SPLIT_HOST)
-        HY_TRY(hy_early_begin(engine, A, B, &early));
+        HY_TRY(hy_prefetch_begin(engine, A, B, &early));
     const hy_once once = {.early = early};
     HY_TRY(hy_plan_make(engine, A, B, 0, o, &once, &plan));
     const hybrid_status status = hy_multiply_sparse(plan, A, B, start, &plan->history, C);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "pipeline/site/lane_set.h"
 
 enum { GRAIN = 1 << 16 }; /* elements */
@@ -37,7 +37,7 @@ static hybrid_status scale_part(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
     for (int64_t k = begin, next; k < end; k = next) {
         const int64_t line = k / s->length;
-        next               = hy_lesser((line + 1) * s->length, end);
+        next               = hy_min((line + 1) * s->length, end);
         scale_run(s, hy_dense_at(s->Y, line * s->Y->ld + k % s->length), next - k);
     }
     return HYBRID_OK;

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 
 enum { MANY_CORES = 8 };
@@ -25,7 +25,7 @@ static int omp_threads(int cores)
     const char *text = getenv(HY_OMP_THREADS_VARIABLE);
     char *rest;
 
-    return text ? (int)hy_lesser(leading_number(text, &rest), cores) : 0;
+    return text ? (int)hy_min(leading_number(text, &rest), cores) : 0;
 }
 
 static hybrid_status own_threads(hy_context *ctx, int *threads)

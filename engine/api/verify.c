@@ -38,7 +38,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "engine/api/check.h"
 #include "engine/api/engine.h"
@@ -262,7 +262,7 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
 /* Rows before the first that was found may be off as well; later ones need no look. */
 static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
 {
-    const int64_t rows = hy_lesser(c->first, c->A->rows);
+    const int64_t rows = hy_min(c->first, c->A->rows);
     return hy_pool_for(pool, HY_COMPUTE, 0, rows, GRAIN, fn, c);
 }
 

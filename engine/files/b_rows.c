@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"
 
@@ -238,11 +238,11 @@ static hybrid_status look(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
 /* Rows of A from `begin` on of which so much is expected. */
 static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t begin)
 {
-    const int64_t most = hy_greater(rows->bytes / ROW_BYTES / 2, 1);
-    int64_t end        = hy_lesser(A->rows, begin + hy_lesser(rows->rows, most));
+    const int64_t most = hy_max(rows->bytes / ROW_BYTES / 2, 1);
+    int64_t end        = hy_min(A->rows, begin + hy_min(rows->rows, most));
 
     while (end > begin + 1 && hy_offset(A, end) - hy_offset(A, begin) > most)
-        end = begin + hy_greater(1, (end - begin) / 2);
+        end = begin + hy_max(1, (end - begin) / 2);
     return end;
 }
 
@@ -276,11 +276,11 @@ static hybrid_status look_for_few(hy_b_rows *rows, const hybrid_csr *A, int64_t 
         const int64_t count = *end - begin;
         const int64_t bytes =
             rows->B.rows * ROW_BYTES + g->count[rows->B.rows] * entry_bytes(rows);
-        const double part = (double)rows->bytes / (double)hy_greater(bytes, 1);
-        rows->rows        = hy_greater(1, (int64_t)((double)count * part * 7 / 8));
+        const double part = (double)rows->bytes / (double)hy_max(bytes, 1);
+        rows->rows        = hy_max(1, (int64_t)((double)count * part * 7 / 8));
         if (count == 1 || bytes <= rows->bytes)
             return HYBRID_OK;
-        *end = begin + hy_lesser(rows->rows, count - 1);
+        *end = begin + hy_min(rows->rows, count - 1);
     }
 }
 

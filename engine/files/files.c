@@ -2,7 +2,7 @@
 #include "engine/files/files.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "engine/api/check.h"
 
 /* ---- sizes --------------------------------------------------------------------------
@@ -28,8 +28,8 @@ static int64_t part_left(const hybrid_engine *engine, int part)
 
 int64_t hy_files_panel(const hy_files *call, const hy_csr_file *file)
 {
-    return hy_lesser(part_left(call->engine, PANEL_PART),
-                     hy_greater(LEAST, hy_csr_file_bytes(file) / PANELS));
+    return hy_min(part_left(call->engine, PANEL_PART),
+                  hy_max(LEAST, hy_csr_file_bytes(file) / PANELS));
 }
 
 int64_t hy_files_rows(const hy_files *call)
@@ -164,9 +164,9 @@ static void add_counts(const hybrid_report *r, hybrid_report *sum)
     sum->gathered |= r->gathered;
     sum->host_chunks += r->host_chunks;
     sum->host_products += r->host_products;
-    sum->peak_device_bytes = hy_greater(sum->peak_device_bytes, r->peak_device_bytes);
-    sum->peak_pinned_bytes = hy_greater(sum->peak_pinned_bytes, r->peak_pinned_bytes);
-    sum->peak_host_bytes   = hy_greater(sum->peak_host_bytes, r->peak_host_bytes);
+    sum->peak_device_bytes = hy_max(sum->peak_device_bytes, r->peak_device_bytes);
+    sum->peak_pinned_bytes = hy_max(sum->peak_pinned_bytes, r->peak_pinned_bytes);
+    sum->peak_host_bytes   = hy_max(sum->peak_host_bytes, r->peak_host_bytes);
 }
 
 void hy_files_add(hy_files *call, const hybrid_plan *plan)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 enum {
     FIRST_DRAWS = 16,
@@ -115,7 +115,7 @@ static hybrid_status insert_row(sample *s, int64_t first, int64_t count)
     int32_t cols[PIECE];
 
     for (int64_t i = 0; i < count; i += PIECE) {
-        const int64_t more = hy_lesser(PIECE, count - i);
+        const int64_t more = hy_min(PIECE, count - i);
         HY_TRY(read_cols(s->B, first + i, more, cols));
         for (int64_t k = 0; k < more; k++)
             if (cols[k] >= 0)
@@ -149,7 +149,7 @@ static hybrid_status find_rows_of_b(const sample *s, int64_t first, int64_t coun
 {
     int32_t cols[ENTRIES];
 
-    rows->n        = (int)hy_lesser(count, ENTRIES);
+    rows->n        = (int)hy_min(count, ENTRIES);
     rows->products = 0;
     HY_TRY(read_some(s->A, first, count, rows->n, cols));
     for (int i = 0; i < rows->n; i++) {
@@ -169,21 +169,20 @@ static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
 
     HY_TRY(find_row(s->A, row, &first, &count));
     HY_TRY(find_rows_of_b(s, first, count, &rows));
-    const int64_t seen = hy_lesser(rows.products, (int64_t)s->table.most / 2);
+    const int64_t seen = hy_min(rows.products, (int64_t)s->table.most / 2);
     clear(&s->table, seen);
     left = seen;
     for (int i = 0; i < rows.n && left > 0; i++) {
-        const int64_t more = hy_lesser(rows.count[i], left);
+        const int64_t more = hy_min(rows.count[i], left);
         HY_TRY(insert_row(s, rows.first[i], more));
         left -= more;
     }
-    out->entries_of_a = (double)hy_greater(count, 1);
-    out->products =
-        (double)rows.products * out->entries_of_a / (double)hy_greater(rows.n, 1);
-    out->counted = (double)s->table.count;
-    out->entries = seen > 0 ? fmin(out->counted * out->products / (double)seen,
-                                   (double)s->B->csr->cols)
-                            : 0;
+    out->entries_of_a = (double)hy_max(count, 1);
+    out->products = (double)rows.products * out->entries_of_a / (double)hy_max(rows.n, 1);
+    out->counted  = (double)s->table.count;
+    out->entries  = seen > 0 ? fmin(out->counted * out->products / (double)seen,
+                                    (double)s->B->csr->cols)
+                             : 0;
     return HYBRID_OK;
 }
 
@@ -238,7 +237,7 @@ static hybrid_status draw_enough(sample *s, double limit, hy_result_size *out)
     double error;
 
     for (int draws = FIRST_DRAWS; draws <= MOST_DRAWS; draws *= MORE) {
-        HY_TRY(draw(s, (int)hy_lesser(draws, nnz), out, &error));
+        HY_TRY(draw(s, (int)hy_min(draws, nnz), out, &error));
         if (error <= ALIKE * out->entries || draws >= nnz || out->least > limit ||
             out->entries + ERRORS * error < limit)
             return HYBRID_OK;

@@ -3,7 +3,7 @@
 
 #include "base/data/csr.h"
 #include "base/memory/shortage.h"
-#include "engine/files/a_panel.h"
+#include "engine/files/a_part.h"
 #include "engine/files/b_rows.h"
 #include "engine/api/check.h"
 #include "engine/files/files.h"
@@ -76,17 +76,17 @@ static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t firs
 
 static hybrid_status multiply_panels(product *p)
 {
-    hy_a_panels panels;
-    const hy_a_panel *panel;
+    hy_a_parts panels;
+    const hy_a_part *panel;
     hybrid_status status;
 
-    hy_a_panels_open(p->A.file, hy_files_panel(&p->call, p->A.file), &panels);
+    hy_a_parts_open(p->A.file, hy_files_panel(&p->call, p->A.file), &panels);
     do {
-        status = hy_a_panels_next(&panels, &panel);
+        status = hy_a_parts_next(&panels, &panel);
         if (status == HYBRID_OK && panel)
             status = multiply_rows(p, &panel->A, panel->begin);
     } while (status == HYBRID_OK && panel);
-    hy_a_panels_close(&panels);
+    hy_a_parts_close(&panels);
     return status;
 }
 

@@ -1,17 +1,17 @@
 /* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y, operands in memory or in files. */
 #include "base/data/csr.h"
-#include "engine/files/a_panel.h"
+#include "engine/files/a_part.h"
 #include "engine/api/check.h"
 #include "engine/files/files.h"
 #include "engine/api/scale.h"
-#include "engine/files/x_panel.h"
+#include "engine/files/x_block.h"
 
 typedef struct update {
     hy_files call;
     hy_sparse A;
     hy_source X;      /* as it is read, */
     hy_source given;  /* and where it came from */
-    hy_x_panel whole; /* all of an X in a file, if it was read */
+    hy_x_block whole; /* all of an X in a file, if it was read */
     double alpha, beta;
     const hybrid_dense *Y;
 } update;
@@ -49,28 +49,28 @@ static hybrid_status settle_x(update *u)
 
     if (hy_has_view(X) || bytes > hy_files_whole(&u->call))
         return HYBRID_OK;
-    HY_TRY(hy_x_panel_open(&u->given, &u->whole));
+    HY_TRY(hy_x_block_open(&u->given, &u->whole));
     if (u->whole.width < X->cols)
         return HYBRID_OK;
-    HY_TRY(hy_x_panel_next(&u->whole, &u->call.report));
+    HY_TRY(hy_x_block_next(&u->whole, &u->call.report));
     u->X = hy_source_dense(&u->call.engine->ctx, &u->whole.X);
     return HYBRID_OK;
 }
 
 static hybrid_status update_panels(update *u)
 {
-    hy_a_panels panels;
-    const hy_a_panel *panel;
+    hy_a_parts panels;
+    const hy_a_part *panel;
     hybrid_status status;
 
     HY_TRY(settle_x(u));
-    hy_a_panels_open(u->A.file, hy_files_panel(&u->call, u->A.file), &panels);
+    hy_a_parts_open(u->A.file, hy_files_panel(&u->call, u->A.file), &panels);
     do {
-        status = hy_a_panels_next(&panels, &panel);
+        status = hy_a_parts_next(&panels, &panel);
         if (status == HYBRID_OK && panel)
             status = update_rows(u, &panel->A, panel->begin);
     } while (status == HYBRID_OK && panel);
-    hy_a_panels_close(&panels);
+    hy_a_parts_close(&panels);
     return status;
 }
 
@@ -131,7 +131,7 @@ static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_o
         hy_files_end(&u.call, hy_sparse_bytes(&u.A) + u.A.csr->cols * row, Y->rows * row);
     }
     if (u.whole.source)
-        hy_x_panel_close(&u.whole);
+        hy_x_block_close(&u.whole);
     hy_sparse_free(&u.call, &u.A);
     return status;
 }

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "engine/plan/cut.h"
 #include "engine/plan/rank.h"
 
@@ -316,7 +316,7 @@ void hy_divide_takes(hy_portion *portion)
                       .pinned_bytes = site->slots->pinned.bytes,
                       .share        = -1};
     for (int64_t i = 0; i < layout->count; i++) {
-        s->products = hy_greater(s->products, layout->chunks[i].features.products);
-        s->rows     = hy_greater(s->rows, layout->chunks[i].features.rows);
+        s->products = hy_max(s->products, layout->chunks[i].features.products);
+        s->rows     = hy_max(s->rows, layout->chunks[i].features.rows);
     }
 }

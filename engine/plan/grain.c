@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
-#include "engine/run/early.h"
+#include "base/data/min_max.h"
+#include "engine/run/prefetch.h"
 #include "engine/rates/estimate.h"
 #include "partition/pattern/chunks.h"
 
@@ -49,8 +49,8 @@ static int64_t least_of_image(const hy_product *product, const hy_image *image)
     const int64_t blocks = hy_image_col_blocks(image);
     const int64_t ring   = image->axis == HY_AXIS_ROWS ? image->places : 0;
 
-    return hy_greater(blocks > 1 ? BLOCK_CHUNKS * blocks : 1,
-                      hy_ring_chunks(ring, product->b_rows));
+    return hy_max(blocks > 1 ? BLOCK_CHUNKS * blocks : 1,
+                  hy_ring_chunks(ring, product->b_rows));
 }
 
 static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
@@ -60,7 +60,7 @@ static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
 
     if (product->op == HY_SPGEMM)
         return (int64_t)((double)f->products / most_sparse(product)) + 1;
-    return hy_greater(bytes / DENSE_BYTES + 1, least_of_image(product, &layout->image));
+    return hy_max(bytes / DENSE_BYTES + 1, least_of_image(product, &layout->image));
 }
 
 /* Chunks that slots have room for: those of a B or X that leaves them little are small.
@@ -112,10 +112,10 @@ static double seconds(const hy_planning *p, const hy_layout *layout, int64_t nee
 static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 {
     const int64_t least =
-        hy_greater(least_chunks(p->product, layout), least_of_room(p->product, layout));
-    const int64_t most = hy_lesser(
-        MOST_TIMES * least, p->product->profile.features.products / MIN_PRODUCTS + 1);
-    const int64_t needs = hy_early_needs(p->A);
+        hy_max(least_chunks(p->product, layout), least_of_room(p->product, layout));
+    const int64_t most  = hy_min(MOST_TIMES * least,
+                                 p->product->profile.features.products / MIN_PRODUCTS + 1);
+    const int64_t needs = hy_prefetch_needs(p->A);
     double best_s       = seconds(p, layout, needs, least);
     int64_t best        = least;
 
@@ -138,7 +138,7 @@ static int64_t host_products(const hy_product *product)
     const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
 
     return product->op == HY_SPMM ? HOST_DENSE * threads
-                                  : hy_greater(HOST_PRODUCTS * threads, HOST_LEAST);
+                                  : hy_max(HOST_PRODUCTS * threads, HOST_LEAST);
 }
 
 int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout)
@@ -159,5 +159,5 @@ int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout)
         return host_products(p->product);
     /* a row more, so that none is left for a chunk of its own */
     const int64_t even = f->products / hy_grain_chunks(p, layout) + 1;
-    return even + hy_lesser(f->products_max, even / 16);
+    return even + hy_min(f->products_max, even / 16);
 }

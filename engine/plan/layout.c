@@ -3,7 +3,7 @@
 #include "engine/plan/layout.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "partition/pattern/chunks.h"
 #include "pipeline/site/pack_cache.h"
 #include "pipeline/site/tenant.h"
@@ -15,7 +15,7 @@ enum { QUICK = 4 /* times fewer bytes are sent sooner than read */ };
 /* Which rows of B or X chunks wait for. To look reads a line of the caches for each row
    of A, if rows are not shorter; where X is so much less that all of it is sent sooner, a
    product that may be the only one does without. A ring of rows must know. */
-static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
+static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout)
 {
     hy_context *ctx     = &p->product->engine->ctx;
     const hybrid_csr *A = p->A;
@@ -29,9 +29,9 @@ static hybrid_status find_needs(const hy_planning *p, const hy_layout *layout)
         hy_chunks_need_all(layout->chunks, layout->count, A->cols);
         return HYBRID_OK;
     }
-    return hy_chunks_find_needs(ctx, A, p->product->profile.ends,
-                                p->product->op == HY_SPGEMM, layout->chunks,
-                                layout->count);
+    return hy_chunks_find_x_ranges(ctx, A, p->product->profile.ends,
+                                   p->product->op == HY_SPGEMM, layout->chunks,
+                                   layout->count);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
     layout->shared_bytes    = product->second_there ? 0 : kept;
     layout->converted_bytes = product->second_there ? kept : 0;
     const hybrid_status status =
-        layout->shared_bytes > 0 ? find_needs(p, layout) : HYBRID_OK;
+        layout->shared_bytes > 0 ? find_x_ranges(p, layout) : HYBRID_OK;
     if (status != HYBRID_OK)
         hy_layout_free(product, layout);
     return status;

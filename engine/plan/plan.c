@@ -9,7 +9,7 @@
 #include "engine/device/async.h"
 #include "engine/plan/cut.h"
 #include "engine/plan/divide.h"
-#include "engine/run/early.h"
+#include "engine/run/prefetch.h"
 #include "engine/rates/estimate.h"
 #include "engine/plan/grain.h"
 #include "engine/api/pin.h"
@@ -275,7 +275,7 @@ static hybrid_status open_sites(hybrid_plan *plan, hy_loader **early)
         if (plan->count > 1)
             hy_divide_takes(p);
     }
-    return hy_early_end(early);
+    return hy_prefetch_end(early);
 }
 
 /* Among the engine's devices, if one computes it. */
@@ -303,7 +303,7 @@ static hybrid_status divide(hybrid_plan *plan, const hybrid_csr *A, const hybrid
 static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           hy_loader **early)
 {
-    const hy_counter counter = hy_early_counter(plan->product.engine, *early, A, B);
+    const hy_counter counter = hy_prefetch_counter(plan->product.engine, *early, A, B);
 
     HY_TRY(look_and_choose(plan, A, B, counter.count ? &counter : NULL));
     HY_TRY(divide(plan, A, B));
@@ -346,7 +346,7 @@ done:
         *out          = plan;
         return HYBRID_OK;
     }
-    (void)hy_early_end(&early); /* the first error is the one that counts */
+    (void)hy_prefetch_end(&early); /* the first error is the one that counts */
     hybrid_plan_destroy(plan);
     return status;
 }

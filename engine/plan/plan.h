@@ -19,7 +19,7 @@ typedef struct hy_history {
 
 /* The one run of a plan that is handed out to nobody. */
 typedef struct hy_once {
-    hy_loader *early;          /* B on its way to the device (early.h), or NULL */
+    hy_loader *early;          /* B on its way to the device (prefetches.h), or NULL */
     const hybrid_dense *X, *Y; /* that a device copies by itself if they are pinned, or NULL */
 } hy_once;
 

@@ -1,7 +1,7 @@
 /* engine/plan/portion.c - what one site does of a product, and how. */
 #include "engine/plan/portion.h"
 
-#include "engine/run/early.h"
+#include "engine/run/prefetch.h"
 
 void hy_portion_of(const hy_product *product, hy_portion *portion)
 {
@@ -22,12 +22,12 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **early)
     const size_t shared       = l->count > 0 ? l->shared_bytes : 0;
 
     if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
-        HY_TRY(hy_early_end(early)); /* its place is others' now */
+        HY_TRY(hy_prefetch_end(early)); /* its place is others' now */
     HY_TRY(hy_site_open(backend, &product->rates, product->op, l->chunks, l->count, slots,
                         product->result_there, shared, *early, &portion->site));
     hy_site *site     = portion->site;
-    site->turned.room = product->turned_room;
-    site->room = 2 * product->turned_room + product->narrow_room + l->converted_bytes;
+    site->turned.room = product->transposed_room;
+    site->room = 2 * product->transposed_room + product->narrow_room + l->converted_bytes;
     site->cache.lasts = (product->options.flags & HYBRID_RESIDENT) != 0;
     site->tenant.rows = product->rows;
     site->tenant.cols = product->cols;
@@ -41,7 +41,7 @@ static int leaves_rooms(const hy_product *product)
 {
     hy_backend *backend       = product->backend;
     const hy_backend_ops *ops = backend->ops;
-    const size_t cap = (size_t)backend->device.cap, bytes = product->turned_room;
+    const size_t cap = (size_t)backend->device.cap, bytes = product->transposed_room;
     hy_buffer x = {0}, y = {0};
 
     if (cap == 0 || (size_t)hy_meter_used(&backend->device) + 2 * bytes <= cap)
@@ -67,7 +67,7 @@ hybrid_status hy_portion_open(hy_portion *portion, hy_loader **early)
     hy_message_clear(&backend->ctx->message);
     hy_site_close(portion->site);
     portion->site = NULL;
-    HY_TRY(hy_early_end(early));
+    HY_TRY(hy_prefetch_end(early));
     backend->ops->trim(backend, 0);
     return open_once(portion, early);
 }

@@ -2,7 +2,7 @@
 #include "engine/plan/product.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "pipeline/load/room.h"
 
 /* Columns of the operand in 32 bits, on the device. */
@@ -90,16 +90,17 @@ static void leave_rooms(hy_product *product)
     if (product->op != HY_SPMM || (product->options.order != HYBRID_COL_MAJOR &&
                                    x > hy_allowed(memory, HY_ALLOW_MOST)))
         return;
-    product->turned_room  = hy_room_bytes(product->backend, f, product->b_rows, memory);
-    product->rates.memory = memory - 2 * product->turned_room;
+    product->transposed_room =
+        hy_room_bytes(product->backend, f, product->b_rows, memory);
+    product->rates.memory = memory - 2 * product->transposed_room;
 }
 
 void hy_product_assign(hy_product *product, const hy_variant *variant,
                        hy_backend *backend)
 {
-    product->variant     = variant;
-    product->backend     = backend;
-    product->turned_room = 0;
+    product->variant         = variant;
+    product->backend         = backend;
+    product->transposed_room = 0;
     hy_rates_of(backend, &product->rates);
     product->rates.memory -= hy_smaller(product->narrow_room, product->rates.memory);
     leave_rooms(product);

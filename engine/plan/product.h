@@ -35,7 +35,7 @@ typedef struct hy_product {
     const hy_variant *variant;
     hy_backend *backend;
     hy_rates rates;     /* of the backend; `memory` is what the rooms below leave */
-    size_t turned_room; /* of the device's memory, twice: X and Y in columns */
+    size_t transposed_room; /* of the device's memory, twice: X and Y in columns */
 } hy_product;
 
 /* Of these operands; B NULL: SpMM with dense_cols columns. Nothing is found yet. */

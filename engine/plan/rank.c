@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "engine/rates/estimate.h"
 
 enum { CHUNKS = 8, CHUNK_PRODUCTS = 8 << 20 /* of a device, for all its variants */ };
@@ -29,7 +29,7 @@ static double predict(const hy_product *product, const hy_candidate *c)
     const hy_layout layout = {.image    = hy_product_image(&as),
                               .gathered = c->variant->form == HY_FORM_NONE};
     const int64_t chunks =
-        hy_lesser(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
+        hy_min(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
     const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, chunks, &found);
     return hy_estimate_seconds(&as, &e);
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "engine/rates/estimate.h"
 #include "engine/plan/rank.h"
 #include "engine/run/resident.h"
@@ -184,13 +184,13 @@ static size_t bytes_of(const hy_sharing *s, const hy_features *f)
 static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
 {
     const size_t budget   = sharing->rates.memory / SLOTS;
-    const int64_t longest = hy_lesser(f->products_max, f->out_cols);
+    const int64_t longest = hy_min(f->products_max, f->out_cols);
     hy_chunk largest      = {.variant = sharing->variant, .features = *f};
     hy_features *room     = &largest.features;
 
     room->rows      = f->rows / PIECES + SPARE_ROWS;
     room->products  = sharing->products;
-    room->out_bound = hy_greater(room->products, longest);
+    room->out_bound = hy_max(room->products, longest);
     while (room->out_bound > 0 && bytes_of(sharing, room) > budget) {
         room->rows = room->rows / 2 + 1;
         room->out_bound /= 2;
@@ -210,7 +210,7 @@ static void size_pieces(const hy_product *product, const hy_variant *variant,
 
     s->variant = variant;
     hy_rates_of(product->engine->host, &s->rates);
-    s->products = hy_lesser(f->products / PIECES + 1, most);
+    s->products = hy_min(f->products / PIECES + 1, most);
     s->rows     = rows > 0 ? rows : INT64_MAX;
     s->share    = -1;
 

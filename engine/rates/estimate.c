@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "engine/rates/traffic.h"
 #include "partition/pattern/chunks.h"
 
@@ -119,7 +119,7 @@ static double first_part(const hy_product *product, const hy_layout *layout)
 {
     const hy_image *image = &layout->image;
     const double needs =
-        (double)layout->chunks[0].needs / (double)hy_greater(product->b_rows, 1);
+        (double)layout->chunks[0].needs / (double)hy_max(product->b_rows, 1);
     const double cols =
         image->axis == HY_AXIS_COLS ? (double)image->block / (double)image->cols : 1;
 
@@ -283,8 +283,8 @@ hy_features hy_features_share(const hy_features *all, int64_t parts)
     f.out_bound /= parts;
     f.gather_rows /= parts;
     f.gather_nnz /= parts;
-    f.row_max      = hy_lesser(f.row_max, f.nnz);
-    f.products_max = hy_lesser(f.products_max, f.products);
+    f.row_max      = hy_min(f.row_max, f.nnz);
+    f.products_max = hy_min(f.products_max, f.products);
     return f;
 }
 

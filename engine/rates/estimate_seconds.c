@@ -2,7 +2,7 @@
    constants are fitted as those of estimate.c are. */
 #include <math.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "engine/rates/estimate.h"
 
 /* Resources that are busy at once hold each other up: the time is between the longest and
@@ -57,7 +57,7 @@ double hy_workers_seconds(const hy_estimate *e, const hy_rates *host)
    what counts. */
 double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
 {
-    const double chunks = (double)hy_greater(e->chunks, 1);
+    const double chunks = (double)hy_max(e->chunks, 1);
     const double busy[] = {bus_s(e, site), e->device_s, e->core_s / fmax(host->width, 1),
                            over(e->memory_bytes + e->stored_bytes, host->mem_Bps)};
     const double stages = over(e->up_bytes, site->h2d_Bps) + hy_workers_seconds(e, host) +

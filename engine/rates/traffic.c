@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
@@ -156,7 +156,7 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
 {
     const int64_t panels = hy_image_col_blocks(&layout->image);
     const int64_t count  = layout->count / panels;
-    sampling s = {.product = product, .A = A, .B = B, .count = hy_lesser(count, SAMPLES)};
+    sampling s  = {.product = product, .A = A, .B = B, .count = hy_min(count, SAMPLES)};
     int64_t nnz = 0, bytes = 0;
 
     for (int64_t k = 0; k < s.count; k++)
@@ -187,8 +187,8 @@ static int64_t rows_of_slot(const hy_product *product, const hy_layout *asked)
     all.gather_rows    = (int64_t)((double)all.nnz / shared);
     all.gather_nnz     = product->op == HY_SPGEMM ? all.products : 0;
     const hy_cost cost = product->variant->cost(&all, &product->rates);
-    const double bytes = (double)hy_cost_bytes(&cost) / (double)hy_greater(all.rows, 1);
-    return hy_greater(1, (int64_t)fmin((double)all.rows, slot / bytes));
+    const double bytes = (double)hy_cost_bytes(&cost) / (double)hy_max(all.rows, 1);
+    return hy_max(1, (int64_t)fmin((double)all.rows, slot / bytes));
 }
 
 hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
@@ -198,10 +198,8 @@ hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
     const int64_t all         = product->profile.features.rows;
     const int64_t rows        = rows_of_slot(product, asked);
     double nnz                = 0;
-    sampling s                = {.product = product,
-                                 .A       = p->A,
-                                 .B       = p->B,
-                                 .count   = hy_lesser(all / rows, SAMPLES)};
+    sampling s                = {
+                       .product = product, .A = p->A, .B = p->B, .count = hy_min(all / rows, SAMPLES)};
 
     *out = (hy_touch){.rows = 0};
     for (int64_t k = 0; k < s.count; k++) {

@@ -266,7 +266,7 @@ static void put_portion(hy_words *w, const hybrid_plan *plan, const hy_portion *
     hy_words_bytes(w, (double)device);
     put_estimate(w, portion);
     hy_words_put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
-    hy_words_bytes(w, (double)(product->rates.memory + 2 * product->turned_room +
+    hy_words_bytes(w, (double)(product->rates.memory + 2 * product->transposed_room +
                                product->narrow_room));
     put_layout(w, portion);
     put_resident(w, plan, portion);

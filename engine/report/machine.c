@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "base/memory/cgroup.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/results.h"
 #include "engine/api/engine.h"
 #include "engine/api/struct_size.h"
@@ -20,12 +20,12 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
     const int64_t kept         = hy_results_kept_bytes(ctx->results);
     const hybrid_machine found = {
         .struct_size     = sizeof found,
-        .processors      = (int)hy_greater(1, sysconf(_SC_NPROCESSORS_ONLN)),
+        .processors      = (int)hy_max(1, sysconf(_SC_NPROCESSORS_ONLN)),
         .cores           = hy_topology_cores(engine->topology),
         .memory_bytes    = hy_machine_memory(),
         .group_bytes     = hy_cgroup_memory(""),
         .host_bytes      = meter->cap,
-        .host_bytes_used = hy_greater(0, hy_meter_used(meter) - kept),
+        .host_bytes_used = hy_max(0, hy_meter_used(meter) - kept),
         .rates_path      = computes->measured.date[0] ? engine->rates_path : "",
         .rates_date      = computes->measured.date,
         .with_cuda       = HYBRID_WITH_CUDA,

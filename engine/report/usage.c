@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/threads/clock.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 hy_beginning hy_usage_begin(const hybrid_engine *engine)
 {
@@ -124,9 +124,9 @@ void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends
     const int on_device = backends[0]->ops->copy != NULL;
     const int workers   = on_device ? hy_pool_threads(pool) : hy_pool_most_threads(pool);
     const hy_beginning end = hy_usage_begin(engine);
-    const int64_t busy_ns  = hy_greater(end.busy_ns - begin->busy_ns, 0);
+    const int64_t busy_ns  = hy_max(end.busy_ns - begin->busy_ns, 0);
 
-    r->total_s = (double)hy_greater(end.ns - begin->ns, 1) * 1e-9;
+    r->total_s = (double)hy_max(end.ns - begin->ns, 1) * 1e-9;
     use_host(engine, (double)busy_ns * 1e-9, workers, r);
     if (on_device)
         use_devices(backends, count, r);

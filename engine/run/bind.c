@@ -3,7 +3,7 @@
 #include "engine/run/bind.h"
 
 #include "base/data/csr.h"
-#include "engine/plan/panels.h"
+#include "engine/plan/column_blocks.h"
 
 /* Rows that begin within lines go down at half of the speed. */
 static int in_lines(const hy_product *product, const hybrid_dense *Y)
@@ -20,7 +20,7 @@ static hy_image moved(const hy_product *product, const hy_image *image,
 {
     hy_image m = *image;
 
-    if (m.axis == HY_AXIS_COLS && hy_panels_may_move(product))
+    if (m.axis == HY_AXIS_COLS && hy_column_blocks_may_move(product))
         hy_image_move(&m, problem->Y);
     return m;
 }
@@ -47,7 +47,7 @@ static hy_image image_for(const hy_product *product, const hy_layout *layout, in
         return moved(product, &layout->image, problem);
     if (direct && problem->X->order == HYBRID_ROW_MAJOR)
         return image_of_pinned(product, pinned, problem);
-    if (direct && product->turned_room > 0)
+    if (direct && product->transposed_room > 0)
         return *pinned; /* columns begin where they do */
     return hy_product_image(product);
 }

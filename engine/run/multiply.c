@@ -8,7 +8,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/api/pin.h"
 #include "engine/run/resident.h"
-#include "engine/files/x_panel.h"
+#include "engine/files/x_block.h"
 #include "partition/move/sources.h"
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_device.h"
@@ -237,19 +237,19 @@ static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
     hybrid_report *report        = &history->report;
     int64_t chunks               = 0;
     hy_sites host;
-    hy_x_panel panel;
-    hybrid_status status = hy_x_panel_open(&all->source, &panel);
+    hy_x_block panel;
+    hybrid_status status = hy_x_block_open(&all->source, &panel);
 
     host.of[0] = sites->of[0]; /* alone */
     host.count = 1;
 
     while (status == HYBRID_OK && panel.end < all->X->cols) {
-        status = hy_x_panel_next(&panel, report);
+        status = hy_x_block_next(&panel, report);
         if (status != HYBRID_OK)
             break;
-        hybrid_dense Y       = hy_x_panel_of_y(&panel, all->Y);
+        hybrid_dense Y       = hy_x_block_of_y(&panel, all->Y);
         hy_problem problem   = *all;
-        const hy_image image = hy_x_panel_image(&panel);
+        const hy_image image = hy_x_block_image(&panel);
         problem.X            = &panel.X;
         problem.Y            = &Y;
         problem.source       = hy_source_dense(all->ctx, &panel.X);
@@ -258,7 +258,7 @@ static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
         chunks += report->chunks;
     }
     report->chunks = chunks;
-    hy_x_panel_close(&panel);
+    hy_x_block_close(&panel);
     return status;
 }
 

@@ -2,7 +2,7 @@
 #include "engine/schedules/schedule.h"
 
 #include "base/data/csr.h"
-#include "engine/run/early.h"
+#include "engine/run/prefetch.h"
 #include "engine/plan/grain.h"
 
 enum {
@@ -90,7 +90,7 @@ hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout)
 {
     const hy_circumstances found = hy_circumstances_planned(p);
 
-    return hy_estimate_even(p->product, layout, hy_early_needs(p->A),
+    return hy_estimate_even(p->product, layout, hy_prefetch_needs(p->A),
                             hy_grain_chunks(p, layout), &found);
 }
 

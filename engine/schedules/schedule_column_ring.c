@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "engine/plan/grain.h"
-#include "engine/plan/panels.h"
+#include "engine/plan/column_blocks.h"
 #include "engine/schedules/schedule.h"
 
 static hy_layout asked_for(const hy_planning *p, hy_image panels)
@@ -25,8 +25,8 @@ static hy_image shortest(const hy_planning *p)
     hy_image best  = {.axis = HY_AXIS_NONE};
     double least_s = INFINITY;
 
-    for (int n = 2; n <= HY_PANELS; n++) {
-        const hy_image panels = hy_panels_side_by_side(p->product, n);
+    for (int n = 2; n <= HY_COLUMN_BLOCKS; n++) {
+        const hy_image panels = hy_column_blocks_side_by_side(p->product, n);
         if (panels.axis == HY_AXIS_NONE)
             continue;
         const hy_layout asked = asked_for(p, panels);
@@ -49,8 +49,9 @@ static hy_image best(const hy_planning *p)
     const size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW);
 
     if (!hy_product_fits(p->product))
-        return hy_panels_within(p->product, part);
-    return is_named(p->product->engine) ? hy_panels_forced(p->product) : shortest(p);
+        return hy_column_blocks_within(p->product, part);
+    return is_named(p->product->engine) ? hy_column_blocks_forced(p->product)
+                                        : shortest(p);
 }
 
 static hy_estimate promise(const hy_planning *p)
@@ -86,7 +87,7 @@ static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
     double least_s = INFINITY;
 
     for (size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW); !all; part /= 2) {
-        const hy_image panels = hy_panels_within(p->product, part);
+        const hy_image panels = hy_column_blocks_within(p->product, part);
         hy_layout other;
         if (panels.axis == HY_AXIS_NONE)
             break;

@@ -3,7 +3,7 @@
 
    With HYBRID_RESIDENT it may take more of the budget, slots have a fourth of what it
    leaves, and A the rest. */
-#include "engine/plan/panels.h"
+#include "engine/plan/column_blocks.h"
 #include "engine/schedules/schedule.h"
 
 static hy_estimate promise(const hy_planning *p)
@@ -21,7 +21,7 @@ static void complete(const hy_product *product, hy_layout *layout)
     if (product->options.split != HYBRID_SPLIT_AUTO &&
         product->options.split != HYBRID_SPLIT_SHARE && hy_product_has_views(product) &&
         !product->there)
-        hy_panels_offer(product, layout);
+        hy_column_blocks_offer(product, layout);
     if (product->options.flags & HYBRID_RESIDENT &&
         layout->if_pinned.axis == HY_AXIS_NONE)
         hy_layout_keep(product, layout);

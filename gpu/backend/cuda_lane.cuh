@@ -53,7 +53,7 @@ template <typename K> void hy_load(K *kernel)
 }
 
 /* Enqueue hy_backend_ops.turn. */
-hybrid_status hy_cuda_turn(hy_lane *lane, const hy_turning *turning);
+hybrid_status hy_cuda_transpose(hy_lane *lane, const hy_transposition *turning);
 
 /* Enqueue hy_backend_ops.products. */
 hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,

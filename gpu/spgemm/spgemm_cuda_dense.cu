@@ -21,7 +21,7 @@
    Scratch of a chunk: a value for each column of each slot, and no more than two slots a
    row and one for every two products a column. */
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "gpu/backend/cuda_search.cuh"
 #include "gpu/backend/cuda_sort.cuh"
 #include "gpu/backend/cuda_sum.cuh"
@@ -191,21 +191,21 @@ static int warps_of(const hy_features *f)
 
 static int width_of(const hy_features *f)
 {
-    return int(hy_lesser(f->out_cols, HY_DENSE_BYTES / int64_t(hy_value_size(f->type))));
+    return int(hy_min(f->out_cols, HY_DENSE_BYTES / int64_t(hy_value_size(f->type))));
 }
 
 /* Parts, at most: each has so many nonzeros, and but for as many as there are rows two
    products for each column. */
 static int64_t parts_most(const hy_features *f)
 {
-    const int64_t cols = hy_greater(f->out_cols, 1);
-    return hy_lesser(f->nnz / HY_DENSE_PART, f->products / (2 * cols) + f->rows) + 1;
+    const int64_t cols = hy_max(f->out_cols, 1);
+    return hy_min(f->nnz / HY_DENSE_PART, f->products / (2 * cols) + f->rows) + 1;
 }
 
 static int part_of(const hy_features *f, int width)
 {
     const int64_t wanted = int64_t(width) * HY_DENSE_SM_WARPS / warps_of(f);
-    const int64_t parts  = hy_lesser(parts_most(f), wanted);
+    const int64_t parts  = hy_min(parts_most(f), wanted);
     return int((f->nnz + parts - 1) / parts);
 }
 

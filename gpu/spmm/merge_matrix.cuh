@@ -16,8 +16,8 @@ enum merge_store { IN_VECTORS, IN_VALUES, TURNED };
 /* Store to a row of Y from `first` on what the lanes of a warp have, VEC values each, but
    neighbouring values by neighbouring lanes. `turn` has room for it. */
 template <typename T, int VEC>
-static __device__ void warp_store_turned(int64_t n, T *y, int64_t first, T *turn,
-                                         const T (&sum)[VEC])
+static __device__ void warp_store_transposed(int64_t n, T *y, int64_t first, T *turn,
+                                             const T (&sum)[VEC])
 {
     const int lane = int(threadIdx.x) % 32;
     hy_store_vec(turn + lane * VEC, sum);
@@ -34,7 +34,7 @@ template <typename T, int VEC, merge_store STORE>
 static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
                             int share, int64_t j, int column)
 {
-    constexpr int AHEAD = hy_ahead<T, VEC, 1>;
+    constexpr int AHEAD = hy_prefault<T, VEC, 1>;
     /* Others have no registers for values of A beside those of X. */
     constexpr bool HOLDS_A = STORE == IN_VECTORS && sizeof(T) == 4;
     const merge_split from = m.split[share], to = m.split[share + 1];
@@ -48,7 +48,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
     T *carry         = m.carry + share * m.pass_columns;
     const auto flush = [&] {
         if constexpr (STORE == TURNED)
-            warp_store_turned(o.n, y, j - column, carry, sum);
+            warp_store_transposed(o.n, y, j - column, carry, sum);
         else
             hy_store_y<STORE == IN_VECTORS>(o.n, y, j, sum);
 #pragma unroll

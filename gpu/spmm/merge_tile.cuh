@@ -82,7 +82,7 @@ inline int merge_most_items(const hy_features &f, int log_lanes, bool apart)
 /* Few tiles are as many as the device holds at once, or twice as many. */
 inline int64_t merge_items(int64_t all, int64_t most, int64_t passes)
 {
-    const int64_t room  = HY_MERGE_BLOCKS / hy_lesser(passes, HY_MERGE_BLOCKS);
+    const int64_t room  = HY_MERGE_BLOCKS / hy_min(passes, HY_MERGE_BLOCKS);
     const int64_t waves = all / (most * room) + 1;
     return waves > HY_MERGE_WAVES ? most : all / (waves * room) + 1;
 }
@@ -102,9 +102,9 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
     const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
     const int64_t items =
-        hy_greater(merge_items(all, merge_most_items(f, log, apart), passes), least);
-    return {int(items), HY_CUDA_THREADS >> log,
-            int(hy_greater(items / 4, HY_MERGE_LONGEST)), 0};
+        hy_max(merge_items(all, merge_most_items(f, log, apart), passes), least);
+    return {int(items), HY_CUDA_THREADS >> log, int(hy_max(items / 4, HY_MERGE_LONGEST)),
+            0};
 }
 
 /* The same tiles for the columns that lie apart, from column `first` on: one load of a

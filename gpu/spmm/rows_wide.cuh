@@ -15,7 +15,7 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                                  T (&sum)[TILES][VEC])
 {
     constexpr int TILE  = LANES * VEC;
-    constexpr int AHEAD = hy_ahead<T, VEC, TILES>;
+    constexpr int AHEAD = hy_prefault<T, VEC, TILES>;
     for (int s = 0; s < LANES && (FULL || __any_sync(ALL, s < left)); s += AHEAD) {
         hy_vec<T, VEC> x[AHEAD][TILES];
         T as[AHEAD];

@@ -176,8 +176,8 @@ static int64_t tiles_most(const hy_features *f)
         return hy_merge_tiles_most(f, {items, 1, 0, 0});
     };
 
-    return hy_lesser(tiles_of(HY_MERGE_LEAST_WIDE),
-                     hy_greater(tiles_of(HY_MERGE_WIDE_ITEMS / 2), HY_MERGE_BLOCKS + 2));
+    return hy_min(tiles_of(HY_MERGE_LEAST_WIDE),
+                  hy_max(tiles_of(HY_MERGE_WIDE_ITEMS / 2), HY_MERGE_BLOCKS + 2));
 }
 
 static double vector_s(const hy_features *f, const hy_rates *r)

@@ -268,13 +268,12 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const int spread     = tiles > 1 ? spread_of(f, tiles) : 1;
     const double even_s =
         (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
-    const int64_t at_once =
-        hy_greater(f->out_cols / spread, hy_lesser(tile, f->out_cols));
-    const double step_s  = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(at_once);
-    const int ways       = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
-    const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways; /* by lanes of a row */
-    const double chain_s = double(f->row_max) * shared * step_s;
-    const double all_s   = even_s * uneven(f, spread);
+    const int64_t at_once = hy_max(f->out_cols / spread, hy_min(tile, f->out_cols));
+    const double step_s   = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(at_once);
+    const int ways        = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
+    const double shared   = wide ? 1 : HY_ROWS_STEP_NARROW / ways; /* by lanes of a row */
+    const double chain_s  = double(f->row_max) * shared * step_s;
+    const double all_s    = even_s * uneven(f, spread);
     return all_s > chain_s ? all_s : chain_s;
 }
 

@@ -7,7 +7,7 @@
 #define HY_SPMM_LANES_CUH
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
 #include "partition/format/pack.h"
@@ -123,9 +123,9 @@ constexpr int hy_tile_lanes = HY_SPMM_LINE / (VEC * int(sizeof(T))) < 32
 /* Rows of X in flight in a lane: 32 registers full of them, eight at most; a power of
    two. */
 template <typename T, int VEC, int TILES>
-constexpr int hy_ahead = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) < 8
-                             ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
-                             : 8;
+constexpr int hy_prefault = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) < 8
+                                ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
+                                : 8;
 
 /* With up to `most_tiles` tiles in a pass. */
 template <typename T, int VEC>

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/shortage.h"
 
 /* Lies in the 256 bytes before a buffer. */
@@ -111,8 +111,7 @@ static size_t memory_of(const hy_backend *self)
     const int64_t others = hy_meter_used(all) - own;
     const int64_t cap    = self->device.cap > 0 ? self->device.cap : MEMORY;
 
-    return (size_t)(all->cap > 0 ? hy_greater(1, hy_lesser(cap, (all->cap - others) / 2))
-                                 : cap);
+    return (size_t)(all->cap > 0 ? hy_max(1, hy_min(cap, (all->cap - others) / 2)) : cap);
 }
 
 static void rates(const hy_backend *self, hy_rates *out)

@@ -1,6 +1,6 @@
 /* host/spgemm/spgemm_host_work.c - how much work a row of C is, and a chunk. */
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "host/spgemm/spgemm_host.h"
 #include "partition/format/pack.h"
 
@@ -41,7 +41,7 @@ static void take_part(hy_stretch *s)
     const hy_term term  = s->whole->terms[s->term];
     const int64_t begin = term.begin + s->at;
 
-    s->part      = (hy_term){begin, hy_lesser(begin + HY_UNCHECKED, term.end)};
+    s->part      = (hy_term){begin, hy_min(begin + HY_UNCHECKED, term.end)};
     s->at        = s->part.end < term.end ? s->part.end - term.begin : 0;
     s->row.terms = &s->part;
     s->row.count = 1;

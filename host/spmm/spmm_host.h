@@ -70,6 +70,6 @@ hybrid_status hy_dense_product_make_piece(const hy_dense_product *p, hy_progress
 hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job, hy_dense_product *p);
 
 /* The same where columns of X lie apart; x is its row 0 and x_row is not used. */
-hybrid_status hy_dense_product_turned(hy_lane *lane, const hy_job *job, const hy_dense_product *p);
+hybrid_status hy_dense_product_transposed(hy_lane *lane, const hy_job *job, const hy_dense_product *p);
 
 #endif /* HY_SPMM_HOST_H */

@@ -5,9 +5,9 @@
    long rows, which several workers may make, go their own way. */
 #include <string.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "host/spmm/spmm_host.h"
-#include "partition/move/turn.h"
+#include "partition/move/transpose.h"
 
 enum {
     SHEET_BYTES = 1 << 15,
@@ -68,8 +68,9 @@ static void make_sheet(const hy_dense_product *p, const part *s)
     rows.stream = 0;
     hy_dense_product_piece(&rows, &(hy_piece){{s->row, 0}, {s->row + s->rows, 0}});
     for (int64_t j = 0; j < s->cols; j += LINES) {
-        const int64_t lines = hy_lesser(LINES, s->cols - j);
-        hy_turn(sheet + (size_t)j * size, s->cols, lines, s->rows, size, turned, s->rows);
+        const int64_t lines = hy_min(LINES, s->cols - j);
+        hy_transpose(sheet + (size_t)j * size, s->cols, lines, s->rows, size, turned,
+                     s->rows);
         store(p, turned, lines, s->rows,
               (char *)p->y + (size_t)(s->row + (s->col + j) * p->y_col) * size);
     }
@@ -84,12 +85,11 @@ static int is_long(const hy_dense_product *p, int64_t row)
 static void make_rows(const hy_dense_product *p, int64_t begin, int64_t end)
 {
     const int64_t most = SHEET_BYTES / (int64_t)hy_value_size(p->A->type);
-    const int64_t cols = hy_lesser(p->n, most / LEAST_ROWS), rows = most / cols;
+    const int64_t cols = hy_min(p->n, most / LEAST_ROWS), rows = most / cols;
 
     for (int64_t i = begin; i < end; i += rows)
         for (int64_t j = 0; j < p->n; j += cols)
-            make_sheet(
-                p, &(part){i, hy_lesser(rows, end - i), j, hy_lesser(cols, p->n - j)});
+            make_sheet(p, &(part){i, hy_min(rows, end - i), j, hy_min(cols, p->n - j)});
 }
 
 /* What the piece has of a long row. */

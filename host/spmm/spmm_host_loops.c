@@ -12,7 +12,7 @@
 #include "host/spmm/spmm_host.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "host/backend/vectors.h"
 
 enum {
@@ -34,7 +34,7 @@ static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
 static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t stop,
                                 int64_t *begin)
 {
-    const int64_t most = hy_lesser(stop - row, ROWS);
+    const int64_t most = hy_min(stop - row, ROWS);
     int64_t n          = 0;
 
     begin[0] = hy_offset(p->A, row);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "host/spmm/spmm_host.h"
 
@@ -80,7 +80,7 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
 static int64_t count_pieces(const hy_dense_product *p, int threads)
 {
     const int64_t most =
-        threads == 1 ? 1 : hy_lesser((int64_t)threads * PIECES_PER_WORKER, MOST_PIECES);
+        threads == 1 ? 1 : hy_min((int64_t)threads * PIECES_PER_WORKER, MOST_PIECES);
     const double work =
         (double)hy_work_before(p, p->row_end) * (double)(p->n + ENTRY_WORK);
 
@@ -127,9 +127,9 @@ static double near_bytes(const hy_dense_product *p)
 static int64_t count_alone(const hybrid_csr *A, int64_t i)
 {
     const int64_t begin = hy_offset(A, i);
-    const int64_t end   = hy_lesser(hy_offset(A, i + 1), begin + LOOK);
+    const int64_t end   = hy_min(hy_offset(A, i + 1), begin + LOOK);
     int64_t k = hy_offset(A, i - 1), count = 0;
-    const int64_t last = hy_lesser(begin, k + 2 * LOOK);
+    const int64_t last = hy_min(begin, k + 2 * LOOK);
 
     for (int64_t j = begin; j < end; j++) {
         const int64_t col = hy_cols(A)[j];
@@ -239,7 +239,7 @@ static hybrid_status run(hy_lane *lane, void *arg)
         return HYBRID_OK;
     p.stream = streams(&p, job->problem->Y, lane->backend->ctx->pool);
     if (X->order == HYBRID_COL_MAJOR && !p.single)
-        return hy_dense_product_turned(lane, job, &p);
+        return hy_dense_product_transposed(lane, job, &p);
     return hy_dense_product_make(lane, job, &p);
 }
 

@@ -9,7 +9,7 @@
 #include "io/mtx/mtx.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/pages.h"
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
@@ -49,9 +49,8 @@ typedef struct builder {
 
 static void choose_buckets(builder *b)
 {
-    const int64_t wanted =
-        hy_greater(b->in->count / hy_build_bucket, b->rows / BUCKET_ROWS);
-    const int64_t limit = hy_lesser(hy_greater(wanted, 1), MAX_BUCKETS);
+    const int64_t wanted = hy_max(b->in->count / hy_build_bucket, b->rows / BUCKET_ROWS);
+    const int64_t limit  = hy_min(hy_max(wanted, 1), MAX_BUCKETS);
 
     b->shift = 0;
     while ((b->rows - 1) >> b->shift >= limit)
@@ -69,7 +68,7 @@ static hybrid_status count_pieces(void *arg, int part, int64_t begin, int64_t en
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++) {
-        const int64_t stop = hy_lesser((piece + 1) * PIECE_ENTRIES, in->count);
+        const int64_t stop = hy_min((piece + 1) * PIECE_ENTRIES, in->count);
         memset(count, 0, sizeof count);
         for (int64_t k = piece * PIECE_ENTRIES; k < stop; k++) {
             count[in->row[k] >> b->shift]++;
@@ -92,7 +91,7 @@ static hybrid_status distribute_pieces(void *arg, int part, int64_t begin, int64
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++) {
-        const int64_t stop = hy_lesser((piece + 1) * PIECE_ENTRIES, in->count);
+        const int64_t stop = hy_min((piece + 1) * PIECE_ENTRIES, in->count);
         for (int64_t i = 0; i < b->buckets; i++)
             at[i] = b->offset[i * b->pieces + piece];
         for (int64_t k = piece * PIECE_ENTRIES; k < stop; k++) {
@@ -144,10 +143,10 @@ static void sort_row(entry *row, entry *spare, int64_t n)
     if (is_sorted(row, n))
         return;
     for (int64_t i = 0; i < n; i += RUN)
-        insertion_sort(row + i, hy_lesser(RUN, n - i));
+        insertion_sort(row + i, hy_min(RUN, n - i));
     for (int64_t width = RUN; width < n; width *= 2) {
         for (int64_t i = 0; i < n; i += 2 * width)
-            merge(from + i, hy_lesser(width, n - i), hy_lesser(2 * width, n - i), to + i);
+            merge(from + i, hy_min(width, n - i), hy_min(2 * width, n - i), to + i);
         entry *swap = from;
         from        = to;
         to          = swap;
@@ -181,7 +180,7 @@ static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int
 static void sort_rows(const builder *b, int64_t bucket, entry *sorted)
 {
     const int64_t first = bucket << b->shift;
-    const int64_t last  = hy_lesser((bucket + 1) << b->shift, b->rows);
+    const int64_t last  = hy_min((bucket + 1) << b->shift, b->rows);
     const int64_t begin = b->offset[bucket * b->pieces];
     const int64_t end   = b->offset[(bucket + 1) * b->pieces];
     int64_t *at         = b->row_ptr;
@@ -202,7 +201,7 @@ static void sort_rows(const builder *b, int64_t bucket, entry *sorted)
    begins with the rows, one behind the other. */
 static void build_bucket(const builder *b, int64_t bucket, entry *sorted)
 {
-    const int64_t last  = hy_lesser((bucket + 1) << b->shift, b->rows);
+    const int64_t last  = hy_min((bucket + 1) << b->shift, b->rows);
     const int64_t begin = b->offset[bucket * b->pieces];
     int64_t to = begin, from = 0;
 
@@ -259,7 +258,7 @@ static hybrid_status move_buckets(void *arg, int part, int64_t begin, int64_t en
         const int64_t from = b->offset[i * b->pieces];
         const int64_t to   = b->row_ptr[i << b->shift];
         const size_t count =
-            (size_t)(b->row_ptr[hy_lesser((i + 1) << b->shift, b->rows)] - to);
+            (size_t)(b->row_ptr[hy_min((i + 1) << b->shift, b->rows)] - to);
         if (count == 0)
             continue;
         memcpy(hy_cols(b->out) + to, hy_cols(m->from) + from, count * 4);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "io/text/io.h"
 #include "io/text/number.h"
@@ -73,13 +73,13 @@ static int64_t format_piece(const writer *w, int64_t piece, char *start)
 {
     const hybrid_csr *A = w->A;
     const int64_t begin = piece * PIECE_ENTRIES;
-    const int64_t end   = hy_lesser(begin + PIECE_ENTRIES, A->nnz);
+    const int64_t end   = hy_min(begin + PIECE_ENTRIES, A->nnz);
     char index[2 * INDEX_BYTES];
     char *p     = start;
     int64_t row = find_row(A, begin);
 
     for (int64_t k = begin; k < end; row++) {
-        const int64_t stop  = hy_lesser(hy_offset(A, row + 1), end);
+        const int64_t stop  = hy_min(hy_offset(A, row + 1), end);
         const size_t length = (size_t)(put_index(index, row) - index);
         for (; k < stop; k++) {
             memcpy(p, index, INDEX_BYTES);
@@ -127,14 +127,14 @@ static int64_t pieces_from(const writer *w, int64_t begin)
 {
     const int64_t all = (w->A->nnz + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
 
-    return hy_lesser(all - begin, w->room);
+    return hy_min(all - begin, w->room);
 }
 
 /* The size of the file, as long as entries take as many bytes as those of the first
    `begin` pieces. */
 static void expect_bytes(writer *w, int64_t begin)
 {
-    const double entries = (double)hy_lesser(begin * PIECE_ENTRIES, w->A->nnz);
+    const double entries = (double)hy_min(begin * PIECE_ENTRIES, w->A->nnz);
 
     for (int64_t i = 0; i < w->formatted->pieces; i++)
         w->bytes += w->formatted->bytes[i];

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "partition/format/blocking.h"
 #include "partition/format/gather.h"
 
@@ -63,10 +63,10 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
 {
     const int64_t steps = steps_for(rules, f->nnz);
     const int64_t most =
-        hy_lesser(f->nnz + MOST_LOG_WAYS * 32 * steps, f->rows * f->row_max);
+        hy_min(f->nnz + MOST_LOG_WAYS * 32 * steps, f->rows * f->row_max);
     const int64_t slices          = f->rows / 32 + f->nnz / (16 * rules->least) + 8;
     const hy_bellpack_head single = {.rows   = f->rows,
-                                     .slices = hy_lesser(f->rows, slices),
+                                     .slices = hy_min(f->rows, slices),
                                      .cells =
                                          most + 2 * most / rules->least + ALIGN_CELLS,
                                      .shape = {1, 1}};
@@ -128,7 +128,7 @@ static hybrid_status sort_panels(void *arg, int part, int64_t begin, int64_t end
 
     (void)part;
     for (int64_t k = begin; k < end; k++)
-        sort_panel(p, k * p->panel, hy_lesser((k + 1) * p->panel, p->b.rows));
+        sort_panel(p, k * p->panel, hy_min((k + 1) * p->panel, p->b.rows));
     return HYBRID_OK;
 }
 
@@ -146,13 +146,13 @@ static int32_t log_ways_for(const packing *p, int64_t longest)
 static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
                         hy_bellpack_slice *s)
 {
-    const int64_t beyond  = hy_lesser((first / p->panel + 1) * p->panel, p->b.rows);
+    const int64_t beyond  = hy_min((first / p->panel + 1) * p->panel, p->b.rows);
     const int64_t longest = p->b.count[p->order[first]];
 
     s->first           = (int32_t)first;
     s->log_ways        = log_ways_for(p, longest);
     const int64_t most = (int64_t)1 << (log_lanes - s->log_ways);
-    const int64_t rows = hy_lesser(most, beyond - first);
+    const int64_t rows = hy_min(most, beyond - first);
     s->lanes           = (int32_t)(rows << s->log_ways);
     s->steps = (int32_t)((longest + ((int64_t)1 << s->log_ways) - 1) >> s->log_ways);
     return rows;

@@ -10,7 +10,7 @@
    the blocks (pack_bricks.c). */
 #include <string.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/format/bricks.h"
 #include "partition/format/gather.h"
@@ -27,7 +27,7 @@ static int64_t panels_of(const hy_features *f)
 /* A panel of e entries has (e + 15) / 16 blocks at most. */
 static int64_t most_blocks(const hy_features *f)
 {
-    const int64_t spare = (HY_HRPB_COLS - 1) * hy_lesser(panels_of(f), f->nnz);
+    const int64_t spare = (HY_HRPB_COLS - 1) * hy_min(panels_of(f), f->nnz);
     return (f->nnz + spare) / HY_HRPB_COLS;
 }
 
@@ -35,7 +35,7 @@ static int64_t most_blocks(const hy_features *f)
    is no less than rules->least, nor than a wave's share of all blocks. */
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules)
 {
-    return 2 * hy_lesser(most_blocks(f) / rules->least + 1, rules->wave);
+    return 2 * hy_min(most_blocks(f) / rules->least + 1, rules->wave);
 }
 
 static size_t layout(const hy_features *f, const hy_hrpb_head *head, size_t at[HY_ARRAYS])
@@ -84,7 +84,7 @@ static hy_brick_panel panel_of(const packing *p, int64_t panel)
     const int64_t row      = chunk->row_begin + panel * HY_HRPB_ROWS;
     const hy_brick_panel b = {.A       = p->A,
                               .row     = row,
-                              .rows    = hy_lesser(HY_HRPB_ROWS, chunk->row_end - row),
+                              .rows    = hy_min(HY_HRPB_ROWS, chunk->row_end - row),
                               .touched = &p->touched,
                               .ring    = &p->ring};
     return b;

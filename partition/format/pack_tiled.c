@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/format/columns.h"
 #include "partition/format/gather.h"
@@ -113,7 +113,7 @@ static int32_t x_row(const packing *p, int64_t entry)
 static int64_t portions_of(const packing *p, int64_t panel, const hy_portion **out)
 {
     *out = p->portions.list + panel * HY_TILED_ROWS;
-    return hy_lesser(HY_TILED_ROWS, p->portions.count - panel * HY_TILED_ROWS);
+    return hy_min(HY_TILED_ROWS, p->portions.count - panel * HY_TILED_ROWS);
 }
 
 /* Add the panel's columns to the worker's, which are empty; returns its entries. */
@@ -237,7 +237,7 @@ static void pack_panel(const packing *p, int64_t panel, hy_columns *columns)
         const int64_t limit = end < mapped ? p->map[first + end] : INT64_MAX;
         hy_tiled_stage *s   = &p->stage[k];
         s->first            = (int32_t)(first + done);
-        s->columns          = (int32_t)(hy_lesser(end, mapped) - done);
+        s->columns          = (int32_t)(hy_min(end, mapped) - done);
         for (int w = 0; w < HY_TILED_SLICES; w++) {
             uint16_t *count = p->count + k * HY_TILED_ROWS + w * HY_TILED_SLICE;
             s->entry[w]     = (int32_t)next;

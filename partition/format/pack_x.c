@@ -5,7 +5,7 @@
 #include "base/threads/pool.h"
 #include "partition/move/fill.h"
 #include "partition/format/gather.h"
-#include "partition/move/turn.h"
+#include "partition/move/transpose.h"
 
 enum { PACK_ELEMENTS = 1 << 16 }; /* that one worker takes at a time */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 void hy_csr_file_close(hy_csr_file *file)
 {
@@ -108,7 +108,7 @@ hybrid_status hy_csr_file_offsets(const hy_csr_file *file, int64_t begin, int64_
     int64_t last = 0;
 
     for (int64_t i = 0; i <= rows; i += PIECE_OFFSETS) {
-        const int64_t count = hy_lesser(PIECE_OFFSETS, rows + 1 - i);
+        const int64_t count = hy_min(PIECE_OFFSETS, rows + 1 - i);
         HY_TRY(read_piece(file, begin + i, count, out + i));
         if (i == 0) {
             HY_TRY(check_first(file, begin, out));
@@ -130,7 +130,7 @@ static hybrid_status read_numbers(const hy_stored *stored, int64_t begin, int64_
     const int64_t bytes = count * (int64_t)size, first = begin * (int64_t)size;
 
     for (int64_t at = 0; at < bytes; at += PIECE_BYTES) {
-        const int64_t piece = hy_lesser(PIECE_BYTES, bytes - at);
+        const int64_t piece = hy_min(PIECE_BYTES, bytes - at);
         HY_TRY(hy_progress_check(&stored->ctx->progress));
         HY_TRY(hy_stored_read(stored, first + at, to + at, (size_t)piece));
         hy_progress_add_bytes(&stored->ctx->progress, piece);

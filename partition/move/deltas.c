@@ -9,7 +9,7 @@ static int length_at(unsigned lengths, int i)
     return 1 + (int)(lengths >> (2 * i) & 3);
 }
 
-static void unpack_plainly(const unsigned char *lengths, int32_t *out)
+static void decode_plainly(const unsigned char *lengths, int32_t *out)
 {
     const unsigned char *from = lengths + HY_DELTA_LENS;
     uint32_t number           = 0;
@@ -51,7 +51,7 @@ static void fill_spread(void)
 
 /* Four at a time: bytes to their places, sums of neighbours, of pairs, and of all before.
  */
-__attribute__((target("ssse3"))) static void unpack_ssse3(const unsigned char *lengths,
+__attribute__((target("ssse3"))) static void decode_ssse3(const unsigned char *lengths,
                                                           int32_t *out)
 {
     const unsigned char *from = lengths + HY_DELTA_LENS;
@@ -76,11 +76,11 @@ int hy_deltas_quick(void)
 static void unpack(const unsigned char *lengths, int32_t *out)
 {
     if (!hy_deltas_quick()) {
-        unpack_plainly(lengths, out);
+        decode_plainly(lengths, out);
         return;
     }
     pthread_once(&once, fill_spread);
-    unpack_ssse3(lengths, out);
+    decode_ssse3(lengths, out);
 }
 #else
 int hy_deltas_quick(void)
@@ -90,7 +90,7 @@ int hy_deltas_quick(void)
 
 static void unpack(const unsigned char *lengths, int32_t *out)
 {
-    unpack_plainly(lengths, out);
+    decode_plainly(lengths, out);
 }
 #endif
 
@@ -115,15 +115,15 @@ static void expect(const void *packed, int64_t count, int64_t frame)
         __builtin_prefetch(from + i * LINE);
 }
 
-void hy_deltas_unpack(const void *packed, int64_t count, int64_t frame, int32_t *out)
+void hy_deltas_decode(const void *packed, int64_t count, int64_t frame, int32_t *out)
 {
     if (frame + 1 < hy_deltas_frames(count))
         expect(packed, count, frame + 1);
     unpack(find(packed, count, frame), out);
 }
 
-void hy_deltas_unpack_plainly(const void *packed, int64_t count, int64_t frame,
+void hy_deltas_decode_plainly(const void *packed, int64_t count, int64_t frame,
                               int32_t *out)
 {
-    unpack_plainly(find(packed, count, frame), out);
+    decode_plainly(find(packed, count, frame), out);
 }

@@ -65,13 +65,13 @@ enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* bytes more, for who unpacks */
 
 /* Numbers of frame `frame` of `count` packed numbers, all 1024, to `out`; those beyond
    `count` are of no use. HY_DELTA_BEHIND bytes behind the last frame may be read. */
-void hy_deltas_unpack(const void *packed, int64_t count, int64_t frame, int32_t *out);
+void hy_deltas_decode(const void *packed, int64_t count, int64_t frame, int32_t *out);
 
 /* Whether this processor does so by vectors, and not in six times the time. */
 int hy_deltas_quick(void);
 
 /* The same on any processor. */
-void hy_deltas_unpack_plainly(const void *packed, int64_t count, int64_t frame,
+void hy_deltas_decode_plainly(const void *packed, int64_t count, int64_t frame,
                               int32_t *out);
 
 #ifdef __cplusplus

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
-#include "partition/move/turn.h"
+#include "partition/move/transpose.h"
 
 enum { BLOCK = 1 << 10 }; /* elements scaled at a time */
 
@@ -67,7 +67,7 @@ static void store(const hy_update *u, const char *in, int64_t count, int64_t to)
         return;
     }
     for (int64_t i = 0; i < count; i += BLOCK) {
-        const int64_t n = hy_lesser(BLOCK, count - i);
+        const int64_t n = hy_min(BLOCK, count - i);
         scale_to(u, in + (size_t)i * size, n, &scaled);
         hy_copy_past(out + (size_t)i * size, &scaled, (size_t)n * size);
     }
@@ -112,7 +112,7 @@ static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
     block scaled;
 
     for (int64_t i = begin; i < end; i += most) {
-        const int64_t lines = hy_lesser(most, end - i);
+        const int64_t lines = hy_min(most, end - i);
         const hy_parts part = {(const char *)&scaled, i, lines, 0, s->length};
         scale_to(s->update, hy_element_at(s, i * s->length), lines * s->length, &scaled);
         copy_parts(s, &part);
@@ -182,10 +182,10 @@ static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t 
     (void)worker;
     for (int64_t i = begin; i < end; i += most)
         for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
-            const hy_parts part = {tile, j, hy_lesser(HY_TILE_LINES, s->length - j), i,
-                                   hy_lesser(most, end - i)};
-            hy_turn(hy_element_at(s, i * s->length + j), s->length, part.count,
-                    part.length, size, tile, part.length);
+            const hy_parts part = {tile, j, hy_min(HY_TILE_LINES, s->length - j), i,
+                                   hy_min(most, end - i)};
+            hy_transpose(hy_element_at(s, i * s->length + j), s->length, part.count,
+                         part.length, size, tile, part.length);
             hy_store_lines(s, &part);
         }
     return HYBRID_OK;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 /* Columns of a region that lie line after line: all but the tail columns, or these. */
 typedef struct strip {
@@ -27,7 +27,7 @@ static strip tails_of(const hy_region *r)
 static hybrid_status fill_strip(const hy_source *source, const strip *s, int64_t row,
                                 int64_t rows, int64_t begin, int64_t end, char *dst)
 {
-    const int64_t there = hy_greater(hy_lesser(end, s->cols) - begin, 0);
+    const int64_t there = hy_max(hy_min(end, s->cols) - begin, 0);
     const hy_rect rect  = {row, rows, s->begin + begin, there};
     const hy_grid to    = {dst, s->ld, 1};
 
@@ -48,7 +48,7 @@ static hybrid_status fill_lines(const hy_source *source, const strip *s, int64_t
     const int64_t skip = begin % s->ld;
 
     if (skip > 0 && begin < end) {
-        const int64_t n = hy_lesser(end - begin, s->ld - skip);
+        const int64_t n = hy_min(end - begin, s->ld - skip);
         HY_TRY(fill_strip(source, s, row++, 1, skip, skip + n, dst));
         dst += (size_t)n * s->size;
         begin += n;
@@ -78,7 +78,7 @@ static hybrid_status fill_region(const hy_image *image, const hy_source *source,
 {
     const strip lines = lines_of(region), tails = tails_of(region);
     const int64_t behind = image->rows * region->ld;
-    const int64_t middle = begin > behind ? begin : hy_lesser(end, behind);
+    const int64_t middle = begin > behind ? begin : hy_min(end, behind);
 
     if (begin < middle)
         HY_TRY(fill_lines(source, &lines, begin, middle, dst));
@@ -106,7 +106,7 @@ static hybrid_status fill_slab(const hy_source *source, hy_rect slab, size_t siz
     const int64_t skip   = begin % height;
 
     if (skip > 0 && begin < end) {
-        const int64_t n = hy_lesser(end - begin, height - skip);
+        const int64_t n = hy_min(end - begin, height - skip);
         HY_TRY(fill_rect(source, (hy_rect){slab.row + skip, n, col++, 1}, dst, height));
         dst += (size_t)n * size;
         begin += n;
@@ -136,9 +136,8 @@ static hybrid_status fill_slabs(const hy_image *image, const hy_source *source,
 
     while (begin < end) {
         const int64_t slab = begin / each, row = slab * HY_X_SLAB;
-        const int64_t stop = hy_lesser(end, (slab + 1) * each);
-        const hy_rect rect = {row, hy_lesser(HY_X_SLAB, image->rows - row), 0,
-                              image->cols};
+        const int64_t stop = hy_min(end, (slab + 1) * each);
+        const hy_rect rect = {row, hy_min(HY_X_SLAB, image->rows - row), 0, image->cols};
         HY_TRY(fill_slab(source, rect, region->size, begin - slab * each,
                          stop - slab * each, dst));
         dst += (size_t)(stop - begin) * region->size;

@@ -4,7 +4,7 @@
 #include "base/data/csr.h"
 #include "base/memory/pinned.h"
 #include "partition/move/sources.h"
-#include "partition/move/turn.h"
+#include "partition/move/transpose.h"
 
 static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
@@ -13,7 +13,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     const char *from = hy_dense_at(X, rect->row + rect->col * X->ld);
 
     if (to->row != 1)
-        hy_turn(from, X->ld, rect->rows, rect->cols, size, to->at, to->row);
+        hy_transpose(from, X->ld, rect->rows, rect->cols, size, to->at, to->row);
     else if (X->ld == rect->rows && to->col == rect->rows)
         memcpy(to->at, from, (size_t)rect->cols * bytes);
     else

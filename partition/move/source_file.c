@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "partition/move/sources.h"
-#include "partition/move/turn.h"
+#include "partition/move/transpose.h"
 
 enum { PIECE_BYTES = 32 << 10, LONG_BYTES = 8 << 10, FAR_BYTES = 4 << 10 };
 
@@ -57,7 +57,7 @@ static void place(const reading *r, int64_t line, int64_t lines, int64_t begin,
     char *to         = r->to + (size_t)(line * r->line + begin * r->step) * r->size;
 
     if (r->step != 1)
-        hy_turn(from, ld, length, lines, r->size, to, r->step);
+        hy_transpose(from, ld, length, lines, r->size, to, r->step);
     else
         for (int64_t l = 0; l < lines; l++)
             memcpy(to + (size_t)(l * r->line) * r->size,
@@ -68,13 +68,13 @@ static hybrid_status read_pieces(const reading *r)
 {
     char piece[PIECE_BYTES];
     const int64_t ld = r->X->shape.ld, room = PIECE_BYTES / (int64_t)r->size;
-    const int64_t length = hy_lesser(r->length, room);
+    const int64_t length = hy_min(r->length, room);
     const int64_t lines  = is_far(r) ? 1 : 1 + (room - length) / ld;
 
     for (int64_t l = 0; l < r->lines; l += lines)
         for (int64_t e = 0; e < r->length; e += length) {
-            const int64_t n = hy_lesser(lines, r->lines - l);
-            const int64_t m = hy_lesser(length, r->length - e);
+            const int64_t n = hy_min(lines, r->lines - l);
+            const int64_t m = hy_min(length, r->length - e);
             HY_TRY(read_elements(r, r->at + l * ld + e, (n - 1) * ld + m, piece));
             place(r, l, n, e, m, piece);
         }

@@ -5,7 +5,7 @@
 #include "base/memory/pinned.h"
 #include "partition/format/pack.h"
 #include "partition/move/sources.h"
-#include "partition/move/turn.h"
+#include "partition/move/transpose.h"
 
 static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
@@ -14,7 +14,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     const char *from = hy_dense_at(X, rect->row * X->ld + rect->col);
 
     if (to->col != 1 && (rect->cols > 1 || X->ld > 1))
-        hy_turn(from, X->ld, rect->cols, rect->rows, size, to->at, to->col);
+        hy_transpose(from, X->ld, rect->cols, rect->rows, size, to->at, to->col);
     else if (X->ld == rect->cols && to->row == rect->cols)
         memcpy(to->at, from, (size_t)rect->rows * bytes);
     else

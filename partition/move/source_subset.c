@@ -7,7 +7,7 @@
 #include "base/memory/memory.h"
 #include "partition/move/fill.h"
 #include "partition/move/sources.h"
-#include "partition/move/turn.h"
+#include "partition/move/transpose.h"
 
 enum { AHEAD = 4, EXPECTED = 512 }; /* rows, and bytes of them, that are asked for */
 

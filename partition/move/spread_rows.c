@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/move/storing.h"
-#include "partition/move/turn.h"
+#include "partition/move/transpose.h"
 
 static int64_t rows_of(const hy_storing *s)
 {
@@ -88,8 +88,8 @@ static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_
     (void)worker;
     while (rows > 0 && begin < end) {
         const int64_t col = begin / rows, at = row + begin % rows;
-        const int64_t left     = hy_lesser(end - begin, row + rows - at);
-        const hy_parts part    = {tile, col, 1, at, hy_lesser(most, left)};
+        const int64_t left     = hy_min(end - begin, row + rows - at);
+        const hy_parts part    = {tile, col, 1, at, hy_min(most, left)};
         const int64_t first    = first_from(s, at);
         const int64_t count    = first_from(s, at + part.length) - first;
         const char *const from = hy_element_at(s, col * s->length + first);
@@ -110,14 +110,14 @@ static hybrid_status spread_tiles(void *arg, int worker, int64_t begin, int64_t 
 
     (void)worker;
     for (int64_t at = begin; at < end; at += most) {
-        const int64_t length = hy_lesser(most, end - at);
+        const int64_t length = hy_min(most, end - at);
         const int64_t first  = first_from(s, at);
         const int64_t count  = first_from(s, at + length) - first;
         for (int64_t j = 0; j < s->length; j += HY_TILE_LINES) {
-            const hy_parts part = {tile, j, hy_lesser(HY_TILE_LINES, s->length - j), at,
+            const hy_parts part = {tile, j, hy_min(HY_TILE_LINES, s->length - j), at,
                                    length};
-            hy_turn(hy_element_at(s, first * s->length + j), s->length, part.count, count,
-                    size, turned, count);
+            hy_transpose(hy_element_at(s, first * s->length + j), s->length, part.count,
+                         count, size, turned, count);
             spread(s, first, count, turned, count, &part, tile);
             hy_store_lines(s, &part);
         }

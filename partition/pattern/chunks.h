@@ -67,10 +67,10 @@ hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
-/* needs.c: hy_chunk.needs of chunks that follow each other. `ends`: as the profile has them,
+/* x_ranges.c: hy_chunk.needs of chunks that follow each other. `ends`: as the profile has them,
    or NULL. `with_own`: their own rows count too, which are rows of B when A is squared. What
    is nearly all of B or X becomes all. */
-hybrid_status hy_chunks_find_needs(hy_context *ctx, const hybrid_csr *A,
+hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
                                    const int64_t *ends, int with_own, hy_chunk *chunks,
                                    int64_t count);
 /* All of it, which has so many rows. */

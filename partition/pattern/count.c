@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 #include "partition/pattern/lengths.h"
@@ -125,7 +125,7 @@ static void look_at_rows(const inspection *in, int64_t begin, int64_t end, tally
         const int64_t to = hy_offset(&A, i + 1), length = to - from;
         nnz[i + 1] = to;
         squares += (double)length * (double)length;
-        longest = hy_greater(longest, length);
+        longest = hy_max(longest, length);
         from    = to;
     }
     t->counts.squares      = squares;
@@ -145,14 +145,14 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
     int64_t sums[BLOCK + 1]; /* over the entries before each of a block, and all of it */
 
     for (int64_t i = begin, n; i < end; at += n) {
-        n       = hy_lesser(stop - at, BLOCK);
+        n       = hy_min(stop - at, BLOCK);
         sums[0] = sum;
         sum     = hy_lengths_sums(&in->lengths, hy_cols(in->A) + at, n, sum, sums + 1);
         for (; i < end && nnz[i + 1] - at <= n; i++) {
             const int64_t upto = sums[nnz[i + 1] - at], own = upto - before;
             products[i + 1] = upto;
-            most            = hy_greater(most, own);
-            bound += hy_lesser(own, widest);
+            most            = hy_max(most, own);
+            bound += hy_min(own, widest);
             before = upto;
         }
     }
@@ -172,8 +172,8 @@ static void take_products(const inspection *in, int64_t begin, int64_t end, tall
     for (int64_t i = begin; i < end; i++) {
         const int64_t own = counted[i];
         products[i + 1]   = sum += own;
-        most              = hy_greater(most, own);
-        bound += hy_lesser(own, widest);
+        most              = hy_max(most, own);
+        bound += hy_min(own, widest);
     }
     t->counts.products_max = most;
     t->products            = sum;
@@ -197,7 +197,7 @@ static void note_end(const inspection *in, int64_t begin, int64_t end)
 static void note_ends(const inspection *in, int64_t begin, int64_t end)
 {
     for (int64_t next; begin < end; begin = next) {
-        next = hy_lesser((begin / HY_ENDS_ROWS + 1) * HY_ENDS_ROWS, end);
+        next = hy_min((begin / HY_ENDS_ROWS + 1) * HY_ENDS_ROWS, end);
         note_end(in, begin, next);
     }
 }
@@ -248,8 +248,8 @@ static hy_row_counts total(const inspection *in)
     for (int64_t k = 0; k < in->pieces; k++) {
         const hy_row_counts *own = &in->tallies[k].counts;
         sum.squares += own->squares;
-        sum.row_max      = hy_greater(sum.row_max, own->row_max);
-        sum.products_max = hy_greater(sum.products_max, own->products_max);
+        sum.row_max      = hy_max(sum.row_max, own->row_max);
+        sum.products_max = hy_max(sum.products_max, own->products_max);
     }
     return sum;
 }
@@ -257,7 +257,7 @@ static hy_row_counts total(const inspection *in)
 hybrid_status hy_count_check(hy_context *ctx, const hybrid_csr *A, int64_t dense_cols,
                              double products)
 {
-    const double widest = (double)hy_greater(hy_greater(A->rows, A->cols), A->nnz);
+    const double widest = (double)hy_max(hy_max(A->rows, A->cols), A->nnz);
     const double most   = fmax(products, widest * (double)dense_cols);
 
     if (most > 0x1p60)
@@ -292,7 +292,7 @@ static void bound_piece(hy_profile *p, int64_t begin, int64_t end, const tally *
 
     for (int64_t i = begin; i < end; i++) {
         const int64_t to = p->products[i + 1];
-        sum += hy_lesser(to - from, p->out_cols);
+        sum += hy_min(to - from, p->out_cols);
         p->bound[i + 1] = sum;
         from            = to;
     }
@@ -359,7 +359,7 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
         .B       = B,
         .profile = profile,
         .later   = B && counter,
-        .pieces  = hy_lesser((B ? A->rows + A->nnz : A->rows) / PIECE + 1, MOST_PIECES)};
+        .pieces  = hy_min((B ? A->rows + A->nnz : A->rows) / PIECE + 1, MOST_PIECES)};
     hybrid_status status;
     void *memory;
 

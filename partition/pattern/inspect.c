@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "partition/pattern/count.h"
 
 static void set_features(hy_profile *p, const hy_row_counts *counts)
@@ -98,11 +98,11 @@ hy_features hy_profile_range(const hy_profile *p, int64_t begin, int64_t end,
 
     f.rows         = end - begin;
     f.nnz          = p->nnz[end] - p->nnz[begin];
-    f.row_max      = hy_lesser(f.row_max, f.nnz);
+    f.row_max      = hy_min(f.row_max, f.nnz);
     f.out_cols     = cols;
     f.products     = p->products[end] - p->products[begin];
     f.out_bound    = p->op == HY_SPMM ? f.rows * cols : p->bound[end] - p->bound[begin];
-    f.products_max = hy_lesser(f.products_max, f.products);
+    f.products_max = hy_min(f.products_max, f.products);
     if (p->op == HY_SPMM) {
         f.products *= cols;
         f.products_max = f.row_max * cols;

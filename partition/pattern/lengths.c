@@ -2,7 +2,7 @@
 #include "partition/pattern/lengths.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 
 enum {

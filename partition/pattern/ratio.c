@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 
 enum {
@@ -298,9 +298,9 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
 /* Products that may be looked at: `cost` or a part of all. */
 static int64_t worth(const hy_profile *p, int64_t cost)
 {
-    const int64_t most = hy_greater(cost, p->products[p->rows] / LOOKED_AT);
+    const int64_t most = hy_max(cost, p->products[p->rows] / LOOKED_AT);
 
-    return hy_greater(hy_lesser(most, p->bound[p->rows] / BOUND_PART), LEAST_COST);
+    return hy_max(hy_min(most, p->bound[p->rows] / BOUND_PART), LEAST_COST);
 }
 
 /* A few rows are enough where they are alike. Where even these cost more than knowing C
@@ -312,7 +312,7 @@ hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybr
     const int64_t bound    = profile->bound[profile->rows];
     const int few          = products <= SAMPLES;
     sample s               = {.ctx = ctx, .A = A, .B = B, .profile = profile};
-    double mean = (double)bound / (double)hy_greater(products, 1), error = 1;
+    double mean = (double)bound / (double)hy_max(products, 1), error = 1;
     int64_t most = worth(profile, SAMPLE_COST), cost;
 
     for (int draws = few ? (int)products : MIN_SAMPLES;

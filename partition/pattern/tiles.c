@@ -2,7 +2,7 @@
 #include "partition/pattern/inspect.h"
 #include "partition/format/panel.h"
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 
 enum {
@@ -49,18 +49,18 @@ static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t e
 /* Columns that a panel has at most, on average. */
 static int64_t columns_of(const hybrid_csr *A)
 {
-    const int64_t mean = A->nnz / hy_greater(A->rows, 1) + 1;
+    const int64_t mean = A->nnz / hy_max(A->rows, 1) + 1;
 
-    return hy_lesser(mean * HY_PANEL_ROWS, MOST);
+    return hy_min(mean * HY_PANEL_ROWS, MOST);
 }
 
 /* An even number, as many from either half of the rows. */
 static int64_t count_panels(const hybrid_csr *A)
 {
-    const int64_t columns = hy_lesser(A->nnz / LOOKED_AT, COLUMNS);
-    const int64_t count   = hy_lesser(columns / columns_of(A), SAMPLES);
+    const int64_t columns = hy_min(A->nnz / LOOKED_AT, COLUMNS);
+    const int64_t count   = hy_min(columns / columns_of(A), SAMPLES);
 
-    return hy_greater(count / 2 * 2, MIN_COUNT);
+    return hy_max(count / 2 * 2, MIN_COUNT);
 }
 
 double hy_tile_fill_s(const hybrid_csr *A)
@@ -73,7 +73,7 @@ hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill)
     sample s        = {.A = A, .panels = (A->rows + HY_PANEL_ROWS - 1) / HY_PANEL_ROWS};
     int64_t entries = 0, columns = 0;
 
-    s.count             = (int)hy_lesser(s.panels, count_panels(A));
+    s.count             = (int)hy_min(s.panels, count_panels(A));
     const int64_t grain = PIECE / columns_of(A) + 1; /* panels */
     const int64_t fine  = FINE * PIECE / (grain * columns_of(A)) + 1;
     HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, s.count, grain, (int)fine,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
@@ -35,8 +35,8 @@ static hybrid_status span_rows(void *arg, int part, int64_t begin, int64_t end)
         const int64_t first = hy_offset(s->A, i), last = hy_offset(s->A, i + 1) - 1;
         if (last < first)
             continue;
-        least    = hy_lesser(least, cols[first]);
-        greatest = hy_greater(greatest, cols[last]);
+        least    = hy_min(least, cols[first]);
+        greatest = hy_max(greatest, cols[last]);
     }
     hy_lower_to(&s->least, least);
     hy_raise_to(&s->greatest, greatest);

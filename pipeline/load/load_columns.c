@@ -75,17 +75,17 @@ static hybrid_status transpose(const hy_loader *loader, hy_lane *lane,
                                const hy_load_part *part, int64_t col, int64_t cols,
                                size_t at, int64_t ld)
 {
-    const int64_t rows       = part->end - part->begin;
-    const size_t size        = part->region.size;
-    const hy_turning turning = {.to   = (char *)loader->shared.ptr + at,
-                                .from = (char *)loader->columns.room.ptr +
-                                        (size_t)(col * rows) * size,
-                                .to_ld   = ld,
-                                .from_ld = rows,
-                                .lines   = rows,
-                                .length  = cols,
-                                .filled  = ld,
-                                .size    = size};
+    const int64_t rows             = part->end - part->begin;
+    const size_t size              = part->region.size;
+    const hy_transposition turning = {.to   = (char *)loader->shared.ptr + at,
+                                      .from = (char *)loader->columns.room.ptr +
+                                              (size_t)(col * rows) * size,
+                                      .to_ld   = ld,
+                                      .from_ld = rows,
+                                      .lines   = rows,
+                                      .length  = cols,
+                                      .filled  = ld,
+                                      .size    = size};
 
     return lane->backend->ops->turn(lane, &turning);
 }

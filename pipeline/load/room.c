@@ -3,7 +3,7 @@
 #include "pipeline/load/room.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 enum {
     ROOM_BYTES = 16 << 20,
@@ -15,7 +15,7 @@ size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_
                      size_t memory)
 {
     const size_t row   = (size_t)f->out_cols * hy_value_size(f->type);
-    const size_t all   = hy_align((size_t)hy_greater(f->rows, x_rows) * row);
+    const size_t all   = hy_align((size_t)hy_max(f->rows, x_rows) * row);
     const size_t least = hy_smaller(all, LEAST_ROWS * row);
     const size_t most  = hy_smaller(ROOM_BYTES, memory / ROOM_SHARE & ~(size_t)255);
     const size_t room  = hy_smaller(all, most);

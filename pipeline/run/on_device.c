@@ -2,7 +2,7 @@
 #include "pipeline/run/on_device.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "pipeline/site/tenant.h"
 
 enum { VECTOR = 16 /* bytes: where rows of X begin that kernels read in vectors */ };
@@ -119,7 +119,7 @@ static hybrid_status place_slabs(hy_lane *lane, void *room, const hybrid_dense *
 
     for (int64_t row = 0; row < X->rows; row += HY_X_SLAB) {
         hy_combining c = from_x(X, row, 0);
-        c.rows         = hy_lesser(HY_X_SLAB, X->rows - row);
+        c.rows         = hy_min(HY_X_SLAB, X->rows - row);
         c.cols = c.filled = X->cols;
         c.to              = (char *)room + (size_t)(row * X->cols) * size;
         c.to_row          = 1;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 
 static const double PRIOR_S =
     2e-3; /* what was expected weighs like a run of that length */
@@ -98,8 +98,8 @@ static void find_own(hy_claimant *c)
         c->stop--;
     if (c->next == c->stop)
         return;
-    c->row_begin = hy_greater(rows_at(c, c->next)->row_begin, c->begin);
-    c->row_end   = hy_lesser(rows_at(c, c->stop - 1)->row_end, c->end);
+    c->row_begin = hy_max(rows_at(c, c->next)->row_begin, c->begin);
+    c->row_end   = hy_min(rows_at(c, c->stop - 1)->row_end, c->end);
 }
 
 /* Of chunk i, as far as it is its own. */

@@ -5,7 +5,7 @@
 
 #include "pipeline/run/driver.h"
 #include "pipeline/run/on_device.h"
-#include "pipeline/sink/turned.h"
+#include "pipeline/sink/transposed.h"
 
 /* ---- begin ----------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
     hy_loader *loader = side->site->loader;
     const size_t room = side->site->turned.room;
 
-    HY_TRY(hy_turned_begin(side->site, &side->problem, run->sink));
+    HY_TRY(hy_transposed_begin(side->site, &side->problem, run->sink));
     if (run->queue.of[side->index].list.count > 0) /* else nobody waits for it */
         HY_TRY(begin_on_device(side));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),

@@ -2,11 +2,11 @@
 #include "pipeline/run/steps.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/pinned.h"
 #include "partition/format/pack.h"
-#include "pipeline/sink/packed.h"
-#include "pipeline/sink/turned.h"
+#include "pipeline/sink/delta_columns.h"
+#include "pipeline/sink/transposed.h"
 
 int hy_step_applies(const hy_slot *slot, hy_step step)
 {
@@ -198,10 +198,10 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
     job->direct = can_copy(lane, &to);
     job->stored = job->direct && to.all;
     if (!job->direct)
-        return copy_some(slot, lane, 0, hy_lesser(job->nnz, job->back_room), 0);
-    job->unpacks = hy_packed_pay(slot);
+        return copy_some(slot, lane, 0, hy_min(job->nnz, job->back_room), 0);
+    job->unpacks = hy_delta_columns_pay(slot);
     if (job->unpacks)
-        HY_TRY(hy_packed_copy(slot, lane));
+        HY_TRY(hy_delta_columns_copy(slot, lane));
     for (int i = job->unpacks; i < to.count; i++)
         HY_TRY(copy_direct(lane, &to.to[i]));
     return HYBRID_OK;
@@ -228,7 +228,8 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
                                         (size_t)(chunk_rows(job) + 1) * 8));
     if (job->nnz == 0)
         return HYBRID_OK;
-    return hy_turned_is(slot) ? hy_turned_back(slot, lane) : copy_entries(slot, lane);
+    return hy_transposed_is(slot) ? hy_transposed_back(slot, lane)
+                                  : copy_entries(slot, lane);
 }
 
 /* Turn k of a chunk with more entries than `back` holds, each of half as many: while one
@@ -238,9 +239,9 @@ typedef struct turns {
     int64_t half; /* entries */
 } turns;
 
-static int64_t turn_entries(const turns *t, int64_t k)
+static int64_t transpose_entries(const turns *t, int64_t k)
 {
-    return hy_lesser(t->half, t->slot->job.nnz - k * t->half);
+    return hy_min(t->half, t->slot->job.nnz - k * t->half);
 }
 
 static hybrid_status fetch_turn(const turns *t, int64_t k)
@@ -248,7 +249,7 @@ static hybrid_status fetch_turn(const turns *t, int64_t k)
     const hy_slot *slot = t->slot;
     hy_lane *lane       = slot->site->lane_set->lanes[HY_ON_OUT];
 
-    HY_TRY(copy_some(slot, lane, k * t->half, turn_entries(t, k), k % 2 * t->half));
+    HY_TRY(copy_some(slot, lane, k * t->half, transpose_entries(t, k), k % 2 * t->half));
     return lane->backend->ops->mark_set(lane, slot->passage[HY_STEP_D2H].end);
 }
 
@@ -257,7 +258,7 @@ static hybrid_status store_turn(const turns *t, int64_t k, hy_part part)
     const int64_t at = k % 2 * t->half;
 
     part.first    = k * t->half;
-    part.count    = turn_entries(t, k);
+    part.count    = transpose_entries(t, k);
     part.rows.val = (char *)part.rows.val + (size_t)(at * value_bytes(&t->slot->job));
     if (part.rows.col)
         part.rows.col += at;
@@ -294,7 +295,7 @@ static hybrid_status store(const hy_slot *slot)
         !job->back.row_at) /* else it was never copied: all of it is here */
         part.count = 0;
     HY_TRY(sink->ops->store(sink, &part));
-    return job->unpacks ? hy_packed_store(slot, &part) : HYBRID_OK;
+    return job->unpacks ? hy_delta_columns_store(slot, &part) : HYBRID_OK;
 }
 
 static hybrid_status reserve(hy_slot *slot)
@@ -332,14 +333,14 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
     case HY_STEP_FINISH:
         status = job->variant->finish(lane, job);
         if (status == HYBRID_OK)
-            status = hy_packed_make(slot, lane);
+            status = hy_delta_columns_make(slot, lane);
         break;
     case HY_STEP_RESERVE:
         return reserve(slot);
     case HY_STEP_D2H:
         status = copy_out(slot, lane);
         passage->bytes =
-            slot->sink->ops->land ? 0 : out_bytes(slot) - hy_packed_saved(slot);
+            slot->sink->ops->land ? 0 : out_bytes(slot) - hy_delta_columns_saved(slot);
         break;
     case HY_STEP_PLACE:
         status         = store(slot);

@@ -2,9 +2,9 @@
 #include "pipeline/run/trace.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/memory/shortage.h"
-#include "pipeline/sink/packed.h"
+#include "pipeline/sink/delta_columns.h"
 #include "pipeline/site/site.h"
 
 /* The field of the report that a step's busy time is added to. */
@@ -109,7 +109,8 @@ static int64_t bytes_on_device(const hy_slot *slot)
     const int64_t there = slot->job.there ? (int64_t)slot->job.pack.bytes : 0;
     const int64_t down  = bytes_of(slot, HY_STEP_D2H);
 
-    return bytes_of(slot, HY_STEP_H2D) + there + down + hy_packed_saved(slot) + down;
+    return bytes_of(slot, HY_STEP_H2D) + there + down + hy_delta_columns_saved(slot) +
+           down;
 }
 
 /* ---- one stage -------------------------------------------------------------------- */
@@ -179,7 +180,7 @@ typedef struct shares {
 /* `count` of all, in proportion to the times: what a thread adds to those before it. */
 static int64_t share_of(int64_t count, const shares *s, int64_t ns)
 {
-    const double all = (double)hy_greater(s->all_ns, 1);
+    const double all = (double)hy_max(s->all_ns, 1);
     const double to = (double)(s->ns + ns) / all, from = (double)s->ns / all;
 
     return (int64_t)((double)count * to) - (int64_t)((double)count * from);

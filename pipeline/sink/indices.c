@@ -2,7 +2,7 @@
 #include "pipeline/sink/indices.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 
 enum {
@@ -26,7 +26,7 @@ static void put_wide(int64_t *to, const int32_t *from, int64_t count)
     int64_t near[NEAR_COLUMNS];
 
     for (int64_t begin = 0; begin < count; begin += NEAR_COLUMNS) {
-        const int64_t n = hy_lesser(NEAR_COLUMNS, count - begin);
+        const int64_t n = hy_min(NEAR_COLUMNS, count - begin);
         for (int64_t k = 0; k < n; k++)
             near[k] = from[begin + k];
         hy_copy_past(to + begin, near, (size_t)n * 8);

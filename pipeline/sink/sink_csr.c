@@ -2,7 +2,7 @@
 #include "pipeline/sink/sink_csr.h"
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "pipeline/sink/indices.h"
 
 enum { STORE_ENTRIES = 1 << 17, STORE_ROWS = 1 << 14 };
@@ -33,7 +33,7 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
 static void expect(hy_csr_sink *csr, int64_t expected)
 {
     const size_t each    = csr->sink.col_bytes + hy_value_size(csr->type);
-    const size_t entries = (size_t)hy_greater(expected, csr->total);
+    const size_t entries = (size_t)hy_max(expected, csr->total);
     const size_t total =
         (size_t)(csr->rows + 1) * csr->sink.offset_bytes + entries * each;
     hy_span *spans[] = {&csr->row_ptr, &csr->col, &csr->val};
@@ -243,7 +243,7 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     if (part->first == 0)
         HY_TRY(store_front(&s));
     if (part->count > 0)
-        HY_TRY(hy_ahead_reach(&csr->ahead, part->offset + part->first + part->count));
+        HY_TRY(hy_prefault_reach(&csr->ahead, part->offset + part->first + part->count));
     if (!part->rows.row_at)
         return hy_pool_for(pool, HY_PLACE, 0, part->count, STORE_ENTRIES, store_entries,
                            &s);
@@ -268,7 +268,7 @@ static hybrid_status decide(hy_csr_sink *csr)
 
 static int prepares(const hy_sink *sink)
 {
-    return hy_ahead_goes_on(&csr_of(sink)->ahead);
+    return hy_prefault_goes_on(&csr_of(sink)->ahead);
 }
 
 static hybrid_status finish(hy_sink *sink)
@@ -276,7 +276,7 @@ static hybrid_status finish(hy_sink *sink)
     hy_csr_sink *csr  = (hy_csr_sink *)sink;
     const size_t size = hy_value_size(csr->type);
 
-    hy_ahead_stop(&csr->ahead);
+    hy_prefault_stop(&csr->ahead);
     if (csr->taken != csr->end_row)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
                        (long long)csr->taken, (long long)csr->end_row);
@@ -306,7 +306,7 @@ static void abort_result(hy_sink *sink)
 {
     hy_csr_sink *csr = (hy_csr_sink *)sink;
 
-    hy_ahead_stop(&csr->ahead);
+    hy_prefault_stop(&csr->ahead);
     release(csr);
 }
 
@@ -342,7 +342,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
 {
     const int64_t *known   = shape->known;
     const int64_t bound    = known ? known[shape->rows] : shape->bound;
-    const int64_t expected = known ? bound : hy_lesser(shape->expected, bound);
+    const int64_t expected = known ? bound : hy_min(shape->expected, bound);
 
     *out = (hy_csr_sink){.sink      = {.ops = &ops, .ctx = ctx, .in_order = !known},
                          .rows      = shape->rows,
@@ -360,8 +360,8 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
 
     const hybrid_status status = reserve_arrays(out, bound, expected);
     if (status == HYBRID_OK)
-        hy_ahead_start(&out->ahead, ctx, &out->col, &out->val, out->sink.col_bytes,
-                       hy_value_size(out->type), expected);
+        hy_prefault_start(&out->ahead, ctx, &out->col, &out->val, out->sink.col_bytes,
+                          hy_value_size(out->type), expected);
     else
         release(out);
     return status;
@@ -372,7 +372,7 @@ void hy_csr_sink_part(hy_csr_sink *csr, int64_t first, int64_t end, int64_t expe
     csr->first_row = first;
     csr->end_row   = end;
     expect(csr, expected);
-    hy_ahead_stop(&csr->ahead);
-    hy_ahead_start(&csr->ahead, csr->sink.ctx, &csr->col, &csr->val, csr->sink.col_bytes,
-                   hy_value_size(csr->type), expected);
+    hy_prefault_stop(&csr->ahead);
+    hy_prefault_start(&csr->ahead, csr->sink.ctx, &csr->col, &csr->val,
+                      csr->sink.col_bytes, hy_value_size(csr->type), expected);
 }

@@ -19,7 +19,7 @@
 #define HY_SINK_CSR_H
 
 #include "base/contract/sink.h"
-#include "pipeline/sink/ahead.h"
+#include "pipeline/sink/prefault.h"
 
 typedef struct hy_csr_sink {
     hy_sink sink; /* first */
@@ -38,7 +38,7 @@ typedef struct hy_csr_sink {
     int undecided;                      /* one of them is converted in the end */
     int64_t total;                      /* entries of C that sentences tell of */
     const char *remedy;
-    hy_ahead ahead;
+    hy_prefault ahead;
 } hy_csr_sink;
 
 /* What becomes of *result: rows x cols with at most `bound` entries, probably about

@@ -1,6 +1,6 @@
 /* pipeline/sink/sink_csr_deltas.c - columns of a result in CSR that come delta-coded:
    workers decode them to their place. */
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "partition/move/deltas.h"
 #include "pipeline/sink/indices.h"
 #include "pipeline/sink/sink_csr.h"
@@ -29,16 +29,16 @@ static void decode_near(const decoding *d, int64_t frame, int64_t count)
     int32_t near[NEAR_FRAMES * HY_DELTA_FRAME];
 
     for (int64_t k = 0; k < count; k++)
-        hy_deltas_unpack(d->deltas, nnz, frame + k, near + k * HY_DELTA_FRAME);
+        hy_deltas_decode(d->deltas, nnz, frame + k, near + k * HY_DELTA_FRAME);
     hy_columns_put(d->csr->col_type, d->csr->col.ptr, d->part->offset + first, near,
-                   hy_lesser(count * HY_DELTA_FRAME, nnz - first));
+                   hy_min(count * HY_DELTA_FRAME, nnz - first));
 }
 
 static hybrid_status decode_frames(void *arg, int part, int64_t begin, int64_t end)
 {
     (void)part;
     for (int64_t f = begin; f < end; f += NEAR_FRAMES)
-        decode_near(arg, f, hy_lesser(NEAR_FRAMES, end - f));
+        decode_near(arg, f, hy_min(NEAR_FRAMES, end - f));
     return HYBRID_OK;
 }
 

@@ -104,9 +104,9 @@ static hybrid_status add_piece(hy_device_csr_sink *csr, const hy_part *part)
     *p = (piece){.row = part->chunk->row_begin, .nnz = part->nnz, .offset = part->offset};
     *csr->end = p;
     csr->end  = &p->next;
-    HY_TRY(hy_kept_new(ctx, csr->device, p->nnz, 4, "columns of C", &p->col));
-    return hy_kept_new(ctx, csr->device, p->nnz, hy_value_size(csr->shape.type),
-                       "values of C", &p->val);
+    HY_TRY(hy_device_result_new(ctx, csr->device, p->nnz, 4, "columns of C", &p->col));
+    return hy_device_result_new(ctx, csr->device, p->nnz, hy_value_size(csr->shape.type),
+                                "values of C", &p->val);
 }
 
 static hybrid_status reserve_csr(hy_sink *sink, hy_part *part)
@@ -236,14 +236,14 @@ static hybrid_status make_arrays(hy_device_csr_sink *csr, hybrid_csr *C)
     C->col     = one && C->col_type == HYBRID_I32 ? one->col : NULL;
     C->val     = one ? one->val : NULL;
     if (!C->row_ptr)
-        HY_TRY(hy_kept_new(ctx, csr->device, C->rows + 1, 4, "row offsets of C",
-                           &C->row_ptr));
+        HY_TRY(hy_device_result_new(ctx, csr->device, C->rows + 1, 4, "row offsets of C",
+                                    &C->row_ptr));
     if (!C->col)
-        HY_TRY(hy_kept_new(ctx, csr->device, C->nnz, hy_index_size(C->col_type),
-                           "columns of C", &C->col));
+        HY_TRY(hy_device_result_new(ctx, csr->device, C->nnz, hy_index_size(C->col_type),
+                                    "columns of C", &C->col));
     return C->val ? HYBRID_OK
-                  : hy_kept_new(ctx, csr->device, C->nnz, hy_value_size(C->type),
-                                "values of C", &C->val);
+                  : hy_device_result_new(ctx, csr->device, C->nnz, hy_value_size(C->type),
+                                         "values of C", &C->val);
 }
 
 /* What is no array of C goes; C NULL: all. */
@@ -252,14 +252,14 @@ static void release(hy_device_csr_sink *csr, const hybrid_csr *C)
     hy_context *ctx = csr->sink.ctx;
 
     if (!C || C->row_ptr != csr->row_ptr)
-        hy_kept_free(ctx, csr->row_ptr);
+        hy_device_result_free(ctx, csr->row_ptr);
     while (csr->first) {
         piece *p   = csr->first;
         csr->first = p->next;
         if (!C || C->col != p->col)
-            hy_kept_free(ctx, p->col);
+            hy_device_result_free(ctx, p->col);
         if (!C || C->val != p->val)
-            hy_kept_free(ctx, p->val);
+            hy_device_result_free(ctx, p->val);
         hy_array_free(ctx, p);
     }
     csr->row_ptr = NULL;
@@ -270,11 +270,11 @@ static void free_arrays(const hy_device_csr_sink *csr, const hybrid_csr *C)
     const piece *p = csr->first;
 
     if (C->row_ptr != csr->row_ptr)
-        hy_kept_free(csr->sink.ctx, C->row_ptr);
+        hy_device_result_free(csr->sink.ctx, C->row_ptr);
     if (!p || C->col != p->col)
-        hy_kept_free(csr->sink.ctx, C->col);
+        hy_device_result_free(csr->sink.ctx, C->col);
     if (!p || C->val != p->val)
-        hy_kept_free(csr->sink.ctx, C->val);
+        hy_device_result_free(csr->sink.ctx, C->val);
 }
 
 static hybrid_status finish_csr(hy_sink *sink)
@@ -323,7 +323,8 @@ hybrid_status hy_device_csr_sink_open(hy_context *ctx, hy_backend *device,
 {
     void *row_ptr;
 
-    HY_TRY(hy_kept_new(ctx, device, shape->rows + 1, 8, "row offsets of C", &row_ptr));
+    HY_TRY(hy_device_result_new(ctx, device, shape->rows + 1, 8, "row offsets of C",
+                                &row_ptr));
     *out     = (hy_device_csr_sink){.sink    = {.ops = &csr_ops, .ctx = ctx, .in_order = 1},
                                     .device  = device,
                                     .shape   = *shape,

@@ -27,7 +27,7 @@ typedef struct hy_device_csr_sink {
 } hy_device_csr_sink;
 
 /* What becomes of *result, as hy_csr_sink_open() has it; what is known of its offsets is not
-   of use. Its arrays are of base/memory/kept.h. */
+   of use. Its arrays are of base/memory/device_results.h. */
 hybrid_status hy_device_csr_sink_open(hy_context *ctx, hy_backend *device,
                                       const hy_csr_shape *shape, hybrid_csr *result,
                                       hy_device_csr_sink *out);

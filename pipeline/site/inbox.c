@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/threads/look.h"
+#include "base/threads/spin.h"
 
 void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, hy_pool *pool, int looks)
 {
@@ -34,7 +34,7 @@ void hy_inbox_push(hy_inbox *inbox, hy_task *task)
 /* Until something is there, or for a while. */
 static void look(const hy_inbox *inbox)
 {
-    for (int i = 0; i < HY_LOOKS && inbox->looks; i++) {
+    for (int i = 0; i < HY_SPINS && inbox->looks; i++) {
         if (__atomic_load_n(&inbox->tasks.count, __ATOMIC_RELAXED) > 0)
             return;
         hy_relax();

@@ -12,12 +12,12 @@
 #include "pipeline/site/slot.h"
 #include "pipeline/site/tenant.h"
 
-/* Room on the device in which parts of Y are transposed (turned.h). */
-typedef struct hy_turned_y {
+/* Room on the device in which parts of Y are transposed (transposed.h). */
+typedef struct hy_transposed_y {
     size_t room;      /* bytes that are left for it, and for X as much; 0: none */
     hy_buffer buffer; /* had when it is first needed */
     int turns;        /* Y of this run is transposed so */
-} hy_turned_y;
+} hy_transposed_y;
 
 typedef struct hy_site {
     hy_tenant tenant; /* first */
@@ -34,7 +34,7 @@ typedef struct hy_site {
     size_t room;   /* bytes at most of what the device transposes or converts in */
     int lands; /* results of all runs stay on the device (hy_sink_ops.land) */
     hy_buffer device, pinned; /* of all slots */
-    hy_turned_y turned;
+    hy_transposed_y turned;
     hy_converted converted;
     int64_t down_ns; /* until when this run's copies down were counted that have no times */
     int failed;      /* a run did: lanes may be in any state */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
-#include "engine/run/early.h"
+#include "base/data/min_max.h"
+#include "engine/run/prefetch.h"
 #include "support/inputs/builder.h"
 #include "support/inputs/cases.h"
 #include "support/check/expect.h"
@@ -40,15 +40,15 @@ static void check(hybrid_engine *engine, const hybrid_csr *A)
     const uint32_t *products = NULL;
     hy_loader *early;
 
-    engine->early_bytes = 1;
-    expect(hy_early_begin(engine, A, A, &early) == HYBRID_OK && early, "B under way");
+    engine->prefetch_bytes = 1;
+    expect(hy_prefetch_begin(engine, A, A, &early) == HYBRID_OK && early, "B under way");
     expect(hy_loader_count(early, &products) == HYBRID_OK && products, "no counts");
     for (int64_t i = 0; products && i < A->rows; i++)
         if (products[i] != products_of(A, i)) {
             expect(0, "the products of a row");
             break;
         }
-    expect(hy_early_end(&early) == HYBRID_OK, "an end");
+    expect(hy_prefetch_end(&early) == HYBRID_OK, "an end");
 }
 
 int main(void)
@@ -63,7 +63,7 @@ int main(void)
         return 1;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const test_kind kind  = {HYBRID_F32, i % 2 ? HYBRID_I32 : HYBRID_I64, 1};
-        const int64_t longest = hy_lesser(rows[i], HY_COUNTED_ROW);
+        const int64_t longest = hy_min(rows[i], HY_COUNTED_ROW);
         hybrid_csr A          = make(rows[i], longest, kind);
         check(engine, &A);
         matrix_free(&A);

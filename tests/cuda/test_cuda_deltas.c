@@ -5,7 +5,7 @@
    under which all of it would take long. */
 #include <string.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "engine/api/engine.h"
 #include "partition/move/deltas.h"
 #include "support/inputs/cases.h"
@@ -87,8 +87,8 @@ static int is_right(const bench *b, int64_t count)
 
     for (int64_t f = 0; f < hy_deltas_frames(count); f++) {
         const int64_t first = f * HY_DELTA_FRAME;
-        const int64_t here  = hy_lesser(HY_DELTA_FRAME, count - first);
-        hy_deltas_unpack(b->back.ptr, count, f, out);
+        const int64_t here  = hy_min(HY_DELTA_FRAME, count - first);
+        hy_deltas_decode(b->back.ptr, count, f, out);
         if (memcmp(out, numbers + first, (size_t)here * sizeof *out) != 0)
             return 0;
     }
@@ -129,7 +129,7 @@ static void check_products(hybrid_engine *engine, test_kind kind)
         expect(hybrid_spgemm(engine, &A, &A, &C) == HYBRID_OK, "no product");
         expect(!oracle_check(&reference, &C, 1), "a product");
         expect(hybrid_engine_report(engine, &r) == HYBRID_OK, "no report");
-        least = hy_lesser(least, r.d2h_bytes);
+        least = hy_min(least, r.d2h_bytes);
         memset(C.col, 0xa5, (size_t)C.nnz * 4);
         hybrid_csr_free(engine, &C);
     }

@@ -215,8 +215,8 @@ typedef struct early {
     dense d;
 } early;
 
-static void early_open(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a,
-                       const char *variant, early *e)
+static void prefetch_open(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a,
+                          const char *variant, early *e)
 {
     const hybrid_plan_options options = options_of(variant, HYBRID_ASYNC);
 
@@ -225,14 +225,14 @@ static void early_open(hybrid_engine *engine, const hybrid_csr *A, const hybrid_
     expect(hybrid_spmm_plan(engine, a, 8, &options, &e->plan) == HYBRID_OK, "a plan");
 }
 
-static void early_run(early *e, double alpha, double beta)
+static void prefetch_run(early *e, double alpha, double beta)
 {
     hybrid_engine_stream(e->d.engine, e->stream);
     expect(hybrid_spmm_run(e->plan, alpha, &e->d.a, &e->d.x, beta, &e->d.y) == HYBRID_OK,
            "a run");
 }
 
-static void early_check(early *e, double alpha, double beta)
+static void prefetch_check(early *e, double alpha, double beta)
 {
     cuda_stream_wait(e->stream);
     check_y(&e->d, "a stream", alpha, beta);
@@ -244,17 +244,17 @@ static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid
     early e[2];
     void *hold[2];
 
-    early_open(engine, A, a, "spmm.cuda.rows", &e[0]);
-    early_open(engine, A, a, "spmm.cuda.merge", &e[1]);
+    prefetch_open(engine, A, a, "spmm.cuda.rows", &e[0]);
+    prefetch_open(engine, A, a, "spmm.cuda.merge", &e[1]);
     for (int i = 0; i < 2; i++) {
-        early_run(&e[i], 2, 3);
-        early_check(&e[i], 2, 3);
+        prefetch_run(&e[i], 2, 3);
+        prefetch_check(&e[i], 2, 3);
         hold[i] = cuda_hold(e[i].stream);
         cuda_release(hold[i]);
     }
     for (int i = 0; i < 2; i++) {
         hold[i] = cuda_hold(e[i].stream);
-        early_run(&e[i], 2, 3);
+        prefetch_run(&e[i], 2, 3);
     }
     expect(cuda_stream_busy(e[0].stream) && cuda_stream_busy(e[1].stream),
            "runs return before the kernel ahead of them ends");
@@ -262,7 +262,7 @@ static void check_early(hybrid_engine *engine, const hybrid_csr *A, const hybrid
         *(volatile int *)hold[i] = 1;
     for (int i = 0; i < 2; i++) {
         cuda_release(hold[i]);
-        early_check(&e[i], 2, 3);
+        prefetch_check(&e[i], 2, 3);
     }
     hybrid_engine_stream(engine, NULL);
     for (int i = 0; i < 2; i++) {
@@ -277,23 +277,23 @@ static void check_freed(hybrid_engine *engine, const hybrid_csr *A, const hybrid
 {
     early e;
 
-    early_open(engine, A, a, "spmm.cuda.merge", &e);
+    prefetch_open(engine, A, a, "spmm.cuda.merge", &e);
     const hybrid_dense kept = e.d.x;
     const size_t bytes      = cuda_dense_bytes(&e.d.X);
     for (int run = 0; run < 50; run++) {
         e.d.x.data = cuda_array_in(e.stream, e.d.X.data, bytes);
-        early_run(&e, 1, run == 0 ? 3 : 1);
+        prefetch_run(&e, 1, run == 0 ? 3 : 1);
         cuda_array_free_in(e.stream, e.d.x.data);
         void *other = cuda_array_in(e.stream, e.d.Y.data, bytes);
         cuda_array_free_in(e.stream, other);
         if (run == 0)
-            early_check(&e, 1, 3);
+            prefetch_check(&e, 1, 3);
     }
     e.d.x = kept;
     cuda_stream_wait(e.stream);
     check_y(&e.d, "49 runs", 49, 1);
     hybrid_engine_stream(engine, NULL);
-    early_run(&e, 1, 0);
+    prefetch_run(&e, 1, 0);
     hybrid_plan_destroy(e.plan); /* waits */
     expect(!cuda_stream_busy(e.stream), "a plan is destroyed when its runs are over");
     check_y(&e.d, "a plan that is gone", 1, 0);

@@ -299,7 +299,7 @@ static void check_width(int64_t n, test_kind kind)
 /* From two columns on it makes no difference to any bit whether X lies in rows or in
    columns, of which chunks turn the rows that they need, as many as there is room for;
    of 257 in f64 the last is alone. */
-static void test_turned(void **state)
+static void test_transposed(void **state)
 {
     static const int64_t widths[] = {2, 3, 4, 17, 33, 100, 257};
 
@@ -431,10 +431,10 @@ static void test_neighbours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spmm),      cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_long_rows), cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_turned),    cmocka_unit_test(test_spmm_rectangle),
-        cmocka_unit_test(test_spmm_nan),  cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_spmm),       cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_long_rows),  cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_transposed), cmocka_unit_test(test_spmm_rectangle),
+        cmocka_unit_test(test_spmm_nan),   cmocka_unit_test(test_neighbours),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }

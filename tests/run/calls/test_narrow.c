@@ -71,7 +71,7 @@ static void check_square(world *w)
     wide                  = indices_widened(&A);
     const hybrid_csr same = wide;
     oracle_spgemm(&A, &A, &squares.product);
-    w->engine->early_bytes = w->engine->counted_bytes = 1;
+    w->engine->prefetch_bytes = w->engine->counted_bytes = 1;
     for (int i = 0; i < 2; i++) {
         const hybrid_csr *B  = i ? &same : &wide;
         const int64_t counts = fake_counts();

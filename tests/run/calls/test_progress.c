@@ -276,9 +276,9 @@ static hybrid_engine *open_engine(int on_host)
 
 static void make_world(world *w, int on_host)
 {
-    *w                       = (world){.engine = open_engine(on_host)};
-    w->engine->early_bytes   = 1; /* B is on its way while the plan is made */
-    w->engine->counted_bytes = 1;
+    *w                        = (world){.engine = open_engine(on_host)};
+    w->engine->prefetch_bytes = 1; /* B is on its way while the plan is made */
+    w->engine->counted_bytes  = 1;
     matrix_random(ROWS, ROWS, 5, 4, f64, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);
     dense_make(ROWS, WIDTH, 0, HYBRID_ROW_MAJOR, 1, f64, &w->X);

@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "base/threads/clock.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "support/inputs/cases.h"
 #include "support/engines/host_engine.h"
 #include "support/check/oracle.h"
@@ -39,7 +39,7 @@ static int look(void *user, int64_t rows_done, int64_t rows)
 
     assert_true(pthread_equal(pthread_self(), w->caller));
     assert_in_range(rows_done, 0, (uintmax_t)rows);
-    w->gap_ns  = hy_greater(w->gap_ns, now - w->last_ns);
+    w->gap_ns  = hy_max(w->gap_ns, now - w->last_ns);
     w->last_ns = now;
     w->calls++;
     if (w->stop_rows < 0 || rows_done < w->stop_rows || rows_done == rows)
@@ -90,7 +90,7 @@ static void it_is_told_often(void **state)
     hybrid_engine_progress(engine, NULL, NULL);
     assert_true(w.calls >= 2); /* each call tells its end */
     if (!SANITIZED)
-        assert_true(hy_greater(w.gap_ns, end - w.last_ns) < gap_most + gap_slack);
+        assert_true(hy_max(w.gap_ns, end - w.last_ns) < gap_most + gap_slack);
     hybrid_csr_free(engine, &C);
     hybrid_plan_destroy(plan);
     hybrid_csr_free(engine, &A);

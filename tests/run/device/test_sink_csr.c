@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 #include "base/data/csr.h"
-#include "base/threads/look.h"
+#include "base/threads/spin.h"
 #include "base/memory/results.h"
 #include "engine/api/engine.h"
 #include "pipeline/sink/sink_csr.h"

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "engine/api/engine.h"
 #include "support/inputs/builder.h"
 #include "support/engines/io_fixture.h"
@@ -64,7 +64,7 @@ static int look(void *user, int64_t rows_done, int64_t rows)
     now.done  = rows_done;
     now.total = rows;
     now.parts += rows_done > 0 && rows_done < rows;
-    now.most = hy_greater(now.most, bytes - now.told);
+    now.most = hy_max(now.most, bytes - now.told);
     now.told = bytes;
     if (!holds && (now.stop == 0 || bytes < now.stop))
         return 0;

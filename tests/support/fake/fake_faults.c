@@ -191,7 +191,7 @@ static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *rows)
     return hy_fake_backend_ops.copy_rows(lane, rows);
 }
 
-static hybrid_status turn(hy_lane *lane, const hy_turning *turning)
+static hybrid_status turn(hy_lane *lane, const hy_transposition *turning)
 {
     if (fault_hits(lane->backend, "turning"))
         return HYBRID_DEVICE_FAILED;

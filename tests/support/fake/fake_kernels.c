@@ -31,7 +31,7 @@ static int on_device(hy_backend *self, const void *ptr, int64_t lines, int64_t l
 
 static hybrid_status do_turn(hy_lane *lane, void *arg)
 {
-    const hy_turning *t = arg;
+    const hy_transposition *t = arg;
 
     (void)lane;
     for (int64_t i = 0; i < t->lines; i++)
@@ -46,7 +46,7 @@ static hybrid_status do_turn(hy_lane *lane, void *arg)
     return HYBRID_OK;
 }
 
-hybrid_status fake_turn(hy_lane *lane, const hy_turning *t)
+hybrid_status fake_turn(hy_lane *lane, const hy_transposition *t)
 {
     hy_backend *self = lane->backend;
 

@@ -1,7 +1,7 @@
 /* tests/support/fake/fake_survey.c - what the fake device finds out about operands, entry
    after entry. All rows of C count as drawn, at the bound of their entries. */
 #include "base/data/csr.h"
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "tests/support/fake/fake_backend.h"
 #include "tests/support/fake/fake_lane.h"
 #include "tests/support/fake/fake_memory.h"
@@ -54,13 +54,13 @@ static void count_row(const hy_surveying *s, int64_t row)
     hy_survey *out   = s->out;
     int64_t products = 0;
 
-    out->longest = hy_greater(out->longest, end - begin);
+    out->longest = hy_max(out->longest, end - begin);
     out->squares += (double)(end - begin) * (double)(end - begin);
     for (int64_t k = begin; k < end && B; k++)
         products += hy_offset(B, column(A, k) + 1) - hy_offset(B, column(A, k));
     out->products += products;
-    out->products_max = hy_greater(out->products_max, products);
-    out->bound += B ? hy_lesser(products, B->cols) : 0;
+    out->products_max = hy_max(out->products_max, products);
+    out->bound += B ? hy_min(products, B->cols) : 0;
 }
 
 static hybrid_status do_survey(hy_lane *lane, void *arg)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/data/extremes.h"
+#include "base/data/min_max.h"
 #include "partition/move/deltas.h"
 #include "support/inputs/cases.h"
 #include "support/check/deltas.h"
@@ -137,7 +137,7 @@ static void store_turns(hy_sink *sink, const piece *p)
     hy_part part      = p->part;
 
     for (part.first = 0; part.first == 0 || part.first < part.nnz; part.first += TURN) {
-        part.count    = hy_lesser(TURN, part.nnz - part.first);
+        part.count    = hy_min(TURN, part.nnz - part.first);
         part.rows.col = p->part.rows.col + part.first;
         part.rows.val = (char *)p->part.rows.val + (size_t)part.first * size;
         assert_int_equal(sink->ops->store(sink, &part), HYBRID_OK);

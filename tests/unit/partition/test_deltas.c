@@ -24,8 +24,8 @@ static void unpacks(const void *packed, int64_t count)
     for (int64_t f = 0; f < hy_deltas_frames(count); f++) {
         const int64_t first = f * HY_DELTA_FRAME, left = count - first;
         const size_t here = (size_t)(left < HY_DELTA_FRAME ? left : HY_DELTA_FRAME);
-        hy_deltas_unpack(packed, count, f, out);
-        hy_deltas_unpack_plainly(packed, count, f, plain);
+        hy_deltas_decode(packed, count, f, out);
+        hy_deltas_decode_plainly(packed, count, f, plain);
         assert_memory_equal(out, numbers + first, here * sizeof *out);
         assert_memory_equal(out, plain, sizeof out);
     }

@@ -1,0 +1,107 @@
+/* engine/files/x_block.c - panels of columns of an X that is not in memory. */
+#include "engine/files/x_block.h"
+
+#include "base/threads/clock.h"
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "base/threads/pool.h"
+
+enum {
+    PIECE_BYTES = 1 << 20, /* that a worker takes at a time, unless one row is longer; */
+    COLUMN_ROWS = 1 << 16, /* of an X in columns so many rows at least; */
+    PART_BYTES  = 4 << 20  /* of these it reads so many before it asks whether to end */
+};
+
+/* The other half is for what computing needs: rows of an X in columns are as many bytes.
+ */
+static int64_t width_for(const hy_source *source)
+{
+    const hy_meter *meter = &source->ctx->memory.meter;
+    const int64_t column  = source->rows * (int64_t)hy_value_size(source->dense->type);
+    const int64_t left    = (meter->cap - hy_meter_used(meter)) / 2;
+
+    if (meter->cap == 0)
+        return source->cols;
+    return hy_max(1, hy_min(source->cols, left / column));
+}
+
+hybrid_status hy_x_block_open(const hy_source *source, hy_x_block *out)
+{
+    const hybrid_dense *X = source->dense;
+    const int64_t width   = width_for(source);
+
+    *out = (hy_x_block){.source = source, .X = *X, .width = width};
+    return hy_array(source->ctx, source->rows * width, hy_value_size(X->type),
+                    "a panel of X", &out->X.data);
+}
+
+void hy_x_block_close(hy_x_block *panel)
+{
+    hy_array_free(panel->source->ctx, panel->X.data);
+}
+
+/* Rows [begin, end) of a panel. */
+static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_x_block *p   = arg;
+    const hybrid_dense *X = &p->X;
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int64_t bytes   = (end - begin) * (int64_t)hy_value_size(X->type);
+    const int64_t step    = PART_BYTES / bytes + 1;
+
+    (void)part;
+    for (int64_t j = 0; j < X->cols; j += step) {
+        const hy_rect rect = {begin, end - begin, p->begin + j,
+                              hy_min(step, X->cols - j)};
+        const hy_grid to   = {hy_dense_at(X, in_rows ? begin * X->ld : begin + j * X->ld),
+                            in_rows ? X->ld : 1, in_rows ? 1 : X->ld};
+        HY_TRY(p->source->ops->fill(p->source, &rect, &to));
+        HY_TRY(hy_progress_check(&p->source->ctx->progress));
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_x_block_next(hy_x_block *panel, hybrid_report *report)
+{
+    hybrid_dense *X     = &panel->X;
+    const int64_t size  = (int64_t)hy_value_size(X->type);
+    const int64_t start = hy_now_ns();
+
+    panel->begin        = panel->end;
+    panel->end          = hy_min(panel->begin + panel->width, panel->source->cols);
+    X->cols             = panel->end - panel->begin;
+    X->ld               = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
+    const int64_t piece = 1 + PIECE_BYTES / (X->cols * size);
+    const int64_t grain =
+        X->order == HYBRID_ROW_MAJOR ? piece : hy_max(piece, COLUMN_ROWS);
+    HY_TRY(
+        hy_pool_for(panel->source->ctx->pool, HY_PACK, 0, X->rows, grain, load, panel));
+    report->prepare_s += (double)(hy_now_ns() - start) * 1e-9;
+    report->host_bytes += X->rows * X->cols * size;
+    return HYBRID_OK;
+}
+
+hybrid_dense hy_x_block_of_y(const hy_x_block *panel, const hybrid_dense *Y)
+{
+    hybrid_dense part = *Y;
+
+    part.cols = panel->X.cols;
+    part.data = hy_dense_at(Y, panel->begin * (Y->order == HYBRID_ROW_MAJOR ? 1 : Y->ld));
+    return part;
+}
+
+hy_image hy_x_block_image(const hy_x_block *panel)
+{
+    const hybrid_dense *X = &panel->X;
+    hy_image image        = {.form   = HY_FORM_NONE,
+                             .type   = X->type,
+                             .rows   = X->rows,
+                             .cols   = X->cols,
+                             .axis   = HY_AXIS_COLS,
+                             .block  = X->cols,
+                             .places = 1,
+                             .last   = X->cols,
+                             .pitch  = X->cols};
+
+    return image;
+}

@@ -1,0 +1,233 @@
+/* engine/plan/column_blocks.c - into which panels of columns an X on the device is cut.
+ */
+#include "engine/plan/column_blocks.h"
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "engine/rates/estimate.h"
+#include "partition/pattern/chunks.h"
+#include "pipeline/site/pack_cache.h"
+
+enum {
+    MOST_PINNED = 3,
+    LEAST_ROW   = 2 * HY_LINE, /* of a panel: that is what copying them past it takes */
+    LEAST_X     = 64 << 20,    /* X of less is there soon */
+    HALF_LINE   = HY_LINE / 2, /* of an X that does not fit, if lines are too much */
+    FORCED_ROW  = 16
+};
+
+static int64_t value_size(const hy_product *product)
+{
+    return (int64_t)hy_value_size(product->profile.type);
+}
+
+/* ---- widths ----------------------------------------------------------------------- */
+
+/* Rows of a panel are whole lines of the host's cache, or of the device's if it copies
+   them by itself; in tests they may be less, so that there are panels of a narrow X. */
+static int64_t unit_of(const hy_product *product, int pinned)
+{
+    const hybrid_engine *e = product->engine;
+    const int forced       = e->panels > 0;
+
+    if (forced && product->b_cols * value_size(product) < 2 * HY_LINE)
+        return FORCED_ROW;
+    return pinned ? HY_X_LINE : HY_LINE;
+}
+
+/* Columns of each of so many panels, of so many bytes or a multiple. */
+static int64_t cols_of(const hy_product *product, int64_t panels, int64_t unit)
+{
+    const int64_t row = (product->b_cols * value_size(product) + panels - 1) / panels;
+    return (row + unit - 1) / unit * unit / value_size(product);
+}
+
+/* X in blocks of so many columns. */
+static hy_image in_blocks(const hy_product *product, int64_t cols, int64_t last)
+{
+    hy_image image = hy_product_image(product);
+
+    image.axis  = HY_AXIS_COLS;
+    image.block = image.pitch = cols;
+    image.last                = last;
+    return image;
+}
+
+/* Panels of so many columns, of which the last takes in what moving them adds at the end:
+   their number is the same wherever Y lies. */
+static hy_image panels_of(const hy_product *product, int64_t cols)
+{
+    hy_image p         = in_blocks(product, cols, cols);
+    const int64_t last = p.cols - hy_image_begin(&p, hy_image_col_blocks(&p) - 1);
+
+    p.last = hy_max(last + hy_image_most_back(&p), cols);
+    return p;
+}
+
+int hy_column_blocks_may_move(const hy_product *product)
+{
+    return !(product->options.flags & HYBRID_DETERMINISTIC);
+}
+
+/* All of them on the device at once. */
+static hy_image side_by_side(const hy_product *product, int64_t panels, int pinned)
+{
+    hy_image p = panels_of(product, cols_of(product, panels, unit_of(product, pinned)));
+
+    p.places = hy_image_col_blocks(&p);
+    return p;
+}
+
+/* In so many or fewer; NONE if that is no gain. */
+static hy_image in_panels(const hy_product *product, int64_t n, int pinned)
+{
+    const hy_image p = side_by_side(product, n, pinned);
+
+    return p.block * value_size(product) < LEAST_ROW || p.block >= product->b_cols
+               ? (hy_image){.axis = HY_AXIS_NONE}
+               : p;
+}
+
+static hy_image forced(const hy_product *product, int64_t n, int pinned)
+{
+    const hy_image p = side_by_side(product, n, pinned);
+
+    return p.block < product->b_cols && product->b_rows > 0
+               ? p
+               : (hy_image){.axis = HY_AXIS_NONE};
+}
+
+hy_image hy_column_blocks_forced(const hy_product *product)
+{
+    return forced(product, product->engine->panels, 0);
+}
+
+hy_image hy_column_blocks_side_by_side(const hy_product *product, int64_t n)
+{
+    const hy_image whole = hy_product_image(product);
+
+    return hy_align(hy_image_room(&whole)) < LEAST_X ? (hy_image){.axis = HY_AXIS_NONE}
+                                                     : in_panels(product, n, 0);
+}
+
+/* ---- X that does not fit ---------------------------------------------------------- */
+
+/* The fewest panels for which places of `most` columns are enough, two of them: with a
+   last one that may grow, or, in places that are full already, with one more for what
+   moving them adds. */
+hy_image hy_column_blocks_within(const hy_product *product, size_t bytes)
+{
+    const int64_t line = unit_of(product, 0) / value_size(product);
+    const int64_t half = HALF_LINE / value_size(product);
+    const int64_t most = product->b_rows > 0
+                             ? (int64_t)(bytes / 2 & ~(size_t)255) / 16 /
+                                   product->b_rows * 16 / value_size(product)
+                             : 0;
+    const int all      = bytes >= hy_allowed(product->rates.memory, HY_ALLOW);
+    const int64_t unit = most < line && all ? half : line;
+
+    if (most < unit || most / unit * unit >= product->b_cols)
+        return (hy_image){.axis = HY_AXIS_NONE};
+    const int64_t full = most / unit * unit;
+    const int64_t even =
+        cols_of(product, (product->b_cols + full - 1) / full, unit * value_size(product));
+    hy_image p = panels_of(product, even);
+    if (p.last > most)
+        p = in_blocks(product, even, even);
+    p.pitch  = p.last;
+    p.places = 2;
+    return p;
+}
+
+/* ---- X and Y pinned --------------------------------------------------------------- */
+
+/* Of a run of the layout, if it has these panels for X and Y that are pinned. */
+static double seconds_in(const hy_product *product, const hy_layout *layout,
+                         const hy_image *panels)
+{
+    hy_circumstances found = hy_circumstances_of(product);
+    hy_layout with         = *layout;
+
+    found.pinned    = 1;
+    found.in_panels = 1;
+    with.if_pinned  = *panels;
+    return hy_estimated_s(product, &with, &found);
+}
+
+static hy_image shortest_pinned(const hy_product *product, const hy_layout *layout)
+{
+    const hy_image whole = hy_product_image(product);
+    hy_image best        = {.axis = HY_AXIS_NONE};
+    const double whole_s = seconds_in(product, layout, &whole);
+    double least         = whole_s;
+
+    for (int64_t n = 2; n <= MOST_PINNED; n++) {
+        const hy_image p = in_panels(product, n, 1);
+        if (p.axis == HY_AXIS_NONE)
+            continue;
+        const double s = seconds_in(product, layout, &p);
+        if (s >= least)
+            continue;
+        least = s;
+        best  = p;
+    }
+    return hy_is_sooner(least, whole_s) ? best : (hy_image){.axis = HY_AXIS_NONE};
+}
+
+static hy_image best_pinned(const hy_product *product, const hy_layout *layout)
+{
+    const int64_t n = product->engine->panels;
+
+    return n > 0 ? forced(product, n, 1) : shortest_pinned(product, layout);
+}
+
+/* On the device, where X is whole in other runs. */
+static size_t room_of(const hy_layout *whole, const hy_image *panels)
+{
+    return hy_larger(hy_align(hy_image_room(panels)), whole->shared_bytes);
+}
+
+/* Packs of A get their places beside so many bytes of X. 0: not all of them do. */
+static int keeps_all(const hy_product *product, hy_layout *layout, size_t x_bytes)
+{
+    hy_layout_keep_beside(product, x_bytes, layout);
+    return product->rates.memory > x_bytes && hy_layout_keeps_all(layout);
+}
+
+/* One chunk at a time would not overlap with others, and a small X is there soon. */
+static int may_gain(const hy_product *product, const hy_layout *layout)
+{
+    return product->engine->panels > 0 ||
+           (layout->count >= layout->depth && layout->shared_bytes >= LEAST_X);
+}
+
+static int can_have(const hy_product *product, const hy_layout *layout)
+{
+    return product->variant->rings && product->backend->ops->copy_rows &&
+           hy_column_blocks_may_move(product) && layout->shared_bytes > 0 &&
+           layout->count > 0 &&
+           hy_chunk_ranges(layout->chunks, layout->count) == layout->count;
+}
+
+/* Whether there are panels that are worth it, and all packs have their places. */
+static int take_best(const hy_product *product, hy_layout *layout)
+{
+    if (!keeps_all(product, layout, layout->shared_bytes))
+        return 0;
+    const hy_image panels = best_pinned(product, layout);
+    const size_t room     = room_of(layout, &panels);
+    if (panels.axis == HY_AXIS_NONE || !keeps_all(product, layout, room))
+        return 0;
+    layout->shared_bytes = room;
+    layout->if_pinned    = panels;
+    return 1;
+}
+
+void hy_column_blocks_offer(const hy_product *product, hy_layout *layout)
+{
+    if (!can_have(product, layout) || !may_gain(product, layout) ||
+        take_best(product, layout))
+        return;
+    for (int64_t i = 0; i < layout->count; i++)
+        layout->chunks[i].kept = 0;
+}

@@ -1,0 +1,116 @@
+/* engine/run/prefetch.c - B of a one-shot product goes to the device while the plan is
+ * made.
+ */
+#include "engine/run/prefetch.h"
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "partition/move/sources.h"
+
+/* Whether to try, and the room that B takes, as layout.c has it. */
+static int is_worth_it(const hybrid_engine *engine, const hy_image *image, size_t *room)
+{
+    hy_rates rates;
+
+    if (!engine->device || !engine->device->ops->copy ||
+        hy_image_bytes(image) < engine->prefetch_bytes)
+        return 0;
+    hy_rates_of(engine->device, &rates);
+    *room = hy_align(hy_image_room(image));
+    return *room <= hy_allowed(rates.memory, HY_ALLOW_MOST);
+}
+
+static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t room,
+                                 hy_loader **out)
+{
+    hy_lane_set *lane_set;
+
+    HY_TRY(hy_lane_set_take(ctx, device, &lane_set));
+    const hybrid_status status = hy_loader_open(lane_set, room, out);
+    if (status != HYBRID_OK)
+        hy_lane_set_give(ctx, lane_set, 1);
+    return status;
+}
+
+enum {
+    FIRST_PART = 16, /* the first of so many parts of A is taken for the first chunk, the
+                        last one of B for its end */
+    FIRST_ROWS = 16  /* of the first part, that are looked at */
+};
+
+int64_t hy_prefetch_needs(const hybrid_csr *A)
+{
+    const int64_t step = A->rows / (FIRST_PART * FIRST_ROWS) + 1;
+    int64_t last       = 0;
+
+    for (int64_t i = 0; i < A->rows && i < step * FIRST_ROWS; i += step) {
+        const int64_t end = hy_offset(A, i + 1);
+        if (end > hy_offset(A, i) && end > 0 && end <= A->nnz) /* A is not checked yet */
+            last = hy_max(last, hy_cols(A)[end - 1]);
+    }
+    return last + 1;
+}
+
+/* Whether rows of the first chunk name rows of B to the end: then it has nothing to begin
+   with before all of B is there. */
+static int needs_all(const hybrid_csr *A)
+{
+    return hy_prefetch_needs(A) > A->cols - A->cols / FIRST_PART;
+}
+
+hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
+                                const hybrid_csr *B, hy_loader **out)
+{
+    hy_context *ctx        = &engine->ctx;
+    const hy_source source = hy_source_csr(ctx, B);
+    const hy_image image   = hy_image_of_csr(B->rows, B->cols, B->nnz, B->type);
+    size_t room;
+
+    *out = NULL;
+    if (!is_worth_it(engine, &image, &room))
+        return HYBRID_OK;
+    const hybrid_status status = open_loader(ctx, engine->device, room, out);
+    if (status == HYBRID_OK)
+        hy_loader_begin(*out, &source, &image, needs_all(A));
+    if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
+        return status;
+    hy_message_clear(&ctx->message); /* the plan may find a way with less */
+    return HYBRID_OK;
+}
+
+static hybrid_status count(void *early, const uint32_t **products)
+{
+    return hy_loader_count(early, products);
+}
+
+/* Whether B is A, and so large that the device has counted before workers could have. */
+static int has_counts(const hybrid_engine *engine, const hybrid_csr *A,
+                      const hybrid_csr *B)
+{
+    const hy_image image = hy_image_of_csr(B->rows, B->cols, B->nnz, B->type);
+
+    return hy_image_bytes(&image) >= engine->counted_bytes && A->rows == B->rows &&
+           A->nnz == B->nnz && A->offset_type == B->offset_type &&
+           A->row_ptr == B->row_ptr && A->col == B->col;
+}
+
+hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *early,
+                               const hybrid_csr *A, const hybrid_csr *B)
+{
+    if (!early || !early->first || !has_counts(engine, A, B))
+        return (hy_counter){NULL, NULL, 0};
+    return (hy_counter){count, early, HY_COUNTED_ROW};
+}
+
+hybrid_status hy_prefetch_end(hy_loader **early)
+{
+    hy_loader *loader = *early;
+
+    *early = NULL;
+    if (!loader)
+        return HYBRID_OK;
+    const hybrid_status status = hy_loader_finish(loader);
+    hy_lane_set_give(loader->backend->ctx, loader->lane_set, status == HYBRID_OK);
+    hy_loader_close(loader);
+    return status;
+}

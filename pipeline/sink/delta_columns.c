@@ -1,0 +1,115 @@
+/* pipeline/sink/delta_columns.c - columns of C that come packed, and that workers unpack.
+ */
+#include "pipeline/sink/delta_columns.h"
+
+#include "partition/move/deltas.h"
+#include "pipeline/site/site.h"
+
+enum {
+    LEAST_ENTRIES = 1 << 14, /* of a chunk: a kernel more costs as much as it saves */
+    LEAST_BYTES   = 1 << 20, /* room in pinned memory, */
+    MOST_BYTES    = 32 << 20 /* at most */
+};
+
+/* Bytes a second of the bus, columns unpacked, with which a worker keeps up: with fewer
+   workers than that takes, they are what is waited for. */
+#define UNPACK_BPS 7e9
+
+/* Whether it can be of use. */
+static int may_pay(const hy_slot *slot)
+{
+    const hy_site *site     = slot->site;
+    const hy_features *f    = &slot->job.chunk->features;
+    const double workers_do = hy_pool_threads(site->ctx->pool) * UNPACK_BPS;
+
+    return site->backend->ops->pack_deltas && hy_sink_takes_deltas(slot->sink) &&
+           workers_do >= site->rates.d2h_Bps && f->out_bound >= LEAST_ENTRIES &&
+           hy_deltas_bound(f->out_bound) <= slot->job.work.bytes;
+}
+
+hybrid_status hy_delta_columns_make(hy_slot *slot, hy_lane *lane)
+{
+    hy_job *job          = &slot->job;
+    const hy_features *f = &job->chunk->features;
+
+    if (!may_pay(slot))
+        return HYBRID_OK;
+    job->deltas = job->work.ptr;
+    return lane->backend->ops->pack_deltas(lane, job->out.col, job->out.row_ptr + f->rows,
+                                           f->out_bound, job->deltas, job->units);
+}
+
+static size_t packed_bytes(const hy_job *job)
+{
+    return hy_deltas_bytes(job->nnz, *job->units);
+}
+
+/* Nobody is told if there is none, and what others say of the run stays. */
+static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
+{
+    hy_message unheard;
+
+    hy_message_hush(&unheard);
+    const hybrid_status status =
+        backend->ops->alloc(backend, HY_PINNED, bytes, "packed columns of C", out);
+    hy_message_heed(&unheard);
+    return status == HYBRID_OK;
+}
+
+/* Room for them in the slot. It grows by doubling, so that it is found again among what
+   the backend keeps. 0: there is none. */
+static int get_room(hy_slot *slot)
+{
+    hy_backend *backend = slot->site->backend;
+    const size_t needed = packed_bytes(&slot->job) + HY_DELTA_BEHIND;
+    size_t bytes        = LEAST_BYTES;
+
+    if (needed <= slot->packed.bytes)
+        return 1;
+    if (needed > MOST_BYTES)
+        return 0;
+    while (bytes < needed)
+        bytes *= 2;
+    backend->ops->free(backend, &slot->packed);
+    return alloc_quietly(backend, bytes, &slot->packed);
+}
+
+/* Whether more than one chunk has come packed and is not in its place yet. */
+static int workers_lag(const hy_site *site)
+{
+    int waiting = 0;
+
+    for (int i = 0; i < site->depth; i++)
+        waiting +=
+            site->slots[i].busy && site->slots[i].placing && site->slots[i].job.unpacks;
+    return waiting > 1;
+}
+
+int hy_delta_columns_pay(hy_slot *slot)
+{
+    const hy_job *job = &slot->job;
+
+    return job->deltas && packed_bytes(job) <= (size_t)job->nnz * 3 &&
+           !workers_lag(slot->site) && get_room(slot);
+}
+
+hybrid_status hy_delta_columns_copy(const hy_slot *slot, hy_lane *lane)
+{
+    const hy_backend_ops *ops = lane->backend->ops;
+    const hy_job *job         = &slot->job;
+
+    HY_TRY(ops->copy(lane, slot->packed.ptr, job->deltas, packed_bytes(job)));
+    return hy_mark_untimed(lane, slot->columns);
+}
+
+hybrid_status hy_delta_columns_store(const hy_slot *slot, const hy_part *part)
+{
+    HY_TRY(slot->sink->ops->store_deltas(slot->sink, part, slot->packed.ptr));
+    return slot->site->backend->ops->host_wait(slot->passage[HY_STEP_D2H].end);
+}
+
+int64_t hy_delta_columns_saved(const hy_slot *slot)
+{
+    const hy_job *job = &slot->job;
+    return job->unpacks ? job->nnz * 4 - (int64_t)packed_bytes(job) : 0;
+}

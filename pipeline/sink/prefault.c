@@ -1,0 +1,135 @@
+/* pipeline/sink/prefault.c - idle workers make pages of C ready before they are written.
+ */
+#include "pipeline/sink/prefault.h"
+
+#include <sched.h>
+#include <string.h>
+
+enum {
+    TOUCH_ENTRIES = 1 << 19
+}; /* a step: 2 MiB of columns or twice that, and so of values */
+
+/* Both arrays of a share of entries: one piece of columns and its values. */
+static void pin_step(const hy_prefault *a, size_t k)
+{
+    const size_t per = a->size / 4; /* pieces of values for one of columns */
+
+    hy_results_pin(a->ctx, a->col, k);
+    for (size_t i = 0; i < per; i++)
+        hy_results_pin(a->ctx, a->val, k * per + i);
+}
+
+static void touch_step(const hy_prefault *a, size_t k)
+{
+    const size_t begin = k * TOUCH_ENTRIES, end = begin + TOUCH_ENTRIES;
+
+    hy_results_touch(a->col, begin * a->col_size, end * a->col_size);
+    hy_results_touch(a->val, begin * a->size, end * a->size);
+}
+
+/* One step; the next one when there is nothing else to do. */
+static void run(hy_task *task, int worker)
+{
+    hy_prefault *a     = ((hy_prefault_task *)task)->ahead;
+    const int stop     = __atomic_load_n(&a->stop, __ATOMIC_ACQUIRE);
+    const int64_t step = __atomic_fetch_add(&a->next, 1, __ATOMIC_RELAXED);
+
+    (void)worker;
+    if (stop || step >= a->pins + a->touches) {
+        __atomic_fetch_add(&a->done, 1, __ATOMIC_RELEASE);
+        return;
+    }
+    if (step < a->pins)
+        pin_step(a, (size_t)step);
+    else
+        touch_step(a, (size_t)(step - a->pins + a->touch_first));
+    hy_pool_submit(a->ctx->pool, HY_IDLE, task);
+}
+
+/* No more tasks than there is something for. */
+static void submit(hy_prefault *a)
+{
+    const int threads   = hy_pool_threads(a->ctx->pool);
+    const int64_t most  = threads < HY_AHEAD_TASKS ? threads : HY_AHEAD_TASKS;
+    const int64_t steps = a->pins + a->touches;
+
+    if (threads < 2)
+        return;
+    a->submitted = (int)(steps < most ? steps : most);
+    for (int i = 0; i < a->submitted; i++) {
+        a->tasks[i] = (hy_prefault_task){{run, NULL}, a};
+        hy_pool_submit(a->ctx->pool, HY_IDLE, &a->tasks[i].task);
+    }
+}
+
+void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
+                       const hy_span *val, size_t col_size, size_t value_size,
+                       int64_t expected)
+{
+    const int64_t used =
+        (int64_t)(col->touched / col_size);         /* entries whose pages are present */
+    const int64_t likely = expected + expected / 4; /* at most */
+
+    memset(a, 0, sizeof *a);
+    a->ctx      = ctx;
+    a->col      = col;
+    a->val      = val;
+    a->col_size = col_size;
+    a->size     = value_size;
+    if (col_size == 4 && col->piece > 0 && val->piece > 0) {
+        const int64_t pinned = (used < likely ? used : likely) * 4;
+        a->pins              = (pinned + (int64_t)col->piece - 1) / (int64_t)col->piece;
+    }
+    /* With a caller's cap on host memory nothing is touched: it might turn out unneeded.
+       Nor for the little by which an expectation may be off. */
+    if (!ctx->memory.strict && used < expected - expected / 8) {
+        a->touch_first = used / TOUCH_ENTRIES;
+        a->touches     = expected / TOUCH_ENTRIES - a->touch_first;
+    }
+    submit(a);
+}
+
+int hy_prefault_goes_on(const hy_prefault *a)
+{
+    return a->submitted > 0 &&
+           __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->pins + a->touches;
+}
+
+static hybrid_status touch_more(void *arg, int part, int64_t begin, int64_t end)
+{
+    hy_prefault *a = arg;
+
+    (void)part;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t step = __atomic_fetch_add(&a->next, 1, __ATOMIC_RELAXED) - a->pins;
+        if (step < a->touches)
+            touch_step(a, (size_t)(step + a->touch_first));
+    }
+    return HYBRID_OK;
+}
+
+/* Workers that write to parts of one huge page would all find it missing, and each would
+   be given a page full of zeros, of which all but one are thrown away. */
+hybrid_status hy_prefault_reach(hy_prefault *a, int64_t entries)
+{
+    const int64_t steps = (entries + TOUCH_ENTRIES - 1) / TOUCH_ENTRIES - a->touch_first;
+    const int64_t until = steps < a->touches ? steps : a->touches;
+    const int64_t drawn = __atomic_load_n(&a->next, __ATOMIC_RELAXED) - a->pins;
+
+    if (a->submitted == 0 || drawn < 0 || drawn >= until)
+        return HYBRID_OK;
+    return hy_pool_for(a->ctx->pool, HY_PLACE, 0, until - drawn, 1, touch_more, a);
+}
+
+void hy_prefault_stop(hy_prefault *a)
+{
+    int withdrawn = 0;
+
+    __atomic_store_n(&a->stop, 1, __ATOMIC_RELEASE);
+    while (withdrawn + __atomic_load_n(&a->done, __ATOMIC_ACQUIRE) < a->submitted) {
+        for (int i = 0; i < a->submitted; i++)
+            withdrawn += hy_pool_withdraw(a->ctx->pool, HY_IDLE, &a->tasks[i].task);
+        sched_yield(); /* one that is at work may queue itself once more */
+    }
+    a->submitted = a->done = 0;
+}

@@ -1,0 +1,87 @@
+/* pipeline/sink/transposed.c - Y in columns, which the device turns. */
+#include "pipeline/sink/transposed.h"
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "pipeline/site/tenant.h"
+
+hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
+                                  const hy_sink *sink)
+{
+    site->turned.turns =
+        site->turned.room > 0 && !sink->ops->land && sink->order == HYBRID_COL_MAJOR &&
+        hy_form_order(problem->image.form) != sink->order && problem->A->rows > 0;
+    return site->turned.turns ? hy_tenants_alloc(site->backend, site->turned.room,
+                                                 "columns of Y", &site->turned.buffer)
+                              : HYBRID_OK;
+}
+
+/* Copies of two dimensions have only so much from one column to the next. */
+int hy_transposed_is(const hy_slot *slot)
+{
+    const hy_chunk *chunk = slot->job.chunk;
+    const int64_t rows    = chunk->row_end - chunk->row_begin;
+
+    return slot->site->turned.turns && rows <= HY_MOST_PITCH / 8;
+}
+
+/* The chunk's columns where they go to: its place in pinned memory, or in the result, if
+   that takes them as they are. */
+static hy_row_copy home_of(hy_slot *slot)
+{
+    hy_job *job           = &slot->job;
+    const hy_chunk *chunk = job->chunk;
+    const size_t size     = hy_value_size(job->problem->A->type);
+    const size_t bytes    = (size_t)(chunk->row_end - chunk->row_begin) * size;
+    hy_row_copy home      = {.dst       = job->back.val,
+                             .dst_pitch = bytes,
+                             .bytes     = bytes,
+                             .rows      = chunk->col_end - chunk->col_begin};
+
+    job->turned        = 1;
+    const hy_part part = hy_slot_part(slot, &job->out);
+    const hy_direct to = slot->sink->ops->direct(slot->sink, &part);
+
+    job->direct = job->stored = to.count > 0;
+    if (!job->direct)
+        return home;
+    home.dst = to.to->rows.dst;
+    if (to.to->rows.rows > 1) /* else its columns follow each other there, too */
+        home.dst_pitch = to.to->rows.dst_pitch;
+    return home;
+}
+
+hybrid_status hy_transposed_back(hy_slot *slot, hy_lane *lane)
+{
+    const hy_backend_ops *ops = lane->backend->ops;
+    hy_job *job               = &slot->job;
+    const hy_row_copy home    = home_of(slot);
+    const size_t size         = hy_value_size(job->problem->A->type);
+    const int64_t rows = (int64_t)(home.bytes / size), width = home.rows;
+    char *room         = slot->site->turned.buffer.ptr;
+    const int64_t most = (int64_t)(slot->site->turned.buffer.bytes / size) / width;
+
+    for (int64_t row = 0; row < rows; row += most) {
+        const int64_t count         = hy_min(most, rows - row);
+        const size_t at             = (size_t)row * size;
+        const hy_transposition turn = {.to   = room,
+                                       .from = (const char *)job->out.val +
+                                               at * (size_t)width,
+                                       .to_ld   = count,
+                                       .from_ld = width,
+                                       .lines   = width,
+                                       .length  = count,
+                                       .filled  = count,
+                                       .size    = size};
+        const hy_row_copy part      = {.dst       = (char *)home.dst + at,
+                                       .src       = room,
+                                       .dst_pitch = home.dst_pitch,
+                                       .src_pitch = (size_t)count * size,
+                                       .bytes     = (size_t)count * size,
+                                       .rows      = width};
+        HY_TRY(ops->turn(lane, &turn));
+        HY_TRY(job->direct ? hy_pinned_copy_rows(lane, &part, part.dst)
+                           : ops->copy_rows(lane, &part));
+    }
+    return HYBRID_OK;
+}

@@ -1,0 +1,351 @@
+/* tests/run/device/test_pinned_column_blocks.c - plans that run in panels when X and Y
+ * are pinned. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/data/csr.h"
+#include "engine/plan/plan.h"
+#include "support/inputs/cases.h"
+#include "support/fake/fake_backend.h"
+#include "support/fake/fake_spmm.h"
+#include "support/fake/forgetful.h"
+#include "support/check/oracle.h"
+#include "support/runs/pinned_column_blocks.h"
+#include "support/engines/places.h"
+
+static void every_case_is_right(void **state)
+{
+    static const char *const names[] = {"spmm.fake.rows", "spmm.fake.tiled", NULL};
+    hybrid_engine *engine            = fake_spmm(0);
+    int64_t checked                  = 0;
+
+    (void)state;
+    fake_delays(1, 0);
+    assert_int_equal(pinned_panels_check(engine, names, &checked), 0);
+    assert_true(checked > 300);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- one product, twice -------------------------------------------------------------
+ */
+
+/* Rows that are whole lines, X and Y; the pinned pieces of the fake device end within
+   rows of both. */
+enum { ROWS = 400, COLUMNS = 64, GAP = 16 };
+
+typedef struct product {
+    hybrid_csr A;
+    hybrid_dense X, Y, before;
+} product;
+
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+
+static void make_product(product *p)
+{
+    matrix_random(ROWS, ROWS, 5, 5, f64, &p->A);
+    dense_make(ROWS, COLUMNS, GAP, HYBRID_ROW_MAJOR, 1, f64, &p->X);
+    dense_make(ROWS, COLUMNS, GAP, HYBRID_ROW_MAJOR, 2, f64, &p->Y);
+    dense_copy(&p->Y, &p->before);
+}
+
+static void free_product(product *p)
+{
+    matrix_free(&p->A);
+    dense_free(&p->X);
+    dense_free(&p->Y);
+    dense_free(&p->before);
+}
+
+static size_t bytes_of(const hybrid_dense *m)
+{
+    return (size_t)((m->rows - 1) * m->ld + m->cols) * 8;
+}
+
+static hybrid_status run_product(hybrid_engine *engine, hybrid_plan *plan, product *p)
+{
+    return fake_explained(engine, hybrid_spmm_run(plan, 1, &p->A, &p->X, 0, &p->Y));
+}
+
+static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, product *p)
+{
+    hybrid_status status;
+
+    HY_TRY(fake_explained(engine, hybrid_pin(engine, p->X.data, bytes_of(&p->X))));
+    status = fake_explained(engine, hybrid_pin(engine, p->Y.data, bytes_of(&p->Y)));
+    if (status == HYBRID_OK) {
+        status = run_product(engine, plan, p);
+        hybrid_unpin(engine, p->Y.data);
+    }
+    hybrid_unpin(engine, p->X.data);
+    if (status == HYBRID_OK && plan->portions->layout.if_pinned.axis == HY_AXIS_COLS)
+        assert_true(plan->history.bound->list.image.axis == HY_AXIS_COLS);
+    return status;
+}
+
+/* A plan for both, run so and so. */
+static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
+                              int64_t *in_panels)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+    hybrid_status status = HYBRID_OK;
+
+    o.variant    = "spmm.fake.rows";
+    o.flags      = flags;
+    o.chunk_rows = ROWS / 5;
+    HY_TRY(fake_explained(engine, hybrid_spmm_plan(engine, &p->A, COLUMNS, &o, &plan)));
+    for (int turn = 0; turn < 3 && status == HYBRID_OK; turn++) {
+        status =
+            turn % 2 == 0 ? run_pinned(engine, plan, p) : run_product(engine, plan, p);
+        if (status != HYBRID_OK)
+            break;
+        assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &p->before, &p->Y, 1));
+        assert_true(dense_gaps_intact(&p->Y));
+        *in_panels += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
+                      plan->history.bound->list.image.axis == HY_AXIS_COLS;
+        assert_true(report_of(plan).peak_device_bytes <=
+                    (int64_t)plan->product.rates.memory);
+        assert_true(report_of(plan).h2d_bytes <= report_of(plan).predicted_h2d_bytes);
+    }
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+/* Every byte of both went directly, in panels that are moved too. */
+static void nothing_passes_through_the_ring(void **state)
+{
+    hybrid_engine *engine = fake_spmm(0);
+    int64_t in_panels     = 0;
+    product p;
+
+    (void)state;
+    fake_delays(3, 50);
+    make_product(&p);
+    engine->panels       = 4;
+    const int64_t before = fake_direct();
+    assert_int_equal(run_both(engine, &p, 0, &in_panels), HYBRID_OK);
+    assert_int_equal(in_panels, 2);
+    assert_int_equal(fake_direct() - before, 2 * 2 * ROWS * COLUMNS * 8);
+    hybrid_engine_destroy(engine);
+    free_product(&p);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void every_budget_is_kept(void **state)
+{
+    int64_t in_panels = 0, runs = 0;
+    product p;
+
+    (void)state;
+    fake_delays(1, 0);
+    make_product(&p);
+    for (int resident = 0; resident < 2; resident++)
+        for (size_t budget = (size_t)2 << 20; budget > (20 << 10);
+             budget -= budget / 12) {
+            hybrid_engine *engine      = fake_spmm(budget);
+            engine->panels             = 3;
+            const unsigned flags       = resident ? HYBRID_RESIDENT : 0;
+            const hybrid_status status = run_both(engine, &p, flags, &in_panels);
+            assert_true(status == HYBRID_OK || status == HYBRID_NO_DEVICE_MEMORY);
+            runs += 3;
+            hybrid_engine_destroy(engine);
+        }
+    assert_true(in_panels > 10 && in_panels < runs / 2);
+    free_product(&p);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- failures ---------------------------------------------------------------------- */
+
+static hybrid_status run_in_panels(hybrid_engine *engine, void *arg)
+{
+    int64_t in_panels = 0;
+
+    engine->panels = 3;
+    return run_both(engine, arg, 0, &in_panels);
+}
+
+static void every_call_fails_once(void **state)
+{
+    product p;
+    const fake_failing f = {run_in_panels, &p, 0, 5000, 32};
+
+    (void)state;
+    fake_delays(1, 0);
+    make_product(&p);
+    assert_true(fake_fail_each(&f, &fault_allocation) > 5);
+    assert_true(fake_fail_each(&f, &fault_device) > 50);
+    free_product(&p);
+}
+
+/* ---- panels that wrap ---------------------------------------------------------------
+ */
+
+/* X and Y without gaps, 16 bytes after a line as malloc's are. */
+typedef struct wrapping {
+    product own; /* whose X and Y were moved to: */
+    product moved;
+    void *x_line, *y_line;
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+} wrapping;
+
+static void make_wrapping(wrapping *w)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+
+    o.variant    = "spmm.fake.rows";
+    o.chunk_rows = ROWS / 5;
+    matrix_random(ROWS, ROWS, 5, 5, f64, &w->own.A);
+    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &w->own.X);
+    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &w->own.Y);
+    w->moved          = w->own;
+    w->x_line         = dense_move(&w->own.X, 16, &w->moved.X);
+    w->y_line         = dense_move(&w->own.Y, 16, &w->moved.Y);
+    w->engine         = fake_spmm(0);
+    w->engine->panels = 3;
+    assert_int_equal(hybrid_spmm_plan(w->engine, &w->own.A, COLUMNS, &o, &w->plan),
+                     HYBRID_OK);
+}
+
+static void free_wrapping(wrapping *w)
+{
+    hybrid_plan_destroy(w->plan);
+    hybrid_engine_destroy(w->engine);
+    free(w->x_line);
+    free(w->y_line);
+    matrix_free(&w->own.A);
+    dense_free(&w->own.X);
+    dense_free(&w->own.Y);
+    assert_int_equal(fake_alive(), 0);
+}
+
+static void panels_without_gaps_wrap(void **state)
+{
+    wrapping w;
+
+    (void)state;
+    fake_delays(4, 50);
+    make_wrapping(&w);
+    const product *p     = &w.moved;
+    const int64_t before = fake_direct();
+    assert_int_equal(run_pinned(w.engine, w.plan, &w.moved), HYBRID_OK);
+    assert_true(w.plan->history.bound->list.image.wraps &&
+                w.plan->history.bound->list.image.back == 2);
+    assert_int_equal(fake_direct() - before, 2 * ROWS * COLUMNS * 8);
+    assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &w.own.Y, &p->Y, 1));
+    assert_true(dense_moved_intact(w.y_line, &p->Y));
+    assert_int_equal(run_product(w.engine, w.plan, &w.moved), HYBRID_OK);
+    assert_int_not_equal(w.plan->history.bound->list.image.axis,
+                         HY_AXIS_COLS); /* nothing is pinned */
+    assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &w.own.Y, &p->Y, 1));
+    free_wrapping(&w);
+}
+
+/* X and Y are pinned by other means than the engine's, and one of them not for long. */
+static hybrid_status run_without(wrapping *w, const hybrid_dense *left)
+{
+    hy_pins *pins = &w->engine->ctx.pins;
+    product *p    = &w->moved;
+
+    assert_int_equal(hybrid_pin(w->engine, p->X.data, bytes_of(&p->X)), HYBRID_OK);
+    assert_int_equal(hybrid_pin(w->engine, p->Y.data, bytes_of(&p->Y)), HYBRID_OK);
+    const size_t count = pins->count;
+    pins->count        = 0;
+    forgetful_begin(w->engine, left->data, bytes_of(left), 1);
+    const hybrid_status status = run_product(w->engine, w->plan, p);
+    forgetful_end(w->engine);
+    pins->count = count;
+    assert_true(w->plan->history.bound->list.image.wraps);
+    assert_int_equal(strstr(hybrid_engine_message(w->engine), " was unpinned") != NULL,
+                     status == HYBRID_BAD_STATE);
+    hybrid_unpin(w->engine, p->X.data);
+    hybrid_unpin(w->engine, p->Y.data);
+    return status;
+}
+
+static void what_is_unpinned_in_a_run_is_told(void **state)
+{
+    wrapping w;
+
+    (void)state;
+    fake_delays(1, 0);
+    make_wrapping(&w);
+    assert_int_equal(run_without(&w, &w.own.Y), HYBRID_OK); /* nobody asks for that */
+    assert_int_equal(run_without(&w, &w.moved.X), HYBRID_BAD_STATE);
+    assert_int_equal(run_without(&w, &w.moved.Y), HYBRID_BAD_STATE);
+    assert_int_equal(run_pinned(w.engine, w.plan, &w.moved), HYBRID_OK);
+    assert_null(oracle_check_spmm(1, &w.moved.A, &w.moved.X, 0, &w.own.Y, &w.moved.Y, 1));
+    free_wrapping(&w);
+}
+
+/* ---- the planner ------------------------------------------------------------------- */
+
+/* Panels of runs with pinned operands. */
+static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
+                         hybrid_split split)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine = fake_spmm((size_t)1 << 30);
+    hybrid_plan *plan;
+    char text[4096];
+
+    o.variant = "spmm.fake.rows";
+    o.flags   = flags;
+    o.split   = split;
+    assert_int_equal(hybrid_spmm_plan(engine, A, cols, &o, &plan), HYBRID_OK);
+    assert_int_not_equal(plan->portions->layout.image.axis, HY_AXIS_COLS);
+    const hy_image *pinned = &plan->portions->layout.if_pinned;
+    const int64_t width    = pinned->axis == HY_AXIS_COLS ? pinned->block : 0;
+    assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 128 == 0));
+    hybrid_plan_details(plan, text, sizeof text);
+    assert_int_equal(strstr(text, " if X and Y are pinned") != NULL, width > 0);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    return width > 0 ? (cols + width - 1) / width : 1;
+}
+
+static void scattered_rows_of_a_large_x_come_in_panels(void **state)
+{
+    const test_kind f32 = {HYBRID_F32, HYBRID_I32, 0};
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(1 << 18, 1 << 18, 4, 5, f32, &A);
+    assert_int_equal(panels_of(&A, 64, 0, HYBRID_SPLIT_GPU),
+                     1); /* short rows cost more */
+    assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_GPU), 2);
+    assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 3);
+    assert_int_equal(panels_of(&A, 256, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT), 3);
+    assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1); /* X is there soon */
+    assert_int_equal(panels_of(&A, 256, HYBRID_DETERMINISTIC, HYBRID_SPLIT_GPU), 1);
+    assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_AUTO), 1);
+    for (int64_t i = 0; i < A.rows; i++) { /* row i touches columns near i alone */
+        const int32_t *offset = A.row_ptr;
+        for (int32_t k = offset[i]; k < offset[i + 1]; k++)
+            hy_cols(&A)[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];
+    }
+    assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 1);
+    matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_is_right),
+        cmocka_unit_test(nothing_passes_through_the_ring),
+        cmocka_unit_test(every_budget_is_kept),
+        cmocka_unit_test(every_call_fails_once),
+        cmocka_unit_test(panels_without_gaps_wrap),
+        cmocka_unit_test(what_is_unpinned_in_a_run_is_told),
+        cmocka_unit_test(scattered_rows_of_a_large_x_come_in_panels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
