@@ -1,4 +1,5 @@
-/* host/spgemm/spgemm_host_blocks.h - reads blocks of the dense window back, by instruction set.
+/* host/spgemm/spgemm_host_blocks.h - reads blocks of the dense window back, by
+   instruction set.
 
    A block is a line of the caches: 16 floats or 8 doubles, of which -0 stands for
    "nothing was added here". Each function emit_block_...(acc, col0, col, val, room)
@@ -6,6 +7,10 @@
    where col0 is the column of the first element. The function clears the block and
    returns the number of entries. `room` is the number of entries that `col` and `val` can
    hold, at least as many as there are.
+
+   Each function pack_eight_...(from_col, from_val, col, val) moves eight entries, of
+   which those with column -1 are left out. The arrays `col` and `val` have room for
+   eight. The function returns the number of entries that it moved.
 
    AVX-512 compresses a block in registers. AVX2 takes the order from a table and stores
    whole vectors, so that garbage follows the entries; where there is no room for garbage,
@@ -21,8 +26,7 @@ enum { HY_BLOCK_F32 = 16, HY_BLOCK_F64 = 8 };
 #define HY_EMPTY_F32 0x80000000u
 #define HY_EMPTY_F64 0x8000000000000000u
 
-/* ---- one element at a time
- * ------------------------------------------------------------- */
+/* ---- one element at a time ------------------------------------------------------ */
 
 /* One bit for each of 64 bytes that are 0 or 1. */
 static inline uint64_t marks_portable(const uint8_t *mark)
@@ -57,10 +61,25 @@ static inline uint64_t marks_portable(const uint8_t *mark)
 HY_EMIT_PORTABLE(emit_block_f32_portable, float, uint32_t, HY_EMPTY_F32, HY_BLOCK_F32)
 HY_EMIT_PORTABLE(emit_block_f64_portable, double, uint64_t, HY_EMPTY_F64, HY_BLOCK_F64)
 
+#define HY_PACK_PORTABLE(name, T)                                                        \
+    static inline int64_t name(const int32_t *from_col, const T *from_val, int32_t *col, \
+                               T *val)                                                   \
+    {                                                                                    \
+        int64_t n = 0;                                                                   \
+        for (int i = 0; i < 8; i++) {                                                    \
+            col[n] = from_col[i];                                                        \
+            val[n] = from_val[i];                                                        \
+            n += from_col[i] >= 0;                                                       \
+        }                                                                                \
+        return n;                                                                        \
+    }
+
+HY_PACK_PORTABLE(pack_eight_f32_portable, float)
+HY_PACK_PORTABLE(pack_eight_f64_portable, double)
+
 #if HY_X86
 
-/* ---- AVX2
- * ------------------------------------------------------------------------------- */
+/* ---- AVX2 ----------------------------------------------------------------------- */
 
 /* The numbers of the bits that are set in a byte, ascending, a byte each. */
 #define BIT(m, i, above)                                                                 \
@@ -100,8 +119,36 @@ HY_AVX2 static inline __m256i lanes_of(unsigned mask)
 
 HY_AVX2 static inline void put_cols(int32_t *col, int32_t col0, __m256i lanes)
 {
-    _mm256_storeu_si256((__m256i *)(void *)col,
-                        _mm256_add_epi32(lanes, _mm256_set1_epi32(col0)));
+    _mm256_storeu_si256((void *)col, _mm256_add_epi32(lanes, _mm256_set1_epi32(col0)));
+}
+
+HY_AVX2 static inline __m256i load_vector(const void *from)
+{
+    return _mm256_loadu_si256(from);
+}
+
+HY_AVX2 static inline void store_vector(void *to, __m256i v)
+{
+    _mm256_storeu_si256(to, v);
+}
+
+/* Bits of the columns that are not -1. */
+HY_AVX2 static inline unsigned present(__m256i cols)
+{
+    return 255 ^ (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(cols));
+}
+
+HY_AVX2 static inline int64_t pack_eight_f32_avx2(const int32_t *from_col,
+                                                  const float *from_val, int32_t *col,
+                                                  float *val)
+{
+    const __m256i cols  = load_vector(from_col);
+    const unsigned mask = present(cols);
+    const __m256i lanes = lanes_of(mask);
+
+    store_vector(col, _mm256_permutevar8x32_epi32(cols, lanes));
+    store_vector(val, _mm256_permutevar8x32_epi32(load_vector(from_val), lanes));
+    return _mm_popcnt_u32(mask);
 }
 
 HY_AVX2 static inline int64_t emit_block_f32_avx2(float *acc, int32_t col0, int32_t *col,
@@ -124,9 +171,8 @@ HY_AVX2 static inline int64_t emit_block_f32_avx2(float *acc, int32_t col0, int3
     _mm256_store_si256(block + 1, empty);
     put_cols(col, col0, a_lanes);
     put_cols(col + n, col0 + 8, b_lanes);
-    _mm256_storeu_si256((__m256i *)(void *)val, _mm256_permutevar8x32_epi32(a, a_lanes));
-    _mm256_storeu_si256((__m256i *)(void *)(val + n),
-                        _mm256_permutevar8x32_epi32(b, b_lanes));
+    store_vector(val, _mm256_permutevar8x32_epi32(a, a_lanes));
+    store_vector(val + n, _mm256_permutevar8x32_epi32(b, b_lanes));
     return n + 8 - _mm_popcnt_u32(b_empty);
 }
 
@@ -156,15 +202,28 @@ HY_AVX2 static inline int64_t emit_block_f64_avx2(double *acc, int32_t col0, int
     _mm256_store_si256(block, empty);
     _mm256_store_si256(block + 1, empty);
     put_cols(col, col0, lanes_of(a_full | b_full << 4));
-    _mm256_storeu_si256((__m256i *)(void *)val,
-                        _mm256_permutevar8x32_epi32(a, lanes_of(doubled(a_full))));
-    _mm256_storeu_si256((__m256i *)(void *)(val + n),
-                        _mm256_permutevar8x32_epi32(b, lanes_of(doubled(b_full))));
+    store_vector(val, _mm256_permutevar8x32_epi32(a, lanes_of(doubled(a_full))));
+    store_vector(val + n, _mm256_permutevar8x32_epi32(b, lanes_of(doubled(b_full))));
     return n + _mm_popcnt_u32(b_full);
 }
 
-/* ---- AVX-512
- * ---------------------------------------------------------------------------- */
+HY_AVX2 static inline int64_t pack_eight_f64_avx2(const int32_t *from_col,
+                                                  const double *from_val, int32_t *col,
+                                                  double *val)
+{
+    const __m256i cols  = load_vector(from_col);
+    const unsigned mask = present(cols);
+    const int n         = _mm_popcnt_u32(mask & 15);
+
+    store_vector(col, _mm256_permutevar8x32_epi32(cols, lanes_of(mask)));
+    store_vector(val, _mm256_permutevar8x32_epi32(load_vector(from_val),
+                                                  lanes_of(doubled(mask & 15))));
+    store_vector(val + n, _mm256_permutevar8x32_epi32(load_vector(from_val + 4),
+                                                      lanes_of(doubled(mask >> 4))));
+    return n + _mm_popcnt_u32(mask >> 4);
+}
+
+/* ---- AVX-512 -------------------------------------------------------------------- */
 
 HY_AVX512 static inline uint64_t marks_avx512(const uint8_t *mark)
 {
@@ -207,6 +266,30 @@ emit_block_f64_avx512(double *acc, int32_t col0, int32_t *col, double *val, int6
     _mm512_mask_storeu_epi64(val, head, _mm512_maskz_compress_epi64(full, v));
     _mm256_mask_storeu_epi32(col, head, _mm256_maskz_compress_epi32(full, c));
     return n;
+}
+
+HY_AVX512 static inline int64_t pack_eight_f32_avx512(const int32_t *from_col,
+                                                      const float *from_val, int32_t *col,
+                                                      float *val)
+{
+    const __m256i cols  = _mm256_loadu_si256((const void *)from_col);
+    const __mmask8 full = _mm256_cmpneq_epi32_mask(cols, _mm256_set1_epi32(-1));
+
+    _mm256_storeu_si256((void *)col, _mm256_maskz_compress_epi32(full, cols));
+    _mm256_storeu_ps(val, _mm256_maskz_compress_ps(full, _mm256_loadu_ps(from_val)));
+    return _mm_popcnt_u32(full);
+}
+
+HY_AVX512 static inline int64_t pack_eight_f64_avx512(const int32_t *from_col,
+                                                      const double *from_val,
+                                                      int32_t *col, double *val)
+{
+    const __m256i cols  = _mm256_loadu_si256((const void *)from_col);
+    const __mmask8 full = _mm256_cmpneq_epi32_mask(cols, _mm256_set1_epi32(-1));
+
+    _mm256_storeu_si256((void *)col, _mm256_maskz_compress_epi32(full, cols));
+    _mm512_storeu_pd(val, _mm512_maskz_compress_pd(full, _mm512_loadu_pd(from_val)));
+    return _mm_popcnt_u32(full);
 }
 
 #endif /* HY_X86 */

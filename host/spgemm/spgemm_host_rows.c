@@ -118,17 +118,19 @@ static const char *a_val(const product *p, int64_t k)
     return (const char *)p->A->val + k * (int64_t)hy_value_size(p->A->type);
 }
 
-/* The first cache lines of an array, not empty; the hardware follows once it is read. */
-static inline void fetch(const void *array, int64_t bytes)
+/* Fetches an array of at least one byte: its first and last lines, and those between, as
+   far as the hardware needs to see how it goes on. */
+static inline void fetch(const char *array, int64_t bytes)
 {
-    const char *first = array, *last = first + (bytes < FETCHED ? bytes : FETCHED) - 1;
+    const char *last = array + (bytes < FETCHED ? bytes : FETCHED) - 1;
 
-    for (const char *line = first; line < last; line += 64)
-        HY_PREFETCH(line);
+    HY_PREFETCH(array);
     HY_PREFETCH(last);
+    for (const char *line = array + 64; line < last; line += 64)
+        HY_PREFETCH(line);
 }
 
-static void fetch_row(maker *m, int32_t row, hy_term term)
+static inline void fetch_row(maker *m, int32_t row, hy_term term)
 {
     const hybrid_csr *B = m->p->B;
     const int64_t size  = (int64_t)hy_value_size(B->type);
@@ -139,7 +141,7 @@ static void fetch_row(maker *m, int32_t row, hy_term term)
     *recent = row;
     if (term.begin == term.end) /* B may have no arrays */
         return;
-    fetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
+    fetch((const char *)(hy_cols(B) + term.begin), (term.end - term.begin) * 4);
     fetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
 }
 
@@ -208,6 +210,7 @@ static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row
     if (row->bound > (m->stop - m->at) / row->lanes)
         return hy_row_too_long(p->lane, p->row0 + i, row->lanes, row->bound,
                                m->stop - m->at);
+    row->room = row->lanes == 1 ? m->stop - m->at : row->bound;
     for (int r = 0; r < row->lanes; r++) {
         row->a[r]   = a_val(p, k + r * row->count);
         row->col[r] = p->out.col + m->at + r * row->bound;
@@ -235,7 +238,7 @@ static void keep_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
 static hybrid_status make_rows(maker *m, const batch *b)
 {
     const product *p = m->p;
-    hy_row row       = {.b_col = p->B->col, .b_val = p->B->val};
+    hy_row row       = {.b_col = p->B->col, .b_val = p->B->val, .b_entries = p->B->nnz};
 
     for (int64_t i = b->begin; i < b->end; i += row.lanes) {
         int64_t nnz = 0;
@@ -281,9 +284,10 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
     if (p->lanes > 1)
         HY_TRY(hy_recipes_open(&m.seat));
     for (int64_t k = begin; k < end; k++) {
-        m.at   = p->bound[p->cut[k]] - p->bound[0];
-        m.stop = p->bound[p->cut[k + 1]] - p->bound[0];
-        HY_TRY(make_piece(&m, p->cut[k], p->cut[k + 1] - ends_huge(p, k)));
+        const int64_t stop = p->cut[k + 1] - ends_huge(p, k); /* whose row is made */
+        m.at               = p->bound[p->cut[k]] - p->bound[0];
+        m.stop             = p->bound[stop] - p->bound[0];
+        HY_TRY(make_piece(&m, p->cut[k], stop));
         HY_TRY(hy_seat_check(&m.seat, m.rows));
         m.rows = 0;
     }
