@@ -22,7 +22,10 @@
 
 #include "host/backend/target.h"
 
-enum { HY_BLOCK_F32 = 16, HY_BLOCK_F64 = 8 };
+enum { HY_BLOCK_F32 = 16, HY_BLOCK_F64 = 8, EIGHT = 8 };
+
+typedef int32_t eight_cols __attribute__((vector_size(EIGHT * 4), aligned(4), may_alias));
+
 #define HY_EMPTY_F32 0x80000000u
 #define HY_EMPTY_F64 0x8000000000000000u
 

@@ -21,6 +21,12 @@
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
 
+enum {
+    SHORT =
+        12, /* entries of a term, on average, up to which products are expanded first */
+    FLAT = 512 /* products of such a row, at most */
+};
+
 /* The window of one row; the bytes of marks are a multiple of 64. */
 typedef struct window {
     void *acc;

@@ -11,12 +11,7 @@
 #include "host/backend/target.h"
 #include "host/spgemm/spgemm_host_blocks.h"
 
-enum {
-    GROUP = 32, /* keys whose counts stay in registers */
-    EIGHT = 8   /* entries of B that are read at once */
-};
-
-typedef int32_t eight_cols __attribute__((vector_size(EIGHT * 4), aligned(4), may_alias));
+enum { GROUP = 32 }; /* keys whose counts stay in registers */
 
 /* How many of col[0..n) are smaller than each of the columns in `lanes` lanes from `mine`
  * on. */
