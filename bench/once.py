@@ -202,6 +202,8 @@ def summary(lines):
         for title, group in groups.items():
             ratios = [min(t[n] for n in group if n in t) / t[None]
                       for t in products if any(n in t for n in group)]
+            if not ratios:
+                continue
             print(f"{type_} {title:15s} {mean(ratios):6.3f} of {len(ratios)}, least {min(ratios):.3f},"
                   f" slower on {sum(r < 1 for r in ratios)}")
 
