@@ -16,6 +16,8 @@ is timed twice: as it is, and with the sort that its own interface offers ("mkl-
 
 --pages fresh (default): what malloc and the engine keep goes back to the system before each call.
 --pages used: malloc and the engine keep what they keep by default, from matrix to matrix.
+--patience S: a call begins when no other thread of the machine computes, and is repeated if another
+computes when the call has ended, for up to S seconds. "busy_calls" counts calls beside others.
 """
 import argparse
 import collections
@@ -31,10 +33,12 @@ import time
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
 import library
 import peers
 import real_peers
-from real import COLUMNS, TYPES, available_bytes, files, fresh_pages, rest
+from real import COLUMNS, REST_S, TYPES, available_bytes, files, fresh_pages, rest
 from real_check import LARGE, ascend, csr_arrays, same_product
 
 ROOM = 4  # results of one call for which memory has to be free
@@ -64,8 +68,13 @@ PEERS = {peer.name: peer for peer in (real_peers.SciPy, SciPySorted, real_peers.
                                       real_peers.TorchCPU)}
 
 
+class Other(real_peers.Ours):
+    """Another build of the library."""
+    name = "other"
+
+
 def present(args):
-    """Return ours and each peer that is installed."""
+    """Return ours, SciPy, each other peer that is installed, and another build."""
     found = [real_peers.Ours(args.engine, library.Library(args.library), args)]
     real_peers.find_mkl()
     for name in args.peers.split(","):
@@ -75,6 +84,8 @@ def present(args):
             found.append(PEERS[name]())
         except Exception as error:
             print(f"{name} left out: {error}", file=sys.stderr)
+    if args.other:
+        found.append(Other(args.engine, library.Library(args.other), args))
     return found
 
 
@@ -109,14 +120,36 @@ def once(who, p, args):
     return spent, cores, faults, result
 
 
+def others():
+    """Return how many threads of the machine are running or could be, besides this one."""
+    with open("/proc/loadavg", encoding="utf-8") as f:
+        return int(f.read().split()[3].split("/")[0]) - 1
+
+
+def wait_for_quiet(end):
+    """Wait until no other thread computes, but not beyond `end`."""
+    while others() > 0 and time.perf_counter() < end:
+        time.sleep(REST_S)
+
+
 class Contender:
     def __init__(self, who):
         self.who, self.times, self.cores, self.faults, self.plans = who, [], [], [], []
         self.sorted = self.error = None
+        self.busy = 0
 
     def turn(self, p, args):
-        """Call once; return the result."""
-        spent, cores, faults, result = once(self.who, p, args)
+        """Call once, or until a call had the machine to itself; return the result."""
+        end = time.perf_counter() + args.patience
+        while True:
+            wait_for_quiet(end)
+            spent, cores, faults, result = once(self.who, p, args)
+            rest()
+            busy = others() > 0
+            if not busy or time.perf_counter() > end:
+                break
+            del result
+        self.busy += busy
         self.times.append(spent)
         self.cores.append(cores)
         self.faults.append(faults)
@@ -129,7 +162,8 @@ class Contender:
                 "device": self.who.device, "threads": self.who.threads, "rows": p.shape[0],
                 "columns": p.shape[1], "nnz": p.nnz, "products": p.products(),
                 "sorted": self.sorted, "error": self.error, "date": args.date,
-                "commit": args.commit, "load": args.load, "calls": len(self.times)}
+                "commit": args.commit, "load": args.load, "calls": len(self.times),
+                "busy_calls": self.busy}
         if self.times:
             line.update(once_s=statistics.median(self.times), once_min_s=min(self.times),
                         once_max_s=max(self.times), cpu_s=statistics.median(self.cores), page_faults=statistics.median(self.faults))
@@ -187,16 +221,17 @@ def mean(ratios):
     return math.exp(statistics.fmean(map(math.log, ratios)))
 
 
-def summary(lines):
+def summary(lines, key):
     """Print the geometric means of each peer's time over ours."""
     times = collections.defaultdict(dict)
     for line in lines:
-        if line.get("once_s") and not line["error"]:
-            times[line["type"], line["problem"]][line["peer"]] = line["once_s"]
+        if line.get(key) and not line["error"]:
+            times[line["type"], line["problem"]][line["peer"]] = line[key]
     for type_ in sorted({key[0] for key in times}):
         products = [t for key, t in times.items() if key[0] == type_ and None in t]
         names = sorted({name for t in products for name in t if name})
         groups = {name: [name] for name in names}
+        names = [name for name in names if name != Other.name]
         groups["fastest"] = names
         groups["fastest sorted"] = [name for name in names if name.endswith("-sorted")]
         for title, group in groups.items():
@@ -227,9 +262,11 @@ def parse():
     parser.add_argument("--types", default="f32,f64")
     parser.add_argument("--peers", default=",".join(PEERS), help="of: " + ",".join(PEERS))
     parser.add_argument("--engine", default="auto", choices=("auto", "host", "cuda"))
+    parser.add_argument("--other", metavar="LIBRARY", help="another build, timed as a peer is")
     parser.add_argument("--threads", type=int, default=0, help="of ours; 0: it chooses")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--pages", default="fresh", choices=("fresh", "used"))
+    parser.add_argument("--patience", type=float, default=0, metavar="S")
     parser.add_argument("--most", type=float, default=LARGE, help="products; larger matrices are left out")
     parser.add_argument("--commit")
     args = parser.parse_args()
@@ -259,7 +296,9 @@ def main():
             if args.json:
                 with open(args.json, "a", encoding="utf-8") as out:
                     out.writelines(json.dumps(line) + "\n" for line in done)
-    summary(lines)
+    for key, title in ("once_s", "medians"), ("once_min_s", "least times, which others disturb less"):
+        print(title)
+        summary(lines, key)
     sys.exit(wrong > 0)
 
 
