@@ -166,7 +166,8 @@ class Contender:
                 "busy_calls": self.busy}
         if self.times:
             line.update(once_s=statistics.median(self.times), once_min_s=min(self.times),
-                        once_max_s=max(self.times), cpu_s=statistics.median(self.cores), page_faults=statistics.median(self.faults))
+                        once_max_s=max(self.times), cpu_s=statistics.median(self.cores),
+                        page_faults=statistics.median(self.faults))
         if self.plans and self.plans[0] is not None:
             line["plan_s"] = statistics.median(self.plans)
         return line

@@ -118,19 +118,17 @@ static const char *a_val(const product *p, int64_t k)
     return (const char *)p->A->val + k * (int64_t)hy_value_size(p->A->type);
 }
 
-/* Fetches an array of at least one byte: its first and last lines, and those between, as
-   far as the hardware needs to see how it goes on. */
-static inline void fetch(const char *array, int64_t bytes)
+/* The first cache lines of an array, not empty; the hardware follows once it is read. */
+static inline void fetch(const void *array, int64_t bytes)
 {
-    const char *last = array + (bytes < FETCHED ? bytes : FETCHED) - 1;
+    const char *first = array, *last = first + (bytes < FETCHED ? bytes : FETCHED) - 1;
 
-    HY_PREFETCH(array);
-    HY_PREFETCH(last);
-    for (const char *line = array + 64; line < last; line += 64)
+    for (const char *line = first; line < last; line += 64)
         HY_PREFETCH(line);
+    HY_PREFETCH(last);
 }
 
-static inline void fetch_row(maker *m, int32_t row, hy_term term)
+static void fetch_row(maker *m, int32_t row, hy_term term)
 {
     const hybrid_csr *B = m->p->B;
     const int64_t size  = (int64_t)hy_value_size(B->type);
@@ -141,7 +139,7 @@ static inline void fetch_row(maker *m, int32_t row, hy_term term)
     *recent = row;
     if (term.begin == term.end) /* B may have no arrays */
         return;
-    fetch((const char *)(hy_cols(B) + term.begin), (term.end - term.begin) * 4);
+    fetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
     fetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
 }
 
@@ -155,9 +153,7 @@ static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit, hy_scrat
     void *made          = NULL;
     size_t fresh;
 
-    b->begin = begin;
-    b->end   = begin + 1;
-    b->k0    = first_entry(p, begin);
+    *b = (batch){.begin = begin, .end = begin + 1, .k0 = first_entry(p, begin)};
     while (b->end < limit && first_entry(p, b->end + 1) - b->k0 <= BATCH)
         b->end++;
     const int64_t n    = first_entry(p, b->end) - b->k0;
