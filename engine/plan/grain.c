@@ -24,9 +24,11 @@ enum {
     MOST_TIMES      = 16,        /* the least number of chunks */
     MIN_PRODUCTS    = 1 << 12,   /* in a chunk */
     HOST_PRODUCTS =
-        256 << 10,         /* a core: results of all slots stay in the last-level cache */
-    HOST_LEAST = 1 << 20,  /* of a chunk */
-    HOST_DENSE = 128 << 20 /* products of SpMM, a core: some 0.1 s, see below */
+        256 << 10,        /* a core: results of all slots stay in the last-level cache */
+    HOST_LEAST = 1 << 20, /* of a chunk */
+    FEW_LEAST  = 256 << 10, /* of a chunk, by few cores: its buffer is fresh; */
+    FEW_CHUNKS = 16,        /* larger ones where there are as many */
+    HOST_DENSE = 128 << 20  /* products of SpMM, a core: some 0.1 s, see below */
 };
 
 /* ---- limits ------------------------------------------------------------------------ */
@@ -131,12 +133,23 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 
 /* ---- either ------------------------------------------------------------------------ */
 
+/* To make the pages of a buffer takes as long as to compute what fills it once: the fewer
+   chunks there are, the shorter they are. */
+static int64_t products_of_few(const hy_product *product)
+{
+    const int64_t share = product->profile.features.products / FEW_CHUNKS;
+
+    return hy_min(hy_max(share, FEW_LEAST), HOST_LEAST);
+}
+
 /* In place a chunk of SpMM is one loop, and all wait for its last piece: as few chunks as
    let an interrupt be seen soon. */
 static int64_t host_products(const hy_product *product)
 {
     const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
 
+    if (hy_product_by_few(product))
+        return products_of_few(product);
     return product->op == HY_SPMM ? HOST_DENSE * threads
                                   : hy_max(HOST_PRODUCTS * threads, HOST_LEAST);
 }

@@ -87,6 +87,10 @@ static inline int hy_product_in_columns(const hy_product *product)
     return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
 }
 
+/* Whether a few cores of the CPU compute a SpGEMM in a single run. Each chunk in flight has a
+   buffer, whose pages the system makes while the product is computed. */
+int hy_product_by_few(const hy_product *product);
+
 /* B or X as the variant reads it on the device, whole; of no form when computing in place,
    or when chunks carry what they need. */
 hy_image hy_product_image(const hy_product *product);

@@ -16,12 +16,17 @@ enum {
 /* ---- sizes --------------------------------------------------------------------------
  */
 
-/* Where nothing is copied, chunks have nothing to overlap with. */
+/* Where nothing is copied, chunks have nothing to overlap with. Of a few cores one works
+   on the next chunk while others end the one before: two chunks are enough. */
 int hy_slots_fewer(const hy_product *product)
 {
-    if (product->options.depth == 0 && hy_product_is_there(product))
+    if (product->options.depth > 0)
+        return product->options.depth;
+    if (hy_product_is_there(product))
         return 1;
-    return product->options.depth > 0 ? product->options.depth : DEPTH;
+    if (!hy_product_by_few(product))
+        return DEPTH;
+    return hy_pool_threads(product->engine->ctx.pool) == 1 ? 1 : 2;
 }
 
 /* Of SpMM workers pack a chunk and store its rows of Y: while one waits for the device

@@ -21,8 +21,10 @@ typedef struct hy_row {
     int64_t        count;
     const int32_t *b_col;
     const void    *b_val;
+    int64_t        b_entries;        /* of b_col and b_val that may be read; 0: those of terms */
     int64_t        products;         /* of each row */
-    int64_t        bound;            /* entries there is room for in each row */
+    int64_t        bound;            /* entries that each row may have */
+    int64_t        room;             /* entries that may be written for each row: `bound` or more */
     int32_t        col_min, col_max; /* of the products; only if there are any */
     int            lanes;
     int            shuffled;         /* 1: columns of a term need not ascend */
