@@ -38,13 +38,12 @@ from python_layer import LAYER_HEAD, layer_lines, layer_text
 from python_programs import PROGRAMS, on_host, usable
 from python_solvers import solver_lines, solver_text
 from real import (COLUMNS, PEER_ROOM, TURN_CALLS, TURN_S, TYPES, available_bytes, files,
-                  fresh_pages, spread, torch_neighbour)
+                  fresh_pages, rest, spread, torch_neighbour)
 from real_check import bounds, compare, same_rows
 from real_table import mean, natural, product_of, text
 
 CONDITIONS = ("quiet", "neighbour")
 SPARSE_RATE, DENSE_RATE = 1e8, 1e9  # products per second of a slow program on the CPU
-REST_S, REST_MOST_S = 0.002, 0.5     # between checks whether threads rest, and the longest wait
 ROUNDS = 7
 
 
@@ -91,16 +90,6 @@ class Contender:
             self.spent = time.perf_counter() - start
             self.times[condition].append(self.spent)
             del result
-
-
-def rest():
-    """Wait until the threads of this process no longer compute or spin."""
-    end = time.perf_counter() + REST_MOST_S
-    while time.perf_counter() < end:
-        cpu, wall = time.process_time(), time.perf_counter()
-        time.sleep(REST_S)
-        if time.process_time() - cpu < 0.1 * (time.perf_counter() - wall):
-            return
 
 
 class Reference:

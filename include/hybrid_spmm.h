@@ -371,7 +371,7 @@ typedef enum hybrid_split {
 typedef struct hybrid_plan_options {
     size_t       struct_size; /**< set by HYBRID_PLAN_OPTIONS_INIT */
     unsigned     flags;       /**< HYBRID_DETERMINISTIC and others, combined with | */
-    int          depth;       /**< chunks in flight, 1 to 64; 0 = 4, or 6 small ones */
+    int          depth;       /**< chunks in flight, 1 to 64; 0 = chosen by the plan, 1 to 6 */
     int64_t      chunk_rows;  /**< rows per chunk if they fit; 0 = chosen by the plan */
     const char  *variant;     /**< variant, or prefix such as "spgemm.host"; NULL = fastest */
     hybrid_split split;       /**< division between CPU and GPU */

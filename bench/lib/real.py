@@ -36,6 +36,7 @@ SETTLE_S = 0.003     # a peer's threads stop spinning in this time, as real.sh s
 TURN_S = 0.004       # a turn with short calls lasts this long
 TURN_CALLS = 20      # most calls of a turn
 PEER_ROOM = 3        # memory that a peer may take, in sizes of the result
+REST_S, REST_MOST_S = 0.002, 0.5  # between checks whether threads rest, and the longest wait
 MUCH = 1e9           # bytes; above, malloc's freed memory goes back to the system
 
 
@@ -172,6 +173,16 @@ def spread(name, times):
         return {f"{name}_s": None, f"{name}_calls": 0}
     return {f"{name}_s": times[(len(times) - 1) // 2], f"{name}_min_s": times[0],
             f"{name}_max_s": times[-1], f"{name}_calls": len(times)}
+
+
+def rest():
+    """Wait until the threads of this process no longer compute or spin."""
+    end = time.perf_counter() + REST_MOST_S
+    while time.perf_counter() < end:
+        cpu, wall = time.process_time(), time.perf_counter()
+        time.sleep(REST_S)
+        if time.process_time() - cpu < 0.1 * (time.perf_counter() - wall):
+            return
 
 
 def fresh_pages():

@@ -26,9 +26,11 @@ enum {
     MOST_TIMES    = 16,          /* largest multiple of the least number of chunks */
     MIN_PRODUCTS  = 1 << 12,     /* fewest scalar products of a chunk */
     HOST_PRODUCTS = 256 << 10,   /* bytes per core: results of all slots stay in the
-                                    last-level   cache */
+                                    last-level cache */
     HOST_LEAST = 1 << 20,        /* fewest scalar products of a chunk */
-    HOST_DENSE = 128 << 20 /* scalar products of SpMM per core, about 0.1 s; see below */
+    FEW_LEAST  = 256 << 10, /* the same on few cores, where buffers are fresh pages */
+    FEW_CHUNKS = 16,        /* number of chunks from which they are longer */
+    HOST_DENSE = 128 << 20  /* scalar products of SpMM per core, about 0.1 s; see below */
 };
 
 /* ---- limits ------------------------------------------------------------------------ */
@@ -135,12 +137,23 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 
 /* ---- either ------------------------------------------------------------------------ */
 
+/* Getting the pages of a buffer takes as long as computing what fills the buffer once.
+   The fewer chunks there are, the shorter they are. */
+static int64_t products_of_few(const hy_product *product)
+{
+    const int64_t share = product->profile.features.products / FEW_CHUNKS;
+
+    return hy_min(hy_max(share, FEW_LEAST), HOST_LEAST);
+}
+
 /* In place a chunk of SpMM is one parallel loop that ends with its last piece, so there
    are as few chunks as let an interrupt be seen soon. */
 static int64_t host_products(const hy_product *product)
 {
     const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
 
+    if (hy_product_by_few(product))
+        return products_of_few(product);
     return product->op == HY_SPMM ? HOST_DENSE * threads
                                   : hy_max(HOST_PRODUCTS * threads, HOST_LEAST);
 }

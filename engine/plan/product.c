@@ -106,6 +106,14 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
     leave_rooms(product);
 }
 
+int hy_product_by_few(const hy_product *product)
+{
+    enum { FEW = 4 }; /* threads: measured with two */
+
+    return product->once && product->op == HY_SPGEMM && !hy_product_on_device(product) &&
+           hy_pool_threads(product->engine->ctx.pool) <= FEW;
+}
+
 hy_image hy_product_image(const hy_product *product)
 {
     return hy_variant_image(product->variant, product->b_rows, product->b_cols,

@@ -91,6 +91,10 @@ static inline int hy_product_in_columns(const hy_product *product)
     return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
 }
 
+/* Returns 1 if a few cores of the CPU compute a one-shot SpGEMM. Each chunk in flight has a
+   buffer whose pages the system provides while the product is computed. */
+int hy_product_by_few(const hy_product *product);
+
 /* Returns the image of all of B or X as the variant reads it on the device. It has no
    form if the product is computed in place or chunks carry what they need. */
 hy_image hy_product_image(const hy_product *product);

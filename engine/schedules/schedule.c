@@ -16,12 +16,17 @@ enum {
 
 /* ---- sizes --------------------------------------------------------------------- */
 
-/* Where nothing is copied, chunks have no copies to overlap with. */
+/* Where nothing is copied, chunks have no copies to overlap with. With a few cores two
+   chunks are enough: a core begins the next chunk while others end the one before. */
 int hy_slots_fewer(const hy_product *product)
 {
-    if (product->options.depth == 0 && hy_product_is_there(product))
+    if (product->options.depth > 0)
+        return product->options.depth;
+    if (hy_product_is_there(product))
         return 1;
-    return product->options.depth > 0 ? product->options.depth : DEPTH;
+    if (!hy_product_by_few(product))
+        return DEPTH;
+    return hy_pool_threads(product->engine->ctx.pool) == 1 ? 1 : 2;
 }
 
 /* Workers pack the chunks of an SpMM and store its rows of Y. More slots keep chunks

@@ -21,8 +21,12 @@ typedef struct hy_row {
     int64_t        count;
     const int32_t *b_col;
     const void    *b_val;
+    int64_t        b_entries;        /* entries of b_col and b_val that may be read; 0: only
+                                        those of the terms */
     int64_t        products;         /* scalar products of each row */
-    int64_t        bound;            /* room for entries in each row */
+    int64_t        bound;            /* most entries of each row */
+    int64_t        room;             /* entries that may be written for each row: `bound` or
+                                        more */
     int32_t        col_min, col_max; /* smallest and largest column of the products; unset
                                         without products */
     int            lanes;

@@ -16,8 +16,14 @@
 #include <string.h>
 
 #include "base/data/csr.h"
+#include "host/spgemm/spgemm_host_blocks.h"
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
+
+enum {
+    SHORT = 12, /* mean entries of a term up to which products are expanded first */
+    FLAT  = 512 /* most products of such a row */
+};
 
 /* The window of one row. `mark` has a multiple of 64 bytes. */
 typedef struct window {
@@ -27,19 +33,6 @@ typedef struct window {
     int64_t blocks;
 } window;
 
-/* Packs 64 bytes that are 0 or 1 into 64 bits. */
-static inline uint64_t marks_portable(const uint8_t *mark)
-{
-    uint64_t bits = 0;
-
-    for (int i = 0; i < 8; i++) {
-        uint64_t eight;
-        memcpy(&eight, mark + 8 * i, 8);
-        bits |= ((eight * 0x0102040810204080u) >> 56) << (8 * i);
-    }
-    return bits;
-}
-
 /* Address that column 0 would have in an array that begins at a later column. The address
    is used only with the index of a column inside the array. */
 static inline void *before(void *array, size_t bytes)
@@ -47,52 +40,48 @@ static inline void *before(void *array, size_t bytes)
     return (void *)((uintptr_t)array - bytes);
 }
 
+/* The loops for a type and an instruction set. */
+typedef struct window_loops {
+    int64_t (*make[2])(const hy_row *row,
+                       const window *w); /* for one row, and for up to four rows */
+    void (*add[2])(const hy_row *row, const window *w);
+} window_loops;
+
+#define LOOPS(suffix)                                                                    \
+    {                                                                                    \
+        {row_##suffix, rows_##suffix},                                                   \
+        {                                                                                \
+            add_row_##suffix, add_rows_##suffix                                          \
+        }                                                                                \
+    }
+
 #define T float
 #define BITS uint32_t
-#define EMPTY 0x80000000u
-#define BLOCK 16
+#define EMPTY HY_EMPTY_F32
+#define BLOCK HY_BLOCK_F32
 
-#define NAME(x) x##_f32
+#define SET(x) x##_portable
+#define NAME(x) x##_f32_portable
 #define TARGET HY_PORTABLE
-#define WIDE 0
 #include "host/spgemm/spgemm_host_dense.inc"
+#undef SET
 #undef NAME
 #undef TARGET
-#undef WIDE
-
 #if HY_X86
-/* Writes the touched columns of a block and clears the block; returns their number. */
-HY_AVX512 static inline int64_t emit_block_f32_avx512(float *acc, int32_t col0,
-                                                      int32_t *col, float *val)
-{
-    const __m512i empty = _mm512_set1_epi32((int)EMPTY);
-    const __m512i iota =
-        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i v      = _mm512_load_si512(acc);
-    const __mmask16 full = _mm512_cmpneq_epi32_mask(v, empty);
-    const int n          = _mm_popcnt_u32(full);
-    const __mmask16 head = (__mmask16)((1u << n) - 1);
-    const __m512i c      = _mm512_add_epi32(iota, _mm512_set1_epi32(col0));
-
-    _mm512_store_si512(acc, empty);
-    _mm512_mask_storeu_epi32(val, head, _mm512_maskz_compress_epi32(full, v));
-    _mm512_mask_storeu_epi32(col, head, _mm512_maskz_compress_epi32(full, c));
-    return n;
-}
-
-HY_AVX512 static inline uint64_t marks_avx512(const uint8_t *mark)
-{
-    const __m512i m = _mm512_load_si512(mark);
-    return _mm512_test_epi8_mask(m, m);
-}
-
+#define SET(x) x##_avx2
+#define NAME(x) x##_f32_avx2
+#define TARGET HY_AVX2
+#include "host/spgemm/spgemm_host_dense.inc"
+#undef SET
+#undef NAME
+#undef TARGET
+#define SET(x) x##_avx512
 #define NAME(x) x##_f32_avx512
 #define TARGET HY_AVX512
-#define WIDE 1
 #include "host/spgemm/spgemm_host_dense.inc"
+#undef SET
 #undef NAME
 #undef TARGET
-#undef WIDE
 #endif
 
 #undef T
@@ -102,42 +91,31 @@ HY_AVX512 static inline uint64_t marks_avx512(const uint8_t *mark)
 
 #define T double
 #define BITS uint64_t
-#define EMPTY 0x8000000000000000u
-#define BLOCK 8
+#define EMPTY HY_EMPTY_F64
+#define BLOCK HY_BLOCK_F64
 
-#define NAME(x) x##_f64
+#define SET(x) x##_portable
+#define NAME(x) x##_f64_portable
 #define TARGET HY_PORTABLE
-#define WIDE 0
 #include "host/spgemm/spgemm_host_dense.inc"
+#undef SET
 #undef NAME
 #undef TARGET
-#undef WIDE
-
 #if HY_X86
-HY_AVX512 static inline int64_t emit_block_f64_avx512(double *acc, int32_t col0,
-                                                      int32_t *col, double *val)
-{
-    const __m512i empty = _mm512_set1_epi64((long long)EMPTY);
-    const __m256i iota  = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i v     = _mm512_load_si512(acc);
-    const __mmask8 full = _mm512_cmpneq_epi64_mask(v, empty);
-    const int n         = _mm_popcnt_u32(full);
-    const __mmask8 head = (__mmask8)((1u << n) - 1);
-    const __m256i c     = _mm256_add_epi32(iota, _mm256_set1_epi32(col0));
-
-    _mm512_store_si512(acc, empty);
-    _mm512_mask_storeu_epi64(val, head, _mm512_maskz_compress_epi64(full, v));
-    _mm256_mask_storeu_epi32(col, head, _mm256_maskz_compress_epi32(full, c));
-    return n;
-}
-
+#define SET(x) x##_avx2
+#define NAME(x) x##_f64_avx2
+#define TARGET HY_AVX2
+#include "host/spgemm/spgemm_host_dense.inc"
+#undef SET
+#undef NAME
+#undef TARGET
+#define SET(x) x##_avx512
 #define NAME(x) x##_f64_avx512
 #define TARGET HY_AVX512
-#define WIDE 1
 #include "host/spgemm/spgemm_host_dense.inc"
+#undef SET
 #undef NAME
 #undef TARGET
-#undef WIDE
 #endif
 
 #undef T
@@ -145,7 +123,22 @@ HY_AVX512 static inline int64_t emit_block_f64_avx512(double *acc, int32_t col0,
 #undef EMPTY
 #undef BLOCK
 
-/* ---- the window -------------------------------------------------------------------- */
+/* By hy_target, for f32 and f64. */
+static const window_loops loops[][2] = {
+    {LOOPS(f32_portable), LOOPS(f64_portable)},
+#if HY_X86
+    {LOOPS(f32_avx2), LOOPS(f64_avx2)},
+    {LOOPS(f32_avx512), LOOPS(f64_avx512)},
+#endif
+};
+
+static const window_loops *loops_for(const hy_seat *seat)
+{
+    return &loops[hy_target_best()][seat->type == HYBRID_F64];
+}
+
+/* ---- the window ---------------------------------------------------------------------
+ */
 
 static void clear_window(hybrid_type type, void *acc, size_t bytes)
 {
@@ -183,56 +176,23 @@ static hybrid_status open_window(const hy_seat *seat, const hy_row *row, window 
     return HYBRID_OK;
 }
 
-static int64_t make_row(const hy_seat *seat, const hy_row *row, const window *w)
-{
-    const int f64 = seat->type == HYBRID_F64, one = row->lanes == 1;
-
-#if HY_X86
-    if (hy_target_best() >= HY_TARGET_AVX512) {
-        if (f64)
-            return one ? row_f64_avx512(row, w) : rows_f64_avx512(row, w);
-        return one ? row_f32_avx512(row, w) : rows_f32_avx512(row, w);
-    }
-#endif
-    if (f64)
-        return one ? row_f64(row, w) : rows_f64(row, w);
-    return one ? row_f32(row, w) : rows_f32(row, w);
-}
-
-static void add_products(const hy_seat *seat, const hy_row *row, const window *w)
-{
-    const int f64 = seat->type == HYBRID_F64, one = row->lanes == 1;
-
-#if HY_X86
-    if (hy_target_best() >= HY_TARGET_AVX512) {
-        if (f64)
-            (one ? add_row_f64_avx512 : add_rows_f64_avx512)(row, w);
-        else
-            (one ? add_row_f32_avx512 : add_rows_f32_avx512)(row, w);
-        return;
-    }
-#endif
-    if (f64)
-        (one ? add_row_f64 : add_rows_f64)(row, w);
-    else
-        (one ? add_row_f32 : add_rows_f32)(row, w);
-}
-
 /* Makes a long row in stretches. If the call is cancelled, the row is still written,
    which clears the window. */
 static hybrid_status make_long_row(const hy_seat *seat, const hy_row *row,
                                    const window *w, int64_t *nnz)
 {
-    hy_stretch stretch   = {.whole = row};
-    hy_row added         = *row;
-    hybrid_status status = HYBRID_OK;
+    const window_loops *own = loops_for(seat);
+    const int many          = row->lanes > 1;
+    hy_stretch stretch      = {.whole = row};
+    hy_row added            = *row;
+    hybrid_status status    = HYBRID_OK;
 
     while (status == HYBRID_OK && hy_stretch_next(&stretch, seat->type)) {
-        add_products(seat, &stretch.row, w);
+        own->add[many](&stretch.row, w);
         status = hy_seat_check(seat, 0);
     }
     added.count = 0;
-    *nnz        = make_row(seat, &added, w);
+    *nnz        = own->make[many](&added, w);
     return status;
 }
 
@@ -243,11 +203,12 @@ hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
     HY_TRY(open_window(seat, row, &w));
     if (row->products > HY_UNCHECKED)
         return make_long_row(seat, row, &w, nnz);
-    *nnz = make_row(seat, row, &w);
+    *nnz = loops_for(seat)->make[row->lanes > 1](row, &w);
     return HYBRID_OK;
 }
 
-/* ---- spgemm.host.dense ------------------------------------------------------------- */
+/* ---- spgemm.host.dense ----------------------------------------------------------------
+ */
 
 enum { WINDOW_BYTES = 64 << 20 };
 

@@ -8,58 +8,108 @@
 #include "host/spgemm/spgemm_host.h"
 
 #include "host/backend/target.h"
+#include "host/spgemm/spgemm_host_blocks.h"
 
-enum { GROUP = 32 }; /* keys that are counted at once, in registers */
+enum { GROUP = 32 }; /* keys whose counts stay in registers */
 
-/* place[i] = number of col[0..n) that are smaller than col[i]. Arrays are padded by
-   GROUP. */
-#define HY_COUNT_SMALLER(name, TARGET)                                                   \
+/* result[i] = number of col[0..padded) that are smaller than mine[i], for i < lanes. */
+#define COUNT_LANES(lanes, mine, result)                                                 \
+    {                                                                                    \
+        int32_t smaller[lanes] = {0};                                                    \
+        for (int j = 0; j < padded; j++)                                                 \
+            for (int i = 0; i < (lanes); i++)                                            \
+                smaller[i] += col[j] < (mine)[i];                                        \
+        for (int i = 0; i < (lanes); i++)                                                \
+            (result)[i] = smaller[i];                                                    \
+    }
+
+/* place[i] = number of col[0..n) that are smaller than col[i]. Arrays are padded. */
+#define COUNT_SMALLER(name, TARGET)                                                      \
     TARGET static void name(const int32_t *restrict col, int n, int32_t *restrict place) \
     {                                                                                    \
-        for (int g = 0; g < n; g += GROUP) {                                             \
-            int32_t smaller[GROUP] = {0};                                                \
-            for (int j = 0; j < n; j++)                                                  \
-                for (int i = 0; i < GROUP; i++)                                          \
-                    smaller[i] += col[j] < col[g + i];                                   \
-            for (int i = 0; i < GROUP; i++)                                              \
-                place[g + i] = smaller[i];                                               \
-        }                                                                                \
+        const int padded = (n + EIGHT - 1) / EIGHT * EIGHT;                              \
+        if (n <= EIGHT)                                                                  \
+            COUNT_LANES(EIGHT, col, place)                                               \
+        else if (n <= 2 * EIGHT)                                                         \
+            COUNT_LANES(2 * EIGHT, col, place)                                           \
+        else if (n <= 3 * EIGHT)                                                         \
+            COUNT_LANES(3 * EIGHT, col, place)                                           \
+        else                                                                             \
+            for (int g = 0; g < n; g += GROUP)                                           \
+                COUNT_LANES(GROUP, col + g, place + g)                                   \
     }
 
-HY_COUNT_SMALLER(count_portable, HY_PORTABLE)
-#if HY_X86
-HY_COUNT_SMALLER(count_avx2, HY_AVX2)
-HY_COUNT_SMALLER(count_avx512, HY_AVX512)
-#endif
-
-static void count_smaller(const int32_t *col, int n, int32_t *place)
-{
-#if HY_X86
-    if (hy_target_best() >= HY_TARGET_AVX512) {
-        count_avx512(col, n, place);
-        return;
-    }
-    if (hy_target_best() >= HY_TARGET_AVX2) {
-        count_avx2(col, n, place);
-        return;
-    }
-#endif
-    count_portable(col, n, place);
-}
-
+COUNT_SMALLER(count_smaller_portable, HY_PORTABLE)
 #define T float
-#define NAME(x) x##_f32
+#define SET(x) x##_portable
+#define NAME(x) x##_f32_portable
+#define TARGET HY_PORTABLE
 #include "host/spgemm/spgemm_host_few.inc"
 #undef T
+#undef SET
 #undef NAME
+#undef TARGET
 #define T double
-#define NAME(x) x##_f64
+#define SET(x) x##_portable
+#define NAME(x) x##_f64_portable
+#define TARGET HY_PORTABLE
 #include "host/spgemm/spgemm_host_few.inc"
 #undef T
+#undef SET
 #undef NAME
+#undef TARGET
+#if HY_X86
+COUNT_SMALLER(count_smaller_avx2, HY_AVX2)
+#define T float
+#define SET(x) x##_avx2
+#define NAME(x) x##_f32_avx2
+#define TARGET HY_AVX2
+#include "host/spgemm/spgemm_host_few.inc"
+#undef T
+#undef SET
+#undef NAME
+#undef TARGET
+#define T double
+#define SET(x) x##_avx2
+#define NAME(x) x##_f64_avx2
+#define TARGET HY_AVX2
+#include "host/spgemm/spgemm_host_few.inc"
+#undef T
+#undef SET
+#undef NAME
+#undef TARGET
+COUNT_SMALLER(count_smaller_avx512, HY_AVX512)
+#define T float
+#define SET(x) x##_avx512
+#define NAME(x) x##_f32_avx512
+#define TARGET HY_AVX512
+#include "host/spgemm/spgemm_host_few.inc"
+#undef T
+#undef SET
+#undef NAME
+#undef TARGET
+#define T double
+#define SET(x) x##_avx512
+#define NAME(x) x##_f64_avx512
+#define TARGET HY_AVX512
+#include "host/spgemm/spgemm_host_few.inc"
+#undef T
+#undef SET
+#undef NAME
+#undef TARGET
+#endif
+
+/* By hy_target, for f32 and f64. */
+static int64_t (*const row_of[][2])(const hy_row *row) = {
+    {row_f32_portable, row_f64_portable},
+#if HY_X86
+    {row_f32_avx2, row_f64_avx2},
+    {row_f32_avx512, row_f64_avx512},
+#endif
+};
 
 hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
-    *nnz = seat->type == HYBRID_F64 ? row_f64(row) : row_f32(row);
+    *nnz = row_of[hy_target_best()][seat->type == HYBRID_F64](row);
     return HYBRID_OK;
 }

@@ -325,6 +325,7 @@ static hybrid_status make_part(split *s, part *p)
                                    .b_val    = s->product,
                                    .products = p->end - p->begin,
                                    .bound    = p->bound,
+                                   .room     = p->bound,
                                    .lanes    = 1,
                                    .shuffled = 1,
                                    .a        = {f64 ? (const void *)&one_f64 : &one_f32},

@@ -161,9 +161,7 @@ static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit,
     void *made          = NULL;
     size_t fresh;
 
-    b->begin = begin;
-    b->end   = begin + 1;
-    b->k0    = first_entry(p, begin);
+    *b = (batch){.begin = begin, .end = begin + 1, .k0 = first_entry(p, begin)};
     while (b->end < limit && first_entry(p, b->end + 1) - b->k0 <= BATCH)
         b->end++;
     const int64_t n    = first_entry(p, b->end) - b->k0;
@@ -216,6 +214,7 @@ static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row
     if (row->bound > (m->stop - m->at) / row->lanes)
         return hy_row_too_long(p->lane, p->row0 + i, row->lanes, row->bound,
                                m->stop - m->at);
+    row->room = row->lanes == 1 ? m->stop - m->at : row->bound;
     for (int r = 0; r < row->lanes; r++) {
         row->a[r]   = a_val(p, k + r * row->count);
         row->col[r] = p->out.col + m->at + r * row->bound;
@@ -243,7 +242,7 @@ static void record_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
 static hybrid_status make_rows(maker *m, const batch *b)
 {
     const product *p = m->p;
-    hy_row row       = {.b_col = p->B->col, .b_val = p->B->val};
+    hy_row row       = {.b_col = p->B->col, .b_val = p->B->val, .b_entries = p->B->nnz};
 
     for (int64_t i = b->begin; i < b->end; i += row.lanes) {
         int64_t nnz = 0;
@@ -289,9 +288,11 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
     if (p->lanes > 1)
         HY_TRY(hy_recipes_open(&m.seat));
     for (int64_t k = begin; k < end; k++) {
-        m.at   = p->bound[p->cut[k]] - p->bound[0];
-        m.stop = p->bound[p->cut[k + 1]] - p->bound[0];
-        HY_TRY(make_piece(&m, p->cut[k], p->cut[k + 1] - ends_huge(p, k)));
+        /* end of the rows that the piece makes */
+        const int64_t stop = p->cut[k + 1] - ends_huge(p, k);
+        m.at               = p->bound[p->cut[k]] - p->bound[0];
+        m.stop             = p->bound[stop] - p->bound[0];
+        HY_TRY(make_piece(&m, p->cut[k], stop));
         HY_TRY(hy_seat_check(&m.seat, m.rows));
         m.rows = 0;
     }

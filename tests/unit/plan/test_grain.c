@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_grain.c - number of chunks of products on a device. */
+/* tests/unit/plan/test_grain.c - numbers of chunks of products. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,6 +91,38 @@ static void no_number_is_much_sooner(void **state)
     matrix_free(&A);
 }
 
+/* Returns the chunks of a one-shot C = A*A on an engine with `threads` threads. */
+static int64_t chunks_by(int threads, const hybrid_csr *A)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_report report          = HYBRID_REPORT_INIT;
+    hybrid_csr C                  = {0};
+    hybrid_engine *engine;
+
+    options.backend = HYBRID_HOST;
+    options.threads = threads;
+    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm(engine, A, A, &C), HYBRID_OK);
+    assert_int_equal(hybrid_engine_report(engine, &report), HYBRID_OK);
+    hybrid_csr_free(engine, &C);
+    hybrid_engine_destroy(engine);
+    return report.chunks;
+}
+
+/* Few cores compute short chunks, whose buffers are small: 1.3 M scalar products are five
+   chunks of 256 K or more, where many cores have one chunk of 2 M. */
+static void few_cores_take_short_chunks(void **state)
+{
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(20000, 20000, 8, 4, f64, &A);
+    for (int threads = 1; threads <= 4; threads++)
+        assert_in_range(chunks_by(threads, &A), 4, 6);
+    assert_int_equal(chunks_by(8, &A), 1);
+    matrix_free(&A);
+}
+
 /* The explanation has the estimate that was compared. */
 static void explain_shows_the_estimate(void **state)
 {
@@ -114,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_chunk_costs_decides),
         cmocka_unit_test(no_number_is_much_sooner),
+        cmocka_unit_test(few_cores_take_short_chunks),
         cmocka_unit_test(explain_shows_the_estimate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
