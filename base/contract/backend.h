@@ -113,9 +113,9 @@ typedef struct hy_survey {
 /* Operands to be surveyed, with indices of 32 or 64 bits. B is NULL for A*X. */
 typedef struct hy_surveying {
     const hybrid_csr *A, *B;
-    void *work;     /* device memory of hy_backend_ops.survey_bytes. The caller zeroes it
-                       before the first survey; each survey leaves it ready for the
-                       next. */
+    void *work;     /* device memory of hy_backend_ops.survey_bytes bytes. The caller
+                       zeroes it once; after a survey it can be used for the next one as
+                       it is. */
     hy_survey *out; /* pinned memory */
 } hy_surveying;
 

@@ -62,9 +62,9 @@ typedef struct hy_image {
     int64_t block;  /* rows or columns of a block */
     int64_t places; /* number of blocks on the device at once */
 
-    /* Column blocks only (axis == HY_AXIS_COLS). Block k covers columns
-       [max(0, k * block - back), ...) of X. The last block ends at the last column of
-       X. */
+    /* Column blocks only (axis == HY_AXIS_COLS). Block k begins at column k * block -
+       back (block 0: at column 0) and ends where block k + 1 begins; the last one ends
+       with X. */
     int64_t last;  /* most columns of the last block, at least `block` */
     int64_t pitch; /* columns from one place to the next; the last place has `last`
                       columns */

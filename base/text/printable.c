@@ -20,7 +20,7 @@ static size_t character_length(const unsigned char *p)
     if (p[0] == 0xe0)
         least = 0xa0;
     else if (p[0] == 0xed)
-        most = 0x9f; /* larger bytes begin surrogates */
+        most = 0x9f; /* ED A0 and above would be a surrogate */
     else if (p[0] == 0xf0)
         least = 0x90;
     else if (p[0] == 0xf4)

@@ -158,7 +158,8 @@ typedef struct bench_span {
 
 bench_span bench_span_of(double *seconds, int count); /* sorts `seconds` */
 
-/* Seconds of one line of the table. */
+/* Seconds of one line of the table. Comments that begin with "core:" or "end:" are about
+   lines of that mode. */
 typedef struct bench_times {
     double     first;      /* first call: whole call, or in core for a new matrix */
     bench_span calls;      /* end: results are freed between calls; core: kernels only */
@@ -181,7 +182,8 @@ typedef struct bench_line {
     int           reuse;             /* 1: core, with C's pattern known */
     int           reps;              /* calls behind `calls` and `new_matrix` */
     double        plan_s;            /* core: planning, a part of times.new_matrix */
-    double        pack_s;            /* core: seconds to pack A; NAN: unknown */
+    double        pack_s;            /* mode "core": seconds in which the first call
+                                        packed A; NAN: unknown, or another mode */
     double        ratio;             /* peer / ours; NAN: unknown */
     double        new_matrix_ratio;  /* peer / ours for a new matrix */
     int           verified;          /* 1: right, 0: wrong, -1: not verified */

@@ -189,7 +189,8 @@ static void examine_memory(examination *e)
                 "less than %d MiB of memory is little for sparse products", LEAST);
 }
 
-/* Checks that there is a cache folder, because calibrate writes to it. */
+/* Checks that the environment names a cache folder, to which calibrate writes. The folder
+   itself is not examined. */
 static void examine_cache(examination *e)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

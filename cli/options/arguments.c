@@ -46,7 +46,8 @@ static const cli_option *find_code(const cli_command *command, int code)
 /* ---- wrong options --------------------------------------------------------------- */
 
 typedef struct list {
-    char text[256]; /* "multiply, explain"; truncated if it is too long */
+    char text[256]; /* names of commands or options, such as "multiply, explain"; the end
+                       is missing if they do not fit */
     size_t used;
     int count;
 } list;

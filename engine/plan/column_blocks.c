@@ -205,8 +205,10 @@ static int can_have(const hy_product *product, const hy_layout *layout)
            hy_chunk_ranges(layout->chunks, layout->count) == layout->count;
 }
 
-/* Finds the blocks with the shortest run. Returns 1 if they are worth it and all packs
-   have a place. */
+/* Finds the column blocks with which a run with pinned X and Y is predicted to be
+   shortest. If that is sooner than with X whole and all packs of A fit on the device
+   beside X, sets if_pinned and shared_bytes and returns 1. After 0, the `kept` flags of
+   the chunks are undefined. */
 static int take_best(const hy_product *product, hy_layout *layout)
 {
     if (!keeps_all(product, layout, layout->shared_bytes))

@@ -25,9 +25,10 @@ enum {
     BLOCK_CHUNKS  = 8,           /* least number of chunks of each column block of X */
     MOST_TIMES    = 16,          /* largest multiple of the least number of chunks */
     MIN_PRODUCTS  = 1 << 12,     /* fewest scalar products of a chunk */
-    HOST_PRODUCTS = 256 << 10,   /* bytes per core: results of all slots stay in the
-                                    last-level cache */
-    HOST_LEAST = 1 << 20,        /* fewest scalar products of a chunk */
+    HOST_PRODUCTS = 256 << 10,   /* scalar products per core: results of all slots stay in
+                                    the last-level cache */
+    HOST_LEAST = 1 << 20,        /* SpGEMM on the host: scalar products that a chunk
+                                    should have, at least; with few threads, at most */
     FEW_LEAST  = 256 << 10, /* the same on few cores, where buffers are fresh pages */
     FEW_CHUNKS = 16,        /* number of chunks from which they are longer */
     HOST_DENSE = 128 << 20  /* scalar products of SpMM per core, about 0.1 s; see below */

@@ -18,10 +18,12 @@ double hy_weigh_worst(const hy_product *product, const hy_candidates *candidates
 hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
                        const hybrid_csr *A, int64_t rows, int64_t cols, double *device_s);
 
-/* Returns the device's time if B or X fits and the host is predicted to be faster
-   (estimate.h), else 0; it is 0 with several columns of X and Y in columns. B is NULL for
-   SpMM. Before the positions of entries are inspected, the host must be faster whatever
-   they are. `look_s`, the time of inspecting, counts for the device. */
+/* Decides whether the host takes the product from the first candidate, a device on which
+   B or X fits. Returns the device's predicted seconds plus `look_s`, the cost of
+   inspecting that only the device needs, if the host is predicted to be sooner; else 0.
+   Returns 0 also if X and Y are in several columns. Until the positions of entries are
+   inspected, the host is estimated with the worst and the device with the best ones. B is
+   NULL for SpMM. */
 double hy_weigh_fitting(const hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A, const hybrid_csr *B, double look_s);
 

@@ -33,8 +33,9 @@ static int64_t rows_of(const hy_features *f, int bin)
     return min(f->products / (above(bin) + 1), f->rows);
 }
 
-/* Returns the columns of a window that fit in `shared` bytes: a value, a bit, and 1/32 of
-   a rank for each. */
+/* Returns how many columns, a multiple of 32, a window in `shared` bytes can have. A
+   column takes a value of `value` bytes and a bit; 32 columns share an int, the number of
+   entries before them. */
 static int64_t window_width(size_t shared, size_t value)
 {
     return int64_t(shared * 4 / (4 * value + 1)) / 32 * 32;

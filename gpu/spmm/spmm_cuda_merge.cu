@@ -98,8 +98,9 @@ static hybrid_status launch_fitting(launch_order order, hy_lane *lane,
     return launch<T, 1>(order, lane, o, p, tiles);
 }
 
-/* The tail columns come first, which leaves A in the L2 cache. The two launches share no
-   value of Y and no carry. */
+/* Launches the kernel of the tail columns first, which leaves A in the L2 cache. The
+   second launch may overlap the first, because they write different columns of Y and of
+   `carry`. */
 template <typename T>
 static hybrid_status launch_matrix(hy_lane *lane, const hy_spmm_operands<T> &o,
                                    const merge_path<T> &p, int64_t tiles)

@@ -17,8 +17,8 @@
 int64_t hy_build_bucket = 1 << 15;
 
 enum { MAX_BUCKETS = 1024, PIECE_ENTRIES = 1 << 18, RUN = 16 };
-/* Rows of a bucket, about, even if it has few entries: counting and zeroing empty rows
-   takes time, too. */
+/* Approximate maximum of rows in a bucket. Entries alone would allow more, but counting
+   and zeroing empty rows takes time, too. MAX_BUCKETS may force more. */
 enum { BUCKET_ROWS = 1 << 20 };
 
 typedef struct entry {

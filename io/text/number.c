@@ -26,7 +26,9 @@ static int exponent_of_10(int e)
     return (217706 * e) >> 16;
 }
 
-/* Sets *value to w * 10^e, w > 0. Returns 0 if the product does not tell how to round. */
+/* Sets *value to w * 10^e, correctly rounded; w > 0. Returns 0, and leaves *value, if 128
+   bits do not decide the rounding, or if e or the result is out of range; the caller then
+   uses strtod(). */
 static inline int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double *value)
 {
     if (e < HY_LEAST_POWER || e > HY_MOST_POWER)

@@ -183,7 +183,8 @@ typedef struct hy_hrpb_rules {
     int64_t least; /* units of up to this many blocks are never cut */
 } hy_hrpb_rules;
 
-/* Return upper bounds on the bytes of this pack and on its partials. */
+/* Return upper bounds on the bytes of an HRPB pack, and on its partials: the parts of all
+   row panels that are cut into parts. */
 size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules);
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules);
 

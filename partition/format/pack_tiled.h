@@ -39,8 +39,9 @@ typedef struct hy_tiled_head {
 /* How a variant wants rows cut into segments. */
 typedef struct hy_tiled_rules {
     int64_t segment;  /* maximum entries of a segment; longer rows are cut */
-    int64_t partials; /* upper bound on the segments of all cut rows; must not decrease as
-                         rows are added */
+    int64_t partials; /* upper bound on the segments of all rows that have more than one.
+                         It must not fall when rows are added, because cutting chunks
+                         relies on that */
 } hy_tiled_rules;
 
 /* Returns an upper bound on the bytes of this pack. */

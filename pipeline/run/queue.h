@@ -108,7 +108,8 @@ hy_side *hy_queue_add(hy_queue *queue, const hy_side *given);
    finish the rest sooner, unless `must` is 1. */
 int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out);
 
-/* Called when the site has computed a chunk, with the time. */
+/* Called when the site has computed a chunk. `ns` is the present time, from
+   hy_now_ns(). */
 void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns);
 
 /* ---- what queue.c and queue_take.c tell each other ---- */

@@ -21,7 +21,8 @@ int hy_csr_takes_deltas(const hy_sink *sink)
     return ((const hy_csr_sink *)sink)->ahead.pins > 0 && hy_deltas_quick();
 }
 
-/* Decodes `count` frames, at most NEAR_FRAMES. */
+/* Decodes `count` frames from `frame` on and stores them in the result. `count` is at
+   most NEAR_FRAMES, so that the numbers stay in the first-level cache in between. */
 static void decode_near(const decoding *d, int64_t frame, int64_t count)
 {
     const int64_t nnz = d->part->nnz, first = frame * HY_DELTA_FRAME;

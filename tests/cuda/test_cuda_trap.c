@@ -33,8 +33,8 @@ static const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
 typedef struct world {
     hybrid_engine *engine;
     hybrid_csr A, wide;       /* wide: many rows with few entries */
-    hybrid_dense X, Y, right; /* X, Y: operands of products with `wide`; right: the
-                                 expected Y */
+    hybrid_dense X, Y, right; /* Y = wide * X; `right` is the Y that a correct product
+                                 gives */
     oracle square;
     hybrid_plan *squares, *dense, *resident; /* made before the trap */
 } world;
