@@ -18,17 +18,17 @@
       hybrid_csr are undefined behaviour.
     - Numbers: IEEE 754, rounded to nearest. A sum of products starts with +0. Y is alpha*A*X if
       beta is 0, beta*Y if alpha is 0, and +0 if both are 0. See "Numbers" in the manual.
-    - Threads: one thread at a time uses an engine and its plans; hybrid_csr_free() is an
-      exception. Engines are independent. See "Use several threads" in the manual.
+    - Threads: one thread at a time uses an engine and its plans; functions that free matrices
+      are exceptions. Engines are independent. See "Use several threads" in the manual.
     - Versions: programs are compiled for one minor version. See "Versions" in the manual.
     - Units: sizes are bytes and times are seconds, unless a name says otherwise.
     - Common parameters: `A`, `B` and `C` are sparse matrices of m x k, k x n and m x n; `X` and
       `Y` are dense matrices of k x n and m x n. All have one value type. `alpha` and `beta` are
-      the factors above. `engine`, `plan`, `trace` and `file` are made by the functions named
-      for them; an engine owns what its calls allocate. `options` start from their initializer;
-      NULL selects the defaults. `path` names a file: see "Files". `type` is the value type of a
-      new matrix. `out` receives the result if the call succeeds. `user` is passed unchanged to
-      a function of the caller. */
+      the factors above. `engine`, `plan`, `trace` and `file` come from functions that end in
+      _create, _plan or _open. Matrices from an engine are freed with it. `options` start from
+      their initializer; NULL selects the defaults. `path` names a file: see "Files". `type` is
+      the value type of a new matrix. `out` receives the result if the call succeeds. `user` is
+      passed to a function of the caller. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
 
@@ -90,7 +90,7 @@ typedef struct hybrid_allocator {
 } hybrid_allocator;
 /** Processors that compute products. */
 typedef enum hybrid_backend {
-    HYBRID_AUTO = 0, /**< GPU if one answers, else CPU */
+    HYBRID_AUTO = 0, /**< GPU if one answers, else CPU; the CPU may still get single products */
     HYBRID_HOST = 1, /**< CPU */ HYBRID_CUDA = 2 /**< GPU; NO_DEVICE if none answers */
 } hybrid_backend;
 
@@ -101,10 +101,10 @@ typedef struct hybrid_engine_options {
     int              threads;      /**< number of CPU workers; 0 = HYBRID_NUM_THREADS, else
         OMP_NUM_THREADS, else one per core: see "Use several threads" in the manual */
     int              device;       /**< CUDA ordinal of the GPU, 0 or more */
-    size_t           device_bytes; /**< hard limit on memory of each GPU; 0 = nine tenths of
-        what is free now. Engines that share a GPU need limits that add up to its memory. */
+    size_t           device_bytes; /**< hard limit on memory of each GPU, or of chunk buffers on
+        the CPU; 0 = nine tenths of what is free now. Limits of engines on one GPU add up. */
     size_t           host_bytes;   /**< hard limit on host memory, results included; 0 = memory
-        of the machine or its control groups. See "Stay within memory" in the manual. */
+        of the machine or of its control groups. See "Stay within memory" in the manual. */
     hybrid_allocator allocator;    /**< for working memory; all NULL = malloc() and free() */
     char            *message;      /**< where a failed create writes its sentence, or NULL */
     size_t           message_size; /**< bytes at message */
@@ -150,7 +150,7 @@ typedef struct hybrid_machine {
     int64_t     memory_bytes;    /**< memory of the machine without swap; 0 = unknown */
     int64_t     group_bytes;     /**< memory limit of the control groups; 0 = none */
     int64_t     host_bytes;      /**< limit of the engine on host memory; 0 = none */
-    int64_t     host_bytes_used; /**< part of host_bytes in use: results, but no pooled pages */
+    int64_t     host_bytes_used; /**< part of host_bytes in use, results but no pools */
     const char *rates_path, *rates_date; /**< file and day of measured rates; "" = built-in */
     int         with_cuda;       /**< 1 if the library was built with CUDA, else 0 */
     int         device_count;    /**< number of GPUs that the engine uses */
@@ -161,15 +161,15 @@ typedef struct hybrid_machine {
 HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
     hybrid_machine *out);
 /** Returns pooled memory to the system: pages of freed results, and buffers, streams and
-    threads of destroyed plans. The engine keeps both to make later calls faster. */
+    threads of destroyed plans. The engine keeps them to make later calls faster. */
 HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
 /** Function of the caller that is told how far a call is: `rows_done` of the `rows` rows of its
     result. Return 0 to go on; other values end the call with CANCELLED within a second. */
 typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
 /** Calls `fn` at least every 100 ms during calls on `engine` that plan, compute, verify, read
     or write; NULL ends this. The calling thread calls fn, under the rules of
-    hybrid_spgemm_each(). rows_done never decreases, and reaches `rows` on success; for files it
-    counts bytes. Engine and plan stay usable after CANCELLED. See "Progress" in the manual. */
+    hybrid_spgemm_each(). rows_done never decreases, and reaches `rows` on success. Calls that
+    only read or write a file count bytes, with `rows` -1 if unknown. See "Progress". */
 HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn,
     void *user);
 
@@ -177,7 +177,7 @@ HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn
     Operands and results of products may lie in GPU memory: see `space` of a matrix, x_space and
     result_space of hybrid_plan_options, and "Operands in GPU memory" in the manual.
     - All such operands are on one GPU of the engine, which computes the product alone.
-    - The caller owns their memory, which counts against no limit. Copies for kernels count.
+    - The caller owns their memory, which counts against no limit. Copies that kernels need do.
     - BAD_ARGUMENT if an operand is not where `space` says. Only engines with a GPU detect it.
     - UNSUPPORTED if the engine has no GPU, operands are on two GPUs, the split gives the CPU
       work, the variant packs A on the host, or the function computes no product. */ /** @{ */
@@ -207,8 +207,8 @@ typedef enum hybrid_space {
 
 /** Sparse matrix in compressed sparse rows (CSR). Row i holds entries row_ptr[i] to
     row_ptr[i+1] - 1. A call computes with 32-bit copies of 64-bit columns; BAD_MATRIX names the
-    row and entry of such a column outside [0, cols). Results have 64-bit offsets and 32-bit
-    columns and lie in host memory, unless hybrid_plan_options selects otherwise.
+    row and entry of such a column outside [0, cols), except in runs on GPU memory. Results have
+    64-bit offsets and 32-bit columns and lie in host memory, unless hybrid_plan_options differ.
     hybrid_csr_check() verifies the rules:
     - row_ptr[0] == 0, row_ptr never decreases, and row_ptr[rows] == nnz.
     - Column indices ascend within a row, do not repeat, and lie in [0, cols). */
@@ -252,7 +252,7 @@ typedef struct hybrid_speeds {
     double h2d_Bps, d2h_Bps; /**< bytes per second from pinned memory to device, and back */
     double both_Bps;         /**< bytes per second of both directions at once, summed */
     double mem_Bps;          /**< bytes per second that a copy in its memory reads and writes */
-    double flops;            /**< operations per second: 16 per cycle of each core */
+    double flops;            /**< CPU: operations per second, 16 per cycle of each core */
     double launch_s;         /**< time to start a kernel or a parallel loop */
 } hybrid_speeds;
 /** Quality of a rule that chooses between the variants spmm.cuda.rows and spmm.cuda.merge. */
@@ -304,8 +304,8 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
     - Row-major Y without gaps, if alpha == 1 and beta == 0.
     - Some others: see "Pin arrays that many products use" in the manual. */
 HYBRID_API hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes);
-/** Unpins the range that begins at `ptr`; BAD_ARGUMENT if none does. Call it before the array
-    or `engine` is freed, and not during a run. */
+/** Unpins the range that begins at `ptr`; BAD_ARGUMENT if no pinned range does. Call it before
+    the array is freed, and not during a run. hybrid_engine_destroy() unpins what is left. */
 HYBRID_API hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr);
 
 /** @} */ /** @defgroup calls One-shot calls */ /** @{ */
@@ -329,7 +329,7 @@ HYBRID_API hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *
     - beta == 0: Y is not read, so it may be uninitialised, and a NaN in it does not spread.
     - alpha == 0: arguments are checked, but the arrays of A and X are not read, as in BLAS.
     - alpha != 0: A is checked as in hybrid_spgemm().
-    - BAD_ARGUMENT if Y overlaps an array of A, or X; gaps between rows or columns count. */
+    - BAD_ARGUMENT if Y, with gaps between rows or columns, overlaps an array of A, or X. */
 HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
     const hybrid_dense *X, double beta, hybrid_dense *Y);
 
@@ -340,7 +340,7 @@ HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const 
     const void *x, double beta, void *y);
 
 /** @} */ /** @defgroup plans Plans */ /** @{ */
-/** A prepared product: chunks of rows, a variant (implementation) for each, and memory. */
+/** A prepared product: chunks of rows, a variant (implementation) per processor, memory. */
 typedef struct hybrid_plan hybrid_plan;
 /** Flags of a plan. */
 enum {
@@ -349,7 +349,7 @@ enum {
     HYBRID_REUSE         = 1u << 1, /**< SpGEMM: the plan will run again with other values; runs
         verify the pattern, and later runs know where rows of C start */
     HYBRID_EXPLAIN       = 1u << 2, /**< predict alternatives too; takes some milliseconds */
-    HYBRID_CHECK         = 1u << 3, /**< verify all rules of operands, columns too */
+    HYBRID_CHECK         = 1u << 3, /**< planning verifies all rules of operands; runs do not */
     HYBRID_RESIDENT      = 1u << 4, /**< SpMM: the plan will run again with the same A, which is
         cached on the device as far as it fits: see hybrid_plan_refresh() */
     HYBRID_ALLOW_TF32    = 1u << 5, /**< SpMM in f32 on tensor cores may round operands to 11
@@ -361,10 +361,10 @@ enum {
     the GPU computes an SpGEMM alone. Without a GPU, HYBRID_SPLIT_GPU and HYBRID_SPLIT_SHARE
     are NO_DEVICE. See "Divide a product between CPU and GPU" in the manual. */
 typedef enum hybrid_split {
-    HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO if X and Y are pinned, else GPU or CPU alone */
+    HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO if X and Y are copied directly, else one alone */
     HYBRID_SPLIT_AUTO    = 1, /**< CPU takes the share, 0 to 1, that is predicted to be best */
     HYBRID_SPLIT_GPU = 2, /**< GPU alone */ HYBRID_SPLIT_HOST = 3, /**< CPU alone */
-    HYBRID_SPLIT_SHARE   = 4  /**< CPU takes about host_share; UNSUPPORTED if it never can */
+    HYBRID_SPLIT_SHARE   = 4  /**< CPU takes about host_share of an SpMM, if it ever can */
 } hybrid_split;
 
 /** Options of a plan. */
@@ -415,11 +415,11 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
     pattern differs. Another pattern that passes these checks is undefined behaviour. */
 HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     const hybrid_csr *B, hybrid_csr *C);
-/** Computes Y = alpha*A*X + beta*Y with a plan, under the rules of hybrid_spmm() and, for A, of
-    hybrid_spgemm_run(). With HYBRID_ASYNC a run checks its arguments, enqueues its work in the
-    engine's stream and returns; UNSUPPORTED if A, X or Y is in host memory or several chunks
-    are needed. Synchronise the stream before you read Y elsewhere or change A, X or Y. A later
-    call reports what fails on the device. Example:
+/** Computes Y = alpha*A*X + beta*Y with a plan. X and Y follow the rules of hybrid_spmm(), A
+    those of hybrid_spgemm_run(): its arrays are not checked. With HYBRID_ASYNC a run checks its
+    arguments, enqueues its work in the engine's stream and returns; UNSUPPORTED if A, X or Y is
+    in host memory or several chunks are needed. Synchronise the stream before you read Y
+    elsewhere or change A, X or Y. A later call reports what fails on the device. Example:
 
         hybrid_plan *plan;
         if (hybrid_spmm_plan(engine, &A, X.cols, NULL, &plan) == HYBRID_OK) {
@@ -502,8 +502,8 @@ typedef struct hybrid_use {
 } hybrid_use;
 
 /** What a plan will do, or what its last run did. Before the first run only chunks, rows,
-    flops, resident_* and predicted_* are set. Times of stages are summed over chunks, which
-    overlap. "See what a run did" in the manual tells more about each figure. */
+    flops, plan_s, gathered, pattern_bytes, other_h2d_bytes, resident_* and predicted_* are set.
+    Stages overlap: their times may exceed total_s. See "See what a run did" in the manual. */
 typedef struct hybrid_report {
     size_t  struct_size;     /**< set by HYBRID_REPORT_INIT */
     double  total_s;         /**< wall time of the run; with planning for a one-shot call */
@@ -553,8 +553,9 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybri
 /** A stage of a chunk on a lane of a GPU or in a thread. A stage of several threads has an
     event for each. Strings live as long as the engine. */
 typedef struct hybrid_event {
-    const char *stage;       /**< "load", "prepare", "h2d", "multiply", ... as in the report */
-    const char *variant;     /**< variant of the chunk */
+    const char *stage;       /**< "load", "h2d", "d2h", "place"; SpGEMM: "prepare", "multiply",
+        "compress"; SpMM: "tile" (prepare), "accumulate" (multiply) */
+    const char *variant;     /**< variant of the chunk; "" for "load" */
     const char *lane;        /**< "cpu3" (worker), "caller" (thread of the call), "h2d" (GPU) */
     int64_t chunk;           /**< number of the chunk in its pass, 0 or more; -1 for "load" */
     int64_t row_begin, row_end; /**< rows of the chunk: [row_begin, row_end) */
@@ -580,7 +581,7 @@ HYBRID_API void hybrid_trace_destroy(hybrid_trace *trace);
     events of your own, whose strings must outlive the trace. */
 HYBRID_API void hybrid_trace_add(void *trace, const hybrid_event *event);
 /** Writes events and the engine's last report to `path` as Chrome Trace Event JSON for
-    ui.perfetto.dev, in the way of hybrid_write_mtx(). NO_MEMORY if an event was lost. */
+    ui.perfetto.dev, completely or not at all. NO_MEMORY if an event was lost. */
 HYBRID_API hybrid_status hybrid_trace_write_json(hybrid_trace *trace, const char *path);
 
 /** @} */ /** @defgroup checks Checks */ /** @{ */
@@ -598,8 +599,8 @@ typedef struct hybrid_matrix_info {
     int pattern_symmetric, value_symmetric; /**< 1 if symmetric, in values bit by bit; else 0 */
     int64_t products;         /**< scalar products of A*A; -1 unless square */
     int64_t square_nnz, square_bytes; /**< entries and bytes of A*A, estimated; else -1 */
-    double synergy;           /**< mean fill of columns in 16 rows, 0 to 1 (arXiv:2504.06443) */
-    const char *synergy_class; /**< "low" below 1/8, "medium" below 1/4, else "high" */
+    double synergy;           /**< mean fill of columns, 0 to 1, in blocks of 16 rows */
+    const char *synergy_class; /**< "low" to 1/8, "medium" to 1/4, "high" (arXiv:2504.06443) */
 } hybrid_matrix_info;
 /** Verifies all rules of A and stores its properties in *out. */
 HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,
@@ -660,7 +661,7 @@ typedef struct hybrid_operand {
     const hybrid_file  *file;  /**< matrix in a file */
 } hybrid_operand;
 /** Computes C = A*B as hybrid_spgemm_with() does, for operands in memory or in files, which are
-    read in parts and need not fit in memory. HYBRID_REUSE and HYBRID_RESIDENT are refused.
+    read in parts and need not fit in memory. HYBRID_REUSE and HYBRID_RESIDENT are BAD_ARGUMENT.
     NO_MEMORY if a row of A does not fit with all rows of B that it touches, or if C clearly
     does not fit. Files are checked as they are read: BAD_MATRIX names file, row and index. */
 HYBRID_API hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,

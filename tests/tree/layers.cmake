@@ -1,4 +1,4 @@
-# Checks every #include "..." against the graph of docs/design.md, section 2.1: which
+# Checks every #include "..." against the graph of docs/design.md, section 3: which
 # folders a file may include from, and that modules do not include each other in a circle.
 # Checks also that the name of each type is defined in one file only.
 # Usage: cmake -D ROOT=<source folder> -P layers.cmake
@@ -148,5 +148,5 @@ endforeach()
 if(checked EQUAL 0)
   message(FATAL_ERROR "no source file under ${ROOT}")
 elseif(broken)
-  message(FATAL_ERROR "${broken} includes, modules or names of types break the rules of docs/design.md, section 2.1")
+  message(FATAL_ERROR "${broken} includes, modules or names of types break the rules of docs/design.md, section 3")
 endif()
