@@ -34,19 +34,19 @@ typedef struct hy_sharing {
     hy_rates rates;         /* of the site */
     int64_t products, rows; /* limits of a piece; a single row may have more products */
     size_t slot_bytes;      /* bytes that a piece may need */
-    size_t pinned_bytes;    /* bytes of pinned memory that a piece may need; 0: the site
-                               computes in place */
-    double share;           /* share of the work, 0 to 1; below 0: as much as makes the
-                               run shortest */
-    double device_rate, host_rate; /* predicted work per second, of all devices together
-                                      and of the host */
+    size_t pinned_bytes;    /* if the site computes in place 0, else bytes of pinned
+                               memory that a piece may need */
+    double share;           /* share of all work that the site takes, 0 to 1; below 0: as
+                               much as makes the run shortest */
+    double device_rate, host_rate; /* predicted work (scalar products plus rows) per
+                                      second, of all devices together and of the host */
 } hy_sharing;
 
-/* Speed of a site, predicted and measured. */
+/* Speed of a site, predicted and measured. Work is scalar products plus rows. */
 typedef struct hy_pace {
     double expected; /* predicted work per second */
     int64_t flying;  /* work that was claimed and is not done */
-    int64_t timed;   /* work done between the two times that follow */
+    int64_t timed;   /* work done between first_ns and last_ns */
     int64_t first_ns, last_ns;
 } hy_pace;
 
@@ -86,7 +86,7 @@ typedef struct hy_queue {
     const hy_profile *profile;
     int in_order;
     int64_t front;     /* in order: the first row that no site has claimed */
-    int64_t all, left; /* all work, and work that no site has claimed */
+    int64_t all, left; /* all work of the run, and work that no site has claimed */
     int64_t claimed;   /* number of chunks and pieces claimed, which are their ids */
     hy_side of[HY_MOST_SITES];
     int count;
