@@ -22,7 +22,8 @@ typedef struct hy_each_sink {
     void *col, *val;
 } hy_each_sink;
 
-/* Opens a sink that passes rows of C = A*B to `fn`. It allocates for the first part. */
+/* Opens a sink that passes rows of C = A*B to `fn`. Room for a part is allocated when one
+   is first assembled. */
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out);
 
