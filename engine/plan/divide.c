@@ -255,12 +255,12 @@ static void give_rows(division *d)
             d->portions[kept] = *p;
         kept++;
     }
-    d->portions[kept - 1].end = profile.rows; /* corrects rounding */
+    d->portions[kept - 1].end = profile.rows; /* rounding may leave rows over */
     d->count                  = kept;
 }
 
-/* Cuts the rows of a dense result again, because positions of packs, column blocks and
-   rings concern these rows only. */
+/* Cuts the portion's own rows of a dense result again: places of packs in the cache,
+   column blocks and rings depend on the rows. */
 static hybrid_status cut_own(const division *d, hy_portion *p)
 {
     hy_product *product = &p->product;

@@ -33,15 +33,16 @@ struct hybrid_plan {
     const hy_once *unasked; /* the one-shot call, until planning has found out whether its
                                X and Y are pinned; NULL afterwards and for other plans */
     void *a_offsets; /* offsets, in host memory, of an A in device memory */
-    hybrid_index a_offset_type; /* their type */
+    hybrid_index a_offset_type; /* type of a_offsets */
     double plan_s;   /* planning time in seconds, if the plan is handed out */
     int64_t pattern_bytes; /* bytes of patterns that were copied from a device to make the
                               plan */
     double spared_s; /* predicted seconds of a device, if the host computes in its place;
                         else 0 */
-    hy_split split; /* division between devices and host */
+    hy_split split; /* how the host helps devices, if it does */
     hy_history history;
-    hy_arranged arranged;   /* arranged A, for runs without a pipeline (direct.h) */
+    hy_arranged arranged;   /* pack of A on the device, for runs without a pipeline
+                               (direct.h) */
     struct hy_async *async; /* state of asynchronous runs (async.h) */
     int count;             /* number of sites that compute, without the host that helps
                               devices */

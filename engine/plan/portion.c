@@ -89,7 +89,7 @@ hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstance
     const hy_layout *layout = &portion->layout;
     const hy_estimate e     = hy_estimate_device(&portion->product, layout, found);
 
-    /* the chunks of a dense result cover its own rows only */
+    /* the layout of a dense result has the portion's own rows only */
     return portion->product.op == HY_SPGEMM && portion->weight < 1
                ? hy_estimate_part(&e, layout, portion->weight)
                : e;

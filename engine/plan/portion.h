@@ -26,7 +26,7 @@ typedef struct hy_portion {
     hy_sharing taking;  /* how it takes rows of others; without a variant it takes none */
 } hy_portion;
 
-/* Makes a portion of the whole product in a layout. */
+/* Makes the portion, in its layout, compute all rows of the product. */
 void hy_portion_of(const hy_product *product, hy_portion *portion);
 
 /* Opens the site for the chunks of the layout, which takes over *early, a loader that

@@ -17,7 +17,8 @@ typedef struct hy_product {
     int once;                      /* 1: a one-shot call */
     int pinned;                    /* one-shot call; 1: the device may copy X and Y
                                       directly */
-    int64_t rows, cols;            /* of A */
+    int64_t rows, cols;            /* sizes of the caller's A, also if the reduced A is
+                                      used */
     int64_t b_rows, b_cols, b_nnz; /* SpGEMM: of B. SpMM: rows and columns of X, or of the
                                       rows of X that are sent; b_nnz is 0 */
 

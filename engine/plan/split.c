@@ -42,8 +42,8 @@ static int has_kinds(const hy_product *product)
 
 /* ---- prediction ---------------------------------------------------------------- */
 
-/* Computes what each portion finds in runs in which the host takes `share` of the
-   work. */
+/* Computes the circumstances (estimate.h) that each portion finds in runs of this kind in
+   which the host takes `share` of the work. */
 static void foresee(const hy_portion *portions, int count, hy_run_kind kind, double share,
                     hy_circumstances found[HY_MOST_DEVICES])
 {

@@ -13,7 +13,7 @@
 
 typedef enum hy_run_kind { HY_RUNS_PAGEABLE, HY_RUNS_PINNED, HY_RUN_KINDS } hy_run_kind;
 
-/* Forecast for one kind of runs. */
+/* Forecast for the runs with pinned X and Y, or for the others. */
 typedef struct hy_forecast {
     const char *why_not; /* why devices compute alone in these runs; NULL if the host
                             helps, or if no device computes */

@@ -41,7 +41,8 @@ enum { HY_LOAD_COPIES = 2 }; /* maximum copies of a part: rows and their tail co
 typedef struct hy_load_part {
     const hy_load_way *way;
     hy_region region;
-    int64_t begin, end; /* elements of the region, or rows, depending on the way */
+    int64_t begin, end; /* range of elements of the region, or of rows if the way copies
+                           rows */
     size_t bytes;       /* bytes on the bus */
     int64_t units;      /* units that workers fill, of unit_bytes each */
     size_t unit_bytes;

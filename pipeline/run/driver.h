@@ -22,7 +22,8 @@
 #include "pipeline/run/trace.h"
 
 /* One product on one or more sites. Each site has its own slots and lanes; they share the
-   run's queue, inbox and sink. The queue holds the sides. */
+   run's queue, inbox and sink. The queue holds the sides, which are what each site does
+   in the run. */
 typedef struct hy_run {
     hy_context *ctx;
     hy_sink *sink;

@@ -165,7 +165,8 @@ static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
     return HYBRID_OK;
 }
 
-/* Copies entries [first, first + count) to position `at` of `back`. */
+/* Copies entries [first, first + count) of the chunk's result from the device to index
+   `at` of job.back. */
 static hybrid_status copy_some(const hy_slot *slot, hy_lane *lane, int64_t first,
                                int64_t count, int64_t at)
 {
@@ -241,7 +242,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
    fit: while one half is stored, the next copy fills the other half. */
 typedef struct turns {
     const hy_slot *slot;
-    int64_t half; /* entries of one copy */
+    int64_t half; /* entries of one copy, half of job.back_room */
 } turns;
 
 static int64_t transpose_entries(const turns *t, int64_t k)

@@ -163,7 +163,7 @@ static double trace_lane(const hy_tracer *tracer, const hy_slot *slot,
     event.bound = lane_bound(slot, stage->where);
     if (passage->untimed && stage->where == HY_ON_OUT) {
         time_down(slot, &event);
-    } else if (!passage->untimed) { /* otherwise nothing was copied */
+    } else if (!passage->untimed) { /* else nothing was copied, and both times stay 0 */
         event.begin_ns = ops->mark_ns(passage->begin);
         event.end_ns   = ops->mark_ns(passage->end);
     }

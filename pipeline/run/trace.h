@@ -9,7 +9,7 @@
 typedef struct hy_listener {
     hybrid_trace_fn fn; /* NULL: no receiver */
     void *user;
-    int64_t pass; /* hybrid_event.pass of the run's events */
+    int64_t pass; /* number of the run's pass, for hybrid_event.pass */
     double
         worker_Bps; /* bytes of host memory per second that each worker may move while all
                        workers do */

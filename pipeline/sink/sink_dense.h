@@ -16,7 +16,7 @@ typedef struct hy_dense_sink {
     hy_sink sink; /* must be the first member */
     hy_update update;
     const hy_touched *subset; /* rows of Y that parts have; NULL: all rows */
-    int64_t left;             /* elements that are not reserved yet */
+    int64_t left;             /* number of elements of Y that are not reserved yet */
     hy_empty_rows others;     /* rows of Y outside the subset */
     int others_begun;         /* 1 until the loop that fills the other rows ends */
 } hy_dense_sink;

@@ -12,7 +12,8 @@
 #include "base/threads/tasks.h"
 
 typedef struct hy_inbox {
-    pthread_mutex_t lock; /* guards all fields but the count of tasks */
+    pthread_mutex_t lock; /* guards all fields; the number of tasks is also read without
+                             it */
     pthread_cond_t filled;
     hy_tasks tasks;
     int closed;

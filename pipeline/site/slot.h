@@ -44,7 +44,7 @@ typedef struct hy_slot {
     hy_claim claim; /* the chunk, and its index in the site's list */
     int64_t turn;          /* position of the chunk among those that the run has begun on
                               the site */
-    const hy_stage *stage; /* next stage */
+    const hy_stage *stage; /* next stage of the chunk */
     hy_mark *unseen;       /* last mark that the host has not waited for, or NULL */
     hy_where unseen_on;    /* lane of `unseen` */
     int64_t seen_ns;       /* time, from hy_now_ns(), when the host last saw a mark */
