@@ -16,7 +16,8 @@ enum {
                        be empty */
     SIGN_PART = 8,  /* at least one part in SIGN_PART of the rows must be empty for a look
                        at columns, */
-    FEW       = 2,  /* or there are fewer entries per column than this */
+    FEW = 2,        /* or there must be fewer entries per column of A than this, on
+                       average */
     LEAST_ROW = HY_LINE
 };
 

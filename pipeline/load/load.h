@@ -156,9 +156,10 @@ hybrid_status hy_loader_start(hy_loader *loader, const hy_problem *problem, int6
                               hy_inbox *inbox, int timed, size_t room);
 
 /* load_count.c: lets the device count the scalar products of each row of A, after all of
-   B has arrived. Requires B = A and rows of at most HY_COUNTED_ROW entries. *products
-   lies in the ring and is valid until a run begins. It is NULL if the backend cannot
-   count or if loading failed, which the run reports. */
+   B has arrived. The caller ensures that B is A and that its rows have at most
+   HY_COUNTED_ROW entries. *products lies in the ring and is valid until a run begins. It
+   is NULL if the backend cannot count, the ring is too small, or loading failed, which
+   the run reports. */
 hybrid_status hy_loader_count(hy_loader *loader, const uint32_t **products);
 
 /* Returns 1 if all that the chunk touches is on its way on the lane to the device.
@@ -204,8 +205,8 @@ size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t be
 hybrid_status hy_load_rows(hy_loader *loader, const hy_region *region, int64_t row,
                            int64_t rows);
 
-/* load_columns.c: hy_load_columns_begin() decides whether the device transposes X, and
-   allocates at most `room` bytes for that. hy_load_transposed() loads rows of such an
+/* load_columns.c: hy_load_columns_begin() decides whether the device transposes X, and if
+   so allocates `room` bytes of device memory. hy_load_transposed() loads rows of such an
    X. */
 hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room);
 hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int64_t row,

@@ -89,7 +89,8 @@ static int64_t stored_bytes(const hy_slot *slot)
     return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
 }
 
-/* Returns the bytes of the pack that are copied to the device; it may find A there. */
+/* Returns the bytes of the pack that are copied to the device, without those that the
+   device already has as rows of A or B. */
 static int64_t up_bytes(const hy_job *job)
 {
     const hy_pack *pack = &job->pack;
