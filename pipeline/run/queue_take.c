@@ -74,8 +74,7 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (rest->gathered || rest->kept) /* gathered and cached chunks are taken as a whole
-                                       */
+    if (rest->gathered || rest->kept) /* gathered and cached chunks are taken whole */
         return piece_of(queue, taker, rest, begin,
                         every_row_fits(taker->sharing, rest) ? end : begin);
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
