@@ -279,8 +279,7 @@ hybrid_status hy_split_open(const hy_product *product, const hy_portion *portion
     hy_candidate host;
 
     if (!hy_product_on_device(product) || portions->layout.count == 0)
-        return HYBRID_OK; /* the host computes all of it, or there is nothing to compute
-                           */
+        return HYBRID_OK; /* the host computes all of it, or there are no rows */
     if (product->op == HY_SPGEMM) {
         set_why_not(split, "so it is where the result is sparse");
         return HYBRID_OK;
