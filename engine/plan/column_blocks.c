@@ -9,11 +9,11 @@
 
 enum {
     MOST_PINNED = 3,
-    LEAST_ROW   = HY_X_LINE, /* fewest bytes of a row of a block */
-    LEAST_X     = 64 << 20,  /* bytes of X; a smaller X is sent too quickly to be worth
-                                cutting */
-    HALF_LINE = HY_LINE / 2, /* fewest bytes of a row if X does not fit and whole lines
-                                are too wide */
+    LEAST_ROW   = HY_X_LINE, /* pinned X and Y: fewest bytes of a row of a block */
+    LEAST_X     = 64 << 20,  /* fewest bytes of an X that is cut although it fits; a
+                                smaller X is sent too quickly */
+    HALF_LINE = HY_LINE / 2, /* fewest bytes of a row of a block if X does not fit and
+                                whole cache lines are too wide */
     FORCED_ROW = 16
 };
 
@@ -24,8 +24,9 @@ static int64_t value_size(const hy_product *product)
 
 /* ---- widths ----------------------------------------------------------------------- */
 
-/* Rows of a block are whole cache lines: of the host, or of the device if the device
-   copies them itself. Tests may ask for narrower rows, to get blocks of a narrow X. */
+/* Returns the bytes to which rows of a block are rounded up: a cache line of the host, or
+   of the device if it copies from pinned memory itself. Tests may ask for narrower rows,
+   to get blocks of a narrow X. */
 static int64_t unit_of(const hy_product *product, int pinned)
 {
     const int forced = hy_settings_of(product->engine)->panels > 0;
@@ -35,14 +36,16 @@ static int64_t unit_of(const hy_product *product, int pinned)
     return pinned ? HY_X_LINE : HY_LINE;
 }
 
-/* Returns the columns of each of `panels` blocks, rounded up to `unit` bytes. */
+/* Returns the columns of a block if X is cut into `panels` blocks and the rows of a block
+   are multiples of `unit` bytes. */
 static int64_t cols_of(const hy_product *product, int64_t panels, int64_t unit)
 {
     const int64_t row = (product->b_cols * value_size(product) + panels - 1) / panels;
     return (row + unit - 1) / unit * unit / value_size(product);
 }
 
-/* Returns an image of X in blocks of `cols` columns. */
+/* Returns an image of X in blocks of `cols` columns, the last of which may have
+   `last`. */
 static hy_image in_blocks(const hy_product *product, int64_t cols, int64_t last)
 {
     hy_image image = hy_product_image(product);
@@ -53,8 +56,9 @@ static hy_image in_blocks(const hy_product *product, int64_t cols, int64_t last)
     return image;
 }
 
-/* Returns blocks of `cols` columns, the last of which may grow when blocks are moved to
-   cache lines of Y: the number of blocks does not depend on where Y lies. */
+/* Returns blocks of `cols` columns. The last one may become larger in a run whose blocks
+   begin earlier than planned, at cache lines of Y; so the number of blocks does not
+   depend on where Y lies. */
 static hy_image panels_of(const hy_product *product, int64_t cols)
 {
     hy_image p         = in_blocks(product, cols, cols);
@@ -69,7 +73,7 @@ int hy_column_blocks_may_move(const hy_product *product)
     return !(product->options.flags & HYBRID_DETERMINISTIC);
 }
 
-/* Returns blocks that are all on the device at once. */
+/* Returns at most `panels` blocks that are all on the device at once. */
 static hy_image side_by_side(const hy_product *product, int64_t panels, int pinned)
 {
     hy_image p = panels_of(product, cols_of(product, panels, unit_of(product, pinned)));
@@ -78,7 +82,8 @@ static hy_image side_by_side(const hy_product *product, int64_t panels, int pinn
     return p;
 }
 
-/* Returns at most n blocks for pinned X and Y, or no blocks if that is no gain. */
+/* Returns at most n blocks for pinned X and Y, or no blocks if their rows would be short
+   or one block would hold all of X. */
 static hy_image in_panels(const hy_product *product, int64_t n)
 {
     const hy_image p = side_by_side(product, n, 1);
@@ -108,8 +113,8 @@ hy_image hy_column_blocks_forced(const hy_product *product)
 
 /* ---- X that does not fit ---------------------------------------------------------- */
 
-/* Returns the fewest blocks of which two fit in `bytes`. The last block may grow when
-   blocks are moved to cache lines of Y; if positions are full already, there is one block
+/* The last block is given room for the columns that it gets if blocks begin earlier than
+   planned, at cache lines of Y. If that room is missing, such a run has one block
    more. */
 hy_image hy_column_blocks_within(const hy_product *product, size_t bytes)
 {
@@ -137,7 +142,7 @@ hy_image hy_column_blocks_within(const hy_product *product, size_t bytes)
 
 /* ---- X and Y pinned --------------------------------------------------------------- */
 
-/* Returns the seconds of a run with these blocks, for pinned X and Y. */
+/* Returns the predicted seconds of a run with these blocks, for pinned X and Y. */
 static double seconds_in(const hy_product *product, const hy_layout *layout,
                          const hy_image *panels)
 {
@@ -183,14 +188,15 @@ static size_t room_of(const hy_layout *whole, const hy_image *panels)
     return hy_larger(hy_align(hy_image_room(panels)), whole->shared_bytes);
 }
 
-/* Places packs of A beside `x_bytes` of X. Returns 1 if all packs have a place. */
+/* Chooses packs of A to be cached beside `x_bytes` of X. Returns 1 if all packs fit. */
 static int keeps_all(const hy_product *product, hy_layout *layout, size_t x_bytes)
 {
     hy_layout_keep_beside(product, x_bytes, layout);
     return product->rates.memory > x_bytes && hy_layout_keeps_all(layout);
 }
 
-/* Blocks are no gain if chunks run one at a time or X is small. */
+/* Returns 1 if blocks may be a gain: X is not small, and there are at least as many
+   chunks as slots. In tests that ask for blocks, always. */
 static int may_gain(const hy_product *product, const hy_layout *layout)
 {
     return hy_settings_of(product->engine)->panels > 0 ||

@@ -4,20 +4,24 @@
 
 #include "engine/plan/layout.h"
 
-/* Returns as many blocks as a test asks for, for an X that fits. Two are on the device at
-   once. */
+/* Cuts an X that would fit the device into about as many column blocks as a test asks for
+   (hy_settings.panels). Two of them are on the device at once. */
 hy_image hy_column_blocks_forced(const hy_product *product);
 
-/* Returns the fewest blocks of which two fit in `bytes` of device memory; the image is
-   whole if even narrow blocks do not fit. */
+/* Returns the image of X in the fewest column blocks of which two fit in `bytes` of
+   device memory. Its axis is HY_AXIS_NONE if even narrow blocks do not fit, or if one
+   block would hold all columns. */
 hy_image hy_column_blocks_within(const hy_product *product, size_t bytes);
 
-/* Prepares a layout with a whole X for runs in column blocks as well, if X and Y are
-   pinned, the blocks are a gain, and A and X fit. Sets layout->if_pinned. */
+/* Compares runs with pinned X and Y in which X comes in column blocks with runs in which
+   X comes whole. If blocks are predicted to be faster, and the packs of all of A fit
+   beside X, sets layout->if_pinned and layout->shared_bytes and marks all packs as
+   cached. The layout keeps its whole X for other runs. */
 void hy_column_blocks_offer(const hy_product *product, hy_layout *layout);
 
-/* Returns 1 if blocks may be moved to cache lines of Y. They must not if every run must
-   have the same bits, since the order of a sum depends on the width of its block. */
+/* Returns 1 if the column blocks of a run may begin at other columns than planned, so
+   that they begin at cache lines of Y. Returns 0 if every run must have the same bits
+   (HYBRID_DETERMINISTIC), since the order of a sum depends on the width of its block. */
 int hy_column_blocks_may_move(const hy_product *product);
 
 #endif /* HY_COLUMN_BLOCKS_H */

@@ -18,7 +18,8 @@ typedef struct option {
     const hy_schedule *schedule;
     double seconds; /* INFINITY: the schedule cannot be used */
     knowledge known;
-    int64_t up; /* bytes sent up, once cut or looked at; -1: unknown */
+    int64_t up; /* bytes of B or X sent to the device in a run, once the chunks are cut
+                   (or, if chunks gather, A was looked at); -1: unknown */
     hy_layout layout;
 } option;
 
@@ -91,7 +92,8 @@ static hybrid_status cut(choice *c, option *o)
 
 /* ---- the best of all ----------------------------------------------------------- */
 
-/* Returns the best schedule of the device; NULL if there is none. */
+/* Returns the fastest schedule on the device, by hy_is_sooner(); NULL if none can be
+   used. */
 static option *find_best_of_device(choice *c)
 {
     option *best = NULL;
@@ -115,7 +117,8 @@ static option *find_best(choice *c)
     return best;
 }
 
-/* Takes steps until the best schedule is known as well as `enough`. */
+/* Takes steps until the best schedule, which the function returns in *best, is known as
+   well as `enough`. *best is NULL if no schedule can be used. */
 static hybrid_status explore(choice *c, knowledge enough, option **best)
 {
     for (;;) {
@@ -165,8 +168,9 @@ static void take(choice *c, option *best, hy_layout *out)
     best->layout = (hy_layout){.depth = 0};
 }
 
-/* Called when no schedule is left. Chunks with the rows that they touch may fit although
-   all of B or X does not, or the other way round, as the rows that one row touches may
+/* Called when no schedule has a layout. Tries chunks that gather, and then all of B or X
+   with a single slot: the rows that a chunk touches may fit although all of B or X does
+   not, or the other way round, as the rows that one row touches, with repetitions, may
    exceed B. */
 static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
 {

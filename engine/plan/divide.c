@@ -16,12 +16,13 @@
 
 /* least part of the run's time that a device must save to join */
 static const double LEAST_GAIN = 0.05;
-/* least part of the work of a device */
+/* least part of the work that a device must get to join */
 static const double LEAST_WEIGHT = 0.01;
-/* least part of an even share, in tests that let all devices join */
+/* tests that let all devices join: least part of an even share that each gets */
 static const double FORCED_WEIGHT = 0.25;
 
-/* A device that takes fixed_s + part * all_s. */
+/* A device. It takes fixed_s + part * all_s seconds for a part of the rows (0 to 1), and
+   alone_s for all. `weight` is the part of the work that it gets. */
 typedef struct share {
     double fixed_s, all_s, alone_s;
     double weight;
@@ -33,12 +34,12 @@ typedef struct division {
     hy_portion *portions; /* one for each device that can compute the product */
     int count;
     share of[HY_MOST_DEVICES];
-    double seconds; /* of the devices that take part so far */
+    double seconds; /* predicted time of a run on the devices that take part so far */
 } division;
 
 /* ---- each for itself ----------------------------------------------------------- */
 
-/* Finds the best candidate of the device that has a layout; *found is 1 if there is
+/* Finds the cheapest candidate of the device that has a layout; *found is 1 if there is
    one. */
 static hybrid_status plan_alone(const division *d, hy_portion *portion, int *found)
 {
@@ -64,7 +65,8 @@ static hybrid_status plan_alone(const division *d, hy_portion *portion, int *fou
     return HYBRID_OK;
 }
 
-/* The bits of a dense result depend on the kind of device that computes a row. */
+/* Returns 1 if rows may be computed on this device as well. The bits of a dense result
+   depend on the kind of device, so HYBRID_DETERMINISTIC then requires the same kind. */
 static int may_differ(const hy_product *product, const hy_backend *device)
 {
     const hy_backend *first = product->backend;
@@ -86,7 +88,7 @@ static hybrid_status plan_others(division *d)
             continue;
         *portion                 = *d->portions;
         portion->product.backend = device;
-        portion->product.host_s  = INFINITY; /* the host does not compute it */
+        portion->product.host_s  = INFINITY; /* the host cannot compute in its place */
         portion->layout          = (hy_layout){.depth = 0};
         HY_TRY(plan_alone(d, portion, &found));
         d->count += found;
@@ -120,9 +122,9 @@ static void measure(division *d)
     }
 }
 
-/* Sets the weights so that all devices that take part finish at the same time, (1 + sum
-   of fixed / all) / (sum of 1 / all). A device whose fixed time is longer gets no
-   rows. */
+/* Sets the weights so that all devices that take part finish at the same time, which is
+   (1 + sum of fixed_s / all_s) / (sum of 1 / all_s). A device with a longer fixed_s gets
+   no rows, unless a test lets all devices join. */
 static void weigh(division *d)
 {
     const int all      = hy_settings_of(d->portions->product.engine)->all_devices;
@@ -203,14 +205,15 @@ static void choose(division *d)
 
 /* ---- which rows ---------------------------------------------------------------- */
 
-/* Returns the scalar products and rows before `row`. */
+/* Returns the work before `row`: scalar products plus rows. */
 static double work_before(const hy_profile *profile, int64_t row)
 {
     return (double)hy_profile_range(profile, 0, row, profile->out_cols).products +
            (double)row;
 }
 
-/* Returns the first row before which there is at least `work`. */
+/* Returns the first row before which there is at least `work` (scalar products plus
+   rows). */
 static int64_t row_at(const hy_profile *profile, double work)
 {
     int64_t low = 0, high = profile->rows;
@@ -252,12 +255,12 @@ static void give_rows(division *d)
             d->portions[kept] = *p;
         kept++;
     }
-    d->portions[kept - 1].end = profile.rows; /* corrects rounding */
+    d->portions[kept - 1].end = profile.rows; /* rounding may leave rows over */
     d->count                  = kept;
 }
 
-/* Cuts the rows of a dense result again, because positions of packs, column blocks and
-   rings concern these rows only. */
+/* Cuts the portion's own rows of a dense result again: places of packs in the cache,
+   column blocks and rings depend on the rows. */
 static hybrid_status cut_own(const division *d, hy_portion *p)
 {
     hy_product *product = &p->product;
@@ -287,9 +290,9 @@ hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *po
 
 /* ---- rows of others ------------------------------------------------------------ */
 
-/* A device may take rows of others if it has all of B or X, or its packs carry what they
-   need. Rows of a resident A stay where they are, and so do rows whose bits depend on
-   their chunk. */
+/* Returns 1 if the device may take rows of others: it has all of B or X, or its packs
+   contain what they need. Rows of a resident A stay where they are, and so do rows whose
+   bits depend on their chunk. */
 static int may_take(const hy_portion *portion)
 {
     const unsigned flags = portion->product.options.flags;

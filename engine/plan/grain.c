@@ -3,8 +3,8 @@
    Each chunk costs launches and hand-overs between threads, whatever its size, but
    copies, kernels and workers overlap only if there are several chunks, and the first
    chunk's operands and the last chunk's result overlap with nothing. On a device the
-   number of chunks is the one with the least estimate, within the limits of one chunk. If
-   operands and result are on the device nothing is copied, and one chunk is best. */
+   number of chunks is the one with the least estimate, within the limits below. If
+   operands and result are in device memory nothing is copied, and one chunk is best. */
 #include "engine/plan/grain.h"
 
 #include <math.h>
@@ -16,28 +16,35 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    DEVICE_PRODUCTS = 128 << 20, /* scalar products of a chunk that keep a GPU busy for
-                                    some milliseconds */
-    OUT_BYTES     = 128 << 20,   /* bytes of C that a chunk is expected to make */
-    CARRIED_BYTES = 32 << 20,    /* bytes of B that a chunk brings: packs stay in the
-                                    cache */
-    DENSE_BYTES   = 32 << 20,    /* bytes of Y in a chunk of SpMM on a device */
-    BLOCK_CHUNKS  = 8,           /* least number of chunks of each column block of X */
-    MOST_TIMES    = 16,          /* largest multiple of the least number of chunks */
-    MIN_PRODUCTS  = 1 << 12,     /* fewest scalar products of a chunk */
-    HOST_PRODUCTS = 256 << 10,   /* scalar products per core: results of all slots stay in
-                                    the last-level cache */
+    DEVICE_PRODUCTS = 128 << 20, /* SpGEMM on a device: most scalar products of a chunk;
+                                    they keep a GPU busy for some milliseconds */
+    OUT_BYTES = 128 << 20,       /* most bytes of C that a chunk on a device is expected
+                                    to make */
+    CARRIED_BYTES = 32 << 20,    /* most bytes of B in the pack of a chunk, so that packs
+                                    stay in the CPU's cache */
+    DENSE_BYTES  = 32 << 20,     /* SpMM on a device: most bytes of Y in a chunk */
+    BLOCK_CHUNKS = 8,            /* least number of chunks of each column block of X */
+    MOST_TIMES   = 16,           /* the number of chunks is at most this many times the
+                                    least possible */
+    MIN_PRODUCTS  = 1 << 12,     /* fewest scalar products of a chunk on a device */
+    HOST_PRODUCTS = 256 << 10,   /* SpGEMM on the host: scalar products of a chunk per
+                                    core, with which results of all slots stay in the
+                                    last-level cache */
     HOST_LEAST = 1 << 20,        /* SpGEMM on the host: scalar products that a chunk
                                     should have, at least; with few threads, at most */
-    FEW_LEAST  = 256 << 10, /* the same on few cores, where buffers are fresh pages */
-    FEW_CHUNKS = 16,        /* number of chunks from which they are longer */
-    HOST_DENSE = 128 << 20  /* scalar products of SpMM per core, about 0.1 s; see below */
+    FEW_LEAST = 256 << 10, /* as HOST_LEAST, but for hy_product_by_few(), where buffers
+                              are fresh pages */
+    FEW_CHUNKS = 16,       /* hy_product_by_few(): a product with more chunks of
+                              FEW_LEAST than this has longer chunks, up to HOST_LEAST */
+    HOST_DENSE = 128 << 20 /* SpMM on the host: scalar products of a chunk per core,
+                              about 0.1 s of work */
 };
 
 /* ---- limits ------------------------------------------------------------------------ */
 
-/* Returns the scalar products of SpGEMM that make OUT_BYTES, as far as is known, or that
-   need CARRIED_BYTES where each product brings its entry of B. */
+/* Returns the most scalar products of an SpGEMM chunk on a device: those that make
+   OUT_BYTES of C, as far as is known, or, if packs contain an entry of B for each scalar
+   product, those that need CARRIED_BYTES. */
 static double most_sparse(const hy_product *product)
 {
     const hy_features *f = &product->profile.features;
@@ -69,8 +76,8 @@ static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
     return hy_max(bytes / DENSE_BYTES + 1, least_of_image(product, &layout->image));
 }
 
-/* Returns the least number of chunks that fit the slots; a large B or X leaves little
-   room. */
+/* Returns the least number of equal chunks of which each fits a slot; a large B or X
+   leaves little room for slots. */
 static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
 {
     const size_t image = hy_align(hy_image_room(&layout->image));
@@ -90,7 +97,7 @@ static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
 
 /* ---- a device ---------------------------------------------------------------------- */
 
-/* Returns the seconds of a run with `chunks` equal chunks. */
+/* Returns the predicted seconds of a run with `chunks` equal chunks. */
 static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t needs,
                          int64_t chunks, const hy_circumstances *found)
 {
@@ -99,8 +106,9 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
     return hy_estimate_seconds(p->product, &e);
 }
 
-/* A plan that will run often does not know whether X and Y will be pinned, so the mean of
-   both cases counts. With a reduced A, workers copy both in any case. */
+/* Returns the predicted seconds of a run. A plan that will run often does not know
+   whether X and Y will be pinned, so it takes the mean of both cases. With a reduced A,
+   workers copy X and Y in any case. */
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
                       int64_t chunks)
 {
@@ -114,8 +122,9 @@ static double seconds(const hy_planning *p, const hy_layout *layout, int64_t nee
     return (s + seconds_if(p, layout, needs, chunks, &found)) / 2;
 }
 
-/* Increases the number of chunks by a third or a half at a time, as long as the run gets
-   shorter. */
+/* Returns the number of chunks with the shortest predicted run. Tries larger and larger
+   numbers, by a third or a half at a time, until one is no better and more than twice the
+   best. */
 static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 {
     const int64_t least =
@@ -138,8 +147,9 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 
 /* ---- either ------------------------------------------------------------------------ */
 
-/* Getting the pages of a buffer takes as long as computing what fills the buffer once.
-   The fewer chunks there are, the shorter they are. */
+/* Getting the pages of a buffer takes as long as computing what fills the buffer once. A
+   product with few chunks, which fill each buffer only a few times, therefore has short
+   chunks, with small buffers. */
 static int64_t products_of_few(const hy_product *product)
 {
     const int64_t share = product->profile.features.products / FEW_CHUNKS;
@@ -147,8 +157,9 @@ static int64_t products_of_few(const hy_product *product)
     return hy_min(hy_max(share, FEW_LEAST), HOST_LEAST);
 }
 
-/* In place a chunk of SpMM is one parallel loop that ends with its last piece, so there
-   are as few chunks as let an interrupt be seen soon. */
+/* Returns the scalar products of a chunk that the host computes in place. A chunk of SpMM
+   is one parallel loop, at whose end workers wait for the last of them, so there are as
+   few chunks as let an interrupt be seen soon. */
 static int64_t host_products(const hy_product *product)
 {
     const int64_t threads = hy_pool_threads(product->engine->ctx.pool);

@@ -5,10 +5,12 @@
 #include "engine/plan/layout.h"
 
 /* Returns the number of chunks, 1 or more, with which a run of the layout is predicted to
-   be shortest (estimate.h). If the product is computed in place, it suits the workers. */
+   be shortest (estimate.h). For a product that is computed in place, each chunk gets
+   enough work for all workers instead. */
 int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout);
 
-/* Returns the scalar products that each chunk should have. */
+/* Returns the most scalar products that a chunk should have, so that there are
+   hy_grain_chunks() chunks. */
 int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout);
 
 #endif /* HY_GRAIN_H */

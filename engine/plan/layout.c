@@ -8,13 +8,17 @@
 #include "pipeline/site/pack_cache.h"
 #include "pipeline/site/tenant.h"
 
-enum { QUICK = 4 /* sending this many bytes takes less time than reading one */ };
+enum {
+    QUICK = 4 /* reading this many bytes of host memory takes at least as long as
+                 sending one */
+};
 
 /* ---- what is there ---------------------------------------------------------------- */
 
-/* Finds which rows of B or X each chunk waits for. This reads at least one cache line for
-   each row of A. If X is so small that all of it is sent sooner, a product that runs once
-   does without. A ring of rows needs it always. */
+/* Finds which rows of B or X each chunk waits for (hy_chunk.first and needs). This reads
+   at least one cache line for each row of A. If sending all of B or X takes less time
+   than that, and the product runs once, every chunk waits for all of it instead. A ring
+   of rows always needs the exact rows. */
 static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout)
 {
     hy_context *ctx     = &p->product->engine->ctx;
@@ -36,8 +40,9 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
-/* Returns the room for B or X. For an operand in device memory it is the room for copies
-   that kernels need: offsets, or an X in another order, unless that does not fit. */
+/* Returns the bytes of device memory for B or X, of which the image takes `image`. An
+   operand in the caller's device memory needs only copies for kernels: offsets of B, or
+   an X in another order, unless that does not fit. */
 static size_t room_of(const hy_product *product, size_t image)
 {
     if (!product->second_there)
@@ -56,7 +61,8 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
     const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
     if (gathered && product->variant->form == HY_FORM_NONE)
-        layout->image.axis = HY_AXIS_NONE; /* chunks carry B anyway */
+        layout->image.axis = HY_AXIS_NONE; /* packs contain entries of B, so nothing is
+                                              gathered */
     const int64_t rows   = p->product->options.chunk_rows;
     const hy_cut request = {
         .A       = p->A,

@@ -8,48 +8,53 @@
 #include "engine/plan/product.h"
 #include "partition/pattern/extents.h"
 
-enum { HY_RESIDENT_SHARE = 4 /* slots beside a resident A are small, so that many packs
-                                fit */ };
+enum { HY_RESIDENT_SHARE = 4 /* value of `share` with HYBRID_RESIDENT: slots are small, so
+                                that many packs of A fit beside them */ };
 
-/* Bytes sent up by each way in which an X that does not fit could come; -1: unknown, or
-   the way cannot be used. */
+/* Bytes that a run sends to the device in each way in which an X that does not fit could
+   come: gathered with each chunk, as a ring of rows (a window of X), or in column blocks
+   (panels). -1: unknown, or the way cannot be used. */
 typedef struct hy_ways_up {
     int64_t gathered, window, panels;
 } hy_ways_up;
 
 typedef struct hy_layout {
-    /* set by the caller */
+    /* set by the caller of hy_layout_try() or hy_layout_cut() */
     hy_image image;   /* image of B or X on the device */
     int depth;        /* number of slots; 0: there is no such layout */
-    int share;        /* slots take one part in `share` of what B or X leaves */
-    int64_t products; /* scalar products that a chunk should have (grain.h) */
+    int share;        /* all slots together take one part in `share` of the memory that B
+                         or X leaves */
+    int64_t products; /* most scalar products that a chunk should have (grain.h) */
 
-    /* results */
+    /* filled in by planning */
     hy_image if_pinned;    /* image of X in runs with pinned X and Y, if it has column
                               blocks */
-    size_t resident_bytes; /* bytes of B or X sent to the device, unless it is gathered */
+    size_t resident_bytes; /* bytes of B or X sent to the device in a run; meaningless if
+                              it is gathered */
     size_t shared_bytes;   /* bytes of the room for B or X on the device; 0 if it is
                               gathered */
     size_t converted_bytes; /* room for copies that kernels need of a B or X that the
                                caller has on the device */
     hy_chunk *chunks;
     int64_t count;
-    hy_ways_up ways_up; /* for all ways that were compared, including this one */
-    double seconds;     /* predicted time of a run on the device */
+    hy_ways_up ways_up; /* of the ways that were compared, which include this layout's */
+    double seconds;     /* predicted time of the best layout on the device, even if the
+                           host computes instead */
 } hy_layout;
 
 /* The product for which layouts are compared. */
 typedef struct hy_planning {
     const hy_product *product;
     const hybrid_csr *A, *B; /* B is NULL for SpMM */
-    hy_extents *extents;     /* of rows of A; found when first needed (schedule.h) */
+    hy_extents *extents;     /* first and last columns in which blocks of rows of A have
+                                entries; found when first needed (schedule.h) */
 } hy_planning;
 
-/* Computes the results from the fields that the caller has set. The layout has 0 slots
-   and no chunks, without an error, if some row does not fit. The caller frees it. */
+/* Cuts the chunks, from the fields that the caller has set. If some row does not fit, the
+   layout has 0 slots and no chunks, which is not an error. The caller frees it. */
 hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout);
 
-/* Does the same, but a row that does not fit is an error: NO_DEVICE_MEMORY names the
+/* As hy_layout_try(), but a row that does not fit is an error: NO_DEVICE_MEMORY names the
    row. */
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
 
@@ -57,11 +62,13 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
    allowed. */
 void hy_layout_free(const hy_product *product, hy_layout *layout);
 
-/* Places packs of A that are to be cached, as many as fit. */
+/* Chooses the packs of A that will be cached on the device, as many as fit beside B or X
+   and the slots, and marks their chunks (hy_chunk.kept). */
 void hy_layout_keep(const hy_product *product, hy_layout *layout);
 
-/* Does the same beside `shared` bytes of B or X. Packs that last from run to run leave
-   other live plans the device memory that they need to run. */
+/* As hy_layout_keep(), but beside `shared` bytes of B or X. Packs that last from run to
+   run leave other live plans the device memory that they need to run.
+   hy_layout_keeps_all() returns 1 if the packs of all chunks are marked. */
 void hy_layout_keep_beside(const hy_product *product, size_t shared, hy_layout *layout);
 int hy_layout_keeps_all(const hy_layout *layout);
 

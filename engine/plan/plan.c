@@ -16,14 +16,15 @@
 #include "engine/plan/reduce.h"
 #include "engine/plan/weigh.h"
 
-/* A call that takes at least this many times as long as a look at the positions of
-   entries is worth the look, if only for its estimate. */
+/* A call whose predicted time is at least this many times that of looking at the
+   positions of entries is worth the look, if only for its estimate. */
 static const double LOOKS = 10;
 
 /* ---- the variant and its layout --------------------------------------------------- */
 
-/* Chunks of the host lie in host memory, unless the caller limits device memory. The
-   sentence names the row. */
+/* Returns the error for a row that fits no slot; the sentence, which exists, names the
+   row. Chunks of the host lie in host memory, so the error is NO_MEMORY for the host
+   unless the caller limits device memory. */
 static hybrid_status no_room(const hy_product *product)
 {
     const hy_backend *backend = product->backend;
@@ -33,8 +34,9 @@ static hybrid_status no_room(const hy_product *product)
     return HYBRID_NO_MEMORY;
 }
 
-/* Picks the cheapest of these candidates whose backend has room for the work. Picks none
-   if the host is predicted to be faster than a device. */
+/* Cuts the product for the cheapest of candidates [begin, end) whose backend has room for
+   it. If the host is predicted to be faster than that device, nothing is cut, and
+   plan->spared_s is set to the device's seconds. */
 static hybrid_status choose_of(hybrid_plan *plan, const hybrid_csr *A,
                                const hybrid_csr *B, int begin, int end)
 {
@@ -95,8 +97,8 @@ static hybrid_status rank(hybrid_plan *plan)
                               why_not);
 }
 
-/* Inspects the operands and ranks again, in place of the profile and candidates of the
-   plan. */
+/* Inspects the operands completely, in place of what was found before, and ranks
+   again. */
 static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                           const hy_counter *counter)
 {
@@ -105,7 +107,8 @@ static hybrid_status look(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     return rank(plan);
 }
 
-/* Returns 1 if the host may compute this SpMM, whatever inspection finds. */
+/* Returns 1 if the options leave it open whether host or device computes this SpMM, so
+   that the host may be chosen before A is inspected completely. */
 static int may_be_settled(const hy_product *product)
 {
     const hybrid_plan_options *o = &product->options;
@@ -127,7 +130,8 @@ static int is_settled(hybrid_plan *plan, const hybrid_csr *A, double look_s)
     return host == 0 || plan->spared_s > 0;
 }
 
-/* Plans the product as one chunk, which needs no ranges of rows. */
+/* Assigns the host's best variant to the product. Returns 1 if it then has a single
+   chunk, which needs no prefix sums over rows. Returns 0 if the host is refused. */
 static int is_one_chunk(hy_product *product, const hy_candidates *candidates,
                         const hybrid_csr *A)
 {
@@ -148,8 +152,8 @@ static int is_short(const hybrid_plan *plan, double look_s)
     return hy_weigh_worst(&plan->product, &plan->candidates) < LOOKS * look_s;
 }
 
-/* Returns 1 if the host finishes before a device could, whatever the variant: then only
-   the host's variants are candidates. */
+/* Ranks only the host's variants, and returns 1 if the host finishes before a device
+   could, whatever the device's variant. The candidates stay those of the host then. */
 static int is_tiny(hybrid_plan *plan)
 {
     const hy_product *product   = &plan->product;
@@ -166,8 +170,8 @@ static int is_tiny(hybrid_plan *plan)
                         hy_estimate_least_s(&rates));
 }
 
-/* Plans by sizes alone, or by sizes and positions of entries, if that is enough for a
-   product that the host computes once. */
+/* Plans by sizes alone, or by sizes and positions of entries. *enough is set to 1 if the
+   host computes the product, in a single chunk, so that no more is needed. */
 static hybrid_status look_at_sizes(hybrid_plan *plan, const hybrid_csr *A, int *enough)
 {
     hy_product *product = &plan->product;
@@ -211,7 +215,8 @@ static hybrid_status look_as_needed(hybrid_plan *plan, const hybrid_csr *A,
     return rank(plan);
 }
 
-/* Only a device uses the reduced A: the host reads operands in place. */
+/* Plans with the reduced A, on a device only: the host reads operands in place and needs
+   no reduced A. */
 static hybrid_status choose_reduced(hybrid_plan *plan)
 {
     const hybrid_csr *A = &plan->product.hypersparse.A;
@@ -227,8 +232,8 @@ static int gives_way(hybrid_status status)
            status == HYBRID_UNSUPPORTED;
 }
 
-/* Plans for the reduced A if that pays, there is memory for it, and a variant computes
-   it; otherwise for all of A. */
+/* Plans with the reduced A if there is one, there is memory for it, and a variant
+   computes it; otherwise with all of A. */
 static hybrid_status choose_reduced_or_all(hybrid_plan *plan, const hybrid_csr *A,
                                            const hybrid_csr *B, const hy_counter *counter)
 {
@@ -268,7 +273,8 @@ static hybrid_status look_and_choose(hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- the sites -------------------------------------------------------------------- */
 
-/* B may be on its way to the first device, whose portion may be another one, or none. */
+/* Opens the site of each portion. The loader *early, which prefetches B to the first
+   device, goes to the portion on that device, or ends if there is none. */
 static hybrid_status open_sites(hybrid_plan *plan, hy_loader **early)
 {
     hy_loader *none = NULL;
@@ -314,7 +320,8 @@ static hybrid_status make(hybrid_plan *plan, const hybrid_csr *A, const hybrid_c
     HY_TRY(divide(plan, A, B));
     HY_TRY(open_sites(plan, early));
     HY_TRY(hy_split_open(&plan->product, plan->portions, plan->count, &plan->split));
-    plan->product.options.variant = NULL; /* the name belongs to the caller */
+    plan->product.options.variant = NULL; /* the name belongs to the caller, who may free
+                                             it */
     for (int i = 0; i < plan->count; i++)
         plan->portions[i].product.options.variant = NULL;
     return hy_progress_check(&plan->product.engine->ctx.progress);
@@ -343,11 +350,11 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->count         = 1;
     plan->history.bound = (hy_bound *)(void *)(plan->portions + devices);
     hy_portion_of(&plan->product, plan->portions);
-    plan->portions->traffic.other_up = -1; /* unknown until it is asked for */
+    plan->portions->traffic.other_up = -1; /* other_up is unknown until it is asked for */
     HY_TRY_ELSE_DONE(make(plan, A, B, &early));
 done:
     if (status == HYBRID_OK) {
-        plan->unasked = NULL; /* belongs to the caller */
+        plan->unasked = NULL; /* it belongs to the caller, who may free it */
         *out          = plan;
         return HYBRID_OK;
     }

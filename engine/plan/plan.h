@@ -14,8 +14,10 @@
 /* What runs leave to later runs, to explain and to reports. */
 typedef struct hy_history {
     hy_pattern pattern;   /* SpGEMM with HYBRID_REUSE: where rows of C begin */
-    hy_bound *bound;      /* chunks of each portion in the last run, or as planned */
-    hybrid_report report; /* of the last run, or as planned */
+    hy_bound *bound;      /* chunks of each portion in the last run; before the first run,
+                             as planned */
+    hybrid_report report; /* of the last run; before the first run, what is
+                             predicted */
 } hy_history;
 
 /* The operands of a one-shot call. */
@@ -28,27 +30,30 @@ typedef struct hy_once {
 struct hybrid_plan {
     hy_product product; /* the whole product, as the first portion's site computes it */
     hy_candidates candidates;
-    const hy_once *unasked; /* one-shot call whose X and Y may be pinned, until that is
-                               found out; else NULL */
+    const hy_once *unasked; /* the one-shot call, until planning has found out whether its
+                               X and Y are pinned; NULL afterwards and for other plans */
     void *a_offsets; /* offsets, in host memory, of an A in device memory */
-    hybrid_index a_offset_type; /* their type */
-    double plan_s;   /* planning time, if the plan is handed out */
+    hybrid_index a_offset_type; /* type of a_offsets */
+    double plan_s;   /* planning time in seconds, if the plan is handed out */
     int64_t pattern_bytes; /* bytes of patterns that were copied from a device to make the
                               plan */
-    double spared_s; /* predicted time of a device, if the host computes instead; else 0 */
-    hy_split split; /* division between devices and host */
+    double spared_s; /* predicted seconds of a device, if the host computes in its place;
+                        else 0 */
+    hy_split split; /* how the host helps devices, if it does */
     hy_history history;
-    hy_arranged arranged;   /* arranged A, for runs without a pipeline (direct.h) */
+    hy_arranged arranged;   /* pack of A on the device, for runs without a pipeline
+                               (direct.h) */
     struct hy_async *async; /* state of asynchronous runs (async.h) */
     int count;             /* number of sites that compute, without the host that helps
                               devices */
-    hy_portion portions[]; /* room for each of the engine's devices, and for its bound */
+    hy_portion portions[]; /* `count` are used. Memory for one per device of the engine is
+                              allocated, and after it a hy_bound for each. */
 };
 
 /* Makes a plan. B is NULL for SpMM with `dense_cols` columns. The caller has checked the
-   operands. `once` is NULL for a plan that is handed out. A loader of `once` goes on if
-   the plan wants B on its device, and ends before the plan allocates memory if not; the
-   caller no longer has it in either case. */
+   operands. `once` is NULL for a plan that is handed out. The plan takes over the loader
+   once->early, even if planning fails: the loader goes on if the plan wants B on the
+   loader's device, and else ends before the plan allocates device memory. */
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
                            const hybrid_plan_options *options, const hy_once *once,
@@ -58,7 +63,8 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
    that explain and reports show. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Returns the number of chunks of such a run whose rows of A are cached. */
+/* Returns the number of chunks, of a run with these chunks of each portion, whose packs
+   of A are cached. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
 
 /* Returns the bytes of host memory for a C of `rows` rows and `entries` entries, with offsets
@@ -66,7 +72,7 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
 int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type, int64_t rows,
                         int64_t entries);
 
-/* Returns a report with what is known before a run of these chunks. */
+/* Returns a report with what is known before a run with these chunks of each portion. */
 hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound);
 
 #endif /* HY_PLAN_H */

@@ -22,7 +22,8 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **early)
     const size_t shared       = l->count > 0 ? l->shared_bytes : 0;
 
     if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
-        HY_TRY(hy_prefetch_end(early)); /* its memory belongs to other plans now */
+        HY_TRY(hy_prefetch_end(early)); /* the loader is for another device or has memory
+                                           of another size */
     HY_TRY(hy_site_open(backend, &product->rates, product->op, l->chunks, l->count, slots,
                         product->result_there, shared, *early, &portion->site));
     hy_site *site     = portion->site;
@@ -35,8 +36,9 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **early)
     return HYBRID_OK;
 }
 
-/* Returns 1 if a run may use the rooms for X and Y in columns. Pooled blocks could become
-   these rooms, so the backend is asked where memory seems short. */
+/* Returns 1 if device memory is left for transposing X and Y, twice transposed_room. If
+   the budget seems exhausted, an attempt to allocate decides, because free blocks in the
+   backend's pool count as used but may serve. */
 static int leaves_rooms(const hy_product *product)
 {
     hy_backend *backend       = product->backend;
@@ -63,7 +65,8 @@ hybrid_status hy_portion_open(hy_portion *portion, hy_loader **early)
         return HYBRID_OK;
     if (status != HYBRID_OK && status != HYBRID_NO_DEVICE_MEMORY)
         return status;
-    /* pooled blocks of earlier plans may be larger than what was asked for */
+    /* memory may be short because the site was given pooled blocks that are larger than
+       asked for; empties the pool and tries again */
     hy_message_clear(&backend->ctx->message);
     hy_site_close(portion->site);
     portion->site = NULL;
@@ -86,7 +89,7 @@ hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstance
     const hy_layout *layout = &portion->layout;
     const hy_estimate e     = hy_estimate_device(&portion->product, layout, found);
 
-    /* the chunks of a dense result cover its own rows only */
+    /* the layout of a dense result has the portion's own rows only */
     return portion->product.op == HY_SPGEMM && portion->weight < 1
                ? hy_estimate_part(&e, layout, portion->weight)
                : e;

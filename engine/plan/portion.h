@@ -12,36 +12,41 @@
 #include "pipeline/run/queue.h"
 
 typedef struct hy_portion {
-    hy_product product; /* the product as this site computes it; checksums and the reduced
-                           A are the plan's */
+    hy_product product; /* the product as this site computes it; the plan owns the arrays
+                           of the profile and the reduced A */
     hy_layout layout;
     hy_traffic traffic;
     hy_site *site;      /* NULL: not open yet */
-    int64_t begin, end; /* its rows; for a sparse result only if positions are known */
-    double weight;      /* share of the devices' work; all shares sum up to 1 */
-    double rate;        /* work per second, if there are several portions */
+    int64_t begin, end; /* the rows that it owns; used for a sparse result only if
+                           positions of rows in C are known before a run */
+    double weight;      /* share of the work of all devices, 0 to 1; the shares sum up to
+                           1 */
+    double rate;        /* predicted work per second, in scalar products plus rows; set if
+                           there are several portions */
     hy_sharing taking;  /* how it takes rows of others; without a variant it takes none */
 } hy_portion;
 
-/* Makes a portion of the whole product in a layout. */
+/* Makes the portion, in its layout, compute all rows of the product. */
 void hy_portion_of(const hy_product *product, hy_portion *portion);
 
-/* Opens the site for the chunks of the layout. `early` is as in hy_plan_make(); *early is
-   NULL afterwards. After a failure the portion has no site. */
+/* Opens the site for the chunks of the layout, which takes over *early, a loader that
+   prefetches B, or ends it. *early may be NULL and is NULL afterwards. After a failure
+   the portion has no site. */
 hybrid_status hy_portion_open(hy_portion *portion, hy_loader **early);
 
 /* Frees site and layout; a portion without a site is allowed. */
 void hy_portion_close(hy_portion *portion);
 
-/* Returns the estimate of the part of a run that is computed there. */
+/* Returns the estimate of what the portion's site does in a run that finds `found`. */
 hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found);
 
-/* Returns the seconds of a run of all portions, each with what the run finds there, or of
-   the host if it is the only portion. */
+/* Returns the predicted seconds of a run of all portions. found[i] is what the run finds
+   at portion i. If the host is the only portion, `found` is not used. */
 double hy_portions_s(const hy_portion *portions, int count,
                      const hy_circumstances *found);
 
-/* Returns the seconds during which packing and storing keep all workers busy. */
+/* Returns the seconds of a run of all portions during which packing and storing keep all
+   workers busy. */
 double hy_portions_workers_s(const hy_portion *portions, int count,
                              const hy_circumstances *found);
 

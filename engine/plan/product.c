@@ -5,7 +5,8 @@
 #include "base/data/min_max.h"
 #include "pipeline/load/room.h"
 
-/* Returns the room on the device for the operand's columns in 32 bits. */
+/* Returns the bytes of device memory for the operand's columns in 32 bits; 0 if it is not
+   in device memory or has such columns. */
 static size_t narrow_room(const hybrid_engine *engine, const hybrid_csr *A)
 {
     const hybrid_csr *there = A ? hy_spaces_of(&engine->spaces, A) : NULL;
@@ -33,7 +34,7 @@ hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybri
                           .b_cols       = B ? B->cols : dense_cols,
                           .b_nnz        = B ? B->nnz : 0};
 
-    if (product.a_there) /* A stays where it is */
+    if (product.a_there) /* A is read there, so no packs of A are cached */
         product.options.flags &= ~(unsigned)HYBRID_RESIDENT;
     return product;
 }
@@ -70,7 +71,8 @@ hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
 {
     const hybrid_plan_options *o = &product->options;
-    /* blocks pay off in many runs; a named variant and explain look for them too */
+    /* 1: also looks for dense blocks of A. This takes longer than a product does, so it
+       pays off in many runs only; a named variant and explain ask for it too. */
     const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
 
     if (product->op != HY_SPMM)
@@ -78,8 +80,8 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
     return hy_inspect_fill(&product->engine->ctx, A, blocks, &product->profile);
 }
 
-/* Leaves room for transposing X and Y in columns; if X does not fit, only if columns are
-   expected. */
+/* Leaves device memory for transposing a column-major X and Y; if X does not fit the
+   device, only if a column-major X is expected. */
 static void leave_rooms(hy_product *product)
 {
     const hy_features *f = &product->profile.features;
@@ -108,7 +110,7 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
 
 int hy_product_by_few(const hy_product *product)
 {
-    enum { FEW = 4 }; /* threads: measured with two */
+    enum { FEW = 4 }; /* most threads that count as few; measured with two */
 
     return product->once && product->op == HY_SPGEMM && !hy_product_on_device(product) &&
            hy_pool_threads(product->engine->ctx.pool) <= FEW;

@@ -17,29 +17,32 @@ typedef struct hy_product {
     int once;                      /* 1: a one-shot call */
     int pinned;                    /* one-shot call; 1: the device may copy X and Y
                                       directly */
-    int64_t rows, cols;            /* of A */
-    int64_t b_rows, b_cols, b_nnz; /* of B; or rows and columns of X, or of the part of X
-                                      that is sent, and 0 */
+    int64_t rows, cols;            /* sizes of the caller's A, also if the reduced A is
+                                      used */
+    int64_t b_rows, b_cols, b_nnz; /* SpGEMM: of B. SpMM: rows and columns of X, or of the
+                                      rows of X that are sent; b_nnz is 0 */
 
-    /* operands in device memory */
-    hy_backend *there; /* the device that has them and computes; NULL: all are in host
-                          memory */
+    /* operands and result in device memory */
+    hy_backend *there; /* the device whose memory has them and which computes; NULL: all
+                          are in host memory */
     int a_there, second_there, result_there; /* 1 if A; B or X; or the result is in device
                                                 memory */
-    size_t narrow_room; /* bytes for 64-bit columns in 32 bits */
+    size_t narrow_room; /* bytes of device memory for columns of A and B in 32 bits, if
+                           they have 64 */
 
     /* results of inspection */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
     hy_profile profile; /* of A, or of the reduced A */
-    double host_s;      /* predicted time of an SpMM that the host may take from the
+    double host_s;      /* predicted seconds of an SpMM that the host may take from the
                            device; else INFINITY */
 
     /* set by hy_product_assign() */
     const hy_variant *variant;
     hy_backend *backend;
-    hy_rates rates;     /* of the backend; `memory` is what the rooms below leave */
-    size_t transposed_room; /* bytes of each of two rooms on the device, for X and for Y
-                               in columns */
+    hy_rates rates;     /* of the backend; rates.memory is the budget less narrow_room and
+                           both rooms below */
+    size_t transposed_room; /* bytes of the device memory in which parts of a column-major
+                               X are transposed; a second room of this size is for Y */
 } hy_product;
 
 /* Makes the product of these operands. B is NULL for SpMM with `dense_cols` columns. */
@@ -47,22 +50,23 @@ hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybri
                          int64_t dense_cols, const hybrid_plan_options *options);
 void hy_product_free(hy_product *product);
 
-/* Finds what sizes tell about an SpMM (hy_inspect_sizes()). */
+/* Fills in what the sizes of A and X tell about an SpMM, as hy_inspect_sizes() does. */
 hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A);
 
-/* Inspects A, or the reduced A, and B, in place of what was found before. `counter` is as
-   in inspect.h. */
+/* Inspects A, or the reduced A, and B, in place of what was found before. `counter` lets
+   a device count scalar products, or is NULL. */
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter);
 
-/* Finds in addition how the entries of A lie, for an SpMM. */
+/* SpMM: finds how close together the entries of A lie (hy_features.tile_fill). SpGEMM:
+   does nothing. */
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A);
 
-/* Returns 1 if all of B or X leaves slots some room on the backend. An estimate tells how
-   small chunks become. */
+/* Returns 1 if all of B or X is on the device, or fits and leaves slots some room. How
+   small chunks become is not considered. */
 int hy_product_fits(const hy_product *product);
 
-/* Lets this variant compute the product on this backend. */
+/* Lets this variant compute the product on this backend, with its rates. */
 void hy_product_assign(hy_product *product, const hy_variant *variant,
                        hy_backend *backend);
 
@@ -78,30 +82,32 @@ static inline int hy_product_on_device(const hy_product *product)
     return product->backend->ops->copy != NULL;
 }
 
-/* Returns 1 if operands and result are on the device, so that nothing is copied. */
+/* Returns 1 if operands and result are in device memory, so that nothing is copied. */
 static inline int hy_product_is_there(const hy_product *product)
 {
     return product->a_there && product->second_there && product->result_there;
 }
 
-/* Returns 1 if X and Y are expected in columns, more than one, which take the host longer
-   than rows. */
+/* Returns 1 if X and Y are expected to be column-major and have several columns. The host
+   takes longer for them than for row-major ones. */
 static inline int hy_product_in_columns(const hy_product *product)
 {
     return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
 }
 
-/* Returns 1 if a few cores of the CPU compute a one-shot SpGEMM. Each chunk in flight has a
-   buffer whose pages the system provides while the product is computed. */
+/* Returns 1 if the host computes a one-shot SpGEMM with so few threads that the pages of
+   chunk buffers, which the system provides while the product is computed, take a large
+   part of the time. */
 int hy_product_by_few(const hy_product *product);
 
-/* Returns the image of all of B or X as the variant reads it on the device. It has no
-   form if the product is computed in place or chunks carry what they need. */
+/* Returns the image of all of B or X as the variant reads it on the device. Its form is
+   HY_FORM_NONE if the product is computed in place or packs of A contain what they need
+   of B. */
 hy_image hy_product_image(const hy_product *product);
 
-/* Returns 1 if chunks find X and Y where the caller has them. The host needs that to
-   compute some of the rows, and a device to copy them directly. The reduced A uses some
-   rows of each only. */
+/* Returns 1 unless the reduced A is used, which refers to some rows of X and Y only.
+   Without it, row numbers of chunks are those of X and Y where the caller has them: the
+   host needs that to compute some of the rows, and a device to copy X and Y directly. */
 static inline int hy_product_has_views(const hy_product *product)
 {
     return !hy_is_hypersparse(&product->hypersparse);

@@ -10,8 +10,8 @@
 
 enum {
     CHUNKS         = 8,
-    CHUNK_PRODUCTS = 8 << 20 /* chunks that are assumed on a device, for
-                                all variants */
+    CHUNK_PRODUCTS = 8 << 20 /* predictions for a device assume at most CHUNKS chunks,
+                                each with CHUNK_PRODUCTS scalar products or more */
 };
 
 int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
@@ -21,7 +21,8 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
     return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
 }
 
-/* With a resident A, predicts a later run. */
+/* Returns the predicted seconds of a run with this candidate; of a later run, which finds
+   its packs cached, if A is resident. */
 static double predict(const hy_product *product, const hy_candidate *c)
 {
     const hy_circumstances found = hy_circumstances_of(product);
@@ -67,7 +68,8 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
     return c;
 }
 
-/* Adds a candidate, cheapest first, behind the first `begin`. */
+/* Inserts a candidate among those from index `begin` on: cheapest first, refused ones
+   last. */
 static void add(hy_candidates *out, int begin, hy_candidate c)
 {
     int i = out->count++;

@@ -9,9 +9,9 @@ enum { HY_CANDIDATES = 64 };
 typedef struct hy_candidate {
     const hy_variant *variant;
     hy_backend *backend;
-    const char *refused; /* NULL, or why it cannot run */
-    double predicted_s;  /* predicted time of a run as the plan expects it (estimate.h),
-                            if B or X fits */
+    const char *refused; /* NULL, or the reason why it cannot run, a static string */
+    double predicted_s;  /* predicted seconds of a run as the plan expects it
+                            (estimate.h), if B or X fits */
 } hy_candidate;
 
 typedef struct hy_candidates {
@@ -22,21 +22,22 @@ typedef struct hy_candidates {
 /* Returns 1 if the variant belongs to the backend, as "spgemm.host.hash" to "host". */
 int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
 
-/* Ranks the variant of this product named `prefix`, or all variants whose name begins
-   with it (NULL: all of the engine's backend, and those of the host to which AUTO falls
-   back). The cheapest comes first, the device before the host, refused ones last.
-   DETERMINISTIC refuses variants whose sums have no fixed order. UNSUPPORTED, with a
-   sentence that lists each refusal, if none is left. */
+/* Ranks the variants of this product whose names begin with options.variant, or the one
+   that has exactly this name (NULL: all). Variants of the engine's device come first,
+   then those of the host if the options and the engine allow it to compute; on each
+   backend the cheapest comes first and refused ones last. HYBRID_DETERMINISTIC refuses
+   variants whose sums have no fixed order. UNSUPPORTED, with a sentence that lists each
+   refusal, if none is left. */
 hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
 
-/* Ranks variants of that device alone; none may be left. */
+/* Ranks variants of that device or host alone. It is not an error if all are refused. */
 void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out);
 
 /* Returns the index of the first candidate that computes in place, or the number of
    candidates. */
 int hy_rank_first_host(const hy_candidates *candidates);
 
-/* Finds the host's cheapest variant for the product, whatever the options name;
+/* Finds the host's cheapest variant for the product. options.variant is ignored.
    out->variant is NULL if there is none. */
 void hy_rank_host(const hy_product *product, hy_candidate *out);
 

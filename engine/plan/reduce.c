@@ -1,9 +1,10 @@
 /* engine/plan/reduce.c - decides whether a product is computed with the reduced A.
 
    Empty rows are found quickly. Finding empty columns takes a look at all entries, which
-   takes a small part of the bus's time. Planning therefore looks if many rows are empty
-   or entries are few, and for plans that will run often. Workers then gather X and store
-   Y, even if both are pinned; sending a quarter less is worth that. */
+   takes a small part of the time in which the bus sends A. Planning therefore looks if
+   many rows are empty or entries are few, and for plans that will run often. With a
+   reduced A, workers gather X and store Y even if both are pinned; sending at least a
+   quarter less is worth that. */
 #include "engine/plan/reduce.h"
 
 #include "base/data/csr.h"
@@ -11,10 +12,12 @@
 #include "partition/move/sources.h"
 
 enum {
-    LEAST_PART = 4, /* one part in LEAST_PART of rows and columns must be empty */
-    SIGN_PART  = 8, /* one part in SIGN_PART of the rows must be empty for a look at
-                       columns */
-    FEW       = 2,  /* or there are fewer entries per column than this */
+    LEAST_PART = 4, /* at least one part in LEAST_PART of rows and columns together must
+                       be empty */
+    SIGN_PART = 8,  /* at least one part in SIGN_PART of the rows must be empty for a look
+                       at columns, */
+    FEW = 2,        /* or there must be fewer entries per column of A than this, on
+                       average */
     LEAST_ROW = HY_LINE
 };
 
@@ -27,7 +30,9 @@ static const hy_candidate *first_of(const hy_candidates *candidates)
     return &candidates->of[i];
 }
 
-/* With chunk_rows or a share of the host, numbers of rows refer to all of A. */
+/* Returns 1 if a reduced A may pay: an SpMM from host memory on a device, with long rows
+   of X and a large X and Y. With chunk_rows or a share of the host it may not, because
+   numbers of rows refer to all of A. */
 static int may_pay(const hy_product *product, const hy_candidate *best,
                    const hybrid_csr *A)
 {

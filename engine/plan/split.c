@@ -1,9 +1,10 @@
 /* engine/plan/split.c - how much of an SpMM the host takes from the devices.
 
-   Both sides are predicted by their estimates, the host with the cores that are left.
-   Packing for the device keeps all cores busy for a while, and so do, unless X and Y are
-   pinned, filling the loader's ring and storing results. With a resident A, runs after
-   the first count, which pack only what is not cached. */
+   The host takes its rows in pieces, each a range of rows in a slot of its own. Both
+   sides are predicted by their estimates, the host with the cores that are left. Packing
+   for the device keeps all cores busy for a while, and so do, unless X and Y are pinned,
+   filling the loader's ring and storing results. If A is resident, the prediction is for
+   runs after the first, which pack only what is not cached. */
 #include "engine/plan/split.h"
 
 #include <math.h>
@@ -16,20 +17,23 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    SLOTS      = 4,       /* pieces in flight */
-    PIECE      = 4 << 20, /* scalar products of a piece per core */
-    PIECES     = 64,      /* fewest pieces of a large product */
+    SLOTS  = 4,       /* pieces in flight */
+    PIECE  = 4 << 20, /* most scalar products of a piece, for each core */
+    PIECES = 64,      /* the host would compute all of a product in at least this many
+                         pieces */
     SPARE_ROWS = 1024
 };
 
-static const double LEAST_GAIN = 0.05; /* least share of the work, */
-static const double LEAST_GAIN_S =
-    200e-6; /* and least gain in seconds: less is not worth the slots */
+static const double LEAST_GAIN = 0.05; /* the host helps only if its share of the work is
+                                          at least this, */
+static const double LEAST_GAIN_S = 200e-6; /* and if it saves at least so many seconds;
+                                              less is not worth the memory of its slots */
 
 /* bytes of host memory moved for each byte of B or X that workers bring to the ring */
 static const double LOAD_PASSES = 2;
 
-/* Returns 1 if runs with pinned X and Y differ: otherwise workers transpose in every
+/* Returns 1 if runs with pinned X and Y differ from other runs. They do not if kernels
+   read X in another form than rows, because workers then transpose X and Y in every
    run. */
 static int has_kinds(const hy_product *product)
 {
@@ -38,8 +42,8 @@ static int has_kinds(const hy_product *product)
 
 /* ---- prediction ---------------------------------------------------------------- */
 
-/* Computes what each portion finds in runs in which the host takes `share` of the
-   work. */
+/* Computes the circumstances (estimate.h) that each portion finds in runs of this kind in
+   which the host takes `share` of the work. */
 static void foresee(const hy_portion *portions, int count, hy_run_kind kind, double share,
                     hy_circumstances found[HY_MOST_DEVICES])
 {
@@ -52,7 +56,8 @@ static void foresee(const hy_portion *portions, int count, hy_run_kind kind, dou
     }
 }
 
-/* Returns the seconds of such a run in which workers have no time to compute. */
+/* Returns the seconds of a run of this kind in which workers pack, load and store, and
+   have no time to compute. */
 static double busy_seconds(const hy_portion *portions, int count, hy_run_kind kind,
                            const hy_circumstances *found, const hy_rates *host)
 {
@@ -63,8 +68,8 @@ static double busy_seconds(const hy_portion *portions, int count, hy_run_kind ki
     return hy_portions_workers_s(portions, count, found) + loaded / host->mem_Bps;
 }
 
-/* Predicts the rates of both sides and the host's share. Returns the seconds that the
-   host saves. */
+/* Predicts the rates of both sides and the host's share of the work. Returns the seconds
+   that a run is shorter with the host's help. */
 static double predict(const hy_product *product, const hy_portion *portions, int count,
                       hy_run_kind kind, hy_forecast *forecast)
 {
@@ -134,7 +139,8 @@ static const char *find_loss(const hy_product *product, const hy_portion *portio
     return NULL;
 }
 
-/* Chunks that cannot be divided are taken whole. */
+/* Returns the least share of the work for which the host may help. Gathered and cached
+   chunks are taken whole, so then it is at least that of one chunk. */
 static double least_share(const hy_portion *portions, int count)
 {
     double least = LEAST_GAIN;
@@ -147,8 +153,9 @@ static double least_share(const hy_portion *portions, int count)
     return least;
 }
 
-/* Returns NULL, or why the host takes part in no run of this kind. By default it takes
-   part if it is idle otherwise. */
+/* Returns NULL, or why the host takes part in no run of this kind. With
+   HYBRID_SPLIT_DEFAULT it takes part only in runs with pinned X and Y, in which workers
+   are idle otherwise. */
 static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
                                    const hy_forecast *forecast, double least,
                                    double gain_s)
@@ -194,7 +201,8 @@ static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
     return largest;
 }
 
-/* Finds the size of the pieces that the host takes. */
+/* Sets, in both forecasts, the variant with which the host computes and the largest piece
+   that it takes. */
 static void size_pieces(const hy_product *product, const hy_variant *variant,
                         hy_split *split)
 {
@@ -271,8 +279,7 @@ hybrid_status hy_split_open(const hy_product *product, const hy_portion *portion
     hy_candidate host;
 
     if (!hy_product_on_device(product) || portions->layout.count == 0)
-        return HYBRID_OK; /* the host computes all of it, or there is nothing to compute
-                           */
+        return HYBRID_OK; /* the host computes all of it, or there are no rows */
     if (product->op == HY_SPGEMM) {
         set_why_not(split, "so it is where the result is sparse");
         return HYBRID_OK;
@@ -329,8 +336,8 @@ int hy_split_all_stays(const hy_portion *portions, int count)
     return all;
 }
 
-/* Once all of A is cached on devices, A need not be in host memory any longer. The host
-   does not read an X that is not in host memory. */
+/* Once all of A is cached on devices, the caller may free A's arrays, so the host does
+   not help. It does not read an X that is not in host memory either. */
 const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
                                      int count, const hy_problem *problem, int direct)
 {
@@ -344,8 +351,9 @@ const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *po
     return forecast;
 }
 
-/* A device with column blocks in this run does not take rows of others. A forecast says
-   how fast the devices are. */
+/* A device whose X comes in column blocks in this run does not take rows of others.
+   `host` is NULL if the host does not help; its forecast also says how fast the devices
+   are then. */
 static hy_side side_of(const hy_portion *p, const hy_bound *bound, const hy_sharing *host)
 {
     const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;

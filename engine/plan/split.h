@@ -13,16 +13,17 @@
 
 typedef enum hy_run_kind { HY_RUNS_PAGEABLE, HY_RUNS_PINNED, HY_RUN_KINDS } hy_run_kind;
 
-/* Forecast for one kind of runs. */
+/* Forecast for the runs with pinned X and Y, or for the others. */
 typedef struct hy_forecast {
-    const char *why_not; /* why the device is alone; NULL if it is not, or there is none */
-    hy_sharing sharing;  /* how the host takes rows, unless the device is alone */
+    const char *why_not; /* why devices compute alone in these runs; NULL if the host
+                            helps, or if no device computes */
+    hy_sharing sharing;  /* how the host takes rows, if it helps */
     double share;        /* share of the work that the host is expected to take, 0 to 1 */
 } hy_forecast;
 
 typedef struct hy_split {
     hy_forecast
-        of[HY_RUN_KINDS]; /* the same twice if pinned operands change nothing */
+        of[HY_RUN_KINDS]; /* both are alike if pinned X and Y change nothing */
     hy_site *host;        /* NULL: the device is alone in all runs */
 } hy_split;
 

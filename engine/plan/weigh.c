@@ -8,7 +8,7 @@
    With X on the device, workers copy X and Y once each and the device gathers. Few hosts
    gather as fast, but A is sent as well, and with few columns A is most of the bytes.
    Without room for X, workers do more for the device, or in smaller pieces. Times in ms
-   on 16 cores and an H200:
+   on 16 cores and an H200; 128 MiB is a limit on device memory:
 
        product                                       device      host
        stencil27:80, 16 columns                         3.9       1.6
@@ -21,7 +21,7 @@
 
 #include "engine/plan/cut.h"
 
-/* hy_features.tile_fill of rows that share no columns */
+/* hy_features.tile_fill of an A whose rows share no columns: its least value */
 static const double LEAST_FILL = 1.0 / 16;
 
 /* Returns the host's candidate if it may take the product from a device; else NULL. */
@@ -48,7 +48,8 @@ double hy_weigh_host(const hy_product *product, const hy_candidates *candidates)
 hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
                        const hybrid_csr *A, int64_t rows, int64_t cols, double *device_s)
 {
-    hy_product rest   = *product; /* as if the product were computed there */
+    hy_product rest = *product; /* the product with an A that has no empty rows and
+                                   columns, as the device would compute it */
     hy_features *f    = &rest.profile.features;
     const double left = (double)(rows + cols) / (double)(product->rows + product->cols);
 
@@ -65,7 +66,7 @@ hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
     return HYBRID_OK;
 }
 
-/* Returns the device's time, or INFINITY if B or X does not fit. */
+/* Returns the device's predicted seconds, or INFINITY if B or X does not fit. */
 static double fitting_s(hy_product *product, const hy_candidate *device,
                         const hybrid_csr *A, const hybrid_csr *B)
 {

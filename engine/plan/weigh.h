@@ -8,13 +8,15 @@
    and INFINITY if it may not. Called once candidates are ranked for all of A. */
 double hy_weigh_host(const hy_product *product, const hy_candidates *candidates);
 
-/* Returns the host's time, with rows of A that share no columns unless they were
-   inspected; INFINITY if the host does not compute. */
+/* Returns the predicted seconds of the host's best variant. Until positions of entries
+   are inspected, rows of A are assumed to share no columns, which takes longest. INFINITY
+   if no variant of the host is left. */
 double hy_weigh_worst(const hy_product *product, const hy_candidates *candidates);
 
-/* Computes what this candidate would take for `rows` and `cols` rows and columns of A
-   that are not empty, if X does not fit and the host finishes all of A much sooner; else
-   0. */
+/* SpMM with an A of which `rows` rows and `cols` columns are not empty: sets *device_s to
+   the seconds that `device`, a candidate, is predicted to take for them. Sets it to 0 if
+   their X fits the device, or if the host, with time in proportion to rows and columns,
+   is not predicted to be sooner (hy_is_sooner()). */
 hybrid_status hy_weigh(const hy_product *product, const hy_candidate *device,
                        const hybrid_csr *A, int64_t rows, int64_t cols, double *device_s);
 

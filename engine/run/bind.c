@@ -26,7 +26,8 @@ static hy_image moved(const hy_product *product, const hy_image *image,
     return m;
 }
 
-/* Returns the image for a run. */
+/* Returns the image of B or X in this run: column blocks for pinned X and Y, if the
+   layout has them and X and Y suit, or else the planned image. */
 static hy_image image_for(const hy_product *product, const hy_layout *layout, int direct,
                           const hy_problem *problem)
 {
@@ -37,7 +38,7 @@ static hy_image image_for(const hy_product *product, const hy_layout *layout, in
     if (direct && problem->X->order == HYBRID_ROW_MAJOR && in_lines(product, problem->Y))
         return moved(product, pinned, problem);
     if (direct && problem->X->order != HYBRID_ROW_MAJOR && product->transposed_room > 0)
-        return *pinned; /* every column begins where a block does */
+        return *pinned; /* in a column-major Y a block may begin at any column */
     return hy_product_image(product);
 }
 
@@ -68,7 +69,7 @@ hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
     moved_to.image          = bound.image;
     moved_to.resident_bytes = hy_image_bytes(&bound.image);
     bound.list              = hy_chunks_in(&bound.list, &bound.image);
-    if (bound.up > 0) /* the plan has predicted its bytes */
+    if (bound.up > 0) /* only if the plan has predicted them */
         bound.up = hy_traffic_dense_up(product, &moved_to);
     return bound;
 }

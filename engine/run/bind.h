@@ -5,7 +5,8 @@
 #include "engine/rates/traffic.h"
 #include "partition/pattern/chunks.h"
 
-/* The chunks of a run, and the predicted bytes that they send. */
+/* The chunks of a run on one site, and `up`, the predicted bytes that they send to the
+   device. */
 typedef struct hy_bound {
     hy_chunk_list list;
     hy_image image; /* image of B or X in this run */
@@ -16,9 +17,9 @@ typedef struct hy_bound {
    line. */
 hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic);
 
-/* Returns the chunks of a run with this X and Y. If X and Y are copied directly (pin.h),
-   the layout for pinned operands is used. Column blocks are moved to begin at cache lines
-   of Y, unless all runs must have the same bits. */
+/* Returns the chunks of a run with this X and Y. If X and Y are copied directly
+   (`direct`, see pin.h), the layout's image for pinned operands is used. Column blocks
+   are moved to begin at cache lines of Y, unless all runs must have the same bits. */
 hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
                  const hy_traffic *traffic, int direct, const hy_problem *problem);
 

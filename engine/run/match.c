@@ -71,7 +71,7 @@ hybrid_status hy_match_places(const hy_product *product, hybrid_space a,
                    device->index, product->there ? product->there->index : -1);
 }
 
-/* For plans with HYBRID_REUSE. */
+/* Only plans with HYBRID_REUSE have hashes to compare with. */
 hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B)
 {

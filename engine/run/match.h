@@ -5,8 +5,8 @@
 
 #include "engine/plan/plan.h"
 
-/* Compares types, shapes and numbers of entries. `b_rows` and those after it describe B
-   or X; an X has no entries. */
+/* Compares types, shapes and numbers of entries. b_rows, b_cols and b_nnz describe B or
+   X; for X, b_nnz is 0. */
 hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid_csr *A,
                                int64_t b_rows, int64_t b_cols, int64_t b_nnz);
 

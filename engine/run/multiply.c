@@ -41,9 +41,9 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
     reset_peaks(plan);
 }
 
-/* Returns the reference: operands and result are moved once, the second operand with
-   `second_bytes`. Cached rows of A (`there_bytes`) and operands on the device are not
-   moved. */
+/* Returns the bytes that count for the reference time: operands and result are moved
+   once, the second operand with `second_bytes`. Cached rows of A (`there_bytes`) and
+   operands in device memory are not moved. */
 static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
                                  int64_t second_bytes, int64_t nnz_out)
 {
@@ -79,7 +79,8 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
     engine->report = *r;
 }
 
-/* Returns the receiver of the events of the next pass. */
+/* Returns the receiver of the events of the next pass, which is one run through all
+   chunks. Each call begins a new pass. */
 static hy_listener listener_of(hybrid_engine *engine)
 {
     hy_rates host;
@@ -91,8 +92,8 @@ static hy_listener listener_of(hybrid_engine *engine)
                          .worker_Bps = host.mem_Bps / host.width};
 }
 
-/* Returns the seconds since B began to be sent to the device; 0 if it was not
-   prefetched. */
+/* Returns the seconds since the call began, during which B has been on its way to the
+   device; 0 if B was not prefetched. */
 static double ahead_s(const hy_portion *portion, const hy_beginning *start)
 {
     const hy_loader *loader = portion->site->loader;
@@ -198,8 +199,8 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* The host takes no part: rows go to the caller in order, so known offsets are of no
-   use. */
+/* Rows go to the caller's sink in order, so offsets that an earlier run has left are of
+   no use. */
 hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
                              hy_history *history, hy_sink *sink, const int64_t *nnz)
@@ -209,7 +210,8 @@ hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
 
-/* Computes all rows of Y, or those that the reduced A has. */
+/* Computes Y into the sink that suits it: on the device, with the reduced A, or in host
+   memory. */
 static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
                                 const hy_problem *problem, hy_history *history)
 {

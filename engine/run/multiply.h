@@ -5,15 +5,15 @@
 #include "engine/plan/plan.h"
 #include "engine/report/usage.h"
 
-/* Computes C = AB, after checking shapes and, with HYBRID_REUSE, patterns. The call began
-   at `start`. What later runs may use goes to `history`, and the report also to the
-   engine. */
+/* Computes C = AB, after checking shapes and, with HYBRID_REUSE, patterns. `start` says
+   when the call began. What later runs may use goes to `history`, and the report also to
+   the engine. */
 hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C);
 
-/* Computes the same, but rows of C go in order to a sink that the caller has opened and
-   that counts their entries in *nnz. */
+/* As hy_multiply_sparse(), but rows of C go in order to a sink that the caller has opened
+   and that counts their entries in *nnz. */
 hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
                              hy_history *history, hy_sink *sink, const int64_t *nnz);

@@ -15,7 +15,8 @@ typedef struct hy_pattern {
     int known;        /* 1: row_ptr is filled */
 } hy_pattern;
 
-/* Notes the patterns, for a plan with HYBRID_REUSE. */
+/* For a plan with HYBRID_REUSE: stores the hashes of both patterns and allocates row_ptr.
+   hy_pattern_free() frees it. */
 hybrid_status hy_pattern_note(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                               hy_pattern *out);
 void hy_pattern_free(hy_context *ctx, hy_pattern *pattern);
@@ -23,12 +24,12 @@ void hy_pattern_free(hy_context *ctx, hy_pattern *pattern);
 /* Returns 1 if both have the same offset and column arrays. */
 int hy_pattern_same(const hybrid_csr *A, const hybrid_csr *B);
 
-/* BAD_STATE and a sentence if the hashes `a` and `b` of A and B differ from the
-   plan's. */
+/* Fails with BAD_STATE and a sentence if `a` and `b`, the hashes of a run's A and B,
+   differ from the plan's. */
 hybrid_status hy_pattern_check(hy_context *ctx, const hy_pattern *pattern, uint64_t a,
                                uint64_t b);
 
-/* Keeps the offsets of C after a run. */
+/* Copies the offsets of C to row_ptr, if it exists and is not filled yet. */
 void hy_pattern_keep(hy_context *ctx, hy_pattern *pattern, const hybrid_csr *C);
 
 #endif /* HY_PATTERN_H */

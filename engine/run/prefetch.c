@@ -6,8 +6,8 @@
 #include "base/data/min_max.h"
 #include "partition/move/sources.h"
 
-/* Returns 1 if prefetching is worth it; *room is the size of B on the device, as in
-   layout.c. */
+/* Returns 1 if there is a device, and B, with this image, is large enough for prefetching
+   and fits beside slots; *room is then the size of B on the device in bytes. */
 static int is_worth_it(const hybrid_engine *engine, const hy_image *image, size_t *room)
 {
     hy_rates rates;
@@ -33,8 +33,8 @@ static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t roo
 }
 
 enum {
-    FIRST_PART = 16, /* the first 1 / FIRST_PART of the rows of A stands for the first
-                        chunk, and the last of B's rows for its end */
+    FIRST_PART = 16, /* the first 1 / FIRST_PART of A's rows stand for the first chunk,
+                        and the last 1 / FIRST_PART of B's rows for the end of B */
     FIRST_ROWS = 16  /* number of rows that are inspected */
 };
 
@@ -45,7 +45,7 @@ int64_t hy_prefetch_needs(const hybrid_csr *A)
 
     for (int64_t i = 0; i < A->rows && i < step * FIRST_ROWS; i += step) {
         const int64_t end = hy_offset(A, i + 1);
-        /* A has not been checked yet */
+        /* offsets of A have not been checked yet */
         if (end > hy_offset(A, i) && end > 0 && end <= A->nnz)
             last = hy_max(last, hy_cols(A)[end - 1]);
     }

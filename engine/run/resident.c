@@ -15,15 +15,15 @@ int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
         const hy_features *f = &layout->chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    /* includes what the reduced A has left out */
+    /* the offsets of rows that the reduced A leaves out need not be read either */
     if (cache->count == cache->ranges && product->profile.begin == 0)
         sum += 8 * (product->rows - product->profile.rows);
     return sum;
 }
 
-/* A chunk that the host may take is cached once the device has computed it. With column
-   blocks the host may take cached chunks again, so not all count until the device has
-   computed a run alone. */
+/* If the host may help, a chunk is cached once the device has computed it. With column
+   blocks the host may take a cached chunk nevertheless, so one fewer counts until the
+   device has computed a run alone. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t panels, int shared)
 {
     const hy_pack_cache *cache = &site->cache;

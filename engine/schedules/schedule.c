@@ -6,9 +6,9 @@
 #include "engine/plan/grain.h"
 
 enum {
-    DEPTH = 4, /* chunks in flight */
-    DEPTH_SMALL =
-        6, /* chunks in flight if small chunks, CHUNKS of them, fit the caches */
+    DEPTH       = 4, /* slots of a site, which is the number of chunks in flight */
+    DEPTH_SMALL = 6, /* slots for an SpMM whose chunks, each 1 / CHUNKS of A and Y, take
+                        at most CACHED_BYTES in all slots together */
     CHUNKS       = 16,
     CACHED_BYTES = 48 << 20,
     LEAST_ROWS   = 4 * HY_RING_PIECES /* fewest rows of a ring */
@@ -16,8 +16,9 @@ enum {
 
 /* ---- sizes --------------------------------------------------------------------- */
 
-/* Where nothing is copied, chunks have no copies to overlap with. With a few cores two
-   chunks are enough: a core begins the next chunk while others end the one before. */
+/* If operands and result are in device memory, chunks have no copies to overlap with. If
+   the host has only a few cores, two chunks are enough: a core begins the next chunk
+   while others end the one before. */
 int hy_slots_fewer(const hy_product *product)
 {
     if (product->options.depth > 0)

@@ -18,15 +18,16 @@ typedef struct hy_schedule {
     const char *(*refuse)(const hy_product *product);
 
     /* Returns an optimistic estimate from sizes alone: chunks are even, all packs that
-       may be cached are, and A is as favourable as it can be. An estimate without chunks
-       means that sizes leave no room. Pure. */
+       may be cached are, and A is as favourable as it can be. An estimate with 0 chunks
+       means that the schedule cannot be used, for instance because there is no room.
+       Pure. */
     hy_estimate (*promise)(const hy_planning *p);
 
-    /* (optional) Gives the same estimate after a look at A. */
+    /* (optional) Sets *out to an estimate as promise() makes, but after a look at A. */
     hybrid_status (*cost)(const hy_planning *p, hy_estimate *out);
 
-    /* Makes the layout, which the caller frees. NO_DEVICE_MEMORY, with a sentence, if no
-       layout holds all rows. */
+    /* Makes the layout, which the caller frees. If no layout holds all rows, returns
+       NO_DEVICE_MEMORY with a sentence, or a layout with 0 slots. */
     hybrid_status (*cut)(const hy_planning *p, hy_layout *out);
 } hy_schedule;
 
@@ -37,30 +38,32 @@ extern const hy_schedule *const hy_schedules[]; /* simple schedules first; ends 
 
 /* ---- for schedules ------------------------------------------------------------- */
 
-/* Return the number of slots to begin with, and a smaller one for layouts that do not fit
-   with the first. */
+/* Return the number of slots to begin with, and a number, at most as large, for layouts
+   that do not fit with the first. */
 int hy_slots(const hy_product *product);
 int hy_slots_fewer(const hy_product *product);
 
 /* Returns NULL, or the reason why no ring can hold B or X. */
 const char *hy_refuse_ring(const hy_product *product);
 
-/* Returns the rows of the largest ring of X in that part of the budget; 0 if there is
-   none. */
+/* Returns the rows of the largest ring of X in that part of the budget; 0 if not even the
+   smallest ring fits. */
 int64_t hy_ring_rows(const hy_product *product, hy_allowance part);
 
-/* Finds once between which columns the rows of A lie. p->extents->blocks is NULL if some
-   row spans more than the largest ring of rows holds. */
+/* Finds p->extents, the first and last columns of blocks of rows of A, unless they are
+   known. p->extents->blocks is NULL if no ring of rows fits, or if some row spans more
+   columns than the largest ring holds. */
 hybrid_status hy_schedule_look(const hy_planning *p);
 
-/* Returns the estimate of a layout with the number of even chunks that takes the least
-   time. */
+/* hy_schedule_even() returns the estimate of a layout that is not cut, with the number of
+   even chunks that takes the least time. hy_schedule_layout_s() returns the predicted
+   seconds of a run with a layout that is cut. */
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout);
 
 double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout);
 
-/* Makes the first of the `count` layouts that holds all rows; layouts with 0 slots are
-   skipped. */
+/* Cuts the first of the `count` layouts that holds all rows, skipping those with 0 slots.
+   NO_DEVICE_MEMORY if none does. */
 hybrid_status hy_schedule_first(const hy_planning *p, const hy_layout *asked, int count,
                                 hy_layout *out);
 

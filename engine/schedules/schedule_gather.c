@@ -1,7 +1,8 @@
 /* engine/schedules/schedule_gather.c - chunks bring the rows of B or X that they touch.
 
-   The number of these rows is estimated: some ranges of rows of A, as long as a chunk may
-   be, are inspected, and the result is scaled by the entries of A. */
+   How many rows all chunks bring is estimated: some ranges of rows of A, as long as a
+   chunk may be, are inspected, and the result is scaled up in proportion to the entries
+   of A. */
 #include "engine/schedules/schedule.h"
 #include "engine/rates/traffic.h"
 
@@ -13,7 +14,8 @@ static hy_layout asked_for(const hy_product *product, int slots)
     return asked;
 }
 
-/* Returns the estimate of a run whose chunks bring `touch`. */
+/* Returns the estimate of a run whose chunks together bring `touch`, numbers of rows and
+   entries. */
 static hy_estimate bring(const hy_planning *p, hy_touch touch)
 {
     const hy_layout asked = asked_for(p->product, hy_slots_fewer(p->product));

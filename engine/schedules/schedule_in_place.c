@@ -12,11 +12,12 @@
 #include "engine/schedules/schedule.h"
 
 enum {
-    NEAR = 4 /* the part of the last-level cache in which rows near each other may stay
-                is 1 / NEAR */
+    NEAR = 4 /* rows of X that neighbouring rows of A share may take 1 / NEAR of the
+                last-level cache */
 };
 
-/* The estimate by which the host's variant was ranked is a time. */
+/* Returns an estimate whose time is that by which the host's variant was ranked (host_s),
+   or twice that if X and Y are column-major. */
 static hy_estimate far(const hy_product *product)
 {
     const double times = hy_product_in_columns(product) ? 2 : 1;

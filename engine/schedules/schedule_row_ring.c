@@ -25,13 +25,14 @@
 #include "engine/schedules/schedule.h"
 
 static const struct {
-    hy_allowance part; /* part of the budget */
+    hy_allowance part; /* part of the budget that the ring may take */
     int all; /* 1: rows of all chunks in flight must fit, not only those of one */
 } tries[] = {{HY_ALLOW, 1}, {HY_ALLOW_MORE, 1}, {HY_ALLOW_MOST, 0}};
 
 enum { TRIES = sizeof tries / sizeof *tries };
 
-/* Returns a layout whose slots take one part in `share` of what the ring leaves. */
+/* Returns a layout whose slots together take one part in `share` of what the ring
+   leaves. */
 static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t rows)
 {
     const hy_image whole = hy_product_image(p->product);
@@ -40,7 +41,7 @@ static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t r
         .image = hy_image_row_ring(&whole, rows), .depth = slots, .share = share};
 }
 
-/* A ring that holds all rows is not a ring. */
+/* If a ring would hold all rows of X, X fits whole, and this schedule is not used. */
 static hy_estimate promise(const hy_planning *p)
 {
     int64_t rows = 0;
@@ -105,7 +106,8 @@ static hybrid_status try_all(const hy_planning *p, int share, hy_layout *out)
     return HYBRID_OK;
 }
 
-/* Compares small slots with some packs of A cached against large slots with none. */
+/* For a resident A: compares small slots, beside which packs of A are cached, with large
+   slots and no cached packs. */
 static hybrid_status cut_resident(const hy_planning *p, hy_layout *out)
 {
     hy_layout large;

@@ -14,7 +14,8 @@ static hy_estimate promise(const hy_planning *p)
                                        : (hy_estimate){.chunks = 0};
 }
 
-/* Runs with pinned X and Y may use column blocks instead. */
+/* Completes a layout with X or B whole: adds column blocks for runs with pinned X and Y,
+   if they are a gain, or else chooses packs of a resident A to be cached. */
 static void complete(const hy_product *product, hy_layout *layout)
 {
     if (product->options.split != HYBRID_SPLIT_AUTO &&

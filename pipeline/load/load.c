@@ -6,15 +6,16 @@
 #include "base/data/csr.h"
 #include "pipeline/site/tenant.h"
 
-/* Maximum bytes of a piece. Pieces that are copied directly from pinned memory are
-   smaller, so that chunks do not wait behind bytes that they do not need. Workers fill
-   large pieces faster. */
+/* Maximum bytes of a piece of the ring, and of a piece that is copied directly from
+   pinned memory, which is 1 / DIRECT_PIECES of the operand between DIRECT_LEAST and
+   DIRECT_MOST. Direct pieces are smaller, so that chunks do not wait behind bytes that
+   they do not need. Workers fill large pieces faster. */
 enum { PIECE_BYTES = 8 << 20 };
 enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
 
 /* ---- progress -------------------------------------------------------------------- */
 
-/* Puts the tick, which wakes the driver, into its inbox. The lock must be held. */
+/* Wakes the driver: puts the tick, a task, into its inbox. The lock must be held. */
 static void tick(hy_load_progress *progress)
 {
     progress->wanted = -1;
@@ -39,7 +40,8 @@ int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
     return goes_on;
 }
 
-/* Returns the elements (entries of B) up to the last that the chunk touches. */
+/* Returns how many leading elements of X, or entries of B, must be sent before the chunk
+   can begin. */
 static int64_t elements_for(const hy_loader *loader, const hy_chunk *chunk)
 {
     return loader->source.csr
@@ -169,7 +171,7 @@ static void begin(hy_loader *loader, int64_t free, hy_inbox *inbox, int timed)
     reset_ring(&loader->ring, timed);
     p->inbox    = inbox;
     p->free     = free;
-    p->elements = -1; /* not even the row offsets of B */
+    p->elements = -1; /* not even the row offsets of B are sent */
     p->wanted   = -1;
     p->stop = p->ticking = 0;
     p->status            = HYBRID_OK;
@@ -227,7 +229,7 @@ void hy_loader_free(hy_loader *loader, int64_t free)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Reports the loader's error to the context. */
+/* Reports the loader's error sentence to the context. Returns `status`. */
 static hybrid_status tell(const hy_loader *loader, hybrid_status status)
 {
     if (status == HYBRID_OK || loader->said.text[0] == '\0')

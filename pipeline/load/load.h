@@ -20,7 +20,8 @@
 
 enum {
     HY_LOAD_PIECES = 4,
-    HY_COUNTED_ROW = 4096 /* maximum entries of a row; its square fits 32 bits */
+    HY_COUNTED_ROW = 4096 /* hy_loader_count(): maximum entries of a row, of which the
+                             square fits 32 bits */
 };
 
 typedef struct hy_loader hy_loader;
@@ -40,7 +41,8 @@ enum { HY_LOAD_COPIES = 2 }; /* maximum copies of a part: rows and their tail co
 typedef struct hy_load_part {
     const hy_load_way *way;
     hy_region region;
-    int64_t begin, end; /* elements of the region, or rows, depending on the way */
+    int64_t begin, end; /* range of elements of the region, or of rows if the way copies
+                           rows */
     size_t bytes;       /* bytes on the bus */
     int64_t units;      /* units that workers fill, of unit_bytes each */
     size_t unit_bytes;
@@ -55,12 +57,12 @@ struct hy_load_piece {
     const hy_source *source;
     hy_load_part part;
     char *room; /* memory of the piece in the ring */
-    /* Elements of the image that are on their way once this piece is sent; -1 if more
-       pieces complete them. */
+    /* When this piece is sent, so many leading elements of X, or entries of B, are on
+       their way; -1: a later piece completes them. */
     int64_t reached;
-    int untimed; /* `end` has no time; the host's clock counts */
+    int untimed; /* 1: the mark `end` has no time, and the host's clock is read instead */
     hy_mark *begin, *end;
-    int follows;   /* begins when the piece before it ends, so `begin` is not set */
+    int follows;   /* 1: begins when the piece before it ends, so `begin` is not set */
     int64_t bytes; /* bytes being filled or copied; 0: none */
 };
 
@@ -73,7 +75,7 @@ typedef struct hy_load_ring {
     int next;              /* index of the piece to use next */
     hy_load_piece *filled; /* piece that workers fill and that is not sent; or NULL */
     int paused;            /* 1 if the thread has waited since it sent the last piece */
-    int timed;             /* 1: direct copies have times of their own */
+    int timed;             /* 1: direct copies are timed, for a trace */
 } hy_load_ring;
 
 /* Column-major X, which the device transposes in memory of its own. */
@@ -93,9 +95,12 @@ typedef struct hy_load_progress {
     pthread_mutex_t lock;   /* guards all that follows */
     pthread_cond_t changed; /* signals changes of `free`, `stop` and `loading` */
     hy_inbox *inbox;        /* inbox of the driver; NULL before the run begins */
-    int64_t free;           /* leading blocks that no chunk needs any more */
-    int64_t elements;       /* elements of X, or entries of B, sent so far */
-    int64_t wanted;         /* elements that the driver waits for; -1: it does not wait */
+    int64_t free;           /* number of leading blocks of the image that no chunk needs
+                               any more */
+    int64_t elements;       /* leading elements of X, or entries of B, sent so far; -1:
+                               not even the offsets of B */
+    int64_t wanted;         /* value of `elements` that the driver waits for; -1: it does
+                               not wait */
     int stop;
     int loading; /* 1 while the thread loads */
     hybrid_status status;
@@ -109,14 +114,15 @@ struct hy_loader {
     hy_lane_set *lane_set; /* borrowed; its lane copies, and its thread loads */
     hy_source source;      /* source of the operand */
     hy_image image;        /* image on the device */
-    size_t shared_bytes;   /* bytes of `shared`, which is empty while the site rests */
+    size_t shared_bytes;   /* bytes of `shared`, the device memory of the operand, which
+                              is empty while the site rests */
     hy_buffer shared;
     hy_load_ring ring;
     hy_load_columns columns;
     hy_load_times times;
     hy_load_progress progress;
     int begun;       /* 1 from the start of loading until hy_loader_finish() */
-    int first;       /* 1: filling goes before planning instead of in turns with it */
+    int first;       /* 1: filling goes before planning, else they take turns */
     hy_message said; /* error sentence of the thread. It is apart from the context's
                         message, which a plan clears between attempts. */
 };
@@ -129,7 +135,7 @@ hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_load
 /* Allocates the device memory again that hy_loader_leave() freed. */
 hybrid_status hy_loader_return(hy_loader *loader);
 
-/* Frees device memory until hy_loader_return(). Nothing may be under way. */
+/* Frees the device memory until hy_loader_return(). No copy may be under way. */
 void hy_loader_leave(hy_loader *loader);
 
 /* Closes a finished loader. If hy_loader_finish() failed, the lane set must be closed
@@ -137,28 +143,32 @@ void hy_loader_leave(hy_loader *loader);
 void hy_loader_close(hy_loader *loader);
 
 /* Begins to load an operand before there is a run. Source and image are copied. Filling
-   takes turns with loops of HY_COMPUTE, or goes first if `first` is 1. */
+   takes turns with loops of urgency HY_COMPUTE, or goes first if `first` is 1. */
 void hy_loader_begin(hy_loader *loader, const hy_source *source, const hy_image *image,
                      int first);
 
-/* Begins a run: loads B or X of the problem, or continues a load that has begun. `free`
-   leading blocks of the image are not needed. Ticks go to `inbox`. `timed` is 1 if the
-   times of all copies are wanted. The device transposes a column-major X in memory of
-   `room` bytes, or not at all if that is 0. */
+/* Begins a run: loads B or X of the problem, or continues a load that has begun. The
+   first `free` blocks of the image are not needed. Ticks, which tell the driver that a
+   chunk may have what it waits for, go to `inbox`. `timed` is 1 if the times of all
+   copies are wanted. The device transposes a column-major X in memory of `room` bytes, or
+   not at all if that is 0. */
 hybrid_status hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
                               hy_inbox *inbox, int timed, size_t room);
 
 /* load_count.c: lets the device count the scalar products of each row of A, after all of
-   B has arrived. Requires B = A and rows of at most HY_COUNTED_ROW entries. *products
-   lies in the ring and is valid until a run begins. It is NULL if the backend cannot
-   count or if loading failed, which the run reports. */
+   B has arrived. The caller ensures that B is A and that its rows have at most
+   HY_COUNTED_ROW entries. *products lies in the ring and is valid until a run begins. It
+   is NULL if the backend cannot count, the ring is too small, or loading failed, which
+   the run reports. */
 hybrid_status hy_loader_count(hy_loader *loader, const uint32_t **products);
 
 /* Returns 1 if all that the chunk touches is on its way on the lane to the device.
-   Otherwise the tick comes when it is. Only the driver calls this. */
+   Otherwise the tick comes to the driver's inbox when it is, or when loading has failed.
+   Only the driver calls this. */
 int hy_loader_reached(hy_loader *loader, const hy_chunk *chunk);
 
-/* Frees the first `free` blocks. Only the driver calls this. */
+/* Tells the loader that no chunk needs the first `free` blocks of the image any more.
+   Only the driver calls this. */
 void hy_loader_free(hy_loader *loader, int64_t free);
 
 /* Returns the status of loading. The driver calls this when it takes the tick. */
@@ -172,8 +182,8 @@ hybrid_status hy_loader_finish(hy_loader *loader);
 /* load_order.c: loads the operand in the order in which chunks need it. */
 hybrid_status hy_load_all(hy_loader *loader);
 
-/* load.c: reports that `elements` of the image are on their way, unless an error
-   occurred. Returns 0 if loading must stop. */
+/* load.c: reports that so many leading elements of X, or entries of B, are on their way,
+   unless an error occurred. Returns 0 if loading must stop. */
 int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status);
 
 /* load_pieces.c: copies a part to the device. On return workers may still fill its piece,
@@ -187,7 +197,7 @@ hybrid_status hy_load_flush(hy_loader *loader);
 hybrid_status hy_load_retire(hy_loader *loader);
 
 /* load_ways.c: hy_load_elements() loads elements [begin, end) of a region. hy_load_most()
-   returns the maximum bytes of a piece. hy_load_rows() loads rows. */
+   returns the maximum bytes of a piece for them. hy_load_rows() loads rows. */
 hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64_t begin,
                                int64_t end);
 size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t begin,
@@ -195,7 +205,9 @@ size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t be
 hybrid_status hy_load_rows(hy_loader *loader, const hy_region *region, int64_t row,
                            int64_t rows);
 
-/* load_columns.c: prepares for X, and loads rows that the device transposes. */
+/* load_columns.c: hy_load_columns_begin() decides whether the device transposes X, and if
+   so allocates `room` bytes of device memory. hy_load_transposed() loads rows of such an
+   X. */
 hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room);
 hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int64_t row,
                                  int64_t rows);

@@ -13,8 +13,10 @@
 #include "pipeline/site/tenant.h"
 
 enum {
-    DIRECT_LEAST = 4 << 20, /* minimum bytes of X per direct copy */
-    DIRECT_PARTS = 32       /* maximum direct copies, unless smaller than that */
+    DIRECT_LEAST = 4 << 20, /* minimum bytes of a part of X that is copied directly, if
+                               the room has them */
+    DIRECT_PARTS = 32       /* maximum number of direct copies of X, unless they would be
+                               smaller than DIRECT_LEAST */
 };
 
 /* Finds the direct copy of these rows and columns to the loader's memory. Returns 0 if
@@ -27,8 +29,9 @@ static int find_columns(const hy_loader *loader, const hy_rect *rect, hy_row_cop
            source->ops->lines(source, rect, loader->columns.room.ptr, copy);
 }
 
-/* Returns the bytes of a part of X: at most `room` and, through the ring, at most a
-   piece, which must hold a row. Returns 0 if X is not transposed. */
+/* Returns the bytes of a part of X, some of its rows, that the device transposes at once:
+   at most `room` and, through the ring, at most a piece, which must hold a row. Returns 0
+   if the device does not transpose X. */
 static size_t part_bytes(const hy_loader *loader, size_t room)
 {
     const hy_image *image = &loader->image;
@@ -39,8 +42,8 @@ static size_t part_bytes(const hy_loader *loader, size_t room)
     if (room == 0 || image->form != HY_FORM_ROWS || image->rows == 0 ||
         loader->source.order != HYBRID_COL_MAJOR)
         return 0;
-    if (find_columns(loader, &all, &copy)) /* small parts, because a chunk waits for up
-                                              to HY_LOAD_PIECES of them */
+    if (find_columns(loader, &all, &copy)) /* small parts, because a chunk may wait for
+                                              HY_LOAD_PIECES of them */
         return hy_smaller(
             room, hy_larger(DIRECT_LEAST, (size_t)image->rows * row / DIRECT_PARTS));
     return loader->ring.piece_bytes < row ? 0
@@ -67,8 +70,8 @@ static hybrid_status fill(void *arg, int worker, int64_t begin, int64_t end)
                            piece->room + (size_t)begin * part->unit_bytes);
 }
 
-/* Transposes `cols` columns of a part, from column `col` of the loader's memory on, to
-   the rows at `at` of the image. */
+/* Transposes `cols` columns of a part, which begin at column `col` of the loader's
+   memory, to rows of `ld` elements that begin `at` bytes from the start of the image. */
 static hybrid_status transpose(const hy_loader *loader, hy_lane *lane,
                                const hy_load_part *part, int64_t col, int64_t cols,
                                size_t at, int64_t ld)
@@ -124,7 +127,8 @@ hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int
 
     part.direct_count = find_columns(loader, &rect, part.direct);
     if (part.direct_count == 0 && part.bytes > loader->ring.piece_bytes)
-        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE, /* X was pinned at first */
+        /* X was pinned when the size of parts was chosen */
+        return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE,
                        "X was unpinned while it was multiplied");
     return hy_load_part_of(loader, &part);
 }

@@ -1,5 +1,6 @@
 /* pipeline/load/load_count.c - counts scalar products of A*A on the device, for the plan.
-   The device has A before workers could count. */
+   A is prefetched as the B of this product, so the device has it before workers could
+   count. */
 #include "partition/format/pack.h"
 #include "pipeline/load/load.h"
 
@@ -29,7 +30,8 @@ static hybrid_status count(hy_loader *loader, hy_mark *counted)
     return ops->host_wait(counted);
 }
 
-/* Stores the error in the loader, because the lane may be in any state. */
+/* Stores the error, so that hy_loader_finish() fails and the lane, which may be in any
+   state, is not used again. */
 static void note(hy_loader *loader, hybrid_status status)
 {
     pthread_mutex_lock(&loader->progress.lock);

@@ -1,8 +1,8 @@
 /* pipeline/load/load_order.c - in which order an operand is loaded. */
 #include "pipeline/load/load.h"
 
-/* Reports that `elements` of the image are on their way, or will be when the piece that
-   workers fill is sent. Returns 0 if loading must stop. */
+/* Reports that so many leading elements of X, or entries of B, are on their way, or will
+   be when the piece that workers fill is sent. Returns 0 if loading must stop. */
 static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
 {
     hy_load_progress *progress = &loader->progress;
@@ -16,7 +16,7 @@ static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
     return goes_on;
 }
 
-/* Returns 1 if fewer than `least` blocks are free, unless loading must stop. */
+/* Returns 1 if fewer than `least` leading blocks are free, unless loading must stop. */
 static int must_wait(hy_load_progress *progress, int64_t least)
 {
     pthread_mutex_lock(&progress->lock);
@@ -25,8 +25,8 @@ static int must_wait(hy_load_progress *progress, int64_t least)
     return waits;
 }
 
-/* Waits until `least` blocks are free. The filled piece is sent first, because a chunk
-   that frees a block may wait for it. Returns 0 if loading must stop. */
+/* Waits until `least` leading blocks are free. The filled piece is sent first, because a
+   chunk that frees a block may wait for it. Returns 0 if loading must stop. */
 static int await_free(hy_loader *loader, int64_t least)
 {
     hy_load_progress *progress = &loader->progress;
@@ -55,7 +55,8 @@ static int in_whole_rows(const hy_loader *loader, const hy_region *region)
            loader->columns.bytes > 0;
 }
 
-/* Returns the elements to load before progress is reported. */
+/* Returns how many elements of the region, behind the `done` first, are loaded before
+   progress is reported. */
 static int64_t step_of(const hy_loader *loader, const hy_region *region, int64_t done)
 {
     const size_t columns = loader->columns.bytes;
@@ -78,7 +79,8 @@ static hybrid_status load_some(hy_loader *loader, const hy_region *region, int64
     return hy_load_rows(loader, region, begin / row, (end - begin) / row);
 }
 
-/* Loads column block k. Returns 0 if loading must stop. */
+/* Loads column block k of X, or all of X if it has no column blocks. Returns 0 if loading
+   must stop. */
 static int load_region(hy_loader *loader, int64_t k)
 {
     const hy_image *image  = &loader->image;
@@ -135,6 +137,6 @@ hybrid_status hy_load_all(hy_loader *loader)
 {
     (loader->image.form == HY_FORM_CSR ? load_b : load_x)(loader);
     HY_TRY(hy_load_flush(loader));
-    /* Without timed marks the host times the copies, so it waits for them. */
+    /* If marks have no times, the host times the copies, so it waits for them. */
     return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader);
 }

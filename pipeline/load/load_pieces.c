@@ -8,7 +8,8 @@
 
 enum { FILL_BYTES = 64 << 10 };
 
-/* Waits for the piece's copy, if there is one, and adds its times. */
+/* Waits for the piece's copy, if there is one, and adds its times to those of the
+   loader. */
 static hybrid_status retire(hy_loader *loader, hy_load_piece *piece)
 {
     const hy_backend_ops *ops = loader->backend->ops;
@@ -49,9 +50,9 @@ hybrid_status hy_load_retire(hy_loader *loader)
     return HYBRID_OK;
 }
 
-/* Returns the urgency of filling. During a run chunks wait for the pieces. During
+/* Returns the urgency of filling a piece. During a run chunks wait for the pieces. During
    planning filling takes turns with it, because the first chunk needs the plan and its
-   rows of B; with `first` it goes first. */
+   rows of B; with loader->first filling comes first. */
 static hy_urgency urgency(hy_loader *loader)
 {
     pthread_mutex_lock(&loader->progress.lock);
@@ -60,8 +61,8 @@ static hy_urgency urgency(hy_loader *loader)
     return runs || loader->first ? HY_PACK : HY_COMPUTE;
 }
 
-/* Returns 1 if the piece before may still be under way. The piece then needs no mark at
-   its beginning: a timed mark between two copies costs the bus about 5 us. */
+/* Returns 1 if the copy of the piece before may still be under way. This piece then needs
+   no mark at its beginning: a timed mark between two copies costs the bus about 5 us. */
 static int is_under_way(const hy_load_ring *ring, const hy_load_piece *piece)
 {
     const size_t index = (size_t)(piece - ring->pieces);
@@ -85,7 +86,8 @@ static hybrid_status enqueue(hy_loader *loader, hy_load_piece *piece)
                           : ops->mark_set(lane, piece->end);
 }
 
-/* Enqueues the copy. After an error the piece is empty, because no mark will be set. */
+/* Enqueues the piece's copy. After an error the piece counts as empty, because no mark
+   will be set. */
 static hybrid_status send(hy_loader *loader, hy_load_piece *piece)
 {
     const hybrid_status status = enqueue(loader, piece);
@@ -142,7 +144,7 @@ hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
         begin_fill(loader, piece);
     const hybrid_status status = hy_load_flush(loader);
     if (!direct)
-        ring->filled = piece; /* even after an error, because workers fill it */
+        ring->filled = piece; /* even after an error, because workers fill the piece */
     if (!direct || status == HYBRID_OK)
         piece->bytes = (int64_t)part->bytes;
     HY_TRY(status);

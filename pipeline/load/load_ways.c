@@ -42,7 +42,8 @@ static hybrid_status copy_elements(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way elements = {fill_elements, copy_elements};
 
-/* Returns memory with these elements that the device can read directly, or NULL. */
+/* Returns the operand's memory of these elements if the device can read it directly, or
+   NULL. */
 static const char *find_run(const hy_loader *loader, const hy_region *region,
                             int64_t begin, int64_t end)
 {
@@ -98,7 +99,8 @@ hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Fills rows and their tail columns together, while both are in the caches. */
+/* Fills rows and their tail columns (hy_image.tail_lines) together, while both are in the
+   caches. */
 static hybrid_status fill_rows(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_load_piece *piece = arg;
@@ -134,8 +136,9 @@ static hybrid_status copy_rows(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way whole_rows = {fill_rows, copy_rows};
 
-/* Finds direct copies of the rows of a column block and of their tail columns. Returns
-   their number, or 0 if there are none or rows must be padded with zeros. */
+/* Finds copies of the rows of a column block, and of their tail columns, from the
+   operand's memory. Returns their number, or 0 if there are none or rows must be padded
+   with zeros. */
 static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
                      int64_t rows, hy_row_copy copies[HY_LOAD_COPIES])
 {

@@ -60,8 +60,8 @@ static hy_slot *find_free(const hy_site *site)
     return NULL;
 }
 
-/* Issues parked slots whose turn it is, then one chunk if a slot is free. Returns 0 if
-   there was neither. */
+/* Issues parked slots, which wait for their turn, as far as it has come, then one chunk
+   if a slot is free. Returns 0 if there was neither. */
 static int issue_some(hy_side *side, int must)
 {
     hy_slot *slot;
@@ -79,8 +79,8 @@ static int issue_some(hy_side *side, int must)
     return 1;
 }
 
-/* Asks the host first, which is the last side: it can take nothing of a chunk that a
-   device has claimed. */
+/* Lets each side issue. The host, which is the last side, comes first: it can take
+   nothing of a chunk that a device has claimed. */
 static int issue_to_all(hy_run *run)
 {
     int some = 0;
@@ -156,7 +156,7 @@ static void drive_alone(hy_run *run)
 
 /* ---- the run --------------------------------------------------------------------- */
 
-/* Returns the loader that sent this task; NULL if the task is a slot. */
+/* Returns the loader whose tick this task is; NULL if the task is a slot. */
 static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
 {
     for (int i = 0; i < run->queue.count; i++) {

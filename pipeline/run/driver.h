@@ -22,17 +22,18 @@
 #include "pipeline/run/trace.h"
 
 /* One product on one or more sites. Each site has its own slots and lanes; they share the
-   run's queue, inbox and sink. The queue holds the sides. */
+   run's queue, inbox and sink. The queue holds the sides, which are what each site does
+   in the run. */
 typedef struct hy_run {
     hy_context *ctx;
     hy_sink *sink;
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;
-    int64_t reserved_rows;    /* rows of the result reserved so far, if parts are reserved
-                                 in order */
-    int64_t reserved, stored; /* numbers of parts reserved and stored; `stored` counts
-                                 parts that the driver stores */
+    int64_t reserved_rows;    /* number of rows of the result whose parts are reserved, if
+                                 parts are reserved in order */
+    int64_t reserved, stored; /* number of parts that are reserved; number of parts that
+                                 the driver has stored */
     hybrid_status status; /* status of the first error */
     int stopped;
 } hy_run;
@@ -44,7 +45,8 @@ void hy_drive(hy_run *run);
 /* Records the first error and stops the run: nothing more is issued. */
 void hy_run_stop(hy_run *run, hybrid_status status);
 
-/* Returns the number of leading blocks of the image that no chunk needs any longer. */
+/* Returns the number of leading blocks of the side's image that none of its chunks needs
+   any longer. */
 int64_t hy_side_passed(const hy_side *side);
 
 static inline int hy_run_stopped(const hy_run *run)
@@ -64,7 +66,8 @@ int hy_slot_may_go_on(const hy_slot *slot);
 /* Does a stage in the calling thread. */
 hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage);
 
-/* Called when the chunk is done. */
+/* Called when all stages of the slot's chunk are done: adds the chunk to progress and
+   report, and makes the slot free. */
 hybrid_status hy_slot_finish(hy_slot *slot);
 
 /* Makes the slot free, after its chunk was done or dropped. */

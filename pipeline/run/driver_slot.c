@@ -46,9 +46,9 @@ static void cpu_stage(hy_task *task, int worker)
     hy_inbox_push(&run->inbox, &slot->task);
 }
 
-/* Timing a mark between two copies costs the bus about 5 us, a tenth of a copy of 4 MB.
-   Copies down, whose end the host sees anyway, and the copy stage of a cached pack are
-   therefore timed only for a trace. */
+/* Returns 1 if the marks of the stage have times. Timing a mark between two copies costs
+   the bus about 5 us, a tenth of a copy of 4 MB. Copies down, whose end the host sees
+   anyway, and the copy stage of a cached pack are therefore timed only for a trace. */
 static int is_timed(const hy_slot *slot, hy_where where)
 {
     const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.there);
@@ -112,7 +112,8 @@ int64_t hy_side_passed(const hy_side *side)
     return hy_image_block_of(image, chunk.first, chunk.col_begin);
 }
 
-/* A dropped slot frees no block of the image, since lanes may still read for it. */
+/* A slot that is dropped after an error frees no block of the image, since lanes may
+   still read for it. */
 void hy_slot_release(hy_slot *slot)
 {
     hy_side *side = slot->side;
@@ -132,7 +133,9 @@ static int may_enter(const hy_slot *slot)
            (!loader || hy_loader_reached(loader, slot->job.chunk));
 }
 
-/* Chunks of one site reach each stage in order; those of different sites may not. */
+/* Returns 1 if the slot's part may be reserved: with a sink that is in order, only after
+   all rows before it. Chunks of one site reach this stage in order; those of different
+   sites may not. */
 static int may_reserve(const hy_slot *slot)
 {
     const hy_sink *sink = slot->sink;
@@ -175,7 +178,8 @@ static void note_counted(hy_slot *slot)
     slot->counted = 1;
 }
 
-/* Variants that compute in place count rows themselves. */
+/* Adds the chunk to the progress of the call. Variants that compute in place do that
+   themselves. */
 static void count_rows(const hy_slot *slot)
 {
     const hy_chunk *c  = &slot->claim.chunk;
@@ -243,7 +247,7 @@ static hy_urgency urgency(const hy_slot *slot)
     return slot->placing && !slot->job.unpacks ? HY_PLACE : HY_PACK;
 }
 
-/* Other slots may wait for their turn in the result. */
+/* Counts the part as reserved or stored, for which other slots may wait. */
 static void note_order(hy_slot *slot, hy_step step)
 {
     hy_run *run = slot->side->run;

@@ -5,7 +5,10 @@
 #include "base/data/min_max.h"
 #include "pipeline/site/tenant.h"
 
-enum { VECTOR = 16 /* bytes; alignment of rows of X that kernels read in vectors */ };
+enum {
+    VECTOR = 16 /* bytes to which rows of X must be aligned, because kernels read them
+                   in vectors */
+};
 
 /* ---- A and B ------------------------------------------------------------------- */
 
@@ -22,8 +25,9 @@ static hybrid_status convert(hy_lane *lane, void *to, hybrid_index to_type,
     return lane->backend->ops->rebase(lane, &r);
 }
 
-/* Kernels read 32-bit columns and, of B, 64-bit offsets. Converts arrays of another type
-   into `room` and lets *matrix refer to them. */
+/* Kernels read 32-bit columns of A and B, and 64-bit offsets of B (`offsets` is 1).
+   Enqueues the conversion of arrays of another type into `room` and lets *matrix refer to
+   them. */
 static hybrid_status convert_indices(hy_lane *lane, int offsets, hy_buffer *room,
                                      const hybrid_csr **matrix, hybrid_csr *converted)
 {
@@ -65,8 +69,8 @@ static hybrid_dense in_rows(const hybrid_dense *X)
     return rows;
 }
 
-/* Returns 1 if kernels can read X in place. If rows have gaps, they must be whole
-   vectors, because the last row ends with the array. */
+/* Returns 1 if kernels can read X where it is. If rows have gaps, rows must consist of
+   whole vectors, because nothing may be read behind the last row. */
 static int lies_as_kernels_read(const hy_image *image, const hybrid_dense *X)
 {
     const size_t size = hy_value_size(X->type);
@@ -76,7 +80,8 @@ static int lies_as_kernels_read(const hy_image *image, const hybrid_dense *X)
            (X->ld == X->cols || ((size_t)X->cols * size) % VECTOR == 0);
 }
 
-/* Describes X from an element on, without its destination. */
+/* Returns the description of a copy of X from element (row, col) on; the caller adds the
+   destination. */
 static hy_combining from_x(const hybrid_dense *X, int64_t row, int64_t col)
 {
     const int rows = X->order == HYBRID_ROW_MAJOR;

@@ -12,7 +12,7 @@
    these copies. All fields are zero before the first use. */
 typedef struct hy_converted {
     hy_buffer second;  /* copies of B's offsets and columns, or of X */
-    hy_buffer columns; /* copy of A's columns */
+    hy_buffer columns; /* copy of A's columns, in 32 bits */
     hybrid_csr a, b;
     hybrid_dense x;
 } hy_converted;

@@ -8,8 +8,8 @@
 
 #include "base/data/min_max.h"
 
-static const double PRIOR_S =
-    2e-3; /* the predicted speed weighs as much as a measurement of this many seconds */
+static const double PRIOR_S = 2e-3; /* the predicted speed of a site weighs as much as a
+                                       measurement of this many seconds */
 
 int64_t hy_queue_work(const hy_chunk *chunk)
 {
@@ -18,8 +18,8 @@ int64_t hy_queue_work(const hy_chunk *chunk)
 
 /* ---- rectangles ---------------------------------------------------------------- */
 
-/* Returns rows [begin, end) of a chunk. What they gather is bounded by what the chunk
-   gathers. */
+/* Returns rows [begin, end) of a chunk as a chunk. The numbers of rows and entries that
+   it gathers are unknown; those of the whole chunk are an upper bound. */
 hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
                        int64_t end)
 {
@@ -61,7 +61,8 @@ static void drop_first(hy_side *c)
 
 /* ---- pace ---------------------------------------------------------------------- */
 
-/* Returns the seconds that a site needs for that much work. */
+/* Returns the seconds that a site needs for that much work, judged by its predicted and
+   its measured speed. */
 double hy_queue_seconds(const hy_side *c, int64_t work)
 {
     const hy_pace *p     = &c->pace;
@@ -86,8 +87,8 @@ static int is_of(const hy_side *c, const hy_chunk *chunk)
     return chunk->row_begin < c->end && chunk->row_end > c->begin;
 }
 
-/* Finds the chunks that contain rows of the site's own range; with column blocks, all
-   do. */
+/* Finds the range of chunks that contain rows of the site's own range, and its rows. With
+   column blocks, all chunks do. */
 static void find_own(hy_side *c)
 {
     c->stop = c->list.count;
@@ -155,9 +156,9 @@ static int claim_own(hy_queue *queue, hy_side *c, int must, hy_claim *out)
 
 /* ---- in order ------------------------------------------------------------------ */
 
-/* Returns the seconds until another site runs out of free slots if this chunk is not
-   counted. Only chunks that the other site claims from now on have to wait for this
-   chunk. */
+/* Returns how long other sites can go on before `c` has counted the chunk that it is
+   about to claim: the seconds until the first of them runs out of free slots. Only chunks
+   that they claim from now on have to wait for that chunk. */
 static double patience(const hy_queue *queue, const hy_side *c)
 {
     double least = INFINITY;

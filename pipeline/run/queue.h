@@ -32,21 +32,23 @@ enum { HY_MOST_SITES = HY_MOST_DEVICES + 1 };
 typedef struct hy_sharing {
     const hy_variant *variant;
     hy_rates rates;         /* of the site */
-    int64_t products, rows; /* limits of a piece; a single row may have more products */
-    size_t slot_bytes;      /* bytes that a piece may need */
-    size_t pinned_bytes;    /* bytes of pinned memory that a piece may need; 0: the site
-                               computes in place */
-    double share;           /* share of the work, 0 to 1; below 0: as much as makes the
-                               run shortest */
-    double device_rate, host_rate; /* predicted work per second, of all devices together
-                                      and of the host */
+    int64_t products, rows; /* most scalar products and rows of a piece, the rows that it
+                               computes at once; a single row may have more scalar
+                               products */
+    size_t slot_bytes;      /* most bytes of a piece in its slot */
+    size_t pinned_bytes;    /* if the site computes in place 0, else bytes of pinned
+                               memory that a piece may need */
+    double share;           /* share of all work that the site takes, 0 to 1; below 0: as
+                               much as makes the run shortest */
+    double device_rate, host_rate; /* predicted work (scalar products plus rows) per
+                                      second, of all devices together and of the host */
 } hy_sharing;
 
-/* Speed of a site, predicted and measured. */
+/* Speed of a site, predicted and measured. Work is scalar products plus rows. */
 typedef struct hy_pace {
     double expected; /* predicted work per second */
     int64_t flying;  /* work that was claimed and is not done */
-    int64_t timed;   /* work done between the two times that follow */
+    int64_t timed;   /* work done between first_ns and last_ns */
     int64_t first_ns, last_ns;
 } hy_pace;
 
@@ -63,7 +65,8 @@ typedef struct hy_side {
     int depth;                 /* largest number of chunks in flight */
 
     /* fields that the queue sets */
-    int64_t next, stop; /* range of chunks that are left */
+    int64_t next, stop; /* chunks of the list that are left: `next` is the first, `stop`
+                           is behind the last */
     int64_t row_begin,
         row_end;     /* rows of that range: from this row of the first chunk to this row
                         of the last */
@@ -77,7 +80,7 @@ typedef struct hy_side {
     struct hy_run *run;
     int index;          /* index among the queue's sides; hy_queue_add() sets it */
     int64_t begun;      /* number of chunks begun */
-    int64_t next_lane;  /* index of the chunk whose turn it is on the lanes */
+    int64_t next_lane;  /* hy_slot.turn of the chunk that is next to enter the lanes */
     int64_t finished;   /* number of chunks finished */
     hy_problem problem; /* the run's problem, as it lies on this site */
 } hy_side;
@@ -86,8 +89,9 @@ typedef struct hy_queue {
     const hy_profile *profile;
     int in_order;
     int64_t front;     /* in order: the first row that no site has claimed */
-    int64_t all, left; /* all work, and work that no site has claimed */
-    int64_t claimed;   /* number of chunks and pieces claimed, which are their ids */
+    int64_t all, left; /* all work of the run, and work that no site has claimed */
+    int64_t claimed;   /* number of chunks and pieces claimed so far, which is the id of
+                          the next */
     hy_side of[HY_MOST_SITES];
     int count;
 } hy_queue;

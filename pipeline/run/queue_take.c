@@ -9,7 +9,8 @@ static const double MARGIN = 1.25; /* factor by which another site must be faste
 
 /* ---- pieces -------------------------------------------------------------------- */
 
-/* Returns the piece as the taker computes it; it may have to wait for all of B or X. */
+/* Returns rows [begin, end) of a chunk as the taker computes them. It is not known which
+   rows of B or X they touch, so the piece waits for all of them. */
 static hy_chunk piece_of(const hy_queue *queue, const hy_side *taker,
                          const hy_chunk *chunk, int64_t begin, int64_t end)
 {
@@ -73,7 +74,7 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (rest->gathered || rest->kept) /* such a chunk is taken as a whole */
+    if (rest->gathered || rest->kept) /* gathered and cached chunks are taken whole */
         return piece_of(queue, taker, rest, begin,
                         every_row_fits(taker->sharing, rest) ? end : begin);
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
@@ -81,7 +82,8 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
 
 /* ---- whose turn it is ---------------------------------------------------------- */
 
-/* Returns the work that a site with a fixed share still has to take. */
+/* Returns the work that a site with a fixed share has to take beyond what it has
+   taken. */
 static double quota(const hy_queue *queue, const hy_side *taker)
 {
     return taker->sharing->share * (double)queue->all - (double)taker->taken;
@@ -112,7 +114,8 @@ static int taker_wants(const hy_queue *queue, const hy_side *taker, const hy_sid
            hy_queue_seconds(owner, owner->pace.flying + owner->left - work);
 }
 
-/* Chunks of column blocks can only be taken by a site that reads X in place. */
+/* Returns 1 if the taker may take rows of the owner, which must have some left. Chunks of
+   column blocks can only be taken by a site that reads X in place. */
 static int may_take(const hy_side *taker, const hy_side *owner)
 {
     return taker != owner && owner->next < owner->stop &&
@@ -162,7 +165,8 @@ static void drop_last(hy_side *c)
         c->row_end = hy_chunk_at(&c->list, c->stop - 1).row_end;
 }
 
-/* Gives the taker more rows of another site. */
+/* Takes rows at the end of another site's range and stores them in taker->claim. Returns
+   0 if there are none that the taker would finish in time. */
 static int take(hy_queue *queue, hy_side *taker)
 {
     hy_side *owner = find_owner(queue, taker);

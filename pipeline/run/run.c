@@ -14,7 +14,8 @@ static void add_side(hy_run *run, const hy_side *from, const hy_problem *problem
     hy_side given = *from;
     hy_site *site = from->site;
 
-    if (run->sink->in_order) { /* in order, rows have no owner */
+    if (run->sink->in_order) { /* all sites claim from one front, so none has a range of
+                                  its own */
         given.begin = 0;
         given.end   = problem->A->rows;
     }
@@ -46,7 +47,7 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
                       hy_pool_leaves_cores(run->ctx->pool));
 }
 
-/* Prepares operands in the memory of the site's device. */
+/* Makes the copies of operands in device memory that kernels need. */
 static hybrid_status begin_on_device(hy_side *side)
 {
     hy_site *site = side->site;
@@ -64,7 +65,7 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
     const size_t room = side->site->turned.room;
 
     HY_TRY(hy_transposed_begin(side->site, &side->problem, run->sink));
-    if (side->list.count > 0) /* otherwise no chunk waits for it */
+    if (side->list.count > 0) /* a site without chunks of its own needs no such copies */
         HY_TRY(begin_on_device(side));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
                                     &run->inbox, run->tracer.to.fn != NULL, room)
@@ -110,7 +111,7 @@ static void end_run(hy_run *run)
         hy_inbox_destroy(&run->inbox);
 }
 
-/* Finishes the sink if all parts have arrived, else aborts it. */
+/* Finishes the sink if the run has succeeded, else, or if finishing fails, aborts it. */
 static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
 {
     if (status == HYBRID_OK)
@@ -145,7 +146,7 @@ static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
     hy_pool *pool        = first->ctx->pool;
     hy_run run;
 
-    if (hy_site_in_place(first)) /* no device has to be fed */
+    if (hy_site_in_place(first)) /* no device needs the cores of reserve workers */
         hy_pool_call_reserve(pool);
     begin_run(&run, sites, problem, sink);
     run.tracer =
@@ -157,7 +158,8 @@ static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);
     report->host_bytes += sink->own_bytes;
-    if (run.status == HYBRID_OK) /* otherwise finishing would hand out the result */
+    if (run.status == HYBRID_OK) /* the last moment to cancel the call, before the sink
+                                    hands out the result */
         run.status = hy_progress_check(&first->ctx->progress);
     return run.status;
 }

@@ -6,17 +6,17 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-/* The sites of a run. The host is the last if it helps devices. */
+/* The sites of a run. If the host helps devices, it is the last. */
 typedef struct hy_sites {
     hy_side of[HY_MOST_SITES]; /* as given to hy_queue_add(), but without depth */
     int count;
 } hy_sites;
 
-/* Takes all chunks through all stages. If the sink is in order, chunks cover all rows,
-   and each ends at a boundary of the site that claims it. Otherwise each site computes
-   its own chunks, except for rows that others take. The result goes to `sink`, which is
-   finished, or aborted after a failure. Events go to `listener`; times and bytes are
-   added to `report`. */
+/* Takes all chunks through all stages. With a sink that is in order, chunks cover all
+   rows, and each ends at a boundary of the cut of the site that claims it. Otherwise each
+   site computes its own chunks, except for rows that others take. The result goes to
+   `sink`, which is finished, or aborted after a failure. Events go to `listener`; times
+   and bytes are added to `report`. */
 hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
                              hy_sink *sink, const hy_listener *listener,
                              hybrid_report *report);

@@ -18,13 +18,13 @@ typedef enum hy_where {
 
 /* What a stage does. steps.c has the function of each step. */
 typedef enum hy_step {
-    HY_STEP_PREPARE,  /* pack                                      fills job.pack  */
-    HY_STEP_H2D,      /* one copy                                        job.in    */
-    HY_STEP_MULTIPLY, /* the product                                     job.out   */
-    HY_STEP_FINISH,   /* sort and compress                               out_nnz   */
-    HY_STEP_RESERVE,  /* the chunk's place in the result                 job.nnz   */
-    HY_STEP_D2H,      /* exact bytes                                     job.back  */
-    HY_STEP_PLACE,    /* store in C or Y                                           */
+    HY_STEP_PREPARE,  /* packs operands; fills job.pack */
+    HY_STEP_H2D,      /* copies the pack to the device; fills job.in */
+    HY_STEP_MULTIPLY, /* runs the variant's kernels; fills job.out */
+    HY_STEP_FINISH,   /* sorts and compresses; fills out_nnz */
+    HY_STEP_RESERVE,  /* asks the sink where the part goes; fills job.nnz */
+    HY_STEP_D2H,      /* copies the result to the host; fills job.back */
+    HY_STEP_PLACE,    /* stores the part in C or Y */
     HY_STEPS
 } hy_step;
 
@@ -34,7 +34,7 @@ typedef struct hy_stage {
     hy_step step;
 } hy_stage;
 
-/* end with a stage whose name is NULL */
+/* each array ends with a stage whose name is NULL */
 extern const hy_stage hy_spgemm_stages[], hy_spmm_stages[];
 
 #endif /* HY_STAGE_H */

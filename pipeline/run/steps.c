@@ -66,8 +66,8 @@ static int64_t column_bytes(const hy_job *job)
     return job->out.col ? (int64_t)sizeof *job->out.col : 0;
 }
 
-/* Returns the bytes of the result that are copied and stored. Offsets count unless they
-   are known. */
+/* Returns the bytes of the chunk's result as it is copied from the device. Offsets count
+   unless the sink knows them. */
 static int64_t out_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
@@ -89,7 +89,8 @@ static int64_t stored_bytes(const hy_slot *slot)
     return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
 }
 
-/* Returns the bytes of the pack that are copied. */
+/* Returns the bytes of the pack that are copied to the device, without those that the
+   device already has as rows of A or B. */
 static int64_t up_bytes(const hy_job *job)
 {
     const hy_pack *pack = &job->pack;
@@ -99,7 +100,8 @@ static int64_t up_bytes(const hy_job *job)
     return pack->rest > 0 ? (int64_t)(pack->bytes - pack->rest) : 0;
 }
 
-/* Rebases the offsets of rows that lie on the device to the start of the pack. */
+/* Makes the offsets of the pack from those of A on the device: subtracts the first, so
+   that they begin at 0. */
 static hybrid_status rebase_a(const hy_job *job, hy_lane *lane)
 {
     const hybrid_csr *A     = job->problem->device_a;
@@ -125,7 +127,8 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
     hy_pack *kept =
         hy_pack_cache_record(&slot->site->cache, job->chunk, slot->claim.index);
 
-    if (job->there) { /* the stage only sets its marks: later stages wait for X */
+    if (job->there) { /* sets only the stage's marks, because later stages wait for X on
+                         this lane */
         job->pack = *kept;
         return HYBRID_OK;
     }
@@ -163,7 +166,8 @@ static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
     return HYBRID_OK;
 }
 
-/* Copies entries [first, first + count) to position `at` of `back`. */
+/* Copies entries [first, first + count) of the chunk's result from the device to index
+   `at` of job.back. */
 static hybrid_status copy_some(const hy_slot *slot, hy_lane *lane, int64_t first,
                                int64_t count, int64_t at)
 {
@@ -179,7 +183,8 @@ static hybrid_status copy_some(const hy_slot *slot, hy_lane *lane, int64_t first
                      (size_t)count * size);
 }
 
-/* Returns 1 if the backend can make such copies. */
+/* Returns 1 if the sink wants the part copied directly and the backend can make all
+   copies. */
 static int can_copy(const hy_lane *lane, const hy_direct *to)
 {
     int can = to->count > 0;
@@ -189,8 +194,8 @@ static int can_copy(const hy_lane *lane, const hy_direct *to)
     return can;
 }
 
-/* Copies entries to the memory of the result itself where the sink allows it, except for
-   delta-coded columns. */
+/* Copies the entries from the device to the memory of the result itself where the sink
+   allows it, else to job.back. Delta-coded columns go to a buffer of their own. */
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job        = &slot->job;
@@ -209,7 +214,7 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
     return HYBRID_OK;
 }
 
-/* Lets the sink store a part whose result stays in the device's memory. */
+/* Lets the sink move the part to a result in the device's memory. */
 static hybrid_status land(hy_slot *slot, hy_lane *lane)
 {
     const hy_part part = hy_slot_part(slot, &slot->job.out);
@@ -238,7 +243,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
    fit: while one half is stored, the next copy fills the other half. */
 typedef struct turns {
     const hy_slot *slot;
-    int64_t half; /* entries of one copy */
+    int64_t half; /* entries of one copy, half of job.back_room */
 } turns;
 
 static int64_t transpose_entries(const turns *t, int64_t k)
@@ -267,7 +272,7 @@ static hybrid_status store_turn(const turns *t, int64_t k, hy_part part)
     return t->slot->sink->ops->store(t->slot->sink, &part);
 }
 
-/* The first two copies came with the chunk. */
+/* The d2h stage has filled both halves with the first two copies. */
 static hybrid_status store_turns(const hy_slot *slot, const hy_part *part)
 {
     const turns t             = {slot, slot->job.back_room / 2};
@@ -293,8 +298,7 @@ static hybrid_status store(const hy_slot *slot)
     part.counted = *job->out_nnz;
     if (!job->back.row_at && !job->direct && job->nnz > job->back_room)
         return store_turns(slot, &part);
-    if (job->direct &&
-        !job->back.row_at) /* otherwise it was never copied, and all of it is here */
+    if (job->direct && !job->back.row_at) /* the entries are in the result already */
         part.count = 0;
     HY_TRY(sink->ops->store(sink, &part));
     return job->unpacks ? hy_delta_columns_store(slot, &part) : HYBRID_OK;
@@ -305,7 +309,7 @@ static hybrid_status reserve(hy_slot *slot)
     hy_job *job  = &slot->job;
     hy_part part = hy_slot_part(slot, &job->out);
 
-    if (slot->sink->counts) /* otherwise the chunk may still be under way */
+    if (slot->sink->counts) /* else the entries may still be under way */
         part.counted = *job->out_nnz;
     HY_TRY(slot->sink->ops->reserve(slot->sink, &part));
     job->nnz    = part.nnz;

@@ -16,8 +16,8 @@ hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage);
    delta-coded. */
 int hy_step_waits(const hy_slot *slot, hy_step step);
 
-/* Returns the mark that the stage after a lane's step waits for: the end of the step, or
-   an earlier mark behind delta-coded columns. */
+/* Returns the mark that the stage after a lane's step waits for: the end of the step or,
+   for a copy with delta-coded columns, the earlier mark at which these have arrived. */
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step);
 
 /* Does the stage's step at once on the pool or in the driver, or enqueues it on a lane.

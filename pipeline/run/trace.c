@@ -30,8 +30,8 @@ static double *report_field(hybrid_report *report, hy_step step)
     return NULL;
 }
 
-/* Emits the event with the memory in use; for the host's part, the memory of the run's
-   first device. */
+/* Emits the event, with the device memory in use at present; for an event of the host,
+   that of the run's first device. */
 static void emit(const hy_tracer *tracer, const hy_site *site, hybrid_event *event)
 {
     const hy_backend *backend = hy_site_in_place(site) ? tracer->backend : site->backend;
@@ -60,9 +60,9 @@ static int64_t computed_ns(const hy_slot *slot)
     return slot->site->backend->ops->mark_ns(mark);
 }
 
-/* A copy down without times counts from the time when the chunk was computed and the copy
-   before had ended, until the host saw its end. With delta-coded columns it ends when
-   columns and values are in their place. */
+/* Sets begin and end of a copy to the host that has no times. It counts from the time
+   when the chunk was computed and the copy before had ended, until the host saw its end.
+   With delta-coded columns it ends when columns and values are in their place. */
 static void time_down(const hy_slot *slot, hybrid_event *event)
 {
     const int64_t computed = computed_ns(slot), before = slot->site->down_ns;
@@ -104,8 +104,8 @@ static int64_t bytes_in_place(const hy_slot *slot)
     return f->rows * offset + f->nnz * (4 + size) + result_bytes(slot, stored);
 }
 
-/* Returns the traffic of device memory: bytes sent up, cached bytes read, the result
-   written, and the result read when it is copied down. */
+/* Returns the bytes that the chunk moves in device memory: bytes sent up, cached bytes
+   read, the result written, and the result read when it is copied down. */
 static int64_t bytes_on_device(const hy_slot *slot)
 {
     const int64_t there = slot->job.there ? (int64_t)slot->job.pack.bytes : 0;
@@ -163,7 +163,7 @@ static double trace_lane(const hy_tracer *tracer, const hy_slot *slot,
     event.bound = lane_bound(slot, stage->where);
     if (passage->untimed && stage->where == HY_ON_OUT) {
         time_down(slot, &event);
-    } else if (!passage->untimed) { /* otherwise nothing was copied */
+    } else if (!passage->untimed) { /* else nothing was copied, and both times stay 0 */
         event.begin_ns = ops->mark_ns(passage->begin);
         event.end_ns   = ops->mark_ns(passage->end);
     }
@@ -191,8 +191,8 @@ static int64_t share_of(int64_t count, const shares *s, int64_t ns)
     return (int64_t)((double)count * to) - (int64_t)((double)count * from);
 }
 
-/* Returns 1 if the thread moved more than half of the bytes that host memory gives it
-   while all workers are busy. */
+/* Returns HYBRID_HOST_MEMORY if the thread moved more than half of the bytes that it may
+   move while all workers are busy, else HYBRID_CORES. */
 static hybrid_resource worker_bound(const hy_tracer *tracer, const hybrid_event *event)
 {
     const double s = (double)(event->end_ns - event->begin_ns) * 1e-9;

@@ -9,7 +9,7 @@
 typedef struct hy_listener {
     hybrid_trace_fn fn; /* NULL: no receiver */
     void *user;
-    int64_t pass; /* hybrid_event.pass of the run's events */
+    int64_t pass; /* number of the run's pass, for hybrid_event.pass */
     double
         worker_Bps; /* bytes of host memory per second that each worker may move while all
                        workers do */
@@ -23,10 +23,11 @@ typedef struct hy_tracer {
 
 /* Called when all stages of the slot's chunk are done. Adds times and bytes to the
    report, and emits an event for each stage on a device and for each thread that worked
-   on a stage. NO_MEMORY if the work of a thread could not be recorded. */
+   on a stage. NO_MEMORY if the work of a thread could not be recorded for lack of
+   memory. */
 hybrid_status hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot);
 
-/* Adds the loading of the operand that stays on the site. */
+/* Adds the loading of B or X to the site's device to the report, and emits its event. */
 void hy_trace_load(const hy_tracer *tracer, const struct hy_site *site);
 
 #endif /* HY_TRACE_H */

@@ -7,12 +7,12 @@
 enum {
     LEAST_ENTRIES = 1 << 14, /* minimum entries of a chunk; with fewer, the additional
                                 kernel costs as much as it saves */
-    LEAST_BYTES = 1 << 20,   /* smallest buffer in pinned memory */
-    MOST_BYTES  = 32 << 20   /* largest buffer in pinned memory */
+    LEAST_BYTES = 1 << 20,   /* smallest pinned buffer for coded columns of a slot */
+    MOST_BYTES  = 32 << 20   /* largest pinned buffer for coded columns of a slot */
 };
 
-/* Bus rate, in bytes of decoded columns per second, that one worker keeps up with. With
-   too few workers the run would wait for decoding. */
+/* Bytes of decoded columns per second that one worker decodes. With too few workers for
+   the rate of the bus, the run would wait for decoding. */
 #define UNPACK_BPS 7e9
 
 /* Returns 1 if delta coding can be faster for this chunk. */
@@ -57,8 +57,9 @@ static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
     return status == HYBRID_OK;
 }
 
-/* Makes room for the coded columns in the slot; returns 0 if memory is short. Sizes
-   double, so that the backend's pool finds a block again. */
+/* Makes pinned room for the coded columns in the slot; returns 0 if memory is short or
+   they are too large. Sizes are powers of two, so that the backend's pool finds a block
+   again. */
 static int get_room(hy_slot *slot)
 {
     hy_backend *backend = slot->site->backend;

@@ -21,7 +21,8 @@
 hybrid_status hy_delta_columns_make(hy_slot *slot, hy_lane *lane);
 
 /* Returns 1 if the columns are to arrive delta-coded; slot->packed then has room for
-   them. The chunk must be computed, and its place in C pinned. Only for the driver. */
+   them. The kernels of the chunk must have ended, and its place in C must be pinned. Only
+   for the driver. */
 int hy_delta_columns_pay(hy_slot *slot);
 
 /* Enqueues the copy to slot->packed, and sets slot->columns behind it. */

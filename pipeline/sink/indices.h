@@ -13,8 +13,9 @@ void hy_offsets_put(hybrid_index type, void *to, int64_t at, const int64_t *from
 void hy_columns_put(hybrid_index type, void *to, int64_t at, const int32_t *from,
                     int64_t count);
 
-/* Converts the `count` numbers of the span to the type, from the other type, in new
-   pages. Runs in parallel. The numbers must fit. On failure the span is unchanged. */
+/* Converts the `count` numbers of the span, of 32 or 64 bits, to the type, which has the
+   other size, in new pages. Runs in parallel. The numbers must fit the type. On failure
+   the span is unchanged. */
 hybrid_status hy_indices_convert(hy_context *ctx, hy_span *span, int64_t count,
                                  hybrid_index type);
 

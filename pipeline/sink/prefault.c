@@ -6,9 +6,11 @@
 
 enum {
     TOUCH_ENTRIES = 1 << 19
-}; /* entries per step: 2 or 4 MiB of columns and as much of values */
+}; /* entries per step that touches pages: 2 MiB of columns or values of 4 bytes, 4 MiB of
+      those of 8 */
 
-/* Pins piece k of the columns and the pieces of the values of the same entries. */
+/* Pins piece k of the columns, which is memory that is pinned at once (results.h), and
+   the pieces of the values of the same entries. */
 static void pin_step(const hy_prefault *a, size_t k)
 {
     const size_t per = a->size / 4; /* pieces of values per piece of columns */
@@ -66,7 +68,8 @@ void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
                        int64_t expected)
 {
     const int64_t used =
-        (int64_t)(col->touched / col_size);         /* entries whose pages are present */
+        /* leading entries whose columns lie in pages that are present */
+        (int64_t)(col->touched / col_size);
     const int64_t likely = expected + expected / 4; /* probable upper bound */
 
     memset(a, 0, sizeof *a);
@@ -102,7 +105,7 @@ static hybrid_status touch_more(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* All workers touch separate huge pages here. If they wrote to parts of one huge page,
+/* Workers touch separate huge pages in parallel. If they wrote to parts of one huge page,
    each would fault it and get a zeroed page, and all but one of these pages would be
    thrown away. */
 hybrid_status hy_prefault_reach(hy_prefault *a, int64_t entries)

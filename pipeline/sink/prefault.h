@@ -23,8 +23,10 @@ typedef struct hy_prefault {
     const hy_span *col, *val; /* borrowed until hy_prefault_stop() */
     size_t col_size, size;    /* bytes of a column and of a value */
     int64_t next;             /* next step to do; atomic */
-    int64_t pins, touches;    /* steps that pin, followed by steps that touch */
-    int64_t touch_first;      /* first piece that is touched */
+    int64_t pins, touches;    /* number of steps that pin; number of steps after them that
+                                 touch */
+    int64_t touch_first;      /* index of the first TOUCH_ENTRIES entries that are
+                                 touched, in units of TOUCH_ENTRIES */
     int submitted, done, stop;
     hy_prefault_task tasks[HY_AHEAD_TASKS];
 } hy_prefault;

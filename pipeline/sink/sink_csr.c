@@ -14,7 +14,7 @@ static const hy_csr_sink *csr_of(const hy_sink *sink)
 
 /* ---- memory ---------------------------------------------------------------- */
 
-/* Makes room for `count` entries, which the first `rows` rows have. */
+/* Makes room in C for `count` entries, those of its first `rows` rows. */
 static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
 {
     hy_context *ctx = csr->sink.ctx;
@@ -28,7 +28,7 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
 }
 
-/* Sets the size of C for error sentences: max(expected, total) entries. */
+/* Sets the size of C that error sentences name, for max(expected, total) entries. */
 static void expect(hy_csr_sink *csr, int64_t expected)
 {
     const size_t each    = csr->sink.col_bytes + hy_value_size(csr->type);
@@ -110,7 +110,8 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
     return HYBRID_OK;
 }
 
-/* Returns the copy of `count` elements to element `first` of a span. */
+/* Returns the description of a copy of `count` elements from `from` to element `first` of
+   a span. */
 static hy_landing landing(const hy_span *span, int64_t first, int64_t count, size_t size,
                           const void *from)
 {
@@ -163,7 +164,8 @@ static hybrid_status store_row_ptr(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* Stores entries [from, from + count) of the part, which lie at `at` in its arrays. */
+/* Stores entries [from, from + count) of the part, which begin at index `at` of its
+   arrays. */
 static void store_run(const storing *s, int64_t from, int64_t at, int64_t count)
 {
     const size_t size = hy_value_size(s->csr->type);
@@ -220,7 +222,8 @@ static hybrid_status check_count(const hy_sink *sink, const hy_part *part)
         (long long)part->nnz);
 }
 
-/* Stores the offsets of the part. */
+/* Stores the offsets of the part, unless they are known, and checks the number of its
+   entries. */
 static hybrid_status store_front(storing *s)
 {
     const hy_sink *sink = &s->csr->sink;
@@ -250,7 +253,8 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     return hy_pool_for(pool, HY_PLACE, 0, rows, grain, store_rows, &s);
 }
 
-/* Decides the index types when all entries are stored, and converts one of the arrays. */
+/* Decides the index types when all entries are stored, and converts the array that has
+   the other type. */
 static hybrid_status decide(hy_csr_sink *csr)
 {
     hy_context *ctx = csr->sink.ctx;
@@ -314,8 +318,8 @@ static const hy_sink_ops ops = {
     .abort        = abort_result,
 };
 
-/* Chooses the types that were asked for. HYBRID_INDEX_AUTO takes one type for both, by
-   the number of entries. */
+/* Sets the index types: those asked for, or with HYBRID_INDEX_AUTO one type for offsets
+   and columns, by the number of entries. */
 static void choose_types(hy_csr_sink *csr, const hy_csr_shape *shape, int64_t bound)
 {
     const hybrid_index both = bound <= shape->index_max ? HYBRID_I32 : HYBRID_I64;
@@ -350,7 +354,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
         .remedy    = shape->remedy,
         .index_max = shape->index_max};
     choose_types(out, shape, bound);
-    if (known) /* parts bring no offsets then */
+    if (known) /* with known offsets, parts bring none */
         out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;
 
     const hybrid_status status = reserve_arrays(out, bound, expected);

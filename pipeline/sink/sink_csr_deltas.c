@@ -5,8 +5,10 @@
 #include "pipeline/sink/sink_csr.h"
 
 enum {
-    DECODE_FRAMES = 32, /* frames per task */
-    NEAR_FRAMES   = 4   /* frames whose numbers fit the first-level cache */
+    DECODE_FRAMES = 32, /* frames per task; a frame is HY_DELTA_FRAME columns, which are
+                           coded together */
+    NEAR_FRAMES = 4     /* frames decoded at once, with numbers that fit the first-level
+                           cache */
 };
 
 typedef struct decoding {
@@ -15,7 +17,8 @@ typedef struct decoding {
     const void *deltas;
 } decoding;
 
-/* Returns 1 if pages are being pinned, so that the device will copy to them directly. */
+/* Returns 1 if delta-coded columns can be used: pages of C are being pinned, so that the
+   device will copy to them directly, and this processor decodes fast. */
 int hy_csr_takes_deltas(const hy_sink *sink)
 {
     return ((const hy_csr_sink *)sink)->ahead.pins > 0 && hy_deltas_quick();

@@ -15,10 +15,10 @@
 typedef struct hy_dense_sink {
     hy_sink sink; /* must be the first member */
     hy_update update;
-    const hy_touched *subset; /* rows of Y that parts have; NULL: all */
-    int64_t left;             /* elements that are not reserved yet */
+    const hy_touched *subset; /* rows of Y that parts have; NULL: all rows */
+    int64_t left;             /* number of elements of Y that are not reserved yet */
     hy_empty_rows others;     /* rows of Y outside the subset */
-    int others_begun;         /* 1 while the loop over them has not ended */
+    int others_begun;         /* 1 until the loop that fills the other rows ends */
 } hy_dense_sink;
 
 /* Opens a sink for all rows of Y. */

@@ -131,8 +131,8 @@ static hybrid_status copy(hy_lane *lane, void *to, const void *from, int64_t cou
                       : lane->backend->ops->copy(lane, to, from, (size_t)count * size);
 }
 
-/* Enqueues the copy of a part. The offset between two neighbouring parts is written by
-   both, with the same value. */
+/* Enqueues the copy of a part to its own arrays and to the offsets of C. The offset
+   between two neighbouring parts is written by both, with the same value. */
 static hybrid_status land_csr(hy_sink *sink, hy_lane *lane, const hy_part *part)
 {
     hy_device_csr_sink *csr   = csr_of(sink);
@@ -208,7 +208,8 @@ static hybrid_status fill_and_wait(const hy_device_csr_sink *csr, hybrid_csr *C)
     HY_TRY_ELSE_DONE(ops->mark_set(lane, mark));
     HY_TRY_ELSE_DONE(ops->host_wait(mark));
 done:
-    if (status != HYBRID_OK && lane) /* the arrays that the lane fills are freed next */
+    if (status != HYBRID_OK && lane) /* waits, because the arrays that the lane fills are
+                                        freed next */
         ops->lane_drain(lane);
     ops->lane_close(own);
     ops->mark_free(mark);

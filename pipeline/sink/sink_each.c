@@ -18,7 +18,8 @@ static void free_room(hy_each_sink *each)
     each->room            = 0;
 }
 
-/* Makes room for `nnz` entries and a quarter more, because parts have similar sizes. */
+/* Makes room for `nnz` entries, and if there is too little, for a quarter more, because
+   parts have similar sizes. */
 static hybrid_status get_room(hy_each_sink *each, int64_t nnz)
 {
     hy_context *ctx    = each->sink.ctx;
@@ -38,7 +39,8 @@ typedef struct copying {
     const hy_part *part;
 } copying;
 
-/* Copies `count` entries from `at` in the part's arrays to entry `to`. */
+/* Copies `count` entries, from index `at` of the part's arrays to index `to` of the
+   assembled part. */
 static void copy_run(const copying *c, int64_t to, int64_t at, int64_t count)
 {
     const size_t size   = hy_value_size(c->each->type);
@@ -147,7 +149,8 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     if (whole || part->nnz == 0)
         return hand(each, part, part->rows.col, part->rows.val);
     HY_TRY(put_together(each, part));
-    return part->first + part->count < part->nnz ? HYBRID_OK /* more of the part comes */
+    /* OK without a call of the function, until the last piece of the part is here */
+    return part->first + part->count < part->nnz ? HYBRID_OK
                                                  : hand(each, part, each->col, each->val);
 }
 

@@ -17,12 +17,13 @@ typedef struct hy_each_sink {
     int64_t first_row; /* row of C that is row 0 of the current product */
     int64_t end_row;   /* row of C after the last one of the current product */
     int64_t next_row;  /* first row that is not reserved */
-    int64_t nnz;       /* entries of the rows before it */
+    int64_t nnz;       /* number of entries of the rows before next_row */
     int64_t room;      /* entries that `col` and `val` have room for */
     void *col, *val;
 } hy_each_sink;
 
-/* Opens a sink that passes rows of C = A*B to `fn`. It allocates for the first part. */
+/* Opens a sink that passes rows of C = A*B to `fn`. Room for a part is allocated when one
+   is first assembled. */
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out);
 

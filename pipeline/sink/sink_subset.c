@@ -7,8 +7,8 @@
 #include "base/data/csr.h"
 #include "pipeline/sink/sink_dense.h"
 
-/* No direct copies: workers distribute the rows, because the part's rows are not
-   contiguous in Y. */
+/* Returns no direct copies: workers distribute the part's rows, which are not contiguous
+   in Y. */
 static hy_direct direct(const hy_sink *sink, const hy_part *part)
 {
     (void)sink;

@@ -17,8 +17,9 @@ hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
                               : HYBRID_OK;
 }
 
-/* A chunk with too many rows is left to the workers, because a two-dimensional copy
-   limits the distance between two columns. */
+/* Returns 1 if the device transposes the chunk's result. A chunk with too many rows is
+   left to the workers, because a two-dimensional copy limits the distance between two
+   columns. */
 int hy_transposed_is(const hy_slot *slot)
 {
     const hy_chunk *chunk = slot->job.chunk;
@@ -48,7 +49,7 @@ static hy_row_copy home_of(hy_slot *slot)
     if (!job->direct)
         return home;
     home.dst = to.to->rows.dst;
-    if (to.to->rows.rows > 1) /* else the columns are contiguous in Y, too */
+    if (to.to->rows.rows > 1) /* else the columns are contiguous in Y as well */
         home.dst_pitch = to.to->rows.dst_pitch;
     return home;
 }

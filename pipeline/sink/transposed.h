@@ -15,7 +15,7 @@ hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
                                   const hy_sink *sink);
 
 /* hy_transposed_is() returns 1 if the device transposes the chunk's result.
-   hy_transposed_back() enqueues that and the copy. */
+   hy_transposed_back() enqueues the transposition and the copies to host memory. */
 int hy_transposed_is(const hy_slot *slot);
 hybrid_status hy_transposed_back(hy_slot *slot, hy_lane *lane);
 

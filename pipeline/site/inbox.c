@@ -39,8 +39,9 @@ static void look(const hy_inbox *inbox)
     }
 }
 
-/* Waits for a task, for HY_LEND_NS at most. The caller holds the lock, which is released
-   while the function waits. */
+/* Waits for a task. If the inbox has a pool, a worker may use the thread's core
+   meanwhile, and the wait takes HY_LEND_NS at most. The caller holds the lock, which is
+   released while the function waits. */
 static void wait_or_lend(hy_inbox *inbox)
 {
     if (!inbox->pool) {

@@ -12,13 +12,15 @@
 #include "base/threads/tasks.h"
 
 typedef struct hy_inbox {
-    pthread_mutex_t lock; /* guards all fields but the count of tasks */
+    pthread_mutex_t lock; /* guards all fields; the number of tasks is also read without
+                             it */
     pthread_cond_t filled;
     hy_tasks tasks;
     int closed;
     int looks; /* 1: the thread that pops spins before it sleeps */
-    hy_progress *progress; /* told by the thread that pops; NULL if that is not the
-                              calling thread */
+    hy_progress *progress; /* progress of the call, which reports to the caller while the
+                              thread that pops waits; NULL if that is not the calling
+                              thread */
     hy_pool *pool; /* workers that may use the core of the thread that pops while it
                       waits; NULL: none */
 } hy_inbox;
@@ -26,7 +28,8 @@ typedef struct hy_inbox {
 void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, hy_pool *pool, int looks);
 void hy_inbox_destroy(hy_inbox *inbox);
 void hy_inbox_push(hy_inbox *inbox, hy_task *task);
-hy_task *hy_inbox_pop(hy_inbox *inbox); /* waits; NULL if the inbox is closed and empty */
+hy_task *hy_inbox_pop(hy_inbox *inbox); /* waits for a task; NULL if the inbox is closed
+                                           and empty */
 void hy_inbox_close(hy_inbox *inbox);
 
 #endif /* HY_INBOX_H */

@@ -6,8 +6,8 @@
 enum {
     KEPT       = 2,
     FIRST_ROOM = 32
-}; /* idle lane sets of a backend; first capacity of
-      hy_made */
+}; /* KEPT: most idle lane sets of a backend that are kept; FIRST_ROOM: items for which a
+      hy_made has room at first */
 
 /* ---- threads ------------------------------------------------------------------- */
 

@@ -17,7 +17,8 @@ typedef struct hy_thread {
     int started;
 } hy_thread;
 
-/* Objects of one kind, in a growing array. The first `used` belong to the site. */
+/* Marks, or lanes of slots, in a growing array. The first `used` of `count` belong to the
+   site. */
 typedef struct hy_made {
     void **items;
     int used, count, room;
@@ -25,20 +26,22 @@ typedef struct hy_made {
 
 typedef struct hy_lane_set {
     struct hy_lane_set *next; /* next idle lane set of the context */
-    int64_t call;             /* ctx->call of the last call that created a part of it */
+    int64_t call;             /* number of the public call (ctx->call) that last created a
+                                 part of it */
     hy_backend *backend;
     hy_lane *lanes[HY_LANES];     /* NULL where every slot has its own lane, or the
                                      backend has no such lane */
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
     hy_thread loader;             /* started when B or X is loaded for the first time */
     hy_made marks, runs;          /* `runs` are the run lanes of slots */
-    hy_buffer told, survey; /* for surveys: pinned memory that receives what the device
-                               counted, and hy_surveying.work; empty until the first
-                               survey */
+    hy_buffer told, survey; /* for surveys, in which a device counts what planning needs
+                               to know about operands in its memory: pinned memory that
+                               receives the numbers, and hy_surveying.work; empty until
+                               the first survey */
 } hy_lane_set;
 
-/* Returns the name of a lane in traces and profilers: "h2d" on the first device, "h2d1"
-   on the second, and so on. The string is static. */
+/* Kinds of lanes. hy_lane_name() returns the name of a lane in traces and profilers:
+   "h2d" on the first device, "h2d1" on the second, and so on. The string is static. */
 typedef enum hy_lane_kind {
     HY_NAME_IN,
     HY_NAME_RUN,
@@ -56,7 +59,8 @@ hybrid_status hy_lane_set_take(hy_context *ctx, hy_backend *backend, hy_lane_set
    closed. NULL is allowed. */
 void hy_lane_set_give(hy_context *ctx, hy_lane_set *lane_set, int clean);
 
-/* The mark or lane belongs to the site until the lane set is given back. */
+/* Return a mark or a run lane, which belongs to the site until the lane set is given
+   back. */
 hybrid_status hy_lane_set_mark(hy_lane_set *lane_set, hy_mark **out);
 hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out);
 
@@ -66,11 +70,12 @@ hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
 /* Starts the loader's thread unless it runs. */
 hybrid_status hy_lane_set_loader(hy_lane_set *lane_set);
 
-/* Allocates `told` with `told_bytes` bytes, and `survey`, unless they exist. */
+/* Allocates `told` with `told_bytes` bytes, and `survey`, unless they exist, and enqueues
+   the zeroing of `survey`. */
 hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes);
 
-/* Closes idle lane sets that call number `since` or a later call has created a part of. 0
-   closes all idle lane sets. */
+/* Closes idle lane sets of which a part was created by call number `since` or a later
+   one. 0 closes all idle lane sets. */
 void hy_lane_sets_trim(hy_context *ctx, int64_t since);
 
 #endif /* HY_LANE_SET_H */

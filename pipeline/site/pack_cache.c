@@ -5,8 +5,8 @@
 
 /* ---- which ------------------------------------------------------------------------ */
 
-/* Returns the bound of the chunk's pack in bytes; *all receives the bound of all its
-   buffers. */
+/* Returns an upper bound on the bytes of the chunk's pack; *all receives one on those of
+   all its buffers on the device. */
 static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *all)
 {
     const hy_cost cost = chunk->variant->cost(&chunk->features, rates);
@@ -52,10 +52,10 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t 
         kept += pack;
         slot = hy_larger(slot, all - pack);
     }
-    if (k < ranges) /* all packs stay for later runs, or none */
+    if (k < ranges) /* a chunk cannot be cached, so none is */
         return;
     for (; k > 0 && (kept > most || kept + slots * slot > room);
-         k--) { /* a slot needs room for packs that are not cached */
+         k--) { /* without this pack in the cache, slots must have room for it */
         kept -= pack_bytes(rates, &chunks[k - 1], &all);
         slot = hy_larger(slot, all);
     }
@@ -149,7 +149,8 @@ void hy_pack_cache_begin(hy_pack_cache *cache)
         hy_pack_cache_forget(cache);
 }
 
-/* Once all packs are cached they stay, because A may be freed before the next run. */
+/* Once all packs are cached they stay even if a run fails, because A may be freed before
+   the next run. */
 void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int shared)
 {
     if (status == HYBRID_OK)

@@ -23,8 +23,9 @@ typedef struct hy_pack_cache {
 } hy_pack_cache;
 
 /* Marks the first chunks, as many as fit in `room` bytes beside `depth` slots, and the
-   chunks of the same rows in later column blocks. Their packs take at most `most`
-   bytes. */
+   chunks of the same rows in later column blocks (hy_chunk.kept). Their packs take at
+   most `most` bytes. Does nothing if some chunk of the first column block cannot be
+   cached. */
 void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
                           hy_chunk *chunks, int64_t count);
 
@@ -38,13 +39,15 @@ int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64
 hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache);
 void hy_pack_cache_leave(hy_backend *backend, hy_pack_cache *cache);
 
-/* After a failure, hy_pack_cache_close() frees what was allocated. */
+/* Allocates an empty cache for the marked chunks. After a failure, hy_pack_cache_close()
+   frees what was allocated. */
 hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
                                  const hy_chunk *chunks, int64_t count,
                                  hy_pack_cache *cache);
 void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache);
 
-/* Returns the number of packs that earlier runs have left in the cache. */
+/* Returns the number of packs that earlier runs have left in the cache; 0 if packs do not
+   stay from run to run. */
 int64_t hy_pack_cache_there(const hy_pack_cache *cache);
 
 /* Empties the cache. */
@@ -54,7 +57,8 @@ void hy_pack_cache_forget(hy_pack_cache *cache);
    reaches the lanes. */
 int hy_pack_cache_has(const hy_pack_cache *cache, const hy_chunk *chunk, int64_t index);
 
-/* Returns the record of the chunk's pack; NULL if the chunk is not cached. */
+/* Returns where the chunk's pack is described in the cache; NULL if the chunk is not
+   cached. */
 hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
                               int64_t index);
 

@@ -6,7 +6,8 @@
 
 /* ---- device memory ----------------------------------------------------------------- */
 
-/* One block serves all slots, because pinning takes 1.2 ms however small a block is. */
+/* Allocates the device memory of all slots, unless the site has it, as one block, and
+   gives each slot its part. */
 static hybrid_status get_device(hy_site *site)
 {
     const size_t bytes = site->slot_device;
@@ -37,7 +38,7 @@ static hy_tenancy bytes_of(const hy_tenant *tenant)
                         .lasting = lasting};
 }
 
-/* Packs that the next run relies on stay. */
+/* Frees transient device memory. Packs that the next run relies on stay. */
 static void leave(hy_tenant *tenant)
 {
     hy_site *site             = (hy_site *)tenant;
@@ -75,7 +76,9 @@ void hy_site_rest(hy_site *site, hybrid_status status)
 
 /* ---- open and close ---------------------------------------------------------------- */
 
-/* Device memory is allocated first: it is what may be missing, and pinning is slow. */
+/* Allocates one block on the device and one in pinned memory for all slots: pinning takes
+   1.2 ms however small a block is. Device memory comes first, because it is what may be
+   missing, and pinning is slow. */
 static hybrid_status open_blocks(hy_site *site, size_t depth)
 {
     const size_t device = depth * site->slot_device, pinned = depth * site->slot_pinned;
@@ -168,7 +171,8 @@ void hy_site_close(hy_site *site)
     if (!site)
         return;
     hy_tenant_exit(&site->tenant);
-    /* the plan is destroyed before its first run */
+    /* a loader that prefetches may still be at work if the plan is destroyed before its
+       first run */
     if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK)
         site->failed = 1;
     hy_lane_set_give(site->ctx, site->lane_set, !site->failed);

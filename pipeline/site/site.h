@@ -16,7 +16,7 @@ typedef struct hy_transposed_y {
     size_t room;      /* limit in bytes, for Y and for X separately; 0: the device does
                          not transpose */
     hy_buffer buffer; /* allocated when it is first needed */
-    int turns;        /* 1: this run transposes Y in it */
+    int turns;        /* 1: in this run the device transposes Y */
 } hy_transposed_y;
 
 typedef struct hy_site {
@@ -25,19 +25,22 @@ typedef struct hy_site {
     hy_backend *backend;
     hy_rates rates;
     const hy_stage *stages;
-    hy_lane_set *lane_set;     /* lanes and watchers; NULL: the calling thread computes */
-    hy_loader *loader; /* of B or X on the device; NULL if neither is resident */
+    hy_lane_set *lane_set;     /* lanes and watchers; NULL: the calling thread does all
+                                  stages */
+    hy_loader *loader; /* loader of B or X; NULL if neither is kept on the device */
     hy_pack_cache cache;  /* cached packs of A */
     hy_slot *slots;
     int depth;
-    size_t slot_device, slot_pinned; /* bytes of one slot */
-    size_t room;   /* limit in bytes for transposing and converting on the device */
+    size_t slot_device, slot_pinned; /* bytes of one slot on the device and in pinned
+                                        memory */
+    size_t room;   /* limit in bytes for transposing and converting on the device, both
+                      rooms for X and Y included */
     int lands; /* 1: results of all runs stay on the device (hy_sink_ops.land) */
     hy_buffer device, pinned; /* memory of all slots */
     hy_transposed_y turned;
     hy_converted converted;
     int64_t down_ns; /* time up to which copies down without times of their own have been
-                        counted in this run */
+                        counted in this run, as from hy_now_ns() */
     int failed;      /* 1: a run has failed, so that lanes may be in any state */
 } hy_site;
 

@@ -7,15 +7,15 @@
 #include "partition/format/pack.h"
 
 enum {
-    WORD_BYTES    = 256, /* room for out_nnz and units */
+    WORD_BYTES    = 256, /* bytes of pinned memory for out_nnz and units */
     SPARE_ENTRIES = 1024,
     BACK_BYTES    = 8 << 20
 };
 
-/* Entries of a SpGEMM chunk come back through room for their expected number, not for
-   their bound, and through at most BACK_BYTES. Pinned memory is slow to allocate, and
-   workers can read a small buffer from the last-level cache. More entries come in several
-   copies. */
+/* Returns the features of a chunk with the entries for which pinned memory has room on
+   their way back. For SpGEMM this is their expected number, not their bound, and they
+   take at most BACK_BYTES: pinned memory is slow to allocate, and workers can read a
+   small buffer from the last-level cache. More entries come in several copies. */
 static hy_features back_features(const hy_features *f)
 {
     const int64_t most    = BACK_BYTES / (4 + (int64_t)hy_value_size(f->type));

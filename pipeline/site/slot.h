@@ -13,7 +13,7 @@
 struct hy_site;
 struct hy_side;
 
-/* Times of one stage of one chunk. */
+/* Times of one stage of one chunk, in marks or in nanoseconds of hy_now_ns(). */
 typedef struct hy_passage {
     hy_mark *begin, *end;     /* for a stage on a lane; NULL where the backend has no such
                                  stage */
@@ -44,10 +44,10 @@ typedef struct hy_slot {
     hy_claim claim; /* the chunk, and its index in the site's list */
     int64_t turn;          /* position of the chunk among those that the run has begun on
                               the site */
-    const hy_stage *stage; /* next stage */
+    const hy_stage *stage; /* next stage of the chunk */
     hy_mark *unseen;       /* last mark that the host has not waited for, or NULL */
     hy_where unseen_on;    /* lane of `unseen` */
-    int64_t seen_ns;       /* when the host last saw a mark reached */
+    int64_t seen_ns;       /* time, from hy_now_ns(), when the host last saw a mark */
     hy_mark *columns;      /* SpGEMM: reached when delta-coded columns have arrived and
                               values follow; or NULL */
     hy_passage passage[HY_STEPS];
@@ -61,8 +61,9 @@ typedef struct hy_slot {
     int placing;  /* 1: workers store the result, or have stored it */
 } hy_slot;
 
-/* Computes the device and pinned bytes of a slot that suits every one of these chunks.
-   `lands` is 1 if results stay on the device and need no pinned memory. */
+/* Computes the bytes, on the device and in pinned memory, of a slot that suits every one
+   of these chunks. `lands` is 1 if results stay on the device and need no pinned
+   memory. */
 void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
                    const hy_chunk *chunks, int64_t count, int lands, size_t *device,
                    size_t *pinned);

@@ -57,8 +57,8 @@ void hy_tenant_rest(hy_tenant *tenant)
 
 /* ---- leaving ---------------------------------------------------------------------- */
 
-/* Returns the tenant of the backend that has been idle for longest and holds transient
-   memory, and marks it as working; NULL if there is none. */
+/* Returns the idle tenant of the backend that worked longest ago among those that hold
+   transient memory, and marks it as working; NULL if there is none. */
 static hy_tenant *take_idle(hy_backend *backend)
 {
     hy_context *ctx = backend->ctx;
@@ -78,9 +78,9 @@ static hy_tenant *take_idle(hy_backend *backend)
     return last;
 }
 
-/* Is called without the tenants' lock: giving memory back takes locks of the backend,
-   whose holder may be waiting for the tenants' lock. Returns 0 if no tenant holds
-   transient memory. */
+/* Lets an idle tenant give transient memory back. Called without the tenants' lock:
+   giving memory back takes locks of the backend, whose holder may be waiting for the
+   tenants' lock. Returns 0 if no idle tenant holds transient memory. */
 static int leave_one(hy_backend *backend)
 {
     hy_tenant *tenant = take_idle(backend);
@@ -98,7 +98,8 @@ void hy_tenants_leave(hy_backend *backend)
         ;
 }
 
-/* A backend that computes in place may run out of host memory instead. */
+/* Returns 1 if memory of the backend is short. A backend that computes in place may run
+   out of host memory instead of device memory. */
 static int is_short(const hy_backend *backend, hybrid_status status)
 {
     return status == HYBRID_NO_DEVICE_MEMORY ||
@@ -118,8 +119,8 @@ hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, const char *wh
         hy_message_clear(&backend->ctx->message);
         status = ops->alloc(backend, HY_DEVICE, bytes, what, room);
     }
-    if (status == HYBRID_NO_DEVICE_MEMORY) { /* pooled blocks may occupy the missing
-                                                memory */
+    if (status == HYBRID_NO_DEVICE_MEMORY) { /* free blocks in the backend's pool may
+                                                occupy the missing memory */
         hy_message_clear(&backend->ctx->message);
         hy_lane_sets_trim(backend->ctx, 0);
         ops->trim(backend, 0);
@@ -150,7 +151,8 @@ size_t hy_tenants_transient(const hy_backend *backend)
     return most;
 }
 
-/* Considers tenants that rest: the memory of tenants that work is in use. */
+/* Returns the tenant that holds most memory, among those that rest: the memory of tenants
+   that work is in use. NULL if none holds any. */
 static const hy_tenant *find_largest(const hy_backend *backend)
 {
     const hy_tenant *largest = NULL;

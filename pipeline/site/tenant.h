@@ -22,8 +22,8 @@ typedef struct hy_tenant hy_tenant;
 /* Bytes of device memory of one tenant. */
 typedef struct hy_tenancy {
     size_t held;      /* allocated at present */
-    size_t transient; /* most that a run needs besides lasting packs */
-    size_t lasting;   /* cached packs that stay */
+    size_t transient; /* most bytes that a run needs besides lasting packs */
+    size_t lasting;   /* bytes of cached packs that stay from run to run */
 } hy_tenancy;
 
 typedef struct hy_tenant_ops {
@@ -40,15 +40,16 @@ struct hy_tenant {
     int64_t rows, cols; /* shape of A, for messages */
 };
 
-/* Called when the tenant is made, and when a run of it begins. */
+/* Called when the tenant is made, and when a run of it begins: it keeps its memory now,
+   and becomes the first in ctx->tenants. */
 void hy_tenant_work(hy_tenant *tenant);
-/* Called when a run has ended. */
+/* Called when a run has ended: other plans may take its transient memory. */
 void hy_tenant_rest(hy_tenant *tenant);
 /* Called when the tenant is closed; a tenant that never worked is allowed. */
 void hy_tenant_exit(hy_tenant *tenant);
 
-/* Makes *room device memory of at least `bytes` bytes, unless it is already. If memory is
-   short, idle tenants of the backend give theirs back, beginning with the one that has
+/* Makes *room device memory of at least `bytes` bytes, unless it has as many. If memory
+   is short, idle tenants of the backend give theirs back, beginning with the one that has
    been idle for longest. NO_DEVICE_MEMORY names the array (`what`) and the idle tenant
    that holds most. Only the thread of the public call may call this function. */
 hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, const char *what,
