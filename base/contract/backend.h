@@ -27,26 +27,30 @@ typedef struct hy_buffer {
     hy_space space;
 } hy_buffer;
 
-/* Speeds of a backend, the only constants of the cost models. They are built into
+/* Speeds of a backend, from which variants and plans predict seconds. They are built into
    backends or measured: see hy_rates_of() in engine/rates/rates.h. */
 typedef struct hy_rates {
     double h2d_Bps, d2h_Bps; /* bytes/s to and from pinned memory; 0: no copies */
-    double mem_Bps;          /* bytes/s of the backend's own memory */
-    double flops;            /* scalar operations per second; an FMA counts as 2 */
+    double mem_Bps;          /* bytes read plus bytes written per second in the backend's
+                                own memory */
+    double flops;            /* floating-point operations/s; an FMA counts as 2 */
     double launch_s;         /* seconds to start one kernel or parallel loop */
-    int width;               /* number of multiprocessors or cores */
+    int width;               /* number of multiprocessors (CUDA) or cores (host) */
     int sm;                  /* CUDA: compute capability, 90 for 9.0; host: 0 */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* host: bytes of the last-level cache, which cores share */
-    double merge_factor;     /* CUDA: measured over modelled seconds of spmm.cuda.merge */
+    double merge_factor;     /* CUDA: factor on the predicted seconds of the variant
+                                spmm.cuda.merge: 1, or measured by calibration */
 } hy_rates;
 
 /* Speeds measured by `hybrid_spmm calibrate`. A speed of 0 was not measured. */
 typedef struct hy_measured {
     double h2d_Bps, d2h_Bps; /* bytes/s of copies to and from pinned memory */
-    double both_Bps;         /* bytes/s of simultaneous copies, both directions summed */
-    double mem_Bps;          /* bytes/s, read and written, of a copy inside the memory */
+    double both_Bps;         /* bytes/s in both directions together, of simultaneous
+                                copies */
+    double mem_Bps;          /* bytes read plus bytes written per second, of a copy inside
+                                the memory */
     double flops, launch_s, merge_factor;
     double driver; /* CUDA: version of the driver, 13000 for 13.0 */
     char date[12]; /* day, "2026-11-21"; empty if nothing was measured */
@@ -96,26 +100,29 @@ typedef struct hy_rebasing {
     int64_t count, base;
 } hy_rebasing;
 
-/* Facts that a device finds out about operands in its memory. */
+/* Result of a survey: facts that a device finds out about operands in its memory, so that
+   patterns need not be copied to the host. */
 typedef struct hy_survey {
-    int64_t wrong;    /* not 0 if offsets do not begin at 0, fall or do not end at nnz, or
-                         a column index is out of range */
-    int64_t falls;    /* not 0 if columns of a row of A or B fall or repeat */
+    int64_t wrong;    /* not 0 if offsets do not begin at 0, decrease somewhere or do not
+                         end at nnz, or if a column index is out of range */
+    int64_t falls;    /* not 0 if the column indices of a row of A or B decrease somewhere
+                         or repeat */
     int64_t longest;  /* largest number of entries in a row of A */
     double squares;   /* sum over rows of A of the squared number of entries */
     int64_t products; /* A*B: scalar products */
     int64_t products_max; /* A*B: scalar products of the costliest row */
     int64_t bound;        /* A*B: sum over rows of min(scalar products, columns of B) */
-    double drawn_products, drawn_entries; /* A*B: scalar products and entries of sampled
-                                             rows of C, with the same weights */
+    double drawn_products, drawn_entries; /* A*B: sums over sampled rows of C of their
+                                             scalar products and of their entries, each
+                                             divided by the entries of the row of A */
 } hy_survey;
 
 /* Operands to be surveyed, with indices of 32 or 64 bits. B is NULL for A*X. */
 typedef struct hy_surveying {
     const hybrid_csr *A, *B;
-    void *work;     /* device memory of hy_backend_ops.survey_bytes bytes. The caller
-                       zeroes it once; after a survey it can be used for the next one as
-                       it is. */
+    void *work;     /* device memory of hy_backend_ops.survey_bytes bytes. The caller sets
+                       it to 0 before the first survey; every survey leaves it ready for
+                       the next one. */
     hy_survey *out; /* pinned memory */
 } hy_surveying;
 
@@ -142,15 +149,15 @@ typedef struct hy_backend_ops {
        run. */
     hybrid_status (*measure)(hy_backend *self, hy_measured *out);
 
-    /* alloc: unset memory aligned to 256 bytes, counted on self->device or self->pinned.
-       `what` names the array in error sentences. free may pool the block for a later
-       alloc; a pooled block stays counted until trim.
+    /* alloc: unset memory aligned to 256 bytes, counted on the meter self->device or
+       self->pinned. `what` names the array in error sentences. free may pool the block
+       for a later alloc; a pooled block stays counted until trim.
 
        trim: frees the pooled blocks that were allocated in public call number `since`
        (ctx->call) or later; 0 means all. Any thread may call it.
 
-       trim_scratch (optional): frees the workspaces of workers, by the same rule, while
-       no lane works. */
+       trim_scratch (optional): frees the workspaces of workers that were allocated in
+       call number `since` or later; 0 means all. No lane may work meanwhile. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
                            const char *what, hy_buffer *out);
     void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes *buffer; accepts an empty
@@ -170,8 +177,8 @@ typedef struct hy_backend_ops {
        and `src` are device memory, or one is device memory and the other pinned. */
     hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
 
-    /* (optional) Copies rows as `copy` copies bytes. All pinned rows lie in one pinned
-       piece (see `pin`). */
+    /* (optional) Copies rows as `copy` copies bytes. Pinned memory consists of pieces
+       (see `pin`), and all pinned rows lie in one piece. */
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
 
     /* (optional) Transposes in device memory; `to` and `from` do not overlap. */
@@ -233,18 +240,18 @@ typedef struct hy_backend_ops {
                               uint32_t *products);
 
     /* (optional) Enqueues the delta coding (partition/move/deltas.h) of the first *count
-       of `numbers`, at most `most`. Sets *units, a word of pinned memory, to the number
-       of units that the frames take. `packed` has room for hy_deltas_bound(most) bytes.
-       The arrays and `count` are in device memory; both arrays are aligned to 16
-       bytes. */
+       of `numbers`. The caller ensures that *count is at most `most`. Sets *units, a word
+       of pinned memory, to the bytes behind the head of the coded numbers, divided by 16.
+       `packed` has room for hy_deltas_bound(most) bytes. The arrays and `count` are in
+       device memory; both arrays are aligned to 16 bytes. */
     hybrid_status (*pack_deltas)(hy_lane *lane, const int32_t *numbers,
                                  const int64_t *count, int64_t most, void *packed,
                                  int64_t *units);
 
     /* (optional) Pins `bytes` bytes of ordinary memory at ptr, so that copies go straight
-       to them. Pinning is slow and pays only for memory that is used again. No copy may
-       cross from one pinned piece to the next: pieces of results have pin_bytes, pieces
-       of the caller's memory range_bytes.
+       to them. Pinning is slow and pays only for memory that is used again. Callers pin
+       results in pieces of pin_bytes, and memory of the user in pieces of range_bytes. No
+       copy may cross from one piece to the next.
 
        NO_MEMORY, without a sentence, if the system refuses; DEVICE_FAILED, with a
        sentence, if the device does not work. Any thread may call both. */
@@ -262,7 +269,7 @@ typedef struct hy_backend_ops {
     void (*range_end)(void);
 } hy_backend_ops;
 
-enum { HY_MOST_DEVICES = 16 }; /* most devices of one engine */
+enum { HY_MOST_DEVICES = 16 }; /* maximum number of devices of one engine */
 
 struct hy_backend {
     const hy_backend_ops *ops; /* first member of every backend's own struct */

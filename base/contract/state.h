@@ -22,9 +22,10 @@ typedef struct hy_results hy_results;
 typedef struct hy_memory {
     hybrid_allocator allocator;
     hy_meter meter;   /* host bytes of working memory and of results */
-    int strict;       /* 1: the caller set the cap, and resident memory must follow the
-                         meter. Pages are counted before they are touched, and large
-                         arrays return to the system when freed. */
+    int strict;       /* 1: the caller set the cap, and the memory of the process must
+                         stay close to what the meter counts. Pages are counted before
+                         they are touched, and large arrays return to the system when
+                         freed. */
     int64_t failures; /* tests: the allocation that lowers this from 1 to 0 fails; 0:
                          none */
 } hy_memory;

@@ -24,12 +24,13 @@ typedef struct hy_features {
     int64_t rows, cols, nnz; /* sizes of A, or of the chunk of A */
     int64_t out_cols;        /* columns of the result */
     int64_t products;        /* scalar products; for SpMM nnz * out_cols */
-    int64_t out_bound;       /* SpGEMM: bound on nnz(C), the sum over rows of
-                                min(products, out_cols); SpMM: rows * out_cols */
+    int64_t out_bound;       /* SpGEMM: upper bound on nnz(C), the sum over rows of
+                                min(scalar products of the row, out_cols); SpMM: rows *
+                                out_cols */
     int64_t products_max;    /* scalar products of the costliest row */
     double row_mean, row_cv; /* entries per row: mean, and standard deviation over mean */
     int64_t row_max;         /* largest number of entries in a row; 0 if unknown */
-    double out_ratio;        /* SpGEMM: products / estimated nnz(C), >= 1 */
+    double out_ratio;        /* SpGEMM: scalar products / estimated nnz(C), >= 1 */
     double tile_fill; /* SpMM: fill of tiles of 16 consecutive rows, 0 to 1: the mean
                          share of the 16 rows that have an entry in a column in which
                          at least one has; 0 if unknown */
@@ -106,7 +107,7 @@ typedef struct hy_cost {
     size_t pack_bytes; /* operands sent with the chunk; as much pinned memory */
     size_t work_bytes; /* scratch memory */
     size_t out_bytes;  /* the largest possible result; as much pinned memory */
-    double sent_bytes; /* expected used part of pack_bytes; 0: all */
+    double sent_bytes; /* bytes of pack_bytes that are expected to be copied; 0: all */
     double prepare_s, multiply_s, finish_s; /* seconds; prepare: of one core */
 } hy_cost;
 
@@ -139,7 +140,7 @@ enum { HY_ARRAYS = 6, HY_HEAD_WORDS = 6 };
    and in device memory. */
 typedef struct hy_pack {
     hy_buffer mem;
-    size_t bytes; /* used part */
+    size_t bytes; /* bytes of `mem` in use */
     size_t at[HY_ARRAYS];
     int64_t head[HY_HEAD_WORDS]; /* numbers that the host needs to launch kernels; their
                                     meaning depends on the format */
@@ -161,7 +162,8 @@ typedef struct hy_job {
     int64_t *out_nnz;  /* pinned word: entries in `out`; multiply or finish sets it */
     void *deltas;      /* SpGEMM: delta-coded columns of `out` in `work`, or NULL
                           (partition/move/deltas.h) */
-    int64_t *units;    /* pinned word: units of 16 bytes that the coded frames take */
+    int64_t *units;    /* pinned word: bytes behind the head of `deltas`
+                          (hy_deltas_head()), divided by 16 */
     int64_t nnz;       /* number of entries or elements in `out`; valid after reserve */
     int64_t offset;    /* SpGEMM: index of the first entry in C; valid after reserve */
     int shared_a;      /* 1: the rows of A are on the device already, as A or as rows of
@@ -175,8 +177,8 @@ typedef struct hy_job {
                           row-major */
     int unpacks;       /* 1: `direct` applies to the values only, and the columns arrive
                           delta-coded */
-    int64_t back_room; /* number of entries or elements that `back` has room for; larger
-                          results are copied and stored in turns */
+    int64_t back_room; /* maximum number of entries or elements in `back`; larger results
+                          are copied and stored in several rounds */
 } hy_job;
 
 struct hy_variant {
