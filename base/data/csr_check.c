@@ -4,15 +4,16 @@
 #include "base/threads/pool.h"
 
 enum {
-    CHECK_GRAIN   = 1 << 12, /* rows of a piece */
+    CHECK_GRAIN   = 1 << 12, /* rows in a piece of a parallel loop */
     OFFSETS_GRAIN = 1 << 12,
-    OFFSETS_FINE  = 8 /* least number of pieces that are worth waking a worker */
+    OFFSETS_FINE  = 8 /* pieces of the loop over offsets for which one worker is woken */
 };
 
-static const int64_t MOST = INT64_MAX / 16; /* most elements of an array; their bytes fit
-                                               int64_t */
+static const int64_t MOST = INT64_MAX / 16; /* maximum elements of an array, so that their
+                                               bytes fit int64_t */
 
-/* Checks an array of numbers of `size` bytes each. */
+/* Checks that the array is not NULL, and that it is aligned to the `size` bytes of one of
+   its numbers. */
 static hybrid_status check_array(hy_context *ctx, const void *array, size_t size,
                                  const char *name, const char *which)
 {
@@ -108,7 +109,7 @@ DEFINE_FALLS(int64_t)
 
 typedef struct falling {
     const hybrid_csr *A;
-    int found;     /* 1 if offsets fall or are negative somewhere; atomic */
+    int found;     /* 1 if offsets decrease or are negative somewhere; atomic */
     int64_t first; /* first bad row; atomic */
 } falling;
 
