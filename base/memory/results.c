@@ -19,7 +19,8 @@
 #include "base/memory/shortage.h"
 
 enum {
-    WASTE       = 4, /* a pooled mapping serves results down to a quarter of its pages */
+    WASTE = 4,       /* a pooled mapping is not used for results below a quarter of its
+                        pages */
     POOLED_MOST = 32 /* most pooled mappings; the oldest are unmapped first */
 };
 
