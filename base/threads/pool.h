@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-enum { HY_DRIVER_CORES = 3 }; /* cores left to the threads that feed a device */
+enum { HY_DRIVER_CORES = 3 }; /* cores that workers leave to the threads that feed a
+                                 device */
 
 /* Starts `threads` workers (0: one per core), and `reserve` more that sleep until
    hy_pool_call_reserve(). `topology` is borrowed. NO_MEMORY if a thread cannot be
@@ -112,9 +113,11 @@ typedef struct hy_loop {
     int part;             /* part of the caller, which draws too; -1: the caller only
                              waits */
     uint64_t idle;        /* helpers for which no worker is woken */
-    uint64_t people;      /* helpers that are wanted, and that are inside; atomic */
+    uint64_t people;      /* number of wanted helpers in the upper 32 bits, number of
+                             helpers inside the loop in the lower; atomic */
     hybrid_status status; /* first error; guarded by the pool's lock */
-    hy_work_on work;      /* stage that the thread that began the loop works on */
+    hy_work_on work;      /* stage (work_log.h) that the thread that began the loop works
+                             on */
 } hy_loop;
 
 /* The two halves of hy_pool_for(). Between them the caller does other work, or begins the

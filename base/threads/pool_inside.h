@@ -18,7 +18,8 @@ typedef enum hy_worker_state {
     HY_WORKER_SLEEPS
 } hy_worker_state;
 
-/* Most workers that one thread wakes at a time; waking one takes some 2 us. */
+/* Maximum number of workers that one thread wakes at a time; waking one takes some 2
+   us. */
 enum { HY_WOKEN = 2 };
 
 typedef enum hy_binding {
@@ -35,8 +36,8 @@ struct hy_worker {
     int index;
     int state;         /* hy_worker_state; atomic. A worker that begins to spin sets it
                           without the lock; all other changes need the lock. */
-    hy_task *given;    /* while it spins: a loop that counts it as inside, or an HY_IDLE
-                          task; atomic */
+    hy_task *given;    /* task that another thread gave the worker while it spins: a loop
+                          that counts the worker as inside, or an HY_IDLE task; atomic */
     int cpu;           /* CPU on which it last went to sleep; -1: none yet; atomic */
     int core;          /* HY_BOUND_ASLEEP: the core to which it was last bound */
     struct hy_loop *loop; /* loop in which it draws as a helper; NULL: none; atomic */
