@@ -252,7 +252,8 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
-    if (hy_engine_barred(engine)) /* the message of the run that calls back stays */
+    if (hy_engine_barred(engine)) /* keeps the message of the run that calls the caller's
+                                     function */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     engine->ctx.call++;

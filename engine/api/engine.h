@@ -26,16 +26,18 @@ struct hybrid_engine {
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" if there is none */
     const hy_settings *settings;       /* NULL = hy_usual_settings; tests pass their own */
-    hy_narrow narrow;                  /* state of the current call */
-    hy_spaces spaces;                  /* state of the current call */
+    hy_narrow narrow;                  /* operands of the current call that have 64-bit
+                                          columns */
+    hy_spaces spaces;                  /* operands of the current call on devices */
     hybrid_report report;              /* last finished run; zero before the first */
     hybrid_trace_fn trace;
     void *trace_user;
     int64_t passes; /* passes over operands begun so far: hybrid_event.pass */
 };
 
-/* Share of the memory budget that B or X may take; slots take the rest. MORE applies if A
-   is cached or its rows reach far; MOST is the limit. */
+/* Share of the memory budget that B or X may take, in HY_ALLOW, HY_ALLOW_MORE and
+   HY_ALLOW_MOST: 4, 6 and 7 eighths. Slots take the rest. Schedules that find no layout
+   with the first share try the next. */
 typedef enum hy_allowance { HY_ALLOW, HY_ALLOW_MORE, HY_ALLOW_MOST } hy_allowance;
 
 static inline size_t hy_allowed(size_t memory, hy_allowance part)
