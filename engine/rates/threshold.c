@@ -6,7 +6,7 @@
 hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold)
 {
     int64_t right = 0;
-    double lost   = 0; /* sum of logarithms */
+    double lost   = 0; /* sum of log(taken / least) */
 
     for (int64_t i = 0; i < n; i++) {
         const hy_trial *t  = &trials[i];
