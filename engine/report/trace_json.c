@@ -24,7 +24,7 @@ typedef struct thread {
     int64_t end_ns; /* end of the last bar of this thread */
 } thread;
 
-/* An event of a chunk. Places are sorted by chunk, events by time. */
+/* Index of an event of a chunk, for sorting: by pass and chunk, then by time. */
 typedef struct place {
     int64_t pass, chunk;
     size_t event;
