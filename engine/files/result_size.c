@@ -9,11 +9,11 @@
 
 enum {
     FIRST_DRAWS = 16,
-    MORE        = 4, /* ratio of successive sample sizes */
+    MORE        = 4, /* factor from one sample size to the next */
     MOST_DRAWS  = 256,
     ENTRIES     = 512,     /* maximum entries that are read of a row of A */
     PRODUCTS    = 1 << 18, /* maximum scalar products that are counted of a row */
-    PIECE       = 4096,    /* columns of B per read */
+    PIECE       = 4096,    /* maximum columns of B in one read */
     TABLE_PART  = 32,      /* the table takes at most 1/32 of free memory */
     LEAST_TABLE = 1 << 8
 };
