@@ -44,7 +44,8 @@ int hy_open(const char *path, int flags);
 /* Bytes of the first window, in which a file declares its format. */
 enum { HY_HEAD_BYTES = 1 << 20 };
 
-extern size_t hy_window_bytes; /* bytes of later windows, if more; tests make it small */
+extern size_t hy_window_bytes; /* least bytes of windows behind the first; tests make it
+                                  small */
 
 /* The text of a file. A regular file is mapped as a whole and must not shrink. Other
    inputs are read window by window: pipes, devices, compressed files, and the rest of a
@@ -61,7 +62,7 @@ typedef struct hy_input {
     size_t map_bytes;         /* bytes of the mapping, which is longer than the file */
     int64_t file_bytes;       /* -1 if unknown */
     void *array;              /* array that holds the text, or NULL */
-    size_t room;              /* most bytes of text in the array */
+    size_t room;              /* maximum bytes of text in `array` */
 } hy_input;
 
 /* Open a file, or copy its contents from memory, and read the first window. IO_FAILED,
