@@ -30,7 +30,8 @@ typedef struct hy_buffer {
 /* Speeds of a backend, from which variants and plans predict seconds. They are built into
    backends or measured: see hy_rates_of() in engine/rates/rates.h. */
 typedef struct hy_rates {
-    double h2d_Bps, d2h_Bps; /* bytes/s to and from pinned memory; 0: no copies */
+    double h2d_Bps, d2h_Bps; /* bytes/s to and from pinned memory; 0: the backend copies
+                                nothing */
     double mem_Bps;          /* bytes read plus bytes written per second in the backend's
                                 own memory */
     double flops;            /* floating-point operations/s; an FMA counts as 2 */
@@ -109,8 +110,8 @@ typedef struct hy_survey {
                          or repeat */
     int64_t longest;  /* largest number of entries in a row of A */
     double squares;   /* sum over rows of A of the squared number of entries */
-    int64_t products; /* A*B: scalar products */
-    int64_t products_max; /* A*B: scalar products of the costliest row */
+    int64_t products; /* A*B: number of all scalar products */
+    int64_t products_max; /* A*B: largest number of scalar products of a row of A */
     int64_t bound;        /* A*B: sum over rows of min(scalar products, columns of B) */
     double drawn_products, drawn_entries; /* A*B: sums over sampled rows of C of their
                                              scalar products and of their entries, each
@@ -123,7 +124,7 @@ typedef struct hy_surveying {
     void *work;     /* device memory of hy_backend_ops.survey_bytes bytes. The caller sets
                        it to 0 before the first survey; every survey leaves it ready for
                        the next one. */
-    hy_survey *out; /* pinned memory */
+    hy_survey *out; /* memory that receives the result; pinned */
 } hy_surveying;
 
 /* Where an address lies, as a device sees it: outside all devices (NOT), in this device's
@@ -134,15 +135,17 @@ typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_OTHER, HY_HELD_BOTH 
 /* Every function is required unless marked optional. A function without a status cannot
    fail. Work enqueued in a lane executes in the order of enqueueing. */
 typedef struct hy_backend_ops {
-    const char *name; /* "host" or "cuda" */
+    const char *name; /* name of the kind of backend: "host" or "cuda" */
 
     /* Opens options->device, one of the engine's devices. NO_DEVICE, with a sentence, if
        there is no such device. */
     hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out);
     void (*close)(hy_backend *self);                      /* accepts NULL */
-    const char *(*describe)(const hy_backend *self);      /* "NVIDIA H200, 132 SMs" */
-    void (*rates)(const hy_backend *self, hy_rates *out); /* built-in rates */
+    /* returns a text for users, such as "NVIDIA H200, 132 SMs" */
+    const char *(*describe)(const hy_backend *self);
+    /* writes the built-in rates to *out */
+    void (*rates)(const hy_backend *self, hy_rates *out);
 
     /* (optional) Measures the rates that apply to this backend and stores them in *out;
        other fields stay as they are. Takes some seconds, during which nothing else may

@@ -67,8 +67,8 @@ typedef struct hy_image {
        back (block 0: at column 0) and ends where block k + 1 begins; the last one ends
        with X. */
     int64_t last;  /* maximum columns of the last block; at least `block` */
-    int64_t pitch; /* columns from one place to the next; the last place has `last`
-                      columns */
+    int64_t pitch; /* columns from the start of one place to the start of the next; the
+                      last place has `last` columns */
     int64_t back;  /* columns, less than `block`, by which blocks begin earlier in this
                       run, so that they begin at cache lines of Y */
 } hy_image;
@@ -122,22 +122,25 @@ int64_t hy_image_rows_there(const hy_image *image);
 
 /* ---- regions ---- */
 
-enum { HY_CSR_OFFSETS, HY_CSR_COLS, HY_CSR_VALUES }; /* regions of B */
+/* numbers of the regions of B, which are its three arrays */
+enum { HY_CSR_OFFSETS, HY_CSR_COLS, HY_CSR_VALUES };
 
 /* A contiguous part of an image: a column block of X (or all its columns), or one array
    of B. */
 typedef struct hy_region {
-    int64_t begin, cols; /* first column of X and number of columns; of B: the array */
+    int64_t begin, cols; /* first column of X and number of columns; of B: number of the
+                            array (HY_CSR_OFFSETS, ...) and 1 */
     int64_t ld;          /* elements from one row to the next; 0 for SLABS */
     int64_t tail;        /* number of tail columns, the last ones of the `cols` columns */
     int64_t tail_ld;     /* elements from one row of tail columns to the next */
     int64_t elements;    /* number of elements, padding included */
     int64_t before;      /* number of elements in earlier column blocks */
     size_t size;         /* bytes of an element */
-    size_t at;           /* offset on the device in bytes */
+    size_t at;           /* position on the device, in bytes from the image's start */
 } hy_region;
 hy_region hy_image_region(const hy_image *image, int64_t k);
-hy_region hy_image_region_of(const hy_image *image, int64_t col); /* X: of a column */
+/* X: the region that contains column `col` */
+hy_region hy_image_region_of(const hy_image *image, int64_t col);
 
 /* Offset on the device, in bytes, of an element, of a row, and of the tail columns of a
    row. */

@@ -50,7 +50,7 @@ typedef struct hy_part {
 /* A copy from a part, as it was computed, to memory of the result. */
 typedef struct hy_landing {
     hy_row_copy rows;
-    const char *base; /* start of the pieces into which memory of the result is pinned */
+    const char *base; /* address from which pieces of `piece` bytes follow each other */
     size_t piece;     /* bytes of a piece: no copy may cross from one piece to the next;
                          0: memory of the caller, see base/memory/pinned.h */
 } hy_landing;

@@ -54,7 +54,7 @@ struct hy_source {
 
     /* The operand as packers and the host's loops read it. One of csr and dense is
        NULL. */
-    const hybrid_csr *csr;     /* B */
+    const hybrid_csr *csr;     /* B; NULL: the operand is X */
     const hybrid_dense *dense; /* X; with `listed`, the larger matrix. Its data are NULL
                                   if it is not in memory. */
     const int32_t *listed;     /* ascending indices of the rows of *dense that form the
