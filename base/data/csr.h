@@ -68,7 +68,7 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
 
 /* This function and all below require arrays in host memory.
 
-   Checks, in parallel, that offsets begin at 0, never fall and end at nnz. BAD_MATRIX
+   Checks, in parallel, that offsets begin at 0, never decrease and end at nnz. BAD_MATRIX
    names the first bad row. The header must have been checked. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
                                    const char *name);

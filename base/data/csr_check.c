@@ -110,7 +110,7 @@ DEFINE_FALLS(int64_t)
 typedef struct falling {
     const hybrid_csr *A;
     int found;     /* 1 if offsets decrease or are negative somewhere; atomic */
-    int64_t first; /* first bad row; atomic */
+    int64_t first; /* lowest bad row found so far; atomic */
 } falling;
 
 static hybrid_status find_falling(void *arg, int part, int64_t begin, int64_t end)
@@ -139,7 +139,8 @@ static hybrid_status find_first(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Offsets that start at 0, never fall and end at nnz are all within [0, nnz]. */
+/* If offsets start at 0, never decrease and end at nnz, all of them are within [0,
+   nnz]. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
     falling f = {A, 0, INT64_MAX};
@@ -157,7 +158,7 @@ hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const c
 
 typedef struct checking {
     const hybrid_csr *A;
-    int64_t first; /* first bad row found so far; atomic */
+    int64_t first; /* lowest bad row found so far; atomic */
 } checking;
 
 /* Index of the first entry of row i that breaks a rule; -1 if there is none, -2 if the

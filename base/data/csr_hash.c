@@ -13,7 +13,7 @@
 
 typedef struct hashing {
     const hybrid_csr *A;
-    uint64_t sum; /* atomic */
+    uint64_t sum; /* sum of the blocks' hashes; atomic */
 } hashing;
 
 static uint64_t folded(const uint64_t lane[HY_HASH_LANES], uint64_t seed)
