@@ -18,9 +18,10 @@
 extern "C" {
 #endif
 
-enum { HY_PROGRESS_NS = 50000000 }; /* nanoseconds between two calls of the function */
+enum { HY_PROGRESS_NS = 50000000 }; /* usual nanoseconds between two calls of the caller's
+                                       function */
 
-/* Most work of a thread between two checks, a few milliseconds. */
+/* Maximum work of a thread between two checks, a few milliseconds. */
 enum { HY_UNCHECKED = 1 << 20 /* scalar products */ };
 
 typedef struct hy_progress {
@@ -29,11 +30,11 @@ typedef struct hy_progress {
     int64_t every_ns; /* nanoseconds between two calls of fn; tests: 0 */
     /* the fields below belong to the call under way */
     int active;      /* 1: progress is asked for; atomic */
-    int cancelled;   /* 1: fn cancelled the call; atomic */
-    int answer;      /* value with which fn cancelled */
+    int cancelled;   /* 1: fn has cancelled the call; atomic */
+    int answer;      /* value that fn returned to cancel the call */
     int is_kept;     /* 1: fn can no longer cancel the call */
     int tells_bytes; /* 1: progress counts bytes of files, not rows */
-    int calling;     /* 1 while fn or another function of the caller runs */
+    int calling;     /* 1 while fn, or another function that the caller passed, runs */
     pthread_t caller;
     int64_t next_ns, rows, told, units; /* time of the next call of fn; rows of the call,
                                            or < 0 if only units are known; rows that fn
