@@ -331,7 +331,7 @@ static int sees_end_or_lends(hy_loop *l)
 {
     if (sees_end(l, LEND))
         return 1;
-    hy_pool_lend_core(l->pool, l); /* notes which workers run */
+    hy_pool_lend_core(l->pool, l); /* the first call only notes which workers run */
     if (sees_end(l, LEND))
         return 1;
     return hy_pool_lend_core(l->pool, l) == 0 && sees_end(l, HY_SPINS - 2 * LEND);
@@ -393,7 +393,7 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
 {
     hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
 
-    if (loop.pieces == 1) { /* shorter than waking a worker */
+    if (loop.pieces == 1) { /* computing it takes less time than waking a worker */
         HY_TRY(hy_progress_check(pool->progress));
         return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
     }

@@ -1,5 +1,5 @@
-/* base/threads/pool_inside.h - the pool as pool.c, pool_state.c, loops.c and cores.c see
-   it. */
+/* base/threads/pool_inside.h - what pool.c, pool_state.c, loops.c and cores.c share about
+   the pool. */
 #ifndef HY_POOL_INSIDE_H
 #define HY_POOL_INSIDE_H
 
@@ -45,8 +45,8 @@ struct hy_worker {
     int64_t ran_ns;    /* ns on `clock` at the last hy_pool_lend_core(); -1: none yet;
                           atomic */
     int lent;          /* 1: it runs on another thread's core; atomic */
-    int64_t worked_ns; /* ns spent in tasks; during a task negative, less the start time;
-                          atomic */
+    int64_t worked_ns; /* ns spent in tasks. During a task it is negative: this sum minus
+                          the start time of the task. Atomic. */
     pthread_cond_t called; /* signalled for an offer or a stop */
     pthread_t thread;
     char name[HY_WORKER_NAME];
