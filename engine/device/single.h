@@ -21,7 +21,7 @@ typedef enum hy_direct_end {
 /* Numbers that the device reports to the host, in pinned memory. */
 typedef struct hy_told {
     hy_survey survey;
-    int64_t nnz; /* entries of the result C */
+    int64_t nnz; /* number of entries of the result C */
 } hy_told;
 
 /* Pack of A that a variant made on the device, for later runs with the same pattern. */
@@ -50,7 +50,8 @@ typedef struct hy_single {
     hy_buffer room;        /* device memory of the scratch and the result */
     double plan_s;
     int64_t pattern_bytes; /* bytes of patterns copied to make the plan */
-    int64_t begin_ns;      /* start of the chunk, as hy_now_ns(); 0: unknown */
+    int64_t begin_ns;      /* time at which the chunk was begun, from hy_now_ns(); 0:
+                              unknown */
 } hy_single;
 
 /* Returns the numbers that the device has reported. A survey must have been made with the

@@ -21,13 +21,15 @@ typedef struct hy_spaces {
     const int *device_count;
     const char *why;    /* reason why there is no device */
     hy_backend *device; /* device of the current call's operands or result; or NULL */
-    int is_bound;       /* 1: an operand is in memory of `device` that is not managed */
-    void *stream;       /* the caller's stream, for all calls */
+    int is_bound;       /* 1: `device` must compute, because an operand is in its memory
+                           and not in managed memory */
+    void *stream;       /* the caller's CUDA stream, set for all calls */
     const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device */
     hybrid_csr of[HY_SPACES_MOST];          /* views of the operands in `from` */
-    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies, or NULL */
+    /* copies of offsets and columns in host memory, or NULL */
+    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST];
     int count;
-    int64_t fetched; /* bytes of `offsets` and `columns` */
+    int64_t fetched; /* bytes copied to `offsets` and `columns` */
     size_t piece;    /* bytes copied between two checks of progress, some milliseconds */
     const void *host[HY_SPACES_SEEN]; /* addresses found in host memory; asking a device
                                          again would take 1 us */
