@@ -300,8 +300,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     }
     if (hy_engine_barred(engine))
         return;
-    hy_lane_sets_trim(ctx, 0); /* first, because lanes need backends and pool */
-    hy_pins_close(ctx);        /* before the devices, which hold pinned pages of both */
+    hy_lane_sets_trim(ctx, 0); /* first, because lanes use backends and the pool */
+    hy_pins_close(ctx);        /* unpins memory before its device is closed */
     hy_device_results_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);

@@ -32,7 +32,8 @@ struct hybrid_engine {
     hybrid_report report;              /* last finished run; zero before the first */
     hybrid_trace_fn trace;
     void *trace_user;
-    int64_t passes; /* passes over operands begun so far: hybrid_event.pass */
+    int64_t passes; /* number of passes over operands that have begun; hybrid_event.pass
+                       counts them */
 };
 
 /* Share of the memory budget that B or X may take, in HY_ALLOW, HY_ALLOW_MORE and

@@ -13,7 +13,8 @@ enum { HY_NARROW_MOST = 3 }; /* maximum sparse operands of a call */
 typedef struct hy_narrow {
     const hybrid_csr *from[HY_NARROW_MOST]; /* operands with 64-bit columns */
     hybrid_csr of[HY_NARROW_MOST];          /* the same operands with 32-bit columns */
-    void *copies[HY_NARROW_MOST];           /* converted columns; NULL if shared */
+    void *copies[HY_NARROW_MOST];           /* converted columns of each operand; NULL if
+                                               an earlier operand has the same array */
     int count;
 } hy_narrow;
 

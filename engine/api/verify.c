@@ -53,7 +53,8 @@ static const double DEVIATIONS = 8;
 /* Sums of a row of B or X. */
 typedef struct right_row {
     double signs, scaled; /* sum of r_j b_j, and of r_j b_j / w_j */
-    double norm;          /* NaN if some b_j is not finite; -1 if empty */
+    double norm;          /* norm(b) of the row; NaN if some b_j is not finite; -1 if the
+                             row has no entries */
 } right_row;
 
 typedef struct check {
@@ -109,7 +110,7 @@ static double norm(const hy_line *l)
 }
 
 typedef struct sums {
-    hy_twofold signs, scaled; /* see right_row */
+    hy_twofold signs, scaled; /* sums over row i as in right_row */
 } sums;
 
 static sums sum_line(const check *c, const hy_line *l)
