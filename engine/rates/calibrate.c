@@ -37,7 +37,7 @@ typedef struct calibration {
     hy_trial here[TIMINGS_MOST];     /* x: predicted seconds of merge / of rows, measured
                                         speeds */
     char path[HY_RATES_PATH];        /* path of the rates file */
-    hy_rates_file file;              /* of[0] is the device that computes */
+    hy_rates_file file;              /* of[0] belongs to the device that computes */
 } calibration;
 
 static void tell(const calibration *c, const char *step, const hybrid_timing *timing)
@@ -87,7 +87,7 @@ static double positive(double seconds)
 /* Seconds of one variant for one product. */
 typedef struct variant_times {
     double measured;
-    double built_in, here; /* predictions with built-in and measured speeds */
+    double built_in, here; /* predicted seconds with built-in and with measured speeds */
 } variant_times;
 
 static void predict(const hybrid_plan *plan, const hy_variant *variant,

@@ -12,7 +12,8 @@
 typedef struct hy_estimate {
     double first_bytes;          /* bytes up before the first chunk can compute */
     double up_bytes, down_bytes; /* bytes over the bus after the first chunk has begun */
-    double last_bytes;           /* part of down_bytes after all bytes have gone up */
+    double last_bytes;           /* bytes of down_bytes that go down after all bytes have
+                                    gone up */
     double short_bytes;     /* additional bytes that stand for the lower bus rate of short
                                rows */
     double device_s;        /* seconds of kernels */

@@ -11,7 +11,7 @@
 #include "partition/pattern/touched.h"
 
 enum {
-    SAMPLES    = 4,      /* chunks whose touched rows are counted */
+    SAMPLES    = 4,      /* number of chunks whose gathered rows are counted */
     ROWS_GRAIN = 1 << 14 /* rows of B per task */
 };
 

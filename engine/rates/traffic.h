@@ -7,7 +7,8 @@
 #include "pipeline/site/site.h"
 
 typedef struct hy_traffic {
-    int64_t up, down; /* approximate bytes to and from the device; 0 in place */
+    int64_t up, down; /* approximate bytes to and from the device; 0 if the product is
+                         computed in place */
     int64_t other_up; /* bytes up of the alternative. It is gathering if the plan has B or
                          X on the device. If the plan gathers, it is B or X on the device
                          (an X that does not fit: in a ring of rows or column blocks). -1:
