@@ -20,14 +20,14 @@ enum {
     ROWS_GRAIN    = 2048, /* rows per task */
     OFFSETS_GRAIN = 1 << 16,
     COLUMNS_GRAIN = 1 << 16,
-    ROW_BYTES     = 4 + 8 + 8 /* index, place and offset of a row of B */
+    ROW_BYTES     = 4 + 8 + 8 /* bytes: index, place and offset of a row of B */
 };
 
 /* ---- where rows of B lie --------------------------------------------------------- */
 
 typedef struct gathering {
     const hy_b_rows *rows;
-    int64_t *at;    /* offset of each row's entries in the file */
+    int64_t *at;    /* index, in the file, of each row's first entry */
     int64_t *count; /* entries of each row; after the prefix sum, the offsets of B */
 } gathering;
 
@@ -160,7 +160,7 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
 typedef struct renumbering {
     const hy_b_rows *rows;
     const hybrid_csr *A;
-    int64_t begin, first; /* first row of the part in A, and its offset */
+    int64_t begin, first; /* first row of A in the part, and the offset of that row */
 } renumbering;
 
 static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)
