@@ -75,7 +75,7 @@ static hybrid_status sort_buckets(void *arg, int part, int64_t begin, int64_t en
         const int64_t first = bucket_begin(recipe, i), length = recipe->start[i] - first;
         const int64_t kept = hy_sort_columns(recipe->edge + first, length);
         for (int64_t k = kept; k < length; k++)
-            recipe->edge[first + k] = -1; /* means: here was a repeat of an edge */
+            recipe->edge[first + k] = -1; /* marks the place of a dropped repeat */
     }
     return HYBRID_OK;
 }
