@@ -100,13 +100,13 @@ struct hy_lines {
     size_t least_bytes;                       /* minimum bytes of a line with an item */
     void (*read)(void *arg, hy_mtx_block *block); /* hy_block_read() with a hy_line_fn */
     hy_put_fn put;
-    hy_joined_fn joined; /* may be NULL */
+    hy_joined_fn joined; /* function called after each window; NULL: none */
     void *arg;           /* first argument of the three functions */
 
     const char *end; /* end of the whole lines in the window */
     int64_t before;  /* number of items in earlier windows */
     int64_t blocks;
-    int64_t *first; /* blocks + 1 numbers of items before each block */
+    int64_t *first; /* blocks + 1 numbers: first[b] items lie before block b */
 };
 
 /* Bytes of a block; tests make it small. */
@@ -169,7 +169,7 @@ hy_block_read(hy_mtx_block *block, size_t item_bytes, hy_line_fn fn, void *arg)
 /* Entries in the order of the file. */
 typedef struct hy_entries {
     int64_t count;
-    int32_t *row; /* an array; col and val are results */
+    int32_t *row; /* memory of hy_array(); col and val are memory of results */
     int32_t *col;
     double *val;
     int ascend; /* 1: entries ascend by row and then column, without repeats */

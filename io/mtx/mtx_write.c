@@ -33,7 +33,7 @@ typedef struct writer {
     hy_numbers *numbers;
     hy_output *output;
     int64_t bytes;                /* bytes of the header and of all formatted text */
-    int64_t room;                 /* pieces of a batch */
+    int64_t room;                 /* maximum number of pieces of a batch */
     batch batches[2], *formatted; /* one batch is formatted while `formatted`, the other,
                                      is written */
 } writer;
