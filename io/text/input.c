@@ -16,14 +16,14 @@
 
 enum {
     AFTER         = 1 + HY_TEXT_PAD, /* bytes behind a text */
-    INFLATE_BYTES = 44 << 10         /* allocated by zlib for its largest window */
+    INFLATE_BYTES = 44 << 10         /* bytes that zlib needs to inflate */
 };
 
 size_t hy_window_bytes = (size_t)16 << 20;
 
 /* Source of windows: the bytes of the file, which are text or gzip data. */
 typedef struct hy_stream {
-    int fd; /* -1: all bytes are in [next, end) */
+    int fd; /* descriptor of the file; -1: all its bytes are in [next, end) */
     int gzip;
     int ended;              /* 1: the source has no bytes behind the window */
     const char *next, *end; /* gzip: bytes that are not inflated yet */

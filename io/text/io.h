@@ -60,7 +60,7 @@ typedef struct hy_input {
     struct hy_stream *stream; /* source of later windows; NULL: there are none */
     void *map;                /* mapping that holds the file, or NULL */
     size_t map_bytes;         /* bytes of the mapping, which is longer than the file */
-    int64_t file_bytes;       /* -1 if unknown */
+    int64_t file_bytes;       /* bytes of the file; -1 if unknown */
     void *array;              /* array that holds the text, or NULL */
     size_t room;              /* maximum bytes of text in `array` */
 } hy_input;
@@ -103,7 +103,7 @@ hybrid_status hy_output_partial(hy_context *ctx, const char *path, char **out);
 typedef struct hy_output {
     const char *path; /* borrowed */
     const char *name; /* name of the open file: `path` or `partial` */
-    char *partial;    /* NULL if direct */
+    char *partial;    /* path of the partial file; NULL if `direct` is 1 */
     char *buffer;
     size_t filled;
     int fd;
