@@ -92,8 +92,8 @@ typedef struct hy_combining {
     hybrid_type type;
 } hy_combining;
 
-/* to[i] = from[i] - base for i < count. Both arrays are in device memory and have the
-   given types. */
+/* Describes the computation to[i] = from[i] - base for i < count. Both arrays are in
+   device memory and have the given types. */
 typedef struct hy_rebasing {
     void *to;
     const void *from;
@@ -184,7 +184,8 @@ typedef struct hy_backend_ops {
        (see `pin`), and all pinned rows lie in one piece. */
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
 
-    /* (optional) Transposes in device memory; `to` and `from` do not overlap. */
+    /* (optional) Enqueues the transposition `turning` in device memory; its `to` and
+       `from` do not overlap. */
     hybrid_status (*turn)(hy_lane *lane, const hy_transposition *turning);
 
     /* A mark is set in a lane, and reached when all earlier work of the lane is done.
@@ -207,7 +208,7 @@ typedef struct hy_backend_ops {
        between two copies would delay the second. */
     hybrid_status (*mark_untimed)(hy_lane *lane, hy_mark *mark);
 
-    /* (optional) Enqueues to[i] = from[i] - base. */
+    /* (optional) Enqueues the computation that r describes. */
     hybrid_status (*rebase)(hy_lane *lane, const hy_rebasing *r);
 
     /* (optional) Support for operands and results in device memory; a backend has all of

@@ -29,7 +29,8 @@ extern "C" {
      SLABS   X in slabs of HY_X_SLAB rows; a slab is stored column by column */
 typedef enum hy_form { HY_FORM_NONE, HY_FORM_CSR, HY_FORM_ROWS, HY_FORM_SLABS } hy_form;
 
-/* Order of X in this form, and of the part of Y that a chunk computes. */
+/* Returns the order (row- or column-major) of X in this form, and of the part of Y that a
+   chunk computes. */
 static inline hybrid_order hy_form_order(hy_form form)
 {
     return form == HY_FORM_SLABS ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;

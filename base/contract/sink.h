@@ -40,7 +40,7 @@ typedef struct hy_part {
                              part. They hold all entries if rows have gaps between them
                              (rows.row_at). */
 
-    /* dense results only */
+    /* The two fields below are set for dense results only. */
     hybrid_order order; /* order of the part in the memory that it is copied or stored
                            from */
     int by_lines;       /* 1: direct() may ask for a copy of each line (row or column); 0:

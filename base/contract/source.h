@@ -44,7 +44,8 @@ typedef struct hy_source_ops {
     int (*lines)(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy);
 } hy_source_ops;
 
-/* A source is a value. Copies are valid as long as the operand lives. */
+/* A source is a value and may be copied. Copies are valid as long as the operand
+   lives. */
 struct hy_source {
     const hy_source_ops *ops; /* NULL: there is no source */
     hy_context *ctx;

@@ -103,7 +103,7 @@ static inline int64_t hy_row_of(const hy_problem *problem, int64_t row)
 }
 
 /* Bytes that a chunk needs on the device, and seconds of its stages. No number of bytes
-   may fall when rows are added to the chunk. */
+   may decrease when rows are added to the chunk. */
 typedef struct hy_cost {
     size_t pack_bytes; /* bytes of operands sent with the chunk; they take as many bytes
                           of pinned memory */

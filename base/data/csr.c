@@ -139,7 +139,7 @@ typedef struct transposing {
     int bands;
 } transposing;
 
-/* First row that starts at or after entry `wanted`. */
+/* First row that begins with entry `wanted` or a later one. */
 static int64_t row_at(const hybrid_csr *A, int64_t wanted)
 {
     int64_t begin = 0, end = A->rows;

@@ -193,7 +193,8 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Reports row i of A, which messages call `row`. */
+/* Fails with a sentence about the error in row i of A, which the sentence calls row
+   `row`. */
 static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *name,
                             int64_t i, int64_t row)
 {

@@ -16,7 +16,7 @@ enum {
 
 /* ---- arrays ------------------------------------------------------------------- */
 
-/* Lies before each array. */
+/* Precedes each array in memory. */
 typedef struct header {
     void *block;  /* pointer from the allocator */
     size_t bytes; /* bytes counted on the meter */

@@ -57,7 +57,7 @@ void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_s
 void hy_copy_rows_listed(void *dst, size_t dst_step, const int32_t *list, const void *src,
                          size_t src_step, size_t bytes, size_t rows);
 
-/* Bytes [begin, end). */
+/* Bytes [begin, end) of an array. */
 typedef struct hy_range {
     size_t begin, end;
 } hy_range;
