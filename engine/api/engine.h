@@ -79,7 +79,8 @@ hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 /* idle.c: frees pooled memory that the current call has made, because the call failed. */
 void hy_idle_undo(hybrid_engine *engine);
 
-/* idle.c: hy_context.relieve. Frees memory of idle plans and the host's pool. */
+/* idle.c: the function hy_context.relieve, which frees memory of idle plans and of the
+   host's pool. */
 void hy_idle_relieve(hy_context *ctx);
 
 /* Returns the bytes of the host budget that results may take: free bytes, and pooled

@@ -23,7 +23,7 @@ typedef struct hy_narrow {
    share the copy. BAD_MATRIX names row and entry of a column that is not in [0, cols). */
 hybrid_status hy_narrow_add(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
                             const char *name);
-/* Narrows A and B. */
+/* Calls hy_narrow_add() for A and for B. */
 hybrid_status hy_narrow_two(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
                             const hybrid_csr **B);
 void hy_narrow_free(hy_context *ctx, hy_narrow *narrow);

@@ -264,7 +264,8 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Checks the rows before the first wrong row; later rows cannot be the first. */
+/* Calls `fn` for the rows before the first wrong row found so far; later rows cannot be
+   the first. */
 static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
 {
     const int64_t rows = hy_min(c->first, c->A->rows);

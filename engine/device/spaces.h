@@ -81,7 +81,8 @@ const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view);
    hy_results_release(). NULL if the view has no copy of its own. */
 void *hy_spaces_take(hy_spaces *spaces, const hybrid_csr *view);
 
-/* Computes hy_csr_hash() where the pattern is. */
+/* Computes hy_csr_hash() of A, on the device if the pattern is there, else on the
+   host. */
 hybrid_status hy_spaces_hash(hy_spaces *spaces, const hybrid_csr *A, uint64_t *out);
 
 void hy_spaces_end(hy_spaces *spaces);

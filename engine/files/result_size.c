@@ -21,7 +21,7 @@ enum {
 #define ALIKE 0.03 /* relative standard error that ends sampling */
 #define ERRORS 3   /* distance of improbable values from the mean, in standard errors */
 
-/* Hash set of the columns of a row of C. */
+/* Hash set of the column indices of one row of C. */
 typedef struct column_table {
     int32_t *places; /* columns; -1 marks a free place */
     uint32_t most;   /* places allocated, a power of two; at most half are filled */

@@ -211,7 +211,7 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
     e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }
 
-/* Scales what is proportional to rows. */
+/* Scales the fields that are proportional to the number of rows. */
 static void scale_work(hy_estimate *e, double share)
 {
     e->down_bytes *= share;

@@ -1,4 +1,5 @@
-/* engine/rates/threshold.c - rates rules that choose between two variants. */
+/* engine/rates/threshold.c - rates rules that choose between the variants spmm.cuda.rows
+   and spmm.cuda.merge, called rows and merge here. */
 #include "engine/rates/threshold.h"
 
 #include <math.h>

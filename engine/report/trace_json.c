@@ -189,7 +189,7 @@ static void put_bar(writer *w, const hybrid_event *e, int tid)
     put(w, ",\"bytes\":%lld,\"flops\":%lld}}", (long long)e->bytes, (long long)e->flops);
 }
 
-/* Writes step i of the n steps of a chunk's arrow, tied to the bar of event p. */
+/* Writes step i of the n steps of a chunk's arrow, tied to the bar of event p->event. */
 static void put_arrow(writer *w, const place *p, size_t i, size_t n)
 {
     const hybrid_event *e = &w->events[p->event];
