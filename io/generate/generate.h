@@ -1,5 +1,5 @@
-/* io/generate/generate.h - matrices from a description. The number of threads does not
-   matter. */
+/* io/generate/generate.h - matrices from a description. The result does not depend on the
+   number of threads. */
 #ifndef HY_GENERATE_H
 #define HY_GENERATE_H
 

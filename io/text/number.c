@@ -73,7 +73,7 @@ static inline const char *take_digits(const char *p, uint64_t *w)
     return p + n;
 }
 
-/* Appends the digits before a point, mostly one. */
+/* Appends the digits before a point, usually a single one. */
 static inline const char *take_whole(const char *p, uint64_t *w)
 {
     if (!is_digit(p[0]) || p[1] != '.')
