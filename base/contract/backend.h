@@ -27,26 +27,31 @@ typedef struct hy_buffer {
     hy_space space;
 } hy_buffer;
 
-/* Speeds of a backend, the only constants of the cost models. They are built into
+/* Speeds of a backend, from which variants and plans predict seconds. They are built into
    backends or measured: see hy_rates_of() in engine/rates/rates.h. */
 typedef struct hy_rates {
-    double h2d_Bps, d2h_Bps; /* bytes/s to and from pinned memory; 0: no copies */
-    double mem_Bps;          /* bytes/s of the backend's own memory */
-    double flops;            /* scalar operations per second; an FMA counts as 2 */
+    double h2d_Bps, d2h_Bps; /* bytes/s to and from pinned memory; 0: the backend copies
+                                nothing */
+    double mem_Bps;          /* bytes read plus bytes written per second in the backend's
+                                own memory */
+    double flops;            /* floating-point operations/s; an FMA counts as 2 */
     double launch_s;         /* seconds to start one kernel or parallel loop */
-    int width;               /* number of multiprocessors or cores */
+    int width;               /* number of multiprocessors (CUDA) or cores (host) */
     int sm;                  /* CUDA: compute capability, 90 for 9.0; host: 0 */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* host: bytes of the last-level cache, which cores share */
-    double merge_factor;     /* CUDA: measured over modelled seconds of spmm.cuda.merge */
+    double merge_factor;     /* CUDA: factor on the predicted seconds of the variant
+                                spmm.cuda.merge: 1, or measured by calibration */
 } hy_rates;
 
 /* Speeds measured by `hybrid_spmm calibrate`. A speed of 0 was not measured. */
 typedef struct hy_measured {
     double h2d_Bps, d2h_Bps; /* bytes/s of copies to and from pinned memory */
-    double both_Bps;         /* bytes/s of simultaneous copies, both directions summed */
-    double mem_Bps;          /* bytes/s, read and written, of a copy inside the memory */
+    double both_Bps;         /* bytes/s in both directions together, of simultaneous
+                                copies */
+    double mem_Bps;          /* bytes read plus bytes written per second, of a copy inside
+                                the memory */
     double flops, launch_s, merge_factor;
     double driver; /* CUDA: version of the driver, 13000 for 13.0 */
     char date[12]; /* day, "2026-11-21"; empty if nothing was measured */
@@ -87,8 +92,8 @@ typedef struct hy_combining {
     hybrid_type type;
 } hy_combining;
 
-/* to[i] = from[i] - base for i < count. Both arrays are in device memory and have the
-   given types. */
+/* Describes the computation to[i] = from[i] - base for i < count. Both arrays are in
+   device memory and have the given types. */
 typedef struct hy_rebasing {
     void *to;
     const void *from;
@@ -96,27 +101,30 @@ typedef struct hy_rebasing {
     int64_t count, base;
 } hy_rebasing;
 
-/* Facts that a device finds out about operands in its memory. */
+/* Result of a survey: facts that a device finds out about operands in its memory, so that
+   patterns need not be copied to the host. */
 typedef struct hy_survey {
-    int64_t wrong;    /* not 0 if offsets do not begin at 0, fall or do not end at nnz, or
-                         a column index is out of range */
-    int64_t falls;    /* not 0 if columns of a row of A or B fall or repeat */
+    int64_t wrong;    /* not 0 if offsets do not begin at 0, decrease somewhere or do not
+                         end at nnz, or if a column index is out of range */
+    int64_t falls;    /* not 0 if the column indices of a row of A or B decrease somewhere
+                         or repeat */
     int64_t longest;  /* largest number of entries in a row of A */
     double squares;   /* sum over rows of A of the squared number of entries */
-    int64_t products; /* A*B: scalar products */
-    int64_t products_max; /* A*B: scalar products of the costliest row */
+    int64_t products; /* A*B: number of all scalar products */
+    int64_t products_max; /* A*B: largest number of scalar products of a row of A */
     int64_t bound;        /* A*B: sum over rows of min(scalar products, columns of B) */
-    double drawn_products, drawn_entries; /* A*B: scalar products and entries of sampled
-                                             rows of C, with the same weights */
+    double drawn_products, drawn_entries; /* A*B: sums over sampled rows of C of their
+                                             scalar products and of their entries, each
+                                             divided by the entries of the row of A */
 } hy_survey;
 
 /* Operands to be surveyed, with indices of 32 or 64 bits. B is NULL for A*X. */
 typedef struct hy_surveying {
     const hybrid_csr *A, *B;
-    void *work;     /* device memory of hy_backend_ops.survey_bytes bytes. The caller
-                       zeroes it once; after a survey it can be used for the next one as
-                       it is. */
-    hy_survey *out; /* pinned memory */
+    void *work;     /* device memory of hy_backend_ops.survey_bytes bytes. The caller sets
+                       it to 0 before the first survey; every survey leaves it ready for
+                       the next one. */
+    hy_survey *out; /* memory that receives the result; pinned */
 } hy_surveying;
 
 /* Where an address lies, as a device sees it: outside all devices (NOT), in this device's
@@ -127,30 +135,32 @@ typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_OTHER, HY_HELD_BOTH 
 /* Every function is required unless marked optional. A function without a status cannot
    fail. Work enqueued in a lane executes in the order of enqueueing. */
 typedef struct hy_backend_ops {
-    const char *name; /* "host" or "cuda" */
+    const char *name; /* name of the kind of backend: "host" or "cuda" */
 
     /* Opens options->device, one of the engine's devices. NO_DEVICE, with a sentence, if
        there is no such device. */
     hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out);
     void (*close)(hy_backend *self);                      /* accepts NULL */
-    const char *(*describe)(const hy_backend *self);      /* "NVIDIA H200, 132 SMs" */
-    void (*rates)(const hy_backend *self, hy_rates *out); /* built-in rates */
+    /* returns a text for users, such as "NVIDIA H200, 132 SMs" */
+    const char *(*describe)(const hy_backend *self);
+    /* writes the built-in rates to *out */
+    void (*rates)(const hy_backend *self, hy_rates *out);
 
     /* (optional) Measures the rates that apply to this backend and stores them in *out;
        other fields stay as they are. Takes some seconds, during which nothing else may
        run. */
     hybrid_status (*measure)(hy_backend *self, hy_measured *out);
 
-    /* alloc: unset memory aligned to 256 bytes, counted on self->device or self->pinned.
-       `what` names the array in error sentences. free may pool the block for a later
-       alloc; a pooled block stays counted until trim.
+    /* alloc: unset memory aligned to 256 bytes, counted on the meter self->device or
+       self->pinned. `what` names the array in error sentences. free may pool the block
+       for a later alloc; a pooled block stays counted until trim.
 
        trim: frees the pooled blocks that were allocated in public call number `since`
        (ctx->call) or later; 0 means all. Any thread may call it.
 
-       trim_scratch (optional): frees the workspaces of workers, by the same rule, while
-       no lane works. */
+       trim_scratch (optional): frees the workspaces of workers that were allocated in
+       call number `since` or later; 0 means all. No lane may work meanwhile. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
                            const char *what, hy_buffer *out);
     void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes *buffer; accepts an empty
@@ -170,11 +180,12 @@ typedef struct hy_backend_ops {
        and `src` are device memory, or one is device memory and the other pinned. */
     hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
 
-    /* (optional) Copies rows as `copy` copies bytes. All pinned rows lie in one pinned
-       piece (see `pin`). */
+    /* (optional) Copies rows as `copy` copies bytes. Pinned memory consists of pieces
+       (see `pin`), and all pinned rows lie in one piece. */
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
 
-    /* (optional) Transposes in device memory; `to` and `from` do not overlap. */
+    /* (optional) Enqueues the transposition `turning` in device memory; its `to` and
+       `from` do not overlap. */
     hybrid_status (*turn)(hy_lane *lane, const hy_transposition *turning);
 
     /* A mark is set in a lane, and reached when all earlier work of the lane is done.
@@ -197,7 +208,7 @@ typedef struct hy_backend_ops {
        between two copies would delay the second. */
     hybrid_status (*mark_untimed)(hy_lane *lane, hy_mark *mark);
 
-    /* (optional) Enqueues to[i] = from[i] - base. */
+    /* (optional) Enqueues the computation that r describes. */
     hybrid_status (*rebase)(hy_lane *lane, const hy_rebasing *r);
 
     /* (optional) Support for operands and results in device memory; a backend has all of
@@ -233,18 +244,18 @@ typedef struct hy_backend_ops {
                               uint32_t *products);
 
     /* (optional) Enqueues the delta coding (partition/move/deltas.h) of the first *count
-       of `numbers`, at most `most`. Sets *units, a word of pinned memory, to the number
-       of units that the frames take. `packed` has room for hy_deltas_bound(most) bytes.
-       The arrays and `count` are in device memory; both arrays are aligned to 16
-       bytes. */
+       of `numbers`. The caller ensures that *count is at most `most`. Sets *units, a word
+       of pinned memory, to the bytes behind the head of the coded numbers, divided by 16.
+       `packed` has room for hy_deltas_bound(most) bytes. The arrays and `count` are in
+       device memory; both arrays are aligned to 16 bytes. */
     hybrid_status (*pack_deltas)(hy_lane *lane, const int32_t *numbers,
                                  const int64_t *count, int64_t most, void *packed,
                                  int64_t *units);
 
     /* (optional) Pins `bytes` bytes of ordinary memory at ptr, so that copies go straight
-       to them. Pinning is slow and pays only for memory that is used again. No copy may
-       cross from one pinned piece to the next: pieces of results have pin_bytes, pieces
-       of the caller's memory range_bytes.
+       to them. Pinning is slow and pays only for memory that is used again. Callers pin
+       results in pieces of pin_bytes, and memory of the user in pieces of range_bytes. No
+       copy may cross from one piece to the next.
 
        NO_MEMORY, without a sentence, if the system refuses; DEVICE_FAILED, with a
        sentence, if the device does not work. Any thread may call both. */
@@ -262,7 +273,7 @@ typedef struct hy_backend_ops {
     void (*range_end)(void);
 } hy_backend_ops;
 
-enum { HY_MOST_DEVICES = 16 }; /* most devices of one engine */
+enum { HY_MOST_DEVICES = 16 }; /* maximum number of devices of one engine */
 
 struct hy_backend {
     const hy_backend_ops *ops; /* first member of every backend's own struct */

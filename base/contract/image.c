@@ -4,7 +4,7 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-enum { CHUNKS = 8 /* least number of chunks for one ring of rows */ };
+enum { CHUNKS = 8 /* least number of chunks for as many rows of X as a ring holds */ };
 
 /* ---- what it is -------------------------------------------------------------------- */
 
@@ -68,7 +68,7 @@ static int64_t elements_of(const hy_image *image, int64_t cols)
     return image->rows * (filled(cols - tail, image->type) + filled(tail, image->type));
 }
 
-/* Bytes of a place that holds `cols` columns of all rows. */
+/* Bytes of a place, which holds a column block of `cols` columns; a multiple of 256. */
 static size_t place_bytes(const hy_image *image, int64_t cols)
 {
     return hy_align((size_t)elements_of(image, cols) * hy_value_size(image->type));

@@ -29,7 +29,8 @@ extern "C" {
      SLABS   X in slabs of HY_X_SLAB rows; a slab is stored column by column */
 typedef enum hy_form { HY_FORM_NONE, HY_FORM_CSR, HY_FORM_ROWS, HY_FORM_SLABS } hy_form;
 
-/* Order of X in this form, and of the part of Y that a chunk computes. */
+/* Returns the order (row- or column-major) of X in this form, and of the part of Y that a
+   chunk computes. */
 static inline hybrid_order hy_form_order(hy_form form)
 {
     return form == HY_FORM_SLABS ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
@@ -46,7 +47,8 @@ enum {
     HY_X_SHIFT     = 14,
     HY_X_SLAB      = 1 << HY_X_SHIFT,
     HY_X_LINE      = 128, /* bytes of a cache line of the device */
-    HY_X_TAIL      = 16,  /* most bytes of tail columns in a row */
+    HY_X_TAIL      = 16,  /* maximum bytes of a row's tail columns, which are its last
+                             columns, stored behind all rows */
     HY_RING_PIECES = 8    /* least number of pieces in which a ring of rows is filled */
 };
 
@@ -60,14 +62,14 @@ typedef struct hy_image {
                        their own: otherwise every row would take a line more. */
     hy_axis axis;   /* direction of the ring; NONE and GATHERED: the fields below are 0 */
     int64_t block;  /* rows or columns of a block */
-    int64_t places; /* number of blocks on the device at once */
+    int64_t places; /* number of blocks that the device holds at a time */
 
     /* Column blocks only (axis == HY_AXIS_COLS). Block k begins at column k * block -
        back (block 0: at column 0) and ends where block k + 1 begins; the last one ends
        with X. */
-    int64_t last;  /* most columns of the last block, at least `block` */
-    int64_t pitch; /* columns from one place to the next; the last place has `last`
-                      columns */
+    int64_t last;  /* maximum columns of the last block; at least `block` */
+    int64_t pitch; /* columns from the start of one place to the start of the next; the
+                      last place has `last` columns */
     int64_t back;  /* columns, less than `block`, by which blocks begin earlier in this
                       run, so that they begin at cache lines of Y */
 } hy_image;
@@ -121,22 +123,25 @@ int64_t hy_image_rows_there(const hy_image *image);
 
 /* ---- regions ---- */
 
-enum { HY_CSR_OFFSETS, HY_CSR_COLS, HY_CSR_VALUES }; /* regions of B */
+/* numbers of the regions of B, which are its three arrays */
+enum { HY_CSR_OFFSETS, HY_CSR_COLS, HY_CSR_VALUES };
 
 /* A contiguous part of an image: a column block of X (or all its columns), or one array
    of B. */
 typedef struct hy_region {
-    int64_t begin, cols; /* first column of X and number of columns; of B: the array */
+    int64_t begin, cols; /* first column of X and number of columns; of B: number of the
+                            array (HY_CSR_OFFSETS, ...) and 1 */
     int64_t ld;          /* elements from one row to the next; 0 for SLABS */
-    int64_t tail;        /* how many of the columns, the last ones, are tail columns */
+    int64_t tail;        /* number of tail columns, the last ones of the `cols` columns */
     int64_t tail_ld;     /* elements from one row of tail columns to the next */
     int64_t elements;    /* number of elements, padding included */
     int64_t before;      /* number of elements in earlier column blocks */
     size_t size;         /* bytes of an element */
-    size_t at;           /* offset on the device in bytes */
+    size_t at;           /* position on the device, in bytes from the image's start */
 } hy_region;
 hy_region hy_image_region(const hy_image *image, int64_t k);
-hy_region hy_image_region_of(const hy_image *image, int64_t col); /* X: of a column */
+/* X: the region that contains column `col` */
+hy_region hy_image_region_of(const hy_image *image, int64_t col);
 
 /* Offset on the device, in bytes, of an element, of a row, and of the tail columns of a
    row. */
@@ -153,8 +158,8 @@ static inline int64_t hy_region_row(const hy_region *region)
 /* Number of tail columns of a row of `cols` columns. */
 int64_t hy_tail_cols(int tail_lines, hybrid_type type, int64_t cols);
 
-/* Returns 1 if the image is one array without gaps, as X has in memory in
-   order *order. */
+/* Sets *order to the order of the image. Returns 1 if the image is one array without
+   gaps, so that an X of this order without gaps can be copied as it is. */
 int hy_image_is_flat(const hy_image *image, hybrid_order *order);
 
 /* ---- filling a ring, region by region ---- */

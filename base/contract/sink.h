@@ -40,22 +40,22 @@ typedef struct hy_part {
                              part. They hold all entries if rows have gaps between them
                              (rows.row_at). */
 
-    /* dense results only */
+    /* The two fields below are set for dense results only. */
     hybrid_order order; /* order of the part in the memory that it is copied or stored
                            from */
     int by_lines;       /* 1: direct() may ask for a copy of each line (row or column); 0:
                            direct() asks for one copy of the whole part, or for none */
 } hy_part;
 
-/* A copy from a part to memory of the result. */
+/* A copy from a part, as it was computed, to memory of the result. */
 typedef struct hy_landing {
     hy_row_copy rows;
-    const char *base; /* start of the pieces of memory, see `piece` */
+    const char *base; /* address from which pieces of `piece` bytes follow each other */
     size_t piece;     /* bytes of a piece: no copy may cross from one piece to the next;
                          0: memory of the caller, see base/memory/pinned.h */
 } hy_landing;
 
-enum { HY_LANDINGS = 2 }; /* most copies that one part takes */
+enum { HY_LANDINGS = 2 }; /* maximum number of copies for one part */
 
 typedef struct hy_direct {
     hy_landing to[HY_LANDINGS];
@@ -110,7 +110,8 @@ struct hy_sink {
     int counts;         /* 1: the sink reads the lengths of rows (hy_rows.row_ptr), and a
                            part is reserved when its entries are counted */
     hybrid_order order; /* order of a dense result */
-    int reads;          /* 1: the old contents are read before a part is stored */
+    int reads;          /* 1: the old contents of the result are read before a part is
+                           stored */
     int64_t own_bytes;  /* bytes of host memory that the sink reads and writes besides the
                            parts */
     size_t offset_bytes, col_bytes; /* CSR: bytes of a stored offset and of a stored

@@ -44,7 +44,8 @@ typedef struct hy_source_ops {
     int (*lines)(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy);
 } hy_source_ops;
 
-/* A source is a value. Copies are valid as long as the operand lives. */
+/* A source is a value and may be copied. Copies are valid as long as the operand
+   lives. */
 struct hy_source {
     const hy_source_ops *ops; /* NULL: there is no source */
     hy_context *ctx;
@@ -54,7 +55,7 @@ struct hy_source {
 
     /* The operand as packers and the host's loops read it. One of csr and dense is
        NULL. */
-    const hybrid_csr *csr;     /* B */
+    const hybrid_csr *csr;     /* B; NULL: the operand is X */
     const hybrid_dense *dense; /* X; with `listed`, the larger matrix. Its data are NULL
                                   if it is not in memory. */
     const int32_t *listed;     /* ascending indices of the rows of *dense that form the

@@ -21,10 +21,11 @@ typedef struct hy_results hy_results;
 
 typedef struct hy_memory {
     hybrid_allocator allocator;
-    hy_meter meter;   /* host bytes of working memory and of results */
-    int strict;       /* 1: the caller set the cap, and resident memory must follow the
-                         meter. Pages are counted before they are touched, and large
-                         arrays return to the system when freed. */
+    hy_meter meter;   /* counts the bytes of working memory and of results on the host */
+    int strict;       /* 1: the caller set the cap, and the memory of the process must
+                         stay close to what the meter counts. Pages are counted before
+                         they are touched, and large arrays return to the system when
+                         freed. */
     int64_t failures; /* tests: the allocation that lowers this from 1 to 0 fails; 0:
                          none */
 } hy_memory;
@@ -64,9 +65,9 @@ typedef struct hy_context {
     hy_progress progress;   /* progress of the public call under way */
     int64_t call;           /* number of the public call under way, or of the last one */
     hy_pool *pool;          /* worker threads of the host */
-    hy_results *results;    /* host memory of results */
+    hy_results *results;    /* mappings for results in host memory (results.h) */
     hy_pins pins;           /* pinned memory of the caller */
-    hy_device_results kept; /* results in device memory */
+    hy_device_results kept; /* list of results in device memory (device_results.h) */
     struct hy_lane_set *lane_sets; /* idle lanes, marks and threads, for reuse */
     struct hy_tenant *tenants;     /* sites of live plans, the most recently used first */
     pthread_mutex_t tenants_lock;

@@ -24,12 +24,14 @@ typedef struct hy_features {
     int64_t rows, cols, nnz; /* sizes of A, or of the chunk of A */
     int64_t out_cols;        /* columns of the result */
     int64_t products;        /* scalar products; for SpMM nnz * out_cols */
-    int64_t out_bound;       /* SpGEMM: bound on nnz(C), the sum over rows of
-                                min(products, out_cols); SpMM: rows * out_cols */
-    int64_t products_max;    /* scalar products of the costliest row */
-    double row_mean, row_cv; /* entries per row: mean, and standard deviation over mean */
+    int64_t out_bound;       /* SpGEMM: upper bound on nnz(C), the sum over rows of
+                                min(scalar products of the row, out_cols); SpMM: rows *
+                                out_cols */
+    int64_t products_max;    /* largest number of scalar products of a row */
+    double row_mean, row_cv; /* entries per row: mean, and standard deviation divided by
+                                the mean */
     int64_t row_max;         /* largest number of entries in a row; 0 if unknown */
-    double out_ratio;        /* SpGEMM: products / estimated nnz(C), >= 1 */
+    double out_ratio;        /* SpGEMM: scalar products / estimated nnz(C), >= 1 */
     double tile_fill; /* SpMM: fill of tiles of 16 consecutive rows, 0 to 1: the mean
                          share of the 16 rows that have an entry in a column in which
                          at least one has; 0 if unknown */
@@ -39,7 +41,7 @@ typedef struct hy_features {
                                    entries, from a sample; 0 if unknown */
     int64_t gather_rows; /* rows of B or X that travel with the chunk; 0 if B or X is on
                             the device as an image */
-    int64_t gather_nnz;  /* entries of these rows */
+    int64_t gather_nnz;  /* entries of the gathered rows of B */
     hybrid_type type;
     int allow_tf32; /* 1: tensor cores may round f32 to TF32 (HYBRID_ALLOW_TF32) */
 } hy_features;
@@ -101,13 +103,15 @@ static inline int64_t hy_row_of(const hy_problem *problem, int64_t row)
 }
 
 /* Bytes that a chunk needs on the device, and seconds of its stages. No number of bytes
-   may fall when rows are added to the chunk. */
+   may decrease when rows are added to the chunk. */
 typedef struct hy_cost {
-    size_t pack_bytes; /* operands sent with the chunk; as much pinned memory */
-    size_t work_bytes; /* scratch memory */
-    size_t out_bytes;  /* the largest possible result; as much pinned memory */
-    double sent_bytes; /* expected used part of pack_bytes; 0: all */
-    double prepare_s, multiply_s, finish_s; /* seconds; prepare: of one core */
+    size_t pack_bytes; /* bytes of operands sent with the chunk; they take as many bytes
+                          of pinned memory */
+    size_t work_bytes; /* bytes of scratch memory */
+    size_t out_bytes;  /* bytes of the largest possible result; it takes as many bytes of
+                          pinned memory */
+    double sent_bytes; /* bytes of pack_bytes that are expected to be copied; 0: all */
+    double prepare_s, multiply_s, finish_s; /* seconds; prepare_s is time of one core */
 } hy_cost;
 
 /* Bytes of the pack that are expected to be copied. */
@@ -127,19 +131,19 @@ static inline double hy_sent_bytes(const hy_cost *cost)
    See hy_rows_in() in partition/format/pack.h. */
 typedef struct hy_rows {
     int64_t *row_ptr; /* rows + 1 offsets, from 0 */
-    int64_t *row_at;  /* one position per row, or NULL */
+    int64_t *row_at;  /* index of the first entry of each row, or NULL */
     int32_t *col;
     void *val;
 } hy_rows;
 
-/* Most arrays, and most words of `head`, of a packed format. */
+/* Maximum number of arrays, and of words of `head`, in a packed format. */
 enum { HY_ARRAYS = 6, HY_HEAD_WORDS = 6 };
 
 /* Several arrays in one block, which one copy moves. Array k is at ptr + at[k], in host
    and in device memory. */
 typedef struct hy_pack {
     hy_buffer mem;
-    size_t bytes; /* used part */
+    size_t bytes; /* bytes of `mem` in use */
     size_t at[HY_ARRAYS];
     int64_t head[HY_HEAD_WORDS]; /* numbers that the host needs to launch kernels; their
                                     meaning depends on the format */
@@ -156,12 +160,13 @@ typedef struct hy_job {
     hy_pack pack;      /* the operands in pinned memory; prepare writes them */
     hy_buffer in;      /* device memory of the pack; pack.mem if nothing is copied */
     hy_buffer work;    /* scratch of hy_cost.work_bytes on the device */
-    hy_rows out;       /* result on the device, with room for its bound */
+    hy_rows out;       /* result on the device, with room for the largest result */
     hy_rows back;      /* result in host memory, after the copy from the device */
     int64_t *out_nnz;  /* pinned word: entries in `out`; multiply or finish sets it */
     void *deltas;      /* SpGEMM: delta-coded columns of `out` in `work`, or NULL
                           (partition/move/deltas.h) */
-    int64_t *units;    /* pinned word: units of 16 bytes that the coded frames take */
+    int64_t *units;    /* pinned word: bytes behind the head of `deltas`
+                          (hy_deltas_head()), divided by 16 */
     int64_t nnz;       /* number of entries or elements in `out`; valid after reserve */
     int64_t offset;    /* SpGEMM: index of the first entry in C; valid after reserve */
     int shared_a;      /* 1: the rows of A are on the device already, as A or as rows of
@@ -170,18 +175,18 @@ typedef struct hy_job {
                           the lane is done; `pack` tells where its arrays are */
     int direct;        /* 1: the copy from the device wrote entries or elements to the
                           result itself */
-    int stored;        /* 1: nothing is left to be stored */
+    int stored;        /* 1: nothing of the result is left to be stored */
     int turned;        /* SpMM: 1 if `back` is column-major, as Y is, and `out` is
                           row-major */
     int unpacks;       /* 1: `direct` applies to the values only, and the columns arrive
                           delta-coded */
-    int64_t back_room; /* number of entries or elements that `back` has room for; larger
-                          results are copied and stored in turns */
+    int64_t back_room; /* maximum number of entries or elements in `back`; larger results
+                          are copied and stored in several rounds */
 } hy_job;
 
 struct hy_variant {
     const char *name;    /* product.backend.algorithm, for example "spmm.host.rows" */
-    const char *summary; /* one line for `list` */
+    const char *summary; /* one line for the command `list` of the program */
     const char *source;  /* the paper or code that the variant follows */
     hy_op op;
     hy_form form; /* form of B or X on a device, whatever the order of the caller's X;

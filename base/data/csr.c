@@ -124,9 +124,9 @@ hybrid_status hy_prefix_sum(hy_context *ctx, int64_t *count, int64_t n)
 
    The rows of A are cut into bands of equal nnz. Each band counts its entries in each
    column. The sums of these counts over the bands, in order, tell where the entries of a
-   band and column start in T. Rows of T are therefore in the order of A's rows, whatever
-   the timing of threads. There is one band per worker, but the number of counts stays
-   near nnz. */
+   band and column start in T, the transpose. Rows of T are therefore in the order of A's
+   rows, whatever the timing of threads. There is one band per worker, or fewer, so that
+   the number of counts (bands times columns) stays near nnz. */
 
 enum { BANDS = 64, SERIAL_NNZ = 1 << 16, COLUMN_GRAIN = 1 << 14 };
 
@@ -139,7 +139,7 @@ typedef struct transposing {
     int bands;
 } transposing;
 
-/* First row that starts at or after entry `wanted`. */
+/* First row that begins with entry `wanted` or a later one. */
 static int64_t row_at(const hybrid_csr *A, int64_t wanted)
 {
     int64_t begin = 0, end = A->rows;

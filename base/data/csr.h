@@ -20,8 +20,8 @@ static inline size_t hy_offset_size(const hybrid_csr *A)
     return A->offset_type == HYBRID_I32 ? 4 : 8;
 }
 
-/* The column indices of a matrix that has 32-bit ones. Every matrix has once a public
-   call has taken it (engine/api/narrow.h). */
+/* Returns the column indices of a matrix that has 32-bit ones. A public call converts
+   64-bit indices first (engine/api/narrow.h). */
 static inline int32_t *hy_cols(const hybrid_csr *A)
 {
     return (int32_t *)A->col;
@@ -68,7 +68,7 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
 
 /* This function and all below require arrays in host memory.
 
-   Checks, in parallel, that offsets begin at 0, never fall and end at nnz. BAD_MATRIX
+   Checks, in parallel, that offsets begin at 0, never decrease and end at nnz. BAD_MATRIX
    names the first bad row. The header must have been checked. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
                                    const char *name);

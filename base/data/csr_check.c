@@ -4,15 +4,16 @@
 #include "base/threads/pool.h"
 
 enum {
-    CHECK_GRAIN   = 1 << 12, /* rows of a piece */
+    CHECK_GRAIN   = 1 << 12, /* rows in a piece of a parallel loop */
     OFFSETS_GRAIN = 1 << 12,
-    OFFSETS_FINE  = 8 /* least number of pieces that are worth waking a worker */
+    OFFSETS_FINE  = 8 /* pieces of the loop over offsets for which one worker is woken */
 };
 
-static const int64_t MOST = INT64_MAX / 16; /* most elements of an array; their bytes fit
-                                               int64_t */
+static const int64_t MOST = INT64_MAX / 16; /* maximum elements of an array, so that their
+                                               bytes fit int64_t */
 
-/* Checks an array of numbers of `size` bytes each. */
+/* Checks that the array is not NULL, and that it is aligned to the `size` bytes of one of
+   its numbers. */
 static hybrid_status check_array(hy_context *ctx, const void *array, size_t size,
                                  const char *name, const char *which)
 {
@@ -108,8 +109,8 @@ DEFINE_FALLS(int64_t)
 
 typedef struct falling {
     const hybrid_csr *A;
-    int found;     /* 1 if offsets fall or are negative somewhere; atomic */
-    int64_t first; /* first bad row; atomic */
+    int found;     /* 1 if offsets decrease or are negative somewhere; atomic */
+    int64_t first; /* lowest bad row found so far; atomic */
 } falling;
 
 static hybrid_status find_falling(void *arg, int part, int64_t begin, int64_t end)
@@ -138,7 +139,8 @@ static hybrid_status find_first(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Offsets that start at 0, never fall and end at nnz are all within [0, nnz]. */
+/* If offsets start at 0, never decrease and end at nnz, all of them are within [0,
+   nnz]. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
     falling f = {A, 0, INT64_MAX};
@@ -156,7 +158,7 @@ hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const c
 
 typedef struct checking {
     const hybrid_csr *A;
-    int64_t first; /* first bad row found so far; atomic */
+    int64_t first; /* lowest bad row found so far; atomic */
 } checking;
 
 /* Index of the first entry of row i that breaks a rule; -1 if there is none, -2 if the
@@ -191,7 +193,8 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Reports row i of A, which messages call `row`. */
+/* Fails with a sentence about the error in row i of A, which the sentence calls row
+   `row`. */
 static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *name,
                             int64_t i, int64_t row)
 {

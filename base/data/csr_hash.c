@@ -1,10 +1,10 @@
 /* base/data/csr_hash.c - computes a 64-bit hash of a pattern.
 
-   Offsets and columns are cut into blocks. A block is hashed word by word in eight lanes,
-   so that a multiplication need not wait for the previous one. Each step is a bijection
-   of its lane, so blocks that differ in one word always differ in their hash. The hashes
-   of the blocks, mixed with their positions, are summed, which any number of threads can
-   do in any order. */
+   Offsets and columns are cut into blocks. The words of a block go in turn to eight
+   hashes (`lane`), so that a multiplication need not wait for the previous one. Each step
+   is a bijection of its hash, so blocks that differ in one word always differ in their
+   hash. The hashes of the blocks, mixed with their positions, are summed, which any
+   number of threads can do in any order. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -13,7 +13,7 @@
 
 typedef struct hashing {
     const hybrid_csr *A;
-    uint64_t sum; /* atomic */
+    uint64_t sum; /* sum of the blocks' hashes; atomic */
 } hashing;
 
 static uint64_t folded(const uint64_t lane[HY_HASH_LANES], uint64_t seed)

@@ -7,12 +7,12 @@
 
 enum { PATH_BYTES = 4096, CORES_MOST = 1 << 20 };
 
-/* Reads a limit from the folder of a group; 0 = no limit. */
+/* Reads a limit, in cores or bytes, from the folder of a group; 0 = no limit. */
 typedef double (*limit_fn)(const char *folder);
 
 /* A limited resource, and how to read its limit in both versions of control groups. */
 typedef struct resource {
-    const char *controller; /* name in version 1 */
+    const char *controller; /* name of the resource in version 1 of control groups */
     limit_fn v2, v1;
 } resource;
 

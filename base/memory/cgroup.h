@@ -10,7 +10,7 @@
 /* CPU quota in cores, rounded up; 0 = no limit. */
 int hy_cgroup_cores(const char *root);
 
-/* Memory in bytes; 0 = no limit. */
+/* Limit of memory in bytes; 0 = no limit. */
 int64_t hy_cgroup_memory(const char *root);
 
 /* Memory of the machine in bytes, without swap; 0 = unknown. */

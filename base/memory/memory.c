@@ -11,12 +11,12 @@
 
 enum {
     ALIGNMENT = 64,
-    OWN_PAGES = 32 << 10 /* least bytes of an array that can have its own pages */
+    OWN_PAGES = 32 << 10 /* least bytes of an array with pages of its own */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
 
-/* Lies before each array. */
+/* Precedes each array in memory. */
 typedef struct header {
     void *block;  /* pointer from the allocator */
     size_t bytes; /* bytes counted on the meter */
@@ -145,14 +145,15 @@ static void stream_line(char *to, const char *from)
     _mm_stream_si128(out + 3, d);
 }
 
-/* Copies whole cache lines past the caches, and the ends through them. */
+/* Copies whole cache lines past the caches, and what lies before and behind them with
+   memcpy(). */
 static void copy_lines(char *to, const char *from, size_t bytes)
 {
     const size_t gap  = (HY_LINE - (uintptr_t)to % HY_LINE) % HY_LINE;
     const size_t lead = gap < bytes ? gap : bytes;
     const size_t end  = lead + (bytes - lead) / HY_LINE * HY_LINE;
 
-    if (lead > 0) /* Short rows often have no lead. */
+    if (lead > 0) /* Saves a call for short rows, which often begin at a line. */
         memcpy(to, from, lead);
     for (size_t i = lead; i < end; i += HY_LINE)
         stream_line(to + i, from + i);
@@ -186,9 +187,9 @@ void hy_copy_past(void *dst, const void *src, size_t bytes)
     end_copy();
 }
 
-/* A row that covers only a part of a line makes the CPU read that line before it is
-   written. Hardware cannot predict these lines if rows have gaps, so they are
-   prefetched. */
+/* A row that covers only a part of a cache line makes the CPU read that line before it is
+   written. Hardware cannot predict these lines if rows have gaps, so this function asks
+   the CPU for them in advance (cache prefetch). */
 static void expect_ends(const char *to, size_t bytes)
 {
     __builtin_prefetch(to, 1);

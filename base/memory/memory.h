@@ -1,4 +1,7 @@
-/* base/memory/memory.h - working memory, and copies past the caches. */
+/* base/memory/memory.h - working memory, and copies past the caches.
+
+   A copy past the caches writes with stores that go to memory directly (non-temporal
+   stores). */
 #ifndef HY_MEMORY_H
 #define HY_MEMORY_H
 
@@ -36,7 +39,8 @@ int hy_memory_fails(hy_memory *memory);
 
 enum { HY_LINE = 64 }; /* bytes of a cache line of the host */
 
-/* Number of rows between the row that is copied and the row that is prefetched. */
+/* Copies of rows with gaps ask the CPU to load the ends of the row that is this number of
+   rows ahead (cache prefetch). */
 enum { HY_ROWS_AHEAD = 16 };
 
 /* memcpy() past the caches, for memory that is not read soon. It saves reading the lines
@@ -53,7 +57,7 @@ void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_s
 void hy_copy_rows_listed(void *dst, size_t dst_step, const int32_t *list, const void *src,
                          size_t src_step, size_t bytes, size_t rows);
 
-/* Bytes [begin, end). */
+/* Bytes [begin, end) of an array. */
 typedef struct hy_range {
     size_t begin, end;
 } hy_range;

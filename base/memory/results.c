@@ -19,8 +19,8 @@
 #include "base/memory/shortage.h"
 
 enum {
-    WASTE       = 4, /* a pooled mapping serves results down to a quarter of its pages */
-    POOLED_MOST = 32 /* most pooled mappings; the oldest are unmapped first */
+    WASTE       = 4, /* results below 1/4 of a pooled mapping do not use it */
+    POOLED_MOST = 32 /* maximum pooled mappings; the oldest are unmapped first */
 };
 
 /* How far a mapping has been used, in bytes from its start. */
@@ -38,7 +38,7 @@ typedef struct mapping {
     extent before; /* extent when call number `call` first reserved the mapping */
     int64_t call;
     int pooled;
-    size_t pieces;          /* number of pieces that can be pinned */
+    size_t pieces;          /* number of pieces of the mapping that can be pinned */
     unsigned char pinned[]; /* one flag per piece: 1 once it is pinned; atomic */
 } mapping;
 

@@ -22,8 +22,9 @@ typedef struct hy_span {
     size_t bytes;   /* reserved bytes */
     size_t touched; /* leading bytes that lie in pages known to be present */
     size_t counted; /* leading bytes counted on the host meter */
-    size_t piece;   /* bytes of a piece, which is pinned at once; 0: cannot be pinned */
-    unsigned char *pinned; /* one flag per piece: 1 once it is pinned; atomic */
+    size_t piece;   /* bytes that are pinned together; 0: the span cannot be pinned */
+    unsigned char *pinned; /* one flag for each `piece` bytes: 1 once they are pinned;
+                              atomic */
     const char *what;      /* name in messages */
     size_t total;          /* bytes of the whole result, or an estimate; 0 = unknown */
     const char *remedy;    /* further advice if memory is short, or NULL */

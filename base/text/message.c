@@ -7,7 +7,7 @@
 
 #include "base/text/printable.h"
 
-enum { NAME_BYTES = 256 }; /* most bytes of a file's name at the start of a sentence */
+enum { NAME_BYTES = 256 }; /* maximum bytes of a file's name at the start of a sentence */
 
 /* Receives the calling thread's sentences; NULL: the context's message does. */
 static _Thread_local hy_message *redirected;

@@ -18,9 +18,10 @@
 extern "C" {
 #endif
 
-enum { HY_PROGRESS_NS = 50000000 }; /* nanoseconds between two calls of the function */
+enum { HY_PROGRESS_NS = 50000000 }; /* usual nanoseconds between two calls of the caller's
+                                       function */
 
-/* Most work of a thread between two checks, a few milliseconds. */
+/* Maximum work of a thread between two checks, a few milliseconds. */
 enum { HY_UNCHECKED = 1 << 20 /* scalar products */ };
 
 typedef struct hy_progress {
@@ -29,15 +30,15 @@ typedef struct hy_progress {
     int64_t every_ns; /* nanoseconds between two calls of fn; tests: 0 */
     /* the fields below belong to the call under way */
     int active;      /* 1: progress is asked for; atomic */
-    int cancelled;   /* 1: fn cancelled the call; atomic */
-    int answer;      /* value with which fn cancelled */
+    int cancelled;   /* 1: fn has cancelled the call; atomic */
+    int answer;      /* value that fn returned to cancel the call */
     int is_kept;     /* 1: fn can no longer cancel the call */
     int tells_bytes; /* 1: progress counts bytes of files, not rows */
-    int calling;     /* 1 while fn or another function of the caller runs */
+    int calling;     /* 1 while fn, or another function that the caller passed, runs */
     pthread_t caller;
-    int64_t next_ns, rows, told, units; /* time of the next call of fn; all rows, or < 0
-                                           if only units are known; rows last told; all
-                                           units */
+    int64_t next_ns, rows, told, units; /* time of the next call of fn; rows of the call,
+                                           or < 0 if only units are known; rows that fn
+                                           was told last; units of the call */
     char apart[128];
     int64_t done; /* units done so far; atomic */
 } hy_progress;
@@ -45,8 +46,8 @@ typedef struct hy_progress {
 void hy_progress_init(hy_progress *progress);
 
 /* Begins a call that computes `rows` rows. Work is counted in units; hy_progress_expect()
-   sets their total. Only its first call counts: parts of the work expect smaller totals
-   later. */
+   sets their total. Only the first hy_progress_expect() of a call counts: parts of the
+   work expect smaller totals later. */
 void hy_progress_begin(hy_progress *progress, int64_t rows);
 void hy_progress_expect(hy_progress *progress, int64_t units);
 
@@ -65,7 +66,7 @@ void hy_progress_keep(hy_progress *progress);
    call began. */
 void hy_progress_end(hy_progress *progress, hybrid_status status);
 
-/* The slow paths of hy_progress_check() and hy_progress_add(). */
+/* What hy_progress_check() and hy_progress_add() do if progress is asked for. */
 hybrid_status hy_progress_poll(hy_progress *progress);
 void hy_progress_count(hy_progress *progress, int64_t units);
 

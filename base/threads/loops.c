@@ -1,11 +1,12 @@
 /* base/threads/loops.c - parallel loops, cut into pieces that threads draw one by one.
 
-   A loop lives on its caller's stack. It waits in a queue until as many helpers have
-   joined as it wants. The worker that finds no more pieces takes the loop out of the
-   queue. hy_pool_for() returns when all helpers have left. The caller draws pieces
-   itself, so a loop makes progress on a pool of one worker, too. A worker waits only for
-   loops that began after its own, so no two loops wait for each other. A helper that sees
-   a more urgent task leaves after its piece, and the loop wants another helper.
+   A loop lives on its caller's stack. A helper is a worker that draws pieces of the loop.
+   The loop waits in a queue until as many helpers have joined as it wants. The worker
+   that finds no more pieces takes the loop out of the queue. hy_pool_for() returns when
+   all helpers have left. The caller draws pieces itself, so a loop makes progress on a
+   pool of one worker, too. A worker waits only for loops that began after its own, so no
+   two loops wait for each other. A helper that sees a more urgent task leaves after its
+   piece, and the loop wants another helper.
 
    A loop's word `people` holds two counters: the wanted helpers, and those inside. The
    thread that lowers the word to 0 knows that the loop is over.
@@ -36,9 +37,10 @@
 #include "base/threads/pool_inside.h"
 
 enum {
-    PATIENCE = HY_SPINS / 20, /* polls, some microseconds: helpers that have begun leave
-                                 soon */
-    LEND = HY_SPINS / 5       /* polls, some 10 us: helpers without a core do not run */
+    PATIENCE = HY_SPINS / 20, /* polls, some microseconds, for which the caller waits for
+                                 helpers before it takes the loop back from workers */
+    LEND = HY_SPINS / 5       /* polls, some 10 us, before the caller looks for helpers
+                                 that do not run, to lend them its core */
 };
 
 /* ---- wanted helpers, and helpers inside -------------------------------------------- */
@@ -296,7 +298,7 @@ static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t
                      .work    = hy_work_now()};
 }
 
-/* Queues the loop. `fine` is the number of pieces that are worth waking a worker. */
+/* Queues the loop. One worker is woken for every `fine` pieces. */
 static void begin_loop(hy_loop *l, int fine)
 {
     if (l->pieces == 0)
@@ -329,7 +331,7 @@ static int sees_end_or_lends(hy_loop *l)
 {
     if (sees_end(l, LEND))
         return 1;
-    hy_pool_lend_core(l->pool, l); /* notes which workers run */
+    hy_pool_lend_core(l->pool, l); /* the first call only notes which workers run */
     if (sees_end(l, LEND))
         return 1;
     return hy_pool_lend_core(l->pool, l) == 0 && sees_end(l, HY_SPINS - 2 * LEND);
@@ -391,7 +393,7 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
 {
     hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
 
-    if (loop.pieces == 1) { /* shorter than waking a worker */
+    if (loop.pieces == 1) { /* computing it takes less time than waking a worker */
         HY_TRY(hy_progress_check(pool->progress));
         return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
     }

@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-enum { HY_DRIVER_CORES = 3 }; /* cores left to the threads that feed a device */
+enum { HY_DRIVER_CORES = 3 }; /* cores that workers leave to the threads that feed a
+                                 device */
 
 /* Starts `threads` workers (0: one per core), and `reserve` more that sleep until
    hy_pool_call_reserve(). `topology` is borrowed. NO_MEMORY if a thread cannot be
@@ -35,8 +36,9 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
 /* Finishes the queued tasks and stops the workers. Accepts NULL. */
 void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 
-int hy_pool_threads(const hy_pool *pool);      /* workers that may take tasks now */
-int hy_pool_most_threads(const hy_pool *pool); /* workers with the reserve */
+int hy_pool_threads(const hy_pool *pool);      /* number of workers that may take tasks
+                                                  now */
+int hy_pool_most_threads(const hy_pool *pool); /* number of workers, reserve included */
 
 /* Lets the reserve take tasks, and ends that. No worker is woken before it has a task.
    Only the thread that begins and ends loops may call these, and only between loops:
@@ -58,7 +60,8 @@ int64_t hy_pool_waited_ns(const hy_pool *pool);
    threads can spin for a while instead of sleeping. */
 int hy_pool_leaves_cores(const hy_pool *pool);
 size_t hy_pool_l2_bytes(const hy_pool *pool); /* bytes of one core's L2 cache */
-int hy_pool_worker(const hy_pool *pool);      /* the calling worker; -1: none */
+int hy_pool_worker(const hy_pool *pool);      /* index of the calling worker; -1: the
+                                                 caller is no worker */
 const hy_topology *hy_pool_topology(const hy_pool *pool);
 /* Returns "cpu3" for worker 3, and "caller" for -1. */
 const char *hy_pool_worker_name(const hy_pool *pool, int worker);
@@ -109,12 +112,14 @@ typedef struct hy_loop {
     void *arg;
     int64_t begin, end, grain;
     int64_t pieces, next; /* number of pieces, and the next one to draw, atomic */
-    int part;             /* part of the caller, which draws too; -1: the caller only
-                             waits */
-    uint64_t idle;        /* helpers for which no worker is woken */
-    uint64_t people;      /* helpers that are wanted, and that are inside; atomic */
+    int part;             /* `part` (see hy_loop_fn) of the caller, which draws too; -1:
+                             the caller only waits */
+    uint64_t idle;        /* number of helpers for which no worker is woken */
+    uint64_t people;      /* number of wanted helpers in the upper 32 bits, number of
+                             helpers inside the loop in the lower; atomic */
     hybrid_status status; /* first error; guarded by the pool's lock */
-    hy_work_on work;      /* stage that the thread that began the loop works on */
+    hy_work_on work;      /* stage (work_log.h) that the thread that began the loop works
+                             on */
 } hy_loop;
 
 /* The two halves of hy_pool_for(). Between them the caller does other work, or begins the

@@ -1,5 +1,5 @@
-/* base/threads/pool_inside.h - the pool as pool.c, pool_state.c, loops.c and cores.c see
-   it. */
+/* base/threads/pool_inside.h - what pool.c, pool_state.c, loops.c and cores.c share about
+   the pool. */
 #ifndef HY_POOL_INSIDE_H
 #define HY_POOL_INSIDE_H
 
@@ -18,7 +18,8 @@ typedef enum hy_worker_state {
     HY_WORKER_SLEEPS
 } hy_worker_state;
 
-/* Most workers that one thread wakes at a time; waking one takes some 2 us. */
+/* Maximum number of workers that one thread wakes at a time; waking one takes some 2
+   us. */
 enum { HY_WOKEN = 2 };
 
 typedef enum hy_binding {
@@ -35,8 +36,8 @@ struct hy_worker {
     int index;
     int state;         /* hy_worker_state; atomic. A worker that begins to spin sets it
                           without the lock; all other changes need the lock. */
-    hy_task *given;    /* while it spins: a loop that counts it as inside, or an HY_IDLE
-                          task; atomic */
+    hy_task *given;    /* task that another thread gave the worker while it spins: a loop
+                          that counts the worker as inside, or an HY_IDLE task; atomic */
     int cpu;           /* CPU on which it last went to sleep; -1: none yet; atomic */
     int core;          /* HY_BOUND_ASLEEP: the core to which it was last bound */
     struct hy_loop *loop; /* loop in which it draws as a helper; NULL: none; atomic */
@@ -44,8 +45,8 @@ struct hy_worker {
     int64_t ran_ns;    /* ns on `clock` at the last hy_pool_lend_core(); -1: none yet;
                           atomic */
     int lent;          /* 1: it runs on another thread's core; atomic */
-    int64_t worked_ns; /* ns spent in tasks; during a task negative, less the start time;
-                          atomic */
+    int64_t worked_ns; /* ns spent in tasks. During a task it is negative: this sum minus
+                          the start time of the task. Atomic. */
     pthread_cond_t called; /* signalled for an offer or a stop */
     pthread_t thread;
     char name[HY_WORKER_NAME];

@@ -17,7 +17,8 @@ typedef enum hy_urgency {
 /* The owner keeps a task (in a slot, on a stack) until `run` returns. `run` may free or
    queue the task. */
 typedef struct hy_task {
-    void (*run)(struct hy_task *task, int worker); /* worker: 0 .. threads-1 */
+    void (*run)(struct hy_task *task, int worker); /* `worker` is the index of the worker
+                                                      that runs the task */
     struct hy_task *next;                          /* next task of the queue */
 } hy_task;
 

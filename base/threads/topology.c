@@ -11,7 +11,8 @@ struct hy_topology {
     hwloc_topology_t machine; /* the machine without the cores that affinity excludes */
     int depth;                /* level of cores in hwloc's tree, or of hyperthreads if it
                                  names no cores */
-    int cores, found;         /* cores to use, and objects at that level */
+    int cores, found;         /* number of cores to use, and number of objects at level
+                                 `depth` */
     size_t l2_bytes, llc_bytes;
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/contract/context.h"
 
-enum { FIRST_ROOM = 16 }; /* entries */
+enum { FIRST_ROOM = 16 }; /* number of entries that a new log has memory for */
 
 static _Thread_local hy_work_on current;
 

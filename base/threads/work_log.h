@@ -25,7 +25,7 @@ typedef struct hy_work {
 typedef struct hy_work_log {
     struct hy_context *ctx;
     pthread_mutex_t lock;
-    hy_work *of; /* in the order in which threads ended */
+    hy_work *of; /* entries, in the order in which threads ended their work */
     int64_t count, room;
     hybrid_status status; /* NO_MEMORY if there was no room for an entry */
 } hy_work_log;

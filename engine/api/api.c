@@ -158,7 +158,8 @@ hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
     return hy_engine_end(plan->product.engine, run_each(plan, A, B, fn, user));
 }
 
-/* Scales Y without computing. The report keeps the plan's chunks and what is resident. */
+/* Computes Y = beta*Y; A and X are not read. The report keeps the plan's numbers of
+   chunks and of resident chunks and bytes. */
 static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dense *Y,
                            const hy_beginning *start, hybrid_report *report)
 {
@@ -180,7 +181,8 @@ static int reads_columns(const hybrid_plan *plan)
            hy_product_has_views(&plan->product);
 }
 
-/* Runs an SpMM plan. Operands must be checked; they are matched here. */
+/* Runs an SpMM plan. Operands must be checked; this function compares them with the
+   plan. */
 static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                                const hy_source *X, double beta, const hy_beginning *start,
                                hybrid_dense *Y)

@@ -30,7 +30,8 @@ hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
 hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
                                    const hybrid_dense *X, const hybrid_dense *Y);
 
-/* Checks that the columns of X do not overflow the sizes and work of the product. */
+/* Returns BAD_ARGUMENT, with a sentence, if `cols` is negative, or so large that sizes or
+   the number of scalar products of A*X overflow. */
 hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols);
 
 /* Checks the patterns of A and B (NULL: of A alone): all rules with HYBRID_CHECK in

@@ -252,7 +252,8 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
-    if (hy_engine_barred(engine)) /* the message of the run that calls back stays */
+    if (hy_engine_barred(engine)) /* keeps the message of the run that calls the caller's
+                                     function */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     engine->ctx.call++;
@@ -299,8 +300,8 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     }
     if (hy_engine_barred(engine))
         return;
-    hy_lane_sets_trim(ctx, 0); /* first, because lanes need backends and pool */
-    hy_pins_close(ctx);        /* before the devices, which hold pinned pages of both */
+    hy_lane_sets_trim(ctx, 0); /* first, because lanes use backends and the pool */
+    hy_pins_close(ctx);        /* unpins memory before its device is closed */
     hy_device_results_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);

@@ -26,16 +26,19 @@ struct hybrid_engine {
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" if there is none */
     const hy_settings *settings;       /* NULL = hy_usual_settings; tests pass their own */
-    hy_narrow narrow;                  /* state of the current call */
-    hy_spaces spaces;                  /* state of the current call */
+    hy_narrow narrow;                  /* operands of the current call that have 64-bit
+                                          columns */
+    hy_spaces spaces;                  /* operands of the current call on devices */
     hybrid_report report;              /* last finished run; zero before the first */
     hybrid_trace_fn trace;
     void *trace_user;
-    int64_t passes; /* passes over operands begun so far: hybrid_event.pass */
+    int64_t passes; /* number of passes over operands that have begun; hybrid_event.pass
+                       counts them */
 };
 
-/* Share of the memory budget that B or X may take; slots take the rest. MORE applies if A
-   is cached or its rows reach far; MOST is the limit. */
+/* Share of the memory budget that B or X may take, in HY_ALLOW, HY_ALLOW_MORE and
+   HY_ALLOW_MOST: 4, 6 and 7 eighths. Slots take the rest. Schedules that find no layout
+   with the first share try the next. */
 typedef enum hy_allowance { HY_ALLOW, HY_ALLOW_MORE, HY_ALLOW_MOST } hy_allowance;
 
 static inline size_t hy_allowed(size_t memory, hy_allowance part)
@@ -76,7 +79,8 @@ hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 /* idle.c: frees pooled memory that the current call has made, because the call failed. */
 void hy_idle_undo(hybrid_engine *engine);
 
-/* idle.c: hy_context.relieve. Frees memory of idle plans and the host's pool. */
+/* idle.c: the function hy_context.relieve, which frees memory of idle plans and of the
+   host's pool. */
 void hy_idle_relieve(hy_context *ctx);
 
 /* Returns the bytes of the host budget that results may take: free bytes, and pooled

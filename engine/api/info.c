@@ -48,7 +48,8 @@ static hybrid_status survey_rows(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Compares rows [begin, end) of A and of its transpose. */
+/* Notes whether rows [begin, end) of A differ from those of its transpose, in pattern or
+   in values. */
 static hybrid_status compare_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     survey *s         = arg;

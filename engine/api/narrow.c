@@ -52,7 +52,7 @@ static void *find_columns(const hy_narrow *narrow, const hybrid_csr *A)
     return NULL;
 }
 
-/* Adds A with the columns `col`. */
+/* Adds A, with the converted columns `col`, to the operands of the call. */
 static void note(hy_narrow *narrow, const hybrid_csr *A, void *col)
 {
     const int i = narrow->count++;

@@ -13,7 +13,8 @@ enum { HY_NARROW_MOST = 3 }; /* maximum sparse operands of a call */
 typedef struct hy_narrow {
     const hybrid_csr *from[HY_NARROW_MOST]; /* operands with 64-bit columns */
     hybrid_csr of[HY_NARROW_MOST];          /* the same operands with 32-bit columns */
-    void *copies[HY_NARROW_MOST];           /* converted columns; NULL if shared */
+    void *copies[HY_NARROW_MOST];           /* converted columns of each operand; NULL if
+                                               an earlier operand has the same array */
     int count;
 } hy_narrow;
 
@@ -22,7 +23,7 @@ typedef struct hy_narrow {
    share the copy. BAD_MATRIX names row and entry of a column that is not in [0, cols). */
 hybrid_status hy_narrow_add(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
                             const char *name);
-/* Narrows A and B. */
+/* Calls hy_narrow_add() for A and for B. */
 hybrid_status hy_narrow_two(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
                             const hybrid_csr **B);
 void hy_narrow_free(hy_context *ctx, hy_narrow *narrow);

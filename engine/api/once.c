@@ -14,7 +14,8 @@ static unsigned checked_after(hy_direct_end end)
 }
 
 /* Computes with a plan that runs once. B is prefetched unless an operand is on a device,
-   the options exclude devices, or they name a variant, which may not read B there. */
+   the options exclude devices, or they name a variant, because that variant may not read
+   B on the device. */
 static hybrid_status run_once_sparse(hybrid_engine *engine, const hybrid_plan_options *o,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      const hy_beginning *start, hybrid_csr *C)
@@ -75,7 +76,7 @@ static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *
 {
     hybrid_dense *Y        = update->Y;
     const hy_source source = hy_source_dense(&engine->ctx, X);
-    const int as_it_is     = update->alpha == 1 && update->beta == 0; /* the sums are Y */
+    const int as_it_is     = update->alpha == 1 && update->beta == 0; /* Y is A*X */
     const hy_once once     = {.X = as_it_is ? X : NULL, .Y = Y};
     hybrid_plan *plan;
 

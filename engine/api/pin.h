@@ -4,11 +4,12 @@
 
 #include "base/contract/variant.h"
 
-/* Returns 1 if X and Y are pinned in the same order, so that a device can copy both. */
+/* Returns 1 if X and Y are pinned and have the same order (row- or column-major), so that
+   a device can copy both. */
 int hy_pin_both(hy_context *ctx, const hybrid_dense *X, const hybrid_dense *Y);
 
 /* Returns 1 if the device copies all of X and Y of the problem directly: hy_pin_both()
-   holds, no rows are left out, alpha is 1 and beta is 0. */
+   holds, all rows of X are used, alpha is 1 and beta is 0. */
 int hy_pin_direct(const hy_problem *problem);
 
 #endif /* HY_PIN_H */

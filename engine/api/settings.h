@@ -7,12 +7,12 @@
 
 /* Sizes from which a plan does additional work to be faster. */
 enum {
-    HY_PREFETCH_BYTES = 1 << 20,    /* bytes of B from which it is prefetched */
-    HY_COUNTED_BYTES  = 32 << 20,   /* bytes of B; below, workers count scalar products
-                                       sooner than the device (2 M entries: 0.2 ms,
-                                       against 0.7 ms after the copy) */
-    HY_HYPERSPARSE_BYTES = 16 << 20 /* bytes of X and Y; above, rows that A leaves empty
-                                       are left out */
+    HY_PREFETCH_BYTES = 1 << 20,    /* least bytes of a B that is prefetched */
+    HY_COUNTED_BYTES  = 32 << 20,   /* least bytes of a B = A for which the device counts
+                                       scalar products. Below, workers are faster (2 M
+                                       entries: 0.2 ms, against 0.7 ms after the copy). */
+    HY_HYPERSPARSE_BYTES = 16 << 20 /* least bytes of X and Y together for which rows that
+                                       A leaves empty are left out */
 };
 
 typedef struct hy_settings {
@@ -20,14 +20,15 @@ typedef struct hy_settings {
                                            chooses */
     int64_t panels; /* number of column blocks of an X that fits the device, with the
                        schedule column_ring or pinned X and Y; 0: the planner chooses */
-    size_t prefetch_bytes; /* bytes of B; above, it is sent while a one-shot plan is made */
-    size_t counted_bytes;  /* bytes of a B = A; above, the device counts its scalar
+    size_t prefetch_bytes; /* least bytes of a B that is sent while a one-shot plan is
+                              made */
+    size_t counted_bytes;  /* least bytes of a B = A for which the device counts scalar
                               products */
     int64_t index_max;     /* maximum entries of a C with 32-bit offsets: INT32_MAX or less */
     int all_devices;       /* 1: all devices compute a part of each product */
     int device_first;      /* 1: the host gets no product that fits the device */
-    int64_t hypersparse_bytes; /* bytes of X and Y; above, rows that A leaves empty are left
-                                  out */
+    int64_t hypersparse_bytes; /* least bytes of X and Y together for which rows that A
+                                  leaves empty are left out */
     int64_t piece_bytes; /* bytes of a part of A and of rows of B that are read from a file;
                             0: as the budget of the host allows */
 } hy_settings;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST = 4096 }; /* bytes; a larger size was never set */
+enum { MOST = 4096 }; /* maximum bytes of a struct */
 
 /* `first` is the last field of the smallest struct that is accepted, `last` the last
    field today. A struct must not end in padding: a new field there would not change the

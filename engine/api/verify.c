@@ -6,32 +6,33 @@
    |d| in row i, whatever the other signs are. So half of all trials find the error if |d|
    exceeds the tolerance of the row.
 
-   Tolerance: an entry with the size S = sum |a||b| that sums k products has a rounding
-   error of at most k eps S, in any order of summation (Higham, Accuracy and Stability,
-   chapter 3). sqrt(k) eps S, the estimate for independent errors, would be too small: a
-   sum of equal terms has errors of one sign and reaches a tenth of the bound. The signs
-   of different entries of a row are independent. For their errors e, Hoeffding's
-   inequality gives
+   Tolerance: an entry that sums k scalar products, with the size S = sum |a||b|, has a
+   rounding error of at most k eps S, in any order of summation (Higham, Accuracy and
+   Stability, chapter 3). sqrt(k) eps S, the estimate for independent errors, would be too
+   small: a sum of equal terms has errors of one sign and reaches a tenth of the bound.
+   The signs of different entries of a row are independent. For their errors e,
+   Hoeffding's inequality gives
 
      |sum_j r_j e_j| <= 8 |e|_2      for all r but a share of 2 exp(-32) < 3e-14,
 
    and the sum is at most |e|_1 for all r. Sizes of row i are sum_l |a_il| |b_lj|. By the
-   triangle inequality, the tolerance is eps times the products of an entry times
+   triangle inequality, the tolerance is eps times the number of scalar products of an
+   entry times
 
      H_i = sum_l |a_il| norm(B_l),   norm(b) = min(|b|_1, 8 |b|_2).
 
-   The products of an entry are at most the entries of row i of A, and at most the entries
-   w_j of column j of B. The first bound is good for short rows, the second for short
-   columns in long rows. So each trial compares two sums: of r_j c_ij with a tolerance of
-   (entries of row i) eps H_i, and of r_j c_ij / w_j with a tolerance of eps H_i. In the
-   second sum the error is d / w_j.
+   An entry has at most as many scalar products as row i of A has entries, and at most
+   w_j, the number of entries of column j of B. The first bound is good for short rows,
+   the second for short columns in long rows. So each trial compares two sums: of r_j c_ij
+   with a tolerance of (entries of row i) eps H_i, and of r_j c_ij / w_j with a tolerance
+   of eps H_i. In the second sum the error is d / w_j.
 
    Other errors: SPARE entries are added to both counts. They cover the roundings of this
    file: sums have twice the precision of double, so that their length does not matter,
    and each side rounds terms of size H_i to double three times. They also cover tensor
-   cores that split an f32 operand in two. If products underflow, an entry may also be
-   wrong by the smallest number of its type for each product. If f32 operands may be
-   rounded to TF32, an operand has a relative error of 2^-11, and a product one of
+   cores that split an f32 operand in two. If scalar products underflow, an entry may also
+   be wrong by the smallest number of its type for each of them. If f32 operands may be
+   rounded to TF32, an operand has a relative error of 2^-11, and a scalar product one of
    2^-10 + 2^-22. These sums are rounded towards zero, so eps is twice as large. */
 #include <float.h>
 #include <math.h>
@@ -52,17 +53,19 @@ static const double DEVIATIONS = 8;
 /* Sums of a row of B or X. */
 typedef struct right_row {
     double signs, scaled; /* sum of r_j b_j, and of r_j b_j / w_j */
-    double norm;          /* NaN if some b_j is not finite; -1 if empty */
+    double norm;          /* norm(b) of the row; NaN if some b_j is not finite; -1 if the
+                             row has no entries */
 } right_row;
 
 typedef struct check {
     const hybrid_csr *A, *B, *C; /* operands and result of SpGEMM */
     const hybrid_dense *X, *Y;   /* SpMM: operand and result instead of B and C */
     double eps;
-    double operands; /* relative error of a product of rounded operands; 0 if exact */
+    double operands; /* relative error of a scalar product of rounded operands; 0 if
+                        operands are not rounded */
     uint64_t seed;   /* seed of the trial */
     right_row *right;
-    uint32_t *entries; /* entries of each column of B */
+    uint32_t *entries; /* number of entries of each column of B */
     float *sign;       /* r_j / w_j of each column */
     int64_t first;     /* lowest wrong row so far; INT64_MAX if there is none */
 } check;
@@ -83,8 +86,9 @@ static double size_of(double value)
     return isfinite(value) ? fabs(value) : NAN;
 }
 
-/* Returns the norm of a row, or -1 if it has no entries, and then no products whatever A
-   holds. DBL_MIN per entry allows for r_j b_j / w_j, which may underflow. */
+/* Returns the norm of a row, or -1 if it has no entries: the row then adds no scalar
+   products, whatever A holds. DBL_MIN per entry allows for r_j b_j / w_j, which may
+   underflow. */
 static double norm(const hy_line *l)
 {
     double sum = 0, most = 0, squares = 0;
@@ -106,7 +110,7 @@ static double norm(const hy_line *l)
 }
 
 typedef struct sums {
-    hy_twofold signs, scaled; /* see right_row */
+    hy_twofold signs, scaled; /* sums over row i as in right_row */
 } sums;
 
 static sums sum_line(const check *c, const hy_line *l)
@@ -260,7 +264,8 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Checks the rows before the first wrong row; later rows cannot be the first. */
+/* Calls `fn` for the rows before the first wrong row found so far; later rows cannot be
+   the first. */
 static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
 {
     const int64_t rows = hy_min(c->first, c->A->rows);

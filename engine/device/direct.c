@@ -26,7 +26,8 @@ static int takes_matrix(const hybrid_csr *A)
     return is_there(A->space) && A->rows > 0 && A->cols > 0 && A->nnz > 0;
 }
 
-/* A plan is needed for a chunk size or a variant that the caller asks for. */
+/* Returns 1 if no option asks for what only a plan can do, such as a chunk size or a
+   variant. */
 static int takes_options(const hybrid_plan_options *options)
 {
     const unsigned taken = HYBRID_DETERMINISTIC | HYBRID_CHECK;

@@ -107,7 +107,7 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     if (status == HYBRID_OK)
         status = hy_on_device_begin(s->lane, &s->converted, &s->problem);
     if (status == HYBRID_NO_DEVICE_MEMORY) {
-        s->device->ops->lane_drain(s->lane); /* conversions may be under way */
+        s->device->ops->lane_drain(s->lane); /* operands may still be in conversion */
         hy_message_clear(&s->engine->ctx.message);
         *end = HY_DIRECT_LEFT;
         return HYBRID_OK;

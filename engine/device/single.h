@@ -11,14 +11,17 @@
 /* Outcome of a call that returned HYBRID_OK. */
 typedef enum hy_direct_end {
     HY_DIRECT_DONE, /* the result is complete or enqueued */
-    HY_DIRECT_LEFT, /* not one chunk on the device: the host must plan it */
-    HY_DIRECT_WRONG /* an operand breaks a rule, which a check on the host finds */
+    HY_DIRECT_LEFT, /* nothing was computed, because no variant can compute the product as
+                       one chunk on the device, or memory is short: the host must plan
+                       it */
+    HY_DIRECT_WRONG /* nothing was computed, because an operand breaks a rule: a check on
+                       the host must find which */
 } hy_direct_end;
 
 /* Numbers that the device reports to the host, in pinned memory. */
 typedef struct hy_told {
     hy_survey survey;
-    int64_t nnz; /* entries of the result C */
+    int64_t nnz; /* number of entries of the result C */
 } hy_told;
 
 /* Pack of A that a variant made on the device, for later runs with the same pattern. */
@@ -35,7 +38,8 @@ typedef struct hy_single {
     hy_lane *lane;
     hy_lane_set *lanes; /* lane set of `lane`; NULL if `lane` is the caller's stream */
     hy_mark *mark;
-    hybrid_csr A; /* A with only its first offset, in host memory */
+    hybrid_csr A; /* copy of the operand A, whose only readable offset is the first, in
+                     host memory */
     hy_problem problem;
     hy_converted converted;
     hy_chunk chunk; /* variant and features: from hy_single_plan() or a plan */
@@ -43,20 +47,21 @@ typedef struct hy_single {
     hy_job job;
     hy_arranged own;
     hy_arranged *arranged; /* `own`, or the pack of a plan */
-    hy_buffer room;        /* all other device memory of the job */
+    hy_buffer room;        /* device memory of the scratch and the result */
     double plan_s;
     int64_t pattern_bytes; /* bytes of patterns copied to make the plan */
-    int64_t begin_ns;      /* start of the chunk, as hy_now_ns(); 0: unknown */
+    int64_t begin_ns;      /* time at which the chunk was begun, from hy_now_ns(); 0:
+                              unknown */
 } hy_single;
 
-/* Returns the numbers that the device has reported. Requires that the lane set has
-   surveyed operands. */
+/* Returns the numbers that the device has reported. A survey must have been made with the
+   lane set before, because the survey allocates them. */
 static inline hy_told *hy_single_told(const hy_single *s)
 {
     return s->lanes->told.ptr;
 }
 
-/* Returns a product with this A, which must be on the device that spaces have found. */
+/* Returns a product with this A, which must be on the device engine->spaces.device. */
 hy_single hy_single_of(hybrid_engine *engine, hy_op op, const hybrid_csr *A);
 
 /* Returns the product Y = alpha*A*X + beta*Y. */
@@ -82,9 +87,10 @@ hybrid_status hy_single_wait(const hy_single *s);
 hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
                              const hy_beginning *start, hy_direct_end *end);
 
-/* Allocates device memory and converts operands to the types that kernels read. Chunk and
-   cost must be known. `out_bytes` are the bytes of the result, 0 if kernels write it to
-   its final place. *end is LEFT, with nothing enqueued, if memory is short. */
+/* Allocates device memory and converts operands to the types that kernels read. s->chunk
+   and s->cost must be set. `out_bytes` are the bytes of the result, 0 if kernels write it
+   to its final place. If memory is short, *end becomes HY_DIRECT_LEFT and no kernel of
+   the product is enqueued; else *end stays as it is. */
 hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end);
 
 /* Enqueues the chunk; the result goes to job.out. */

@@ -25,7 +25,9 @@ static hy_held held_by(hy_backend *device, const void *ptr)
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
 }
 
-/* Returns how a device of the engine holds the memory, or OTHER if a foreign one does. */
+/* Returns how the devices of the engine see the memory: as the first one does that does
+   not see it in another device (OTHER). OTHER if all of them do; NOT if the engine has no
+   device. */
 static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
 {
     hy_held held = HY_HELD_OTHER;
@@ -257,7 +259,8 @@ static hybrid_csr *find(hy_spaces *spaces, const hybrid_csr *A)
     return NULL;
 }
 
-/* Returns 1 if the only other operand has the same pattern. */
+/* Returns 1 if the call has one operand so far, and its offsets and columns are the same
+   arrays as those of A. */
 static int shares(const hy_spaces *spaces, const hybrid_csr *A)
 {
     return spaces->count == 1 && same_arrays(spaces->from[0], A);

@@ -21,16 +21,20 @@ typedef struct hy_spaces {
     const int *device_count;
     const char *why;    /* reason why there is no device */
     hy_backend *device; /* device of the current call's operands or result; or NULL */
-    int is_bound;       /* 1: an operand is in memory of `device` that is not managed */
-    void *stream;       /* the caller's stream, for all calls */
+    int is_bound;       /* 1: `device` must compute, because an operand is in its memory
+                           and not in managed memory */
+    void *stream;       /* the caller's CUDA stream, set for all calls */
     const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device */
     hybrid_csr of[HY_SPACES_MOST];          /* views of the operands in `from` */
-    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST]; /* copies, or NULL */
+    /* copies of offsets and columns in host memory, or NULL */
+    void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST];
     int count;
-    int64_t fetched; /* bytes of `offsets` and `columns` */
+    int64_t fetched; /* bytes copied to `offsets` and `columns` */
     size_t piece;    /* bytes copied between two checks of progress, some milliseconds */
-    const void *host[HY_SPACES_SEEN]; /* arrays seen in host memory: asking takes 1 us */
-    unsigned seen;                    /* arrays added to `host`, in a ring */
+    const void *host[HY_SPACES_SEEN]; /* addresses found in host memory; asking a device
+                                         again would take 1 us */
+    unsigned seen;                    /* number of addresses ever stored in `host`, which
+                                         is a ring */
 } hy_spaces;
 
 /* Initialises the spaces of an engine with these devices. */
@@ -43,23 +47,23 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name);
 
-/* Sets the device of the call to `there`, the device of the plan that runs (NULL: none),
-   if all arrays on devices are managed memory. */
+/* If every array of the call that is on a device is managed memory, sets the device of
+   the call to `there`. `there` is the device of the plan that is to run; NULL: none. */
 void hy_spaces_planned(hy_spaces *spaces, hy_backend *there);
 
 /* Waits until the caller's stream has done what is enqueued, if an operand is on a
    device. Progress is reported meanwhile and may end the call. */
 hybrid_status hy_spaces_wait(hy_spaces *spaces);
 
-/* Returns the space of memory for which the caller gave none. Memory of a foreign device
-   counts as the host's, so that hy_spaces_dense() rejects it. */
+/* Returns the space of an array for which the caller named none. Memory of a device that
+   the engine does not use counts as the host's, so that hy_spaces_dense() rejects it. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
 
 /* Pauses before the next check of a device, after `waited_ns` of waiting for it. */
 void hy_spaces_rest(int64_t waited_ns);
 
 /* Adjusts the options of a call that plans: the device that holds operands or the result
-   computes. `of_dense` is 1 if x_space matters. */
+   computes. `of_dense` is 1 for SpMM, and 0 if options->x_space is to be ignored. */
 hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
                                 hybrid_plan_options *options);
 
@@ -69,15 +73,16 @@ hybrid_status hy_spaces_fetch(hy_spaces *spaces, const hybrid_csr **A);
 void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
                     hybrid_index type);
 
-/* Returns the device operand that has this view, also if its columns were narrowed; NULL
-   if there is none. */
+/* Returns the device operand that has this view, also if the view's columns were
+   narrowed; NULL if there is none. */
 const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view);
 
 /* Hands the copied offsets of a view to the caller, who frees them with
    hy_results_release(). NULL if the view has no copy of its own. */
 void *hy_spaces_take(hy_spaces *spaces, const hybrid_csr *view);
 
-/* Computes hy_csr_hash() where the pattern is. */
+/* Computes hy_csr_hash() of A, on the device if the pattern is there, else on the
+   host. */
 hybrid_status hy_spaces_hash(hy_spaces *spaces, const hybrid_csr *A, uint64_t *out);
 
 void hy_spaces_end(hy_spaces *spaces);

@@ -1,4 +1,5 @@
-/* engine/device/survey.c - plans a product from a survey of its operands. */
+/* engine/device/survey.c - plans a product from a survey: numbers about the operands that
+   the device itself computes (hy_survey). */
 #include <math.h>
 
 #include "base/threads/clock.h"
@@ -58,10 +59,12 @@ static void make_chunk(hy_single *s, const hy_features *f)
         (hy_chunk){.row_end = f->rows, .col_end = cols, .needs = f->cols, .features = *f};
 }
 
-enum { ARRANGING = 2 /* kernels that arrange A for merge */ };
+enum {
+    ARRANGING = 2 /* additional kernels that make the pack of A for spmm.cuda.merge */
+};
 
-/* Returns the seconds of a variant, with the kernels that arrange A beyond the offsets
-   that all variants need. */
+/* Returns the predicted seconds of a variant, including the kernels that make its pack of
+   A on the device, except those that every variant needs. */
 static double seconds_of(const hy_single *s, const hy_variant *variant,
                          const hy_cost *cost)
 {
@@ -70,7 +73,8 @@ static double seconds_of(const hy_single *s, const hy_variant *variant,
     return cost->multiply_s + cost->finish_s + kernels * s->rates.launch_s;
 }
 
-/* Chooses the fastest variant. chunk.variant stays NULL if none can run. */
+/* Chooses the variant with the least predicted seconds. chunk.variant stays NULL if none
+   can run. */
 static void choose(hy_single *s, unsigned flags)
 {
     const hybrid_engine *engine = s->engine;

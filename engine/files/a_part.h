@@ -18,7 +18,7 @@ typedef struct hy_a_part {
 
 typedef struct hy_a_parts {
     const hy_csr_file *file; /* borrowed */
-    int64_t bytes;           /* bytes of a part; one row may take more */
+    int64_t bytes;           /* maximum bytes of a part; one row may take more */
     hy_a_part parts[2];
     hy_a_part *reading; /* part that the thread reads; NULL before the first */
     int64_t end;        /* rows handed out so far */

@@ -13,21 +13,21 @@
 #include "base/memory/shortage.h"
 
 enum {
-    NEAR_ROWS     = 512,  /* largest distance of rows read together */
-    WINDOW        = 4096, /* maximum offsets per read */
-    NEAR_ENTRIES  = 512,  /* largest gap within a read, in entries */
+    NEAR_ROWS     = 512,  /* maximum distance of rows whose offsets one read brings */
+    WINDOW        = 4096, /* maximum number of offsets in one read */
+    NEAR_ENTRIES  = 512,  /* maximum entries between two rows that one read brings */
     PIECE_BYTES   = 32 << 10,
     ROWS_GRAIN    = 2048, /* rows per task */
     OFFSETS_GRAIN = 1 << 16,
     COLUMNS_GRAIN = 1 << 16,
-    ROW_BYTES     = 4 + 8 + 8 /* bytes of index data per row of B */
+    ROW_BYTES     = 4 + 8 + 8 /* bytes: index, place and offset of a row of B */
 };
 
 /* ---- where rows of B lie --------------------------------------------------------- */
 
 typedef struct gathering {
     const hy_b_rows *rows;
-    int64_t *at;    /* offset of each row's entries in the file */
+    int64_t *at;    /* index, in the file, of each row's first entry */
     int64_t *count; /* entries of each row; after the prefix sum, the offsets of B */
 } gathering;
 
@@ -73,7 +73,8 @@ typedef struct run {
     int64_t first, count; /* entries of the file, gaps included */
 } run;
 
-/* Returns the next run: rows without gaps, or rows with gaps that fit into a piece. */
+/* Returns the next run: rows without gaps, or rows with gaps that fit into the buffer of
+   PIECE_BYTES. */
 static run run_from(const gathering *g, int64_t i, int64_t end)
 {
     enum { MOST = PIECE_BYTES / 8 };
@@ -159,7 +160,7 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
 typedef struct renumbering {
     const hy_b_rows *rows;
     const hybrid_csr *A;
-    int64_t begin, first; /* first row of the part in A, and its offset */
+    int64_t begin, first; /* first row of A in the part, and the offset of that row */
 } renumbering;
 
 static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)

@@ -11,8 +11,10 @@
 
 typedef struct hy_b_rows {
     const hy_csr_file *file; /* borrowed */
-    int64_t bytes;           /* memory for rows of B; a single row of A may need more */
-    int64_t rows;            /* rows of A to try next, from the size of the last range */
+    int64_t bytes;           /* bytes that rows of B may take; those of a single row of A
+                                may take more */
+    int64_t rows;            /* number of rows of A to try next, from the size of the last
+                                range */
     hybrid_csr A, B;         /* rows of A and of B; A's values are the caller's */
     hy_reused places, entries, of_a; /* memory of the arrays of A and B */
     hy_touched touched;              /* rows of the file that B holds */
@@ -26,8 +28,8 @@ void hy_b_rows_close(hy_b_rows *rows);
    next call.
 
    A must be checked. Rows of B are checked when they are read. Sentences call row i of A
-   `first + i`. Returns NO_MEMORY if the rows of B for one row of A do not fit. Runs in
-   parallel. */
+   `first + i`. Returns NO_MEMORY if the rows of B for one row of A do not fit the budget
+   of the host. Runs in parallel. */
 hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end);
 

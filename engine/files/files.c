@@ -8,15 +8,15 @@
 /* ---- sizes ----------------------------------------------------------------------- */
 
 enum {
-    PANEL_PART = 8,        /* 1/8 of free host memory for a part of A; two are held */
-    ROWS_PART  = 8,        /* 1/8 for rows of B */
-    WHOLE_PART = 4,        /* at most 1/4 for an operand that is read completely */
-    PANELS     = 8,        /* at least 8 parts, so that reading overlaps computing, */
-    LEAST      = 64 << 20, /* unless parts became smaller than 64 MiB */
+    PANEL_PART = 8,        /* a part of A takes at most 1/8 of free host memory */
+    ROWS_PART  = 8,        /* rows of B take at most 1/8 of free host memory */
+    WHOLE_PART = 4,        /* a whole operand takes at most 1/4 of free host memory */
+    PANELS     = 8,        /* least number of parts of A, to read and compute at once */
+    LEAST      = 64 << 20, /* bytes; smaller parts are not made to reach PANELS */
     UNKNOWN    = 1 << 30   /* bytes assumed free if there is no cap */
 };
 
-/* Returns 1/part of free host memory, or the size that a test has set. */
+/* Returns free host memory divided by `part`, or the size that a test has set. */
 static int64_t part_left(const hybrid_engine *engine, int part)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;

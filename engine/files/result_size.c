@@ -9,11 +9,11 @@
 
 enum {
     FIRST_DRAWS = 16,
-    MORE        = 4, /* ratio of successive sample sizes */
+    MORE        = 4, /* factor from one sample size to the next */
     MOST_DRAWS  = 256,
     ENTRIES     = 512,     /* maximum entries that are read of a row of A */
     PRODUCTS    = 1 << 18, /* maximum scalar products that are counted of a row */
-    PIECE       = 4096,    /* columns of B per read */
+    PIECE       = 4096,    /* maximum columns of B in one read */
     TABLE_PART  = 32,      /* the table takes at most 1/32 of free memory */
     LEAST_TABLE = 1 << 8
 };
@@ -21,7 +21,7 @@ enum {
 #define ALIKE 0.03 /* relative standard error that ends sampling */
 #define ERRORS 3   /* distance of improbable values from the mean, in standard errors */
 
-/* Hash set of the columns of a row of C. */
+/* Hash set of the column indices of one row of C. */
 typedef struct column_table {
     int32_t *places; /* columns; -1 marks a free place */
     uint32_t most;   /* places allocated, a power of two; at most half are filled */

@@ -20,7 +20,7 @@ typedef struct product {
     hy_csr_sink csr;
     hy_each_sink each;
     hy_sink *sink;
-    int64_t *nnz;        /* entries of C so far; points into the sink */
+    int64_t *nnz;        /* number of entries of C so far; points into the sink */
     hy_result_size size; /* estimated size of C; 0 if C fits in any case */
 } product;
 

@@ -16,7 +16,8 @@ typedef struct update {
     const hybrid_dense *Y;
 } update;
 
-/* Computes the rows of Y from `first` on. Row 0 of A is row `first` of the operand. */
+/* Computes the rows of Y from `first` on, one for each row of A. Row 0 of A is row
+   `first` of the operand. */
 static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
 {
     hybrid_engine *engine       = u->call.engine;

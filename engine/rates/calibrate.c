@@ -1,9 +1,9 @@
-/* engine/rates/calibrate.c - measures the speeds of this machine, and compares rows with
-   merge.
+/* engine/rates/calibrate.c - measures the speeds of this machine, and compares the
+   variants spmm.cuda.rows and spmm.cuda.merge, called rows and merge here.
 
-   The device's two SpMM variants for CSR are timed on generated products that fit one
-   chunk, with the device's own clock. The rules that choose between them are compared
-   with the faster of the two. */
+   Rows and merge are the device's two SpMM variants for CSR. They are timed on generated
+   products that fit one chunk, with the device's own clock. The rules that choose between
+   them are compared with the faster of the two. */
 #include "engine/rates/calibrate.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "engine/rates/threshold.h"
 
 #define PAPER_THRESHOLD 9.35 /* Yang, Buluc and Owens: entries per row, on a K40c */
-#define CLOCK_S 1e-9         /* shortest time that counts */
+#define CLOCK_S 1e-9         /* seconds; shorter times count as this */
 
 enum { RUNS_MOST = 16, TIMINGS_MOST = 256 };
 
@@ -29,13 +29,15 @@ typedef struct calibration {
     hybrid_calibrate_fn fn;
     void *user;
     int64_t begin_ns;
-    const hy_variant *rows, *merge; /* variants of the device; NULL if it lacks one */
+    const hy_variant *rows, *merge; /* the two variants; NULL if the device lacks one */
     int64_t timings;
     hy_trial by_mean[TIMINGS_MOST];  /* x: entries per row */
-    hy_trial built_in[TIMINGS_MOST]; /* x: predicted merge_s / rows_s, built-in speeds */
-    hy_trial here[TIMINGS_MOST];     /* x: predicted merge_s / rows_s, measured speeds */
+    hy_trial built_in[TIMINGS_MOST]; /* x: predicted seconds of merge / of rows, built-in
+                                        speeds */
+    hy_trial here[TIMINGS_MOST];     /* x: predicted seconds of merge / of rows, measured
+                                        speeds */
     char path[HY_RATES_PATH];        /* path of the rates file */
-    hy_rates_file file;              /* of[0] is the device that computes */
+    hy_rates_file file;              /* of[0] belongs to the device that computes */
 } calibration;
 
 static void tell(const calibration *c, const char *step, const hybrid_timing *timing)
@@ -85,7 +87,7 @@ static double positive(double seconds)
 /* Seconds of one variant for one product. */
 typedef struct variant_times {
     double measured;
-    double built_in, here; /* predictions with built-in and measured speeds */
+    double built_in, here; /* predicted seconds with built-in and with measured speeds */
 } variant_times;
 
 static void predict(const hybrid_plan *plan, const hy_variant *variant,
@@ -191,7 +193,8 @@ static hybrid_status compare(calibration *c)
     return HYBRID_OK;
 }
 
-/* Writes what the timings say into the first device of the file. */
+/* Fits the threshold and merge_factor to the timings, rates all rules on them, and stores
+   the results for the first device of the file. Does nothing without timings. */
 static void judge(calibration *c)
 {
     hy_rates_of_device *d = &c->file.of[0];
@@ -206,7 +209,7 @@ static void judge(calibration *c)
     d->fitted              = hy_rule_at(c->by_mean, n, d->threshold);
     d->model               = hy_rule_at(c->built_in, n, 1);
     d->scaled              = hy_rule_at(c->here, n, cut);
-    d->speeds.merge_factor = 1 / cut; /* ratio < cut: factor * ratio < 1 */
+    d->speeds.merge_factor = 1 / cut; /* ratio < cut becomes factor * ratio < 1 */
 }
 
 /* ---- all steps ------------------------------------------------------------------- */
@@ -228,7 +231,7 @@ static hybrid_status calibrate(calibration *c, const char *path)
     judge(c);
     HY_TRY(hy_rates_write(&engine->ctx, c->path, &c->file));
     memcpy(engine->rates_path, c->path, sizeof c->path);
-    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* with merge_factor */
+    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* has merge_factor now */
     return HYBRID_OK;
 }
 

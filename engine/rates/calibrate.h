@@ -9,7 +9,8 @@ typedef struct hy_calibrate_set {
     const char *const *problems; /* as hybrid_generate() takes them; ends with NULL */
     const int64_t *columns;      /* ends with 0 */
     int runs;                    /* runs per product; their median counts */
-    double limit_s;              /* seconds from the start in which problems may begin */
+    double limit_s;              /* seconds from the start; later no further problem is
+                                    begun */
 } hy_calibrate_set;
 
 /* Does what hybrid_engine_calibrate() does, with the products of `set`. */

@@ -16,28 +16,30 @@
    35 with rows of 128 (docs/lab/pinned-panels.md). */
 static const double HALF_ROW = 86;
 
-/* Fixed costs of an SpMM on a device, in kernel launches (5 us where they were fitted).
-   Per run: CALL, WORKERS if workers load X and store Y, PACKING if they pack rows of A.
-   Per chunk: CHUNK, WORKERS_CHUNK if workers load and store. */
+/* Fixed costs of an SpMM on a device, as multiples of the time of a kernel launch
+   (hy_rates.launch_s, 5 us where they were fitted). Per run: CALL, WORKERS if workers
+   load X and store Y, PACKING if they pack rows of A. Per chunk: CHUNK, WORKERS_CHUNK if
+   workers load and store. */
 static const double CALL = 4.8, WORKERS = 13, PACKING = 19.4;
 static const double CHUNK = 2.4, WORKERS_CHUNK = 4;
 
-/* Additional cost per chunk of a ring of rows, whose chunks wait for free places. */
+/* Additional cost per chunk of a ring of rows, whose chunks wait for free places, as a
+   multiple of the time of a kernel launch. */
 static const double RING_CHUNK = 5.6;
 
-/* Fixed costs of an SpGEMM on a device, per run and per chunk, in kernel launches. Chunks
-   wait for the size of their result. */
+/* Fixed costs of an SpGEMM on a device, per run and per chunk, as multiples of the time
+   of a kernel launch. Chunks wait for the size of their result. */
 static const double SPARSE_CALL = 62, SPARSE_CHUNK = 7;
 
-/* Fixed costs of the host per call: seconds, and parallel loops (20 us each where they
-   were fitted) of SpMM and of SpGEMM. */
+/* Fixed costs of the host per call: seconds, and numbers of parallel loops that SpMM and
+   SpGEMM start (20 us each where they were fitted). */
 static const double HOST_S = 3e-6, HOST_LOOPS = 0.5, HOST_SPARSE_LOOPS = 5.4;
 
 /* Bytes of host memory moved per byte of a pack, and per byte of a result that workers
    store. Each is read and written. */
 static const double PACK_PASSES = 2, STORE_PASSES = 2;
 
-/* Bytes copied down, and bytes moved in host memory, per byte of C. Columns are
+/* Bytes copied to the host, and bytes moved in host memory, per byte of C. Columns are
    delta-coded, and the device copies a part of C to its final place. */
 static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
 
@@ -209,7 +211,7 @@ static void add_sparse_result(const hy_product *product, const hy_layout *layout
     e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }
 
-/* Scales what is proportional to rows. */
+/* Scales the fields that are proportional to the number of rows. */
 static void scale_work(hy_estimate *e, double share)
 {
     e->down_bytes *= share;
@@ -219,9 +221,9 @@ static void scale_work(hy_estimate *e, double share)
     e->stored_bytes *= share;
 }
 
-/* Leaves out the share of the work that the host takes from the end. The rows of X that
-   only those rows need are not copied. With column blocks X is copied completely, because
-   the rows of every block are the same. */
+/* Returns the estimate of the first `share` of the work, if the host takes the rest from
+   the end. Rows of X that only the rest needs are not copied. With column blocks X is
+   copied completely, because the rows of every block are the same. */
 static hy_estimate part_of(hy_estimate e, double share)
 {
     if (e.last_bytes > 0)

@@ -1,8 +1,9 @@
 /* engine/rates/estimate.h - estimates of one way to compute a product, and its time.
 
    An estimate counts the use of each resource: bytes of the bus and of host memory,
-   seconds of the device and of cores. hy_seconds() turns an estimate into the time from
-   call to return, with one formula for all backends and products. */
+   seconds of the device and of cores. Bytes go up to the device and down to the host.
+   hy_seconds() turns an estimate into the time from call to return, with one formula for
+   all backends and products. */
 #ifndef HY_ESTIMATE_H
 #define HY_ESTIMATE_H
 
@@ -11,8 +12,10 @@
 typedef struct hy_estimate {
     double first_bytes;          /* bytes up before the first chunk can compute */
     double up_bytes, down_bytes; /* bytes over the bus after the first chunk has begun */
-    double last_bytes;           /* part of down_bytes after all bytes have gone up */
-    double short_bytes;     /* bytes that stand for the lower bus rate of short rows */
+    double last_bytes;           /* bytes of down_bytes that go down after all bytes have
+                                    gone up */
+    double short_bytes;     /* additional bytes that stand for the lower bus rate of short
+                               rows */
     double device_s;        /* seconds of kernels */
     double core_s;          /* seconds of one core for packing and computing */
     double memory_bytes;    /* bytes of host memory moved by packing and computing */
@@ -23,9 +26,10 @@ typedef struct hy_estimate {
 
 /* Facts that a run knows and its plan does not. */
 typedef struct hy_circumstances {
-    int pinned;     /* 1: the device copies X and Y itself */
-    int in_panels;  /* 1: X comes in the column blocks of layout.if_pinned */
-    int rows_of_b;  /* SpGEMM, 1: rows of A are rows of B on the device, unpacked */
+    int pinned;     /* 1: X and Y are pinned, and the device copies them itself */
+    int in_panels;  /* 1: X comes in column blocks, as layout.if_pinned says */
+    int rows_of_b;  /* SpGEMM, 1: rows of A are rows of the B on the device, so that no
+                       packs are made */
     double packed;  /* share of the cached packs that earlier runs made, 0 to 1 */
     double ahead_s; /* seconds since prefetching of B began */
     double share;   /* share of the work that the host is expected to take, 0 to 1 */
@@ -60,7 +64,7 @@ double hy_estimate_least_s(const hy_rates *site);
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
 
 /* Return the circumstances that a plan assumes: with HYBRID_RESIDENT all packs are cached
-   by an earlier run. hy_circumstances_planned() also finds rows_of_b. */
+   by an earlier run. hy_circumstances_planned() also sets rows_of_b. */
 hy_circumstances hy_circumstances_of(const hy_product *product);
 hy_circumstances hy_circumstances_planned(const hy_planning *p);
 
@@ -76,8 +80,8 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
 /* Returns the features of one of `parts` equal parts. */
 hy_features hy_features_share(const hy_features *all, int64_t parts);
 
-/* Estimates `chunks` equal chunks of a layout that is not cut yet. `needs` are the rows
-   of B or X that the first of several chunks needs. */
+/* Estimates `chunks` equal chunks of a layout that is not cut yet. `needs` is the number
+   of rows of B or X that the first of several chunks needs. */
 hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
                              int64_t needs, int64_t chunks,
                              const hy_circumstances *found);

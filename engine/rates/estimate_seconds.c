@@ -13,9 +13,9 @@ static const double NORM = 4;
 /* Rate of the bus with copies both ways at once, relative to the sum of the two rates. */
 static const double BOTH_WAYS = 0.885;
 
-/* Bytes that host memory exchanges with all buses in the time in which workers' copies
-   read and write one byte: 134 and 80 GB/s where they were fitted. A single bus stays far
-   below that. */
+/* Rate at which host memory serves all buses together, relative to the rate at which
+   workers' copies read and write it: 134 and 80 GB/s where they were fitted. A single bus
+   stays far below that. */
 static const double COPIED = 1.7;
 
 static double norm(const double *of, int count)

@@ -10,7 +10,7 @@
 
 #include "pipeline/site/tenant.h"
 
-/* Replaces a rate that the backend has (> 0). */
+/* Replaces a rate of a backend by the measured one, if both are known (above 0). */
 static void replace(double *rate, double measured)
 {
     if (*rate > 0 && measured > 0)

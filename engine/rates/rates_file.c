@@ -67,7 +67,7 @@ typedef struct reader {
     int64_t line;
     hy_numbers *numbers;
     hy_rates_file *file;
-    int formatted; /* 1 once the format was read */
+    int formatted; /* 1 once the line "format = 1" was read */
     unsigned seen; /* keys seen: bit i for keys[i], bit KEYS for the date */
     /* key and value of the current line, with their lengths in bytes. */
     const char *key, *value;

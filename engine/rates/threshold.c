@@ -1,4 +1,5 @@
-/* engine/rates/threshold.c - rates rules that choose between two variants. */
+/* engine/rates/threshold.c - rates rules that choose between the variants spmm.cuda.rows
+   and spmm.cuda.merge, called rows and merge here. */
 #include "engine/rates/threshold.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold)
 {
     int64_t right = 0;
-    double lost   = 0; /* sum of logarithms */
+    double lost   = 0; /* sum of log(taken / least) */
 
     for (int64_t i = 0; i < n; i++) {
         const hy_trial *t  = &trials[i];

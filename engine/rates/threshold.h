@@ -1,10 +1,12 @@
-/* engine/rates/threshold.h - rates rules that choose between two variants. */
+/* engine/rates/threshold.h - rates rules that choose between the variants spmm.cuda.rows
+   and spmm.cuda.merge, called rows and merge here. */
 #ifndef HY_THRESHOLD_H
 #define HY_THRESHOLD_H
 
 #include "hybrid_spmm.h"
 
-/* Timings of one product. A rule takes merge if x is below a threshold. */
+/* Timings of one product with rows and with merge. x is a number known beforehand, such
+   as entries per row. A rule takes merge if x is below a threshold, else rows. */
 typedef struct hy_trial {
     double x;
     double rows_s, merge_s; /* measured seconds, above 0 */

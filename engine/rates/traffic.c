@@ -11,7 +11,7 @@
 #include "partition/pattern/touched.h"
 
 enum {
-    SAMPLES    = 4,      /* chunks whose touched rows are counted */
+    SAMPLES    = 4,      /* number of chunks whose gathered rows are counted */
     ROWS_GRAIN = 1 << 14 /* rows of B per task */
 };
 
@@ -53,7 +53,8 @@ static int64_t resident_up(const hy_product *product, const hy_layout *layout,
     return sum;
 }
 
-/* Returns the bytes of the cached packs. They are sent once, and after A has changed. */
+/* Returns the bytes of the cached packs. They are sent once, and again after A has
+   changed. */
 static int64_t cached_up(const hy_product *product, const hy_layout *layout)
 {
     const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
@@ -64,7 +65,7 @@ static int64_t cached_up(const hy_product *product, const hy_layout *layout)
     return sum;
 }
 
-/* Returns the bytes of all packs, gathered rows included. */
+/* Returns the bytes of the packs of all chunks, gathered rows included. */
 static int64_t packed_up(const hy_product *product, const hy_layout *layout)
 {
     int64_t sum = 0;
@@ -74,7 +75,7 @@ static int64_t packed_up(const hy_product *product, const hy_layout *layout)
     return sum;
 }
 
-/* Sum of the entries of some rows of B. */
+/* Sum of the entries of some rows of B, which a parallel loop computes. */
 typedef struct entries {
     const hybrid_csr *B;
     const int32_t *rows;

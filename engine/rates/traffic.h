@@ -1,4 +1,5 @@
-/* engine/rates/traffic.h - bytes that a plan and its alternative will copy. */
+/* engine/rates/traffic.h - bytes that a plan and its alternative will copy. Bytes go up
+   to the device and down to the host. */
 #ifndef HY_TRAFFIC_H
 #define HY_TRAFFIC_H
 
@@ -6,10 +7,12 @@
 #include "pipeline/site/site.h"
 
 typedef struct hy_traffic {
-    int64_t up, down; /* approximate bytes to and from the device; 0 in place */
-    int64_t other_up; /* bytes up of the alternative: gathered instead of resident B or X,
-                         or resident instead of gathered (a ring of rows or column blocks
-                         for an X that does not fit); -1: no alternative */
+    int64_t up, down; /* approximate bytes to and from the device; 0 if the product is
+                         computed in place */
+    int64_t other_up; /* bytes up of the alternative. It is gathering if the plan has B or
+                         X on the device. If the plan gathers, it is B or X on the device
+                         (an X that does not fit: in a ring of rows or column blocks). -1:
+                         no alternative */
 } hy_traffic;
 
 /* Returns the bytes up of an SpMM in this layout, without cached packs. */
@@ -25,19 +28,21 @@ double hy_traffic_there(const hy_product *product, const hy_layout *layout,
                         const hy_site *site);
 
 /* Estimates the bytes up if each chunk gathered the rows of B or X that it touches. The
-   layout has B or X on the device. Rows are counted for a few chunks and scaled by
-   entries of A. */
+   layout has B or X on the device. Rows are counted for a few chunks, and scaled up by
+   the number of entries of A. */
 hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up);
 
-/* Rows of B or X that all chunks gather together, and entries of these rows of B. */
+/* Number of rows of B or X that all chunks gather together, and of the entries of these
+   rows of B. */
 typedef struct hy_touch {
     int64_t rows, nnz;
 } hy_touch;
 
 /* Estimates the gathered rows before the gathered layout `asked` is cut. Rows are counted
-   for a few ranges of rows of the length of a chunk, and scaled by entries of A. */
+   for a few ranges of rows of the length of a chunk, and scaled up by the number of
+   entries of A. */
 hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
                                 hy_touch *out);
 
@@ -45,7 +50,7 @@ hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
 int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B);
 
 /* Predicts the traffic of these operands (B NULL: SpMM). Gathered rows are counted for a
-   few chunks and scaled by entries of A. */
+   few chunks, and scaled up by the number of entries of A. */
 hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout,
                               const hybrid_csr *A, const hybrid_csr *B, hy_traffic *out);
 

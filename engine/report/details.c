@@ -59,7 +59,8 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
     }
 }
 
-/* Writes the estimate of a run, and how long each resource would be busy. */
+/* Writes the estimate of a run of one portion (the rows that one site computes), and how
+   long each resource would be busy. */
 static void put_estimate(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product    = &portion->product;
@@ -117,8 +118,8 @@ static void put_total(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* Writes the predicted bytes of the plan's schedule and of the alternative (resident or
-   gathered), and the measured bytes of the last run. */
+/* Writes the predicted bytes of the plan's schedule and of the alternative (B or X on the
+   device, or gathered), and the measured bytes of the last run. */
 static void put_transfers(hy_words *w, const hybrid_plan *plan)
 {
     const hybrid_report *r = &plan->history.report;
@@ -197,7 +198,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* Says whether B or X is resident on the device, passes through it, or is gathered. */
+/* Says whether B or X lies on the device whole, passes through it, or is gathered. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product = &portion->product;

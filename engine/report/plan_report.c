@@ -14,7 +14,7 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
     return sum;
 }
 
-/* Adds the numbers of one portion to `report`. */
+/* Adds the numbers of one portion (the rows that one site computes) to `report`. */
 static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_report *report)
 {
     const hy_pack_cache *cache = &p->site->cache;

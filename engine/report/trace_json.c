@@ -24,7 +24,7 @@ typedef struct thread {
     int64_t end_ns; /* end of the last bar of this thread */
 } thread;
 
-/* An event of a chunk. Places are sorted by chunk, events by time. */
+/* Index of an event of a chunk, for sorting: by pass and chunk, then by time. */
 typedef struct place {
     int64_t pass, chunk;
     size_t event;
@@ -189,7 +189,7 @@ static void put_bar(writer *w, const hybrid_event *e, int tid)
     put(w, ",\"bytes\":%lld,\"flops\":%lld}}", (long long)e->bytes, (long long)e->flops);
 }
 
-/* Writes step i of the n steps of a chunk's arrow, tied to the bar of event p. */
+/* Writes step i of the n steps of a chunk's arrow, tied to the bar of event p->event. */
 static void put_arrow(writer *w, const place *p, size_t i, size_t n)
 {
     const hybrid_event *e = &w->events[p->event];

@@ -1,4 +1,4 @@
-/* engine/tables/backends.c - the table of backends, most wanted first. */
+/* engine/tables/backends.c - the table of backends; an engine prefers the first ones. */
 #include "engine/tables/tables.h"
 
 extern const hy_backend_ops hy_host_backend_ops;

@@ -4,7 +4,8 @@
 
 #include "base/contract/variant.h"
 
-extern const hy_variant *const hy_variants[];     /* variants.def; order breaks ties */
-extern const hy_backend_ops *const hy_backends[]; /* most wanted first */
+extern const hy_variant *const hy_variants[];     /* as in variants.def; of equally fast
+                                                     variants the first wins */
+extern const hy_backend_ops *const hy_backends[]; /* an engine prefers the first ones */
 
 #endif /* HY_TABLES_H */

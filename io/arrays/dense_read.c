@@ -17,9 +17,10 @@ enum { PIECE_VALUES = 1 << 18 };
 typedef struct conversion {
     hy_context *ctx;
     hy_input *input;
-    const char *from; /* values in the window, perhaps not aligned */
+    const char *from; /* values in the window (the present part of the file), perhaps not
+                         aligned */
     void *to;
-    int64_t before; /* number of elements in earlier windows */
+    int64_t before; /* number of elements in the windows before the present one */
     hybrid_type from_type, to_type;
 } conversion;
 

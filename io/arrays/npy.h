@@ -9,7 +9,8 @@ typedef struct hy_npy_header {
     hybrid_order order;
     int64_t rows, cols;
     int64_t bytes;    /* bytes of all values, up to the end of the file */
-    const char *data; /* first value */
+    const char *data; /* address of the first value in the window (the part of the file in
+                         memory) */
 } hy_npy_header;
 
 /* Returns 1 if the input begins like a .npy file. */

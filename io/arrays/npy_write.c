@@ -5,7 +5,7 @@
 #include "base/data/csr.h"
 #include "io/text/io.h"
 
-enum { HEADER_BYTES = 128 }; /* a multiple of 64, at which data must begin */
+enum { HEADER_BYTES = 128 }; /* bytes; data must begin at a multiple of 64 */
 
 /* Writes 10 bytes of preamble, the dictionary, spaces and a newline. */
 static void make_header(const hybrid_dense *X, char *out)

@@ -25,16 +25,17 @@ typedef struct hy_raw_array {
     const char *name; /* name of the file in the input's text, with JSON escapes */
     size_t length;
     int64_t offset; /* position of the array in the file, in bytes */
-    int64_t type;   /* hybrid_index of an array of offsets or columns */
+    int64_t type;   /* hybrid_index, if the array holds offsets or columns */
 } hy_raw_array;
 
 typedef struct hy_raw_header {
     int sparse;
     int64_t version, rows, cols;
-    int64_t type;              /* hybrid_type */
-    int64_t order, ld;         /* dense: hybrid_order; leading dimension in elements */
-    int64_t nnz;               /* sparse only */
-    hy_raw_array row_ptr, col; /* sparse only */
+    int64_t type;              /* hybrid_type of the values */
+    int64_t order, ld;         /* of a dense matrix only: hybrid_order, and leading
+                                  dimension in elements */
+    int64_t nnz;               /* of a sparse matrix only */
+    hy_raw_array row_ptr, col; /* of a sparse matrix only */
     hy_raw_array values;
 } hy_raw_header;
 

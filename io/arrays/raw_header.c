@@ -21,14 +21,15 @@ typedef struct span {
 
 typedef enum kind { NUMBER, WORD, NAME, ARRAY } kind;
 
-/* Most words of a member, and most bytes of a key or word with its escapes. */
+/* Maximum number of words of a member, and maximum bytes of a key or word with its
+   escapes. */
 enum { MOST_WORDS = 2, MOST_BYTES = 128 };
 
 /* A member that an object may have. */
 typedef struct member {
     const char *key;
     kind kind;
-    size_t field;                 /* offset in the struct that the object fills */
+    size_t field;                 /* byte offset in the struct that is filled */
     const char *word[MOST_WORDS]; /* WORD: allowed words, stored as 1 and 2 */
     const struct member *inner;   /* ARRAY: members of the inner object */
     int optional;
@@ -110,7 +111,7 @@ static int accept(parser *s, char c)
     return 1;
 }
 
-/* The 0 that ends the set is not among it. */
+/* Returns 1 if c is a character of `set`. The 0 at the end of `set` does not count. */
 static int is_among(const char *set, char c)
 {
     return c != '\0' && strchr(set, c) != NULL;

@@ -1,8 +1,8 @@
 /* io/generate/generate.c - makes a matrix from a spec such as "er:1000,8".
 
-   A recipe writes any row on demand. Each row is made twice, first to count its entries
-   and then to store them. That is cheaper than storing rows in between, and needs memory
-   for one row per worker only. */
+   Each kind of matrix has a recipe, a function that writes any row on demand. Each row is
+   made twice, first to count its entries and then to store them. That is cheaper than
+   storing rows in between, and needs memory for one row per worker only. */
 #include "io/generate/generate.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 enum { GRAIN = 1024 };
 
 #define ROWS_MOST INT64_C(2147483647)   /* column indices have 32 bits */
-#define ENTRIES_MOST (INT64_C(1) << 43) /* 64 TiB and more */
+#define ENTRIES_MOST (INT64_C(1) << 43) /* entries of 64 TiB or more */
 
 /* ---- the grammar ------------------------------------------------------------------ */
 
@@ -28,7 +28,7 @@ typedef struct kind {
     struct {
         int64_t least, most;
     } range[HY_RECIPE_ARGS];
-    const char *rule; /* the ranges in words */
+    const char *rule; /* the allowed numbers in words, for messages */
     hybrid_status (*open)(hy_context *ctx, hy_recipe *recipe);
 } kind;
 
@@ -162,9 +162,10 @@ int64_t hy_scramble(int64_t x, int64_t n)
 
 typedef struct build {
     const hy_recipe *recipe;
-    int32_t *scratch; /* one row for each part, `stride` elements apart */
+    int32_t *scratch; /* one row for each part of the loop (thread inside it), `stride`
+                         elements apart */
     int64_t stride;
-    int64_t *count; /* number of entries of each row, later its start */
+    int64_t *count; /* number of entries of each row, later its offset */
     hybrid_csr *out;
 } build;
 

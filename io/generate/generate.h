@@ -1,5 +1,5 @@
-/* io/generate/generate.h - matrices from a description. The number of threads does not
-   matter. */
+/* io/generate/generate.h - matrices from a description. The result does not depend on the
+   number of threads. */
 #ifndef HY_GENERATE_H
 #define HY_GENERATE_H
 
@@ -28,9 +28,11 @@ typedef struct hy_recipe {
     int64_t arg[HY_RECIPE_ARGS];
     uint64_t seed;
     int64_t rows;
-    int64_t row_most;    /* most entries that `row` writes, before it drops repeats */
-    int64_t expected;    /* rough number of entries; refuses what no machine can hold */
-    int64_t least;       /* almost certain number of entries; 0: expected / 4 */
+    int64_t row_most;    /* maximum entries that `row` writes, before it drops repeats */
+    int64_t expected;    /* rough number of entries; if it is more than any machine can
+                            hold, the spec is refused */
+    int64_t least;       /* number of entries that the matrix almost certainly has at
+                            least; 0: expected / 4 */
     int64_t entry_bytes; /* bytes of a column index and a value */
     /* Writes the columns of row i, ascending without repeats; returns their number. */
     int64_t (*row)(const struct hy_recipe *recipe, int64_t i, int32_t *col);

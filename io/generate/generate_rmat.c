@@ -2,8 +2,9 @@
 
    Each edge falls through SCALE levels of quadrants, which are chosen with probabilities
    a, b, c, d. Edges land on arbitrary rows, so each edge is made twice: first to count
-   the edges of its row, then to drop it into the bucket of its row. The order in a bucket
-   depends on timing; sorting each bucket makes the result definite. */
+   the edges of its row, then to store it with the other edges of its row, which are
+   called a bucket. The order in a bucket depends on timing; sorting each bucket makes the
+   result definite. */
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 #include "io/generate/generate.h"
@@ -45,8 +46,8 @@ static hybrid_status count_edges(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Moves start[i] from the start of row i to its end, so that row i then begins at
-   start[i - 1]. */
+/* Stores edges [begin, end) in the buckets of their rows. Each edge of row i adds 1 to
+   start[i]. After all edges, start[i] is the end of row i and the start of row i + 1. */
 static hybrid_status drop_edges(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_recipe *recipe = arg;
@@ -74,7 +75,7 @@ static hybrid_status sort_buckets(void *arg, int part, int64_t begin, int64_t en
         const int64_t first = bucket_begin(recipe, i), length = recipe->start[i] - first;
         const int64_t kept = hy_sort_columns(recipe->edge + first, length);
         for (int64_t k = kept; k < length; k++)
-            recipe->edge[first + k] = -1; /* marks a dropped repeat */
+            recipe->edge[first + k] = -1; /* marks the place of a dropped repeat */
     }
     return HYBRID_OK;
 }

@@ -65,12 +65,12 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
 
 /* ---- lines, in parallel --------------------------------------------------------- */
 
-/* The lines that begin in [begin, stop). A line holds one item; blank lines and comments
-   hold none. */
+/* A piece of the window (the present part of the file): the lines that begin in [begin,
+   stop). A line holds one item; blank lines and comments hold none. */
 typedef struct hy_mtx_block {
     const char *begin, *stop;
     const char *end; /* end of all lines in the window */
-    char *items;     /* room for items; `count` were read */
+    char *items;     /* memory for items; `count` were read */
     int64_t count;
     const char *bad; /* first bad line, without leading blanks; NULL: none */
     char why[HY_WHY_BYTES];
@@ -86,41 +86,41 @@ typedef void (*hy_put_fn)(void *arg, const void *items, int64_t count, int64_t f
 
 typedef struct hy_lines hy_lines;
 
-/* Called when all items of a window have been put. first[b] is the number of items before
-   block b. */
+/* Called when all items of a window (a part of the file) have been put. first[b] is the
+   number of items before block b. */
 typedef void (*hy_joined_fn)(void *arg, const hy_lines *lines);
 
 /* The body of a file, and the functions that receive its items. */
 struct hy_lines {
     hy_input *input;
-    const char *body;  /* body of the present window */
+    const char *body;  /* start of the lines in the present window (part of the file) */
     int64_t announced; /* number of announced items */
     const char *noun;  /* plural name of an item: "entries" */
     size_t item_bytes;
-    size_t least_bytes;                       /* least bytes of a line with an item */
+    size_t least_bytes;                       /* minimum bytes of a line with an item */
     void (*read)(void *arg, hy_mtx_block *block); /* hy_block_read() with a hy_line_fn */
     hy_put_fn put;
-    hy_joined_fn joined; /* may be NULL */
+    hy_joined_fn joined; /* function called after each window; NULL: none */
     void *arg;           /* first argument of the three functions */
 
     const char *end; /* end of the whole lines in the window */
     int64_t before;  /* number of items in earlier windows */
     int64_t blocks;
-    int64_t *first; /* blocks + 1 numbers of items before each block */
+    int64_t *first; /* blocks + 1 numbers: first[b] items lie before block b */
 };
 
 /* Bytes of a block; tests make it small. */
 extern size_t hy_lines_block_bytes;
 
-/* Most items that put() may receive: the announced number or, if the window holds the
-   rest of the file, at most as many as there can be lines. */
+/* Maximum number of items that put() may receive: the announced number or, if the window
+   holds the rest of the file, at most as many as there can be lines. */
 int64_t hy_lines_most(const hy_lines *lines);
 
 /* Reads all lines, window by window. BAD_FILE names the first bad line, or tells that
    there are fewer or more items than announced. */
 hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines);
-/* Start of the line that holds item `index`; NULL if its window is gone. Valid after
-   hy_lines_read(). */
+/* Start of the line that holds item `index`; NULL if the window of that line is no longer
+   in memory. Valid after hy_lines_read(). */
 const char *hy_lines_at(const hy_lines *lines, int64_t index);
 void hy_lines_close(hy_context *ctx, hy_lines *lines);
 
@@ -169,13 +169,14 @@ hy_block_read(hy_mtx_block *block, size_t item_bytes, hy_line_fn fn, void *arg)
 /* Entries in the order of the file. */
 typedef struct hy_entries {
     int64_t count;
-    int32_t *row; /* an array; col and val are results */
+    int32_t *row; /* memory of hy_array(); col and val are memory of results */
     int32_t *col;
     double *val;
     int ascend; /* 1: entries ascend by row and then column, without repeats */
 } hy_entries;
 
-/* Least entries of a bucket that one worker sorts; tests make it small. */
+/* Entries that a bucket (neighbouring rows that one worker sorts) should have at least;
+   tests make it small. */
 extern int64_t hy_build_bucket;
 
 /* Builds compressed rows: expands symmetric files, sorts by row and column, and sums

@@ -71,7 +71,7 @@ done:
     return status;
 }
 
-/* Copies column j of the lower triangle to row j of the upper one. */
+/* Work of a loop that copies column j of the lower triangle to row j of the upper one. */
 typedef struct expansion {
     const reader *r;
     void *to;

@@ -17,8 +17,9 @@
 int64_t hy_build_bucket = 1 << 15;
 
 enum { MAX_BUCKETS = 1024, PIECE_ENTRIES = 1 << 18, RUN = 16 };
-/* Approximate maximum of rows in a bucket. Entries alone would allow more, but counting
-   and zeroing empty rows takes time, too. MAX_BUCKETS may force more. */
+/* Number of rows that a bucket should have at most. A bucket with few entries could have
+   more rows, but counting and zeroing empty rows takes time, too. MAX_BUCKETS may force
+   more. */
 enum { BUCKET_ROWS = 1 << 20 };
 
 typedef struct entry {
@@ -40,9 +41,10 @@ typedef struct builder {
     int64_t rows;
     int shift; /* the bucket of a row is row >> shift */
     int64_t buckets, pieces;
-    int64_t *offset;  /* buckets * pieces + 1: start of a piece's entries in a bucket */
+    int64_t *offset;  /* buckets * pieces + 1: start in `loose` of a piece's entries in a
+                         bucket */
     entry *loose;     /* entries by bucket, then in the order of the file */
-    room *rooms;      /* one for each part of a loop */
+    room *rooms;      /* one for each part of a loop (thread inside it) */
     int64_t *row_ptr; /* rows + 1 */
     hybrid_csr *out;
 } builder;
@@ -238,7 +240,8 @@ static hybrid_status build_buckets(void *arg, int part, int64_t begin, int64_t e
 
     for (int64_t i = begin; i < end; i++) {
         const int64_t entries = b->offset[(i + 1) * b->pieces] - b->offset[i * b->pieces];
-        HY_TRY(enlarge(b, &b->rooms[part], entries > 0 ? entries : 1)); /* never NULL */
+        /* at least 1, so that the memory is not NULL */
+        HY_TRY(enlarge(b, &b->rooms[part], entries > 0 ? entries : 1));
         build_bucket(b, i, b->rooms[part].entry);
     }
     return HYBRID_OK;
@@ -319,7 +322,8 @@ static hybrid_status distribute(builder *b)
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, b->pieces, 1, count_pieces, b));
     HY_TRY(hy_prefix_sum(ctx, b->offset, b->buckets * b->pieces));
 
-    const int64_t count = b->offset[b->buckets * b->pieces]; /* + 1 below: never NULL */
+    /* 1 is added below, so that no array is NULL */
+    const int64_t count = b->offset[b->buckets * b->pieces];
     HY_TRY(hy_array(ctx, count + 1, sizeof *b->loose, "entries by bucket", &array));
     b->loose = array;
     hy_pages_wish(array, (size_t)count * sizeof *b->loose);

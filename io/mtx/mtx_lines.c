@@ -1,10 +1,11 @@
 /* io/mtx/mtx_lines.c - reads the lines of a Matrix Market file, in parallel and once.
 
-   Only whole lines of a window are read; the rest begins the next window. The body of a
-   window is cut into blocks, and a line belongs to the block in which it begins. The
-   number of items before a block is known once all earlier blocks have been read. Blocks
-   are begun in order and take equally long, so this is mostly the case when the block
-   itself has been read. Otherwise its items are set aside and put in place at the end.
+   A window is the part of the file that is in memory. Only whole lines of a window are
+   read; the rest begins the next window. The body of a window is cut into blocks, and a
+   line belongs to the block in which it begins. The number of items before a block is
+   known once all earlier blocks have been read. Blocks are begun in order and take
+   equally long, so this is mostly the case when the block itself has been read. Otherwise
+   its items are set aside and put in place at the end.
 
    The first bad line in the file is reported, whichever bad line a worker meets first. */
 #include "io/mtx/mtx.h"
@@ -22,7 +23,8 @@ typedef struct reading {
     int64_t known; /* number of leading blocks that have been read, for which first[] is
                       set */
     char **aside;  /* for each block: items to be put later, or NULL */
-    char **items;  /* for each part of the loop: room for the items of a block, or NULL */
+    char **items;  /* for each part of the loop (thread inside it): memory for the items
+                      of a block, or NULL */
     int64_t bad;   /* first block with a bad line; `blocks` if there is none */
     const char *at;
     char why[HY_WHY_BYTES];
@@ -30,7 +32,7 @@ typedef struct reading {
 
 /* ---- blocks --------------------------------------------------------------------- */
 
-/* End of block b and start of the next, apart from the line across. */
+/* End of block b and start of the next. The line that crosses it belongs to block b. */
 static const char *cut(const hy_lines *lines, int64_t b)
 {
     const size_t left = (size_t)(lines->end - lines->body);
@@ -110,7 +112,7 @@ static int count_block(reading *r, int64_t b, const hy_mtx_block *block)
     int64_t *first       = r->lines->first;
 
     pthread_mutex_lock(&r->lock);
-    first[b + 1] = block->count; /* earlier blocks are added below */
+    first[b + 1] = block->count; /* the items of earlier blocks are added below */
     for (; r->known < blocks && first[r->known + 1] >= 0; r->known++)
         first[r->known + 1] += first[r->known];
     const int is_known = r->known > b;

@@ -33,8 +33,9 @@ typedef struct writer {
     hy_numbers *numbers;
     hy_output *output;
     int64_t bytes;                /* bytes of the header and of all formatted text */
-    int64_t room;                 /* pieces of a batch */
-    batch batches[2], *formatted; /* one is formatted while the other is written */
+    int64_t room;                 /* maximum number of pieces of a batch */
+    batch batches[2], *formatted; /* one batch is formatted while `formatted`, the other,
+                                     is written */
 } writer;
 
 /* ---- formatting ----------------------------------------------------------------- */
@@ -106,7 +107,8 @@ static hybrid_status write_batch(const writer *w, const batch *b)
     return HYBRID_OK;
 }
 
-/* Item 0 writes the batch before; item i > 0 formats piece i - 1 of the next batch. */
+/* Item 0 of the loop writes the batch before. Item i > 0 formats piece i - 1 of the next
+   batch. */
 static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
 {
     const writer *w     = arg;

@@ -15,7 +15,8 @@ typedef struct foreign {
     int (*is)(const hy_input *input); /* NULL: the file begins with `magic` */
     const char *magic;
     size_t bytes;                     /* bytes of `magic` */
-    const char *to_sparse, *to_dense; /* commands; to_dense NULL: the same */
+    const char *to_sparse, *to_dense; /* commands that make a sparse or a dense matrix of
+                                         the file; to_dense NULL: as to_sparse */
 } foreign;
 
 /* ---- tests ------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* io/text/input.c - the text of a file: mapped, or read and inflated window by window. */
+/* io/text/input.c - the text of a file: mapped, or read and inflated window by window (a
+   window is the part of the text that is in memory). */
 #include "base/memory/shortage.h"
 #include "io/text/io.h"
 
@@ -15,18 +16,19 @@
 
 enum {
     AFTER         = 1 + HY_TEXT_PAD, /* bytes behind a text */
-    INFLATE_BYTES = 44 << 10         /* allocated by zlib for its largest window */
+    INFLATE_BYTES = 44 << 10         /* bytes that zlib needs to inflate */
 };
 
 size_t hy_window_bytes = (size_t)16 << 20;
 
 /* Source of windows: the bytes of the file, which are text or gzip data. */
 typedef struct hy_stream {
-    int fd; /* -1: all bytes are in [next, end) */
+    int fd; /* descriptor of the file; -1: all its bytes are in [next, end) */
     int gzip;
-    int ended;              /* 1: nothing follows the window */
+    int ended;              /* 1: the source has no bytes behind the window */
     const char *next, *end; /* gzip: bytes that are not inflated yet */
-    char *array;            /* gzip: NULL, or HY_HEAD_BYTES that hold these bytes */
+    char *array;            /* gzip: memory of HY_HEAD_BYTES that holds [next, end), or
+                               NULL */
     z_stream z;
 } hy_stream;
 
@@ -119,7 +121,7 @@ static hybrid_status next_member(hy_context *ctx, const hy_input *input)
                               input->path);
 }
 
-/* Inflates `room` bytes to `to`; fewer only at the end. */
+/* Inflates `room` bytes to `to`; fewer only at the end of the data. */
 static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char *to,
                                    size_t room, size_t *bytes)
 {
@@ -134,7 +136,7 @@ static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char 
         z->avail_in    = (uInt)hy_smaller((size_t)(s->end - s->next), at_once);
         z->avail_out   = (uInt)hy_smaller(room - *bytes, at_once);
         const int code = inflate(z, Z_NO_FLUSH);
-        if (s->fd < 0) /* bytes from a descriptor were counted when they were read */
+        if (s->fd < 0) /* bytes read from a descriptor were counted before */
             hy_progress_add(&ctx->progress, (const char *)z->next_in - s->next);
         s->next = (const char *)z->next_in;
         if (code == Z_STREAM_END)
@@ -325,7 +327,7 @@ done:
     return status;
 }
 
-/* Bytes of the file that streams consumed before the call began. */
+/* Number of bytes of the file that its stream has used so far. */
 static int64_t taken(const hy_input *input)
 {
     const hy_stream *s = input->stream;

@@ -44,7 +44,8 @@ int hy_open(const char *path, int flags);
 /* Bytes of the first window, in which a file declares its format. */
 enum { HY_HEAD_BYTES = 1 << 20 };
 
-extern size_t hy_window_bytes; /* bytes of later windows, if more; tests make it small */
+extern size_t hy_window_bytes; /* least bytes of windows behind the first; tests make it
+                                  small */
 
 /* The text of a file. A regular file is mapped as a whole and must not shrink. Other
    inputs are read window by window: pipes, devices, compressed files, and the rest of a
@@ -59,9 +60,9 @@ typedef struct hy_input {
     struct hy_stream *stream; /* source of later windows; NULL: there are none */
     void *map;                /* mapping that holds the file, or NULL */
     size_t map_bytes;         /* bytes of the mapping, which is longer than the file */
-    int64_t file_bytes;       /* -1 if unknown */
+    int64_t file_bytes;       /* bytes of the file; -1 if unknown */
     void *array;              /* array that holds the text, or NULL */
-    size_t room;              /* most bytes of text in the array */
+    size_t room;              /* maximum bytes of text in `array` */
 } hy_input;
 
 /* Open a file, or copy its contents from memory, and read the first window. IO_FAILED,
@@ -102,7 +103,7 @@ hybrid_status hy_output_partial(hy_context *ctx, const char *path, char **out);
 typedef struct hy_output {
     const char *path; /* borrowed */
     const char *name; /* name of the open file: `path` or `partial` */
-    char *partial;    /* NULL if direct */
+    char *partial;    /* path of the partial file; NULL if `direct` is 1 */
     char *buffer;
     size_t filled;
     int fd;

@@ -1,11 +1,11 @@
 /* io/text/number.c - reads decimal numbers quickly and rounds them correctly.
 
-   A number w * 10^e, where w has 64 bits, is computed as the product of w and the leading
-   128 bits of 10^e. These are cut off, so the leading 128 bits of the product are too
-   small by less than 2 in the last place. Rounding them to 53 bits rounds the number
-   correctly, unless they lie on, or just below, the middle between two values. Then, and
-   if the result is not a normal number, strtod() decides. The idea is from D. Lemire,
-   Number parsing at a gigabyte per second, 2021. */
+   A number w * 10^e, where w has 64 bits, is computed by multiplying w by the leading 128
+   bits of 10^e. These are cut off, so the leading 128 bits of the result are too small by
+   less than 2 in the last place. Rounding them to 53 bits rounds the number correctly,
+   unless they lie on, or just below, the middle between two values. Then, and if the
+   result is not a normal number, strtod() decides. The idea is from D. Lemire, Number
+   parsing at a gigabyte per second, 2021. */
 #include "io/text/number.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { MAX_DIGITS = 19 }; /* digits that fit 64 bits */
+enum { MAX_DIGITS = 19 }; /* maximum decimal digits that always fit 64 bits */
 
 static int is_digit(char c)
 {
@@ -73,7 +73,7 @@ static inline const char *take_digits(const char *p, uint64_t *w)
     return p + n;
 }
 
-/* Appends the digits before a point, mostly one. */
+/* Appends the digits before a point, usually a single one. */
 static inline const char *take_whole(const char *p, uint64_t *w)
 {
     if (!is_digit(p[0]) || p[1] != '.')

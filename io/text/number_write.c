@@ -21,7 +21,7 @@ __extension__ typedef unsigned __int128 wide;
 /* Marks a function that is compiled anew for each constant argument. */
 #define SPECIALIZED static inline __attribute__((always_inline))
 
-/* Digits that tell all values of a type apart. */
+/* Number of decimal digits that tells all values of a type apart. */
 enum { F64_DIGITS = 17, F32_DIGITS = 9 };
 
 /* digits * 10^exponent; the last digits may be 0. */

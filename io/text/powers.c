@@ -9,7 +9,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Words of a number: 5^324 has 753 bits, and 2^959 / 5^342 still has 165. */
+/* Number of 64-bit words of a number: 5^324 has 753 bits, and 2^959 / 5^342 still has
+   165. */
 enum { WORDS = 15 };
 
 typedef struct big {

@@ -9,7 +9,7 @@ typedef struct hy_text_table {
     char separator; /* tab, comma, semicolon or blank; 0 if the text is no table */
     int columns;    /* number of columns in the first line of numbers, at least 2 */
     int has_header; /* 1: a line of headings precedes the numbers */
-    int has_words;  /* 1: the line of numbers also holds a word */
+    int has_words;  /* 1: the first line of numbers also holds a word */
 } hy_text_table;
 
 /* Examines the first lines of the text, which ends in a 0. */
