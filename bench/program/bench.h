@@ -31,10 +31,13 @@ typedef struct bench_options {
     hybrid_split   split;
     double         host_share;
     int            threads, reps, warmup;
-    int            core, end;     /* 1: time the kernels (core), the whole call (end) */
-    int            keep;          /* end: further calls whose results are kept */
+    int            core, end;     /* 1: time the kernels (mode "core"), the whole call
+                                     (mode "end") */
+    int            keep;          /* mode "end": number of further calls with results that
+                                     are kept */
     int            pinned;        /* 1: operands and Y are pinned beforehand */
-    int            resident;      /* 1: end: runs of a plan with A on the device */
+    int            resident;      /* 1: in mode "end", calls are runs of a plan with A on
+                                     the device */
     int            tf32;          /* 1: HYBRID_ALLOW_TF32 */
     int64_t        neighbour_ns;  /* ns for which other threads spin from each call on
                                      (neighbour.h); 0: none */

@@ -93,7 +93,8 @@ static hybrid_status call(const caller *k, bench_call *out)
 
 /* ---- all calls ------------------------------------------------------------------- */
 
-/* Makes the first call. If all calls share a plan, its time is added. */
+/* Makes the first call. If all calls share a plan, the first call's time includes making
+   it. */
 static hybrid_status call_first(caller *k, bench_calls *all)
 {
     const unsigned again = HYBRID_RESIDENT | HYBRID_REUSE;

@@ -62,7 +62,7 @@ int bench_progress(bench_case *c, const bench_product *product)
     int ended = 0;
 
     hybrid_engine_progress(c->engine, on_progress, &w);
-    hybrid_status status = call(c, product, &w, &seconds); /* with one-time costs */
+    hybrid_status status = call(c, product, &w, &seconds); /* one-time costs */
     if (status == HYBRID_OK)
         status = call(c, product, &w, &whole);
     const double pause  = w.pause;
