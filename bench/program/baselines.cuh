@@ -62,7 +62,7 @@ bool peer_clock_stop(peer_device *d, double *seconds);
 
 /* Compute a product of loaded operands; C or Y stays on the device. */
 bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
-/* new values only */
+/* Repeats a product with other values. */
 bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call);
 bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 bool peer_spmv(peer_device *d, int algorithm, bool preprocess, peer_call *call);
