@@ -23,7 +23,9 @@ typedef struct simulated_machine {
 
 typedef struct simulated_product {
     const char *name;
-    double image_bytes; /* B or X, sent to each device */
+    double image_bytes; /* 1: the first chunk needs all of B or X; 0: a chunk that ends
+                           after some part of A's rows needs the same part of B or X, from
+                           its beginning */
     double a_bytes;     /* packs of A, each sent once */
     double down_bytes;  /* the result */
     double device_s;    /* kernel time of the whole product on one device */

@@ -5,7 +5,7 @@
 #include "base/threads/spin.h"
 #include "pipeline/sink/prefault.h"
 
-/* Returns when all steps have been drawn. */
+/* Returns when idle workers have begun all steps, or at once if none were submitted. */
 static inline void ahead_await(const hy_prefault *a)
 {
     while (a->submitted > 0 &&
