@@ -12,8 +12,7 @@ typedef struct entry {
     hy_settings settings;
 } entry;
 
-static entry
-    *entries; /* never freed: nothing tells this file that an engine is destroyed */
+static entry *entries; /* never freed: the end of an engine is unknown */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static entry *entry_of(const hybrid_engine *engine)

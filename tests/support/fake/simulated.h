@@ -23,14 +23,13 @@ typedef struct simulated_machine {
 
 typedef struct simulated_product {
     const char *name;
-    double image_bytes; /* 1: the first chunk needs all of B or X; 0: a chunk that ends
-                           after some part of A's rows needs the same part of B or X, from
-                           its beginning */
+    double image_bytes; /* B or X, sent to each device */
     double a_bytes;     /* packs of A, each sent once */
     double down_bytes;  /* the result */
     double device_s;    /* kernel time of the whole product on one device */
-    int far;            /* 1: the first chunk needs all of B or X; 0: a chunk needs B or X
-                           up to its own position */
+    int far;            /* 1: the first chunk needs all of B or X; 0: a chunk that ends
+                           after some part of A's rows needs the same part of B or X, from
+                           its beginning */
     int in_order;       /* 1: result positions are unknown, so rows are claimed in
                            order */
     int chunks;         /* number of chunks into which a device would cut the product */
