@@ -46,8 +46,8 @@ static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
     return needs;
 }
 
-/* Checks that the result is the same if the profile knows where blocks of rows end
-   (hy_profile.ends). */
+/* Checks that the result is the same if the profile knows the last columns of blocks of
+   rows (hy_profile.ends). */
 static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
                             int64_t count)
 {

@@ -15,8 +15,7 @@
 
 enum {
     FIELDS    = 9,
-    RESOURCES = 7 /* the first fields of hy_estimate; the rest are fixed
-                     costs */
+    RESOURCES = 7 /* the first fields; the rest are fixed costs */
 };
 
 static const hy_rates device = {.h2d_Bps = 50e9, .d2h_Bps = 50e9, .mem_Bps = 4e12},
