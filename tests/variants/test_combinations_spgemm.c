@@ -119,8 +119,8 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan)
                                                                : &hy_schedule_whole;
 }
 
-/* Returns 1 if a plan may have schedule s. With packs that contain B, "gather" becomes
-   "whole". */
+/* Returns 1 if a plan may have schedule s. If packs contain B (`carried`), a plan for
+   which "gather" is requested has the schedule "whole". */
 static int may_be(const combination *c, const hy_schedule *s)
 {
     return !c->schedule || s == c->schedule ||
