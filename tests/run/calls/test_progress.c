@@ -170,7 +170,8 @@ static hybrid_status scale(world *w)
     return status;
 }
 
-/* If a plan that fails leaves memory behind, the destruction of the engine finds it. */
+/* Makes a plan and destroys it. If a plan that fails leaves memory behind, the
+   destruction of the engine finds it. */
 static hybrid_status plan_with(world *w, unsigned flags, int dense)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

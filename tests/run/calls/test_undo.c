@@ -48,7 +48,8 @@ static void host_memory_is_short(void **state)
     }
 }
 
-/* Live plans hold chunks for a larger cap, and are refused while the cap is smaller. */
+/* Chunks of live plans were cut for a larger cap: runs of these plans are refused while
+   the cap is smaller. */
 static void device_memory_is_short(void **state)
 {
     world w;

@@ -18,9 +18,9 @@ enum { ROWS = 300, CHUNK = 23 };
 
 typedef struct sums_sink {
     hy_sink sink;
-    int64_t *entries; /* of each row of C */
+    int64_t *entries; /* entries of each row of C */
     double *sums;
-    int64_t rows; /* reserved */
+    int64_t rows; /* rows reserved so far */
     int ended;
 } sums_sink;
 
@@ -76,7 +76,7 @@ static const hy_sink_ops ops = {.reserve = reserve,
                                 .finish  = finish,
                                 .abort   = abort_sums};
 
-/* As hybrid_spgemm_run() does it, to that sink. */
+/* Runs a plan as hybrid_spgemm_run() does, but with this sink. */
 static void run(const hybrid_plan *plan, const hybrid_csr *A, hy_sink *sink)
 {
     hybrid_engine *engine      = plan->product.engine;
