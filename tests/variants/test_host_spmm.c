@@ -168,9 +168,9 @@ static void test_widths(void **state)
 
 enum { LONG_COLS = 20000, LONG_ROWS = 10 };
 
-/* Some rows are cut into segments of HY_SEGMENT entries: one is far longer than a
-   segment, one just long enough for two, one has an entry less. Short and empty rows lie
-   between them. */
+/* Rows of 2 * HY_SEGMENT entries or more are cut into segments: one is far longer than
+   that, one just long enough, and one has an entry less. Short and empty rows lie between
+   them. */
 static void long_rows(test_kind kind, hybrid_csr *A)
 {
     static const int64_t lengths[LONG_ROWS] = {3, 20000, 4096, 0, 4095,
