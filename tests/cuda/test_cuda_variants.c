@@ -174,10 +174,8 @@ static int check_each_case(hybrid_engine *engine, const char *const *names,
    several chunks each chunk counts its offsets from its own first row. */
 static int check_square(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
-    enum {
-        SMALL_CHUNKS = 5
-    }; /* a `dice` (variants.h) for small chunks, nothing pinned,
-          nothing shared */
+    /* a `dice` (variants.h) for small chunks, with nothing pinned or shared */
+    enum { SMALL_CHUNKS = 5 };
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 0};
     int failed           = 0;
     oracle product;
