@@ -49,7 +49,7 @@ bool peer_sparse_ok(peer_device *d, cusparseStatus_t status, const char *call);
             return false;                                                                \
     } while (0)
 
-/* Allocates device memory. Blocks form a stack. */
+/* Allocates device memory. Blocks are freed in reverse order. */
 bool peer_alloc(peer_device *d, size_t bytes, void **out);
 void peer_release(peer_device *d, int count); /* frees all but `count` blocks */
 

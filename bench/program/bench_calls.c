@@ -146,7 +146,7 @@ static hybrid_status call_kept(const caller *k, int count, bench_call *calls)
     return status;
 }
 
-/* Fills in what only a plan reports, for one-shot calls. */
+/* For one-shot calls: makes a plan and fills in what only a plan reports. */
 static hybrid_status ask_plan(const caller *k, bench_calls *all)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
