@@ -166,8 +166,8 @@ static int check_window(const trial *t, const hybrid_csr *A, int64_t *windowed)
 
     *windowed += window > 0 && window < A->cols;
     if (window > A->cols || (window > 0 && window < A->cols && t->shape > WITH_GAPS &&
-                             t->plan->count == 1)) /* with several portions (rows of one
-                                                      site) some of them may have a
+                             t->plan->count == 1)) /* with several portions (a site's part
+                                                      of a plan) some of them may have a
                                                       ring */
         return complain(t, "a window where none can be");
     return 0;

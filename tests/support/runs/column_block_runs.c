@@ -23,7 +23,7 @@ typedef struct trial {
     hybrid_plan *plan;
     const char *name;
     int64_t width, rows; /* rows: per chunk */
-    size_t place;        /* elements between a cache line and Y */
+    size_t place;        /* elements from the beginning of a cache line to Y */
     unsigned flags;
     test_kind kind;
 } trial;

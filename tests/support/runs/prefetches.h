@@ -9,7 +9,7 @@
 
 enum { PREFETCH_ROWS = 400, PREFETCH_SLOW_US = 20000 };
 
-/* Tables of variants. staying: B is on the device. late: the same, and planning takes
+/* Tables of variants. staying: B is on the device. late: as staying, but planning takes
    long. carrying: chunks contain rows of B. on_host: the device refuses and the host
    computes. nowhere: all variants refuse. */
 extern const hy_variant *const prefetch_staying[];
