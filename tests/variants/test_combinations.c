@@ -52,7 +52,7 @@ typedef struct trial {
     hybrid_dense X, Y, before;
     int64_t loaded; /* bytes of X in the last run, from its trace */
     int64_t times;  /* how often A is sent in a run: once per column block of X */
-    int devices;    /* devices that hold X, or may hold it */
+    int devices;    /* number of plans on several devices */
 } trial;
 
 static int failures;

@@ -38,7 +38,7 @@ typedef struct combination {
     hybrid_split split;
     int64_t chunk_rows;
     int squared; /* B is A */
-    int pinned;  /* A and B */
+    int pinned;  /* 1: A and B are pinned */
     int planned; /* 0: a one-shot call */
     test_kind kind;
 } combination;
@@ -51,7 +51,7 @@ typedef struct trial {
     const hybrid_csr *B;
     oracle product;
     int64_t loaded; /* bytes of B in the last run, from its trace */
-    int several;    /* several devices compute the plan */
+    int several;    /* number of plans on several devices */
 } trial;
 
 /* ---- drawing ---- */

@@ -261,7 +261,8 @@ static void check_transposed(const hybrid_csr *A, const hybrid_dense *cols,
     dense_free(&again);
 }
 
-/* There is memory for none, or for half, of the columns that are transposed at once. */
+/* Computes Y with memory for none, or for half, of the columns of X that are transposed
+   at once. */
 static void check_without_room(const hybrid_csr *A, const hybrid_dense *cols,
                                const hybrid_dense *Y)
 {
