@@ -283,7 +283,8 @@ static void make_world(world *w, int on_host)
     stored_write(&w->X);
     assert_int_equal(hybrid_file_open(w->engine, io_temp("x.json"), &w->file), HYBRID_OK);
     w->a_file = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
-    settings_of(w->engine)->piece_bytes = 6000; /* several parts */
+    settings_of(w->engine)->piece_bytes = 6000; /* operands in files are read in several
+                                                   parts */
     make_plans(w);
 }
 

@@ -118,7 +118,7 @@ static int stop_late(void *user, int64_t done, int64_t rows)
 }
 
 /* A large product fails when much of C has been stored. Its pages must not stay in
-   memory, and not after a small product that succeeds either. */
+   memory, neither at once nor after a small product that succeeds. */
 static void expect_small(hybrid_engine *engine, const hybrid_csr *A, hybrid_status wanted)
 {
     const int64_t before = resident_bytes();

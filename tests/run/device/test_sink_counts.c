@@ -41,7 +41,7 @@ static hy_direct direct(const hy_sink *sink, const hy_part *part)
     return (hy_direct){.count = 0};
 }
 
-/* Parts that come in turns bring their entries in order. */
+/* If a part arrives in several pieces, they bring its entries in order. */
 static hybrid_status store(hy_sink *sink, const hy_part *part)
 {
     sums_sink *s           = (sums_sink *)sink;
