@@ -94,7 +94,7 @@ typedef struct bench {
     char           date[32];          /* when the program began, UTC */
     bench_problem  problem;
     struct neighbour *neighbour;      /* threads that disturb the calls; NULL: none */
-    struct bench_best {                 /* best verified seconds of this library; 0: none */
+    struct bench_best {                 /* our best verified seconds; 0: none */
         double     end, kernels, new_matrix, reuse;
     } best;
     double         reference_s;         /* reference time from the report; 0: unknown */

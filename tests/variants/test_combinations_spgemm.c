@@ -51,7 +51,7 @@ typedef struct trial {
     const hybrid_csr *B;
     oracle product;
     int64_t loaded; /* bytes of B in the last run, from its trace */
-    int several;    /* number of plans on several devices */
+    int several;    /* 1: several devices compute the plan */
 } trial;
 
 /* ---- drawing ---- */
