@@ -55,7 +55,8 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
    neither. */
 void cli_job_pause(cli_job *job);
 
-/* Ends a step of this program: adds it to the trace and returns its seconds. */
+/* Ends a step of this program, which began at `begin_ns` and read or wrote `bytes` bytes
+   of a file: adds it to the trace and returns its seconds. */
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes);
 

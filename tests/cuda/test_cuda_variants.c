@@ -47,7 +47,8 @@ static int in_fixed_order(const char *const *names)
     return count;
 }
 
-/* SpMV variants take some matrices only. */
+/* Checks exact bits (bits.h). SpMV variants take some matrices only: they add one run or
+   more. */
 static int check_bits(hybrid_engine *engine, const char *const *names)
 {
     const int fixed_order = in_fixed_order(names);

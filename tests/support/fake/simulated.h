@@ -14,7 +14,8 @@ enum { SIMULATED_DEVICES = 16, SIMULATED_ROWS = 20000 };
 typedef struct simulated_machine {
     int devices;
     double speed[SIMULATED_DEVICES]; /* factor of the device's bus and kernel rates */
-    double up_Bps, down_Bps;         /* one bus in one direction, the other being idle */
+    double up_Bps, down_Bps;         /* one bus in one direction while the other direction
+                                        is idle */
     double both_Bps;                 /* one bus, sum of both directions */
     double memory_Bps;               /* host memory, sum of copies to and from devices */
     double fill_Bps, store_Bps;      /* host cores fill the ring and store results; 0:

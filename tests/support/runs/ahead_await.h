@@ -1,4 +1,5 @@
-/* tests/support/runs/ahead_await.h - waiting until idle workers have prepared pages of C. */
+/* tests/support/runs/ahead_await.h - waiting until idle workers have prepared pages of
+   C. */
 #ifndef AHEAD_AWAIT_H
 #define AHEAD_AWAIT_H
 

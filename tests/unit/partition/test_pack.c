@@ -191,7 +191,8 @@ static void packs_are_slices(void **state)
             check_case(i, kinds[k]);
 }
 
-/* The matrices are several pieces long; A and B are the same matrix. */
+/* The matrices are so long that workers pack them in several pieces. A and B are the same
+   matrix. */
 static void large_packs_are_slices(void **state)
 {
     hybrid_csr A;
