@@ -18,7 +18,8 @@ struct peer_matrix {
 struct peer_device {
     cusparseHandle_t handle;
     cudaEvent_t begin, end;
-    peer_hold *hold; /* holds copies back for a clock; NULL until first used */
+    peer_hold *hold; /* a long copy that holds work back (hold.cu); NULL until it is first
+                        used */
     char name[256], error[PEER_TEXT];
     const peer_problem *problem;
     cudaDataType type;
@@ -48,18 +49,21 @@ bool peer_sparse_ok(peer_device *d, cusparseStatus_t status, const char *call);
             return false;                                                                \
     } while (0)
 
-/* Allocates device memory. Blocks form a stack. */
+/* Allocates device memory. Blocks are freed in reverse order. */
 bool peer_alloc(peer_device *d, size_t bytes, void **out);
 void peer_release(peer_device *d, int count); /* frees all but `count` blocks */
 
-/* Measure device time between two points of the default stream. */
+/* Measure device time between two points of the default stream. peer_held_clock_start()
+   also holds back the work that follows until all of it is enqueued (hold.cu), so that
+   the host's launches leave no gaps. */
 bool peer_clock_start(peer_device *d);
-bool peer_held_clock_start(peer_device *d); /* work enqueued at once has no gaps */
+bool peer_held_clock_start(peer_device *d);
 bool peer_clock_stop(peer_device *d, double *seconds);
 
 /* Compute a product of loaded operands; C or Y stays on the device. */
 bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
-bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call); /* values only */
+/* Repeats a product with other values. */
+bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call);
 bool peer_spmm(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 bool peer_spmv(peer_device *d, int algorithm, bool preprocess, peer_call *call);
 

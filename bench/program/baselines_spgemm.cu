@@ -43,7 +43,7 @@ static bool add_clock(peer_device *d, double *sum)
     return true;
 }
 
-/* First arguments of every step of the product. */
+/* First arguments of each cuSPARSE call of the product. */
 #define STEP(d, p)                                                                       \
     (d)->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE,     \
         (d)->one, (p)->A, (p)->B, (d)->zero, (p)->C, (d)->type, (p)->algorithm,          \
@@ -169,7 +169,7 @@ bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call)
 
 /* ---- the same pattern with other values ------------------------------------------ */
 
-/* First arguments of every step of the pattern. */
+/* First arguments of each cuSPARSE call that uses a known pattern of C. */
 #define PATTERN(d, p)                                                                    \
     (d)->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE,     \
         (p)->A, (p)->B, (p)->C, (p)->algorithm, (p)->work

@@ -57,7 +57,8 @@ static void name_versions(char *out, size_t size)
              version % 100, cuda, graphblas);
 }
 
-/* Starts as many threads as there are cores. Returns 0 on success. */
+/* Starts one thread for each core, to disturb the calls (neighbour.h), if asked for.
+   Returns 0 on success. */
 static int open_neighbour(bench *b)
 {
     if (b->options.neighbour_ns == 0)

@@ -31,10 +31,13 @@ typedef struct bench_options {
     hybrid_split   split;
     double         host_share;
     int            threads, reps, warmup;
-    int            core, end;     /* 1: time the kernels (core), the whole call (end) */
-    int            keep;          /* end: further calls whose results are kept */
+    int            core, end;     /* 1: time the kernels (mode "core"), the whole call
+                                     (mode "end") */
+    int            keep;          /* mode "end": number of further calls with results that
+                                     are kept */
     int            pinned;        /* 1: operands and Y are pinned beforehand */
-    int            resident;      /* 1: end: runs of a plan with A on the device */
+    int            resident;      /* 1: in mode "end", calls are runs of a plan with A on
+                                     the device */
     int            tf32;          /* 1: HYBRID_ALLOW_TF32 */
     int64_t        neighbour_ns;  /* ns for which other threads spin from each call on
                                      (neighbour.h); 0: none */
@@ -85,13 +88,13 @@ typedef struct bench {
     int            threads;           /* workers of the timed engines */
     int            calls;             /* products computed so far in this process */
     int            graphblas;         /* 1: GraphBLAS was started, once per process */
-    int            failed;            /* 1: one of our own calls failed */
+    int            failed;            /* 1: a call of this library failed */
     char           cpu[BENCH_NAME];
     char           versions[BENCH_NAME]; /* versions of library, CUDA and peers */
-    char           date[32];          /* start, UTC */
+    char           date[32];          /* when the program began, UTC */
     bench_problem  problem;
     struct neighbour *neighbour;      /* threads that disturb the calls; NULL: none */
-    struct bench_best {                 /* best verified seconds of ours; 0: none */
+    struct bench_best {                 /* our best verified seconds; 0: none */
         double     end, kernels, new_matrix, reuse;
     } best;
     double         reference_s;         /* reference time from the report; 0: unknown */
@@ -106,7 +109,8 @@ typedef struct bench_case {
     hybrid_engine *engine;
     hybrid_csr     C;    /* SpGEMM; belongs to `engine` */
     hybrid_dense   X, Y; /* SpMM and SpMV; from malloc */
-    struct peer_hold *hold; /* NULL: runs are timed without holding copies */
+    struct peer_hold *hold; /* holds copies back (hold.cu); NULL: runs are timed without
+                               it */
 } bench_case;
 
 typedef struct bench_product {
@@ -180,7 +184,8 @@ typedef struct bench_line {
     hybrid_report report;            /* stage times are NAN if unknown */
     int           resident;          /* 1: A was cached on the device; -1: a peer */
     int           reuse;             /* 1: core, with C's pattern known */
-    int           reps;              /* calls behind `calls` and `new_matrix` */
+    int           reps;              /* number of calls of which `calls` and `new_matrix`
+                                        are figures */
     double        plan_s;            /* core: planning, a part of times.new_matrix */
     double        pack_s;            /* mode "core": seconds in which the first call
                                         packed A; NAN: unknown, or another mode */
@@ -195,7 +200,7 @@ void bench_print_head(void);
 void bench_print(bench *b, const bench_line *line);     /* table and JSON */
 void bench_json(const bench *b, const bench_line *line);
 
-/* Returns 1e9 flops per second; NAN if unknown. */
+/* Returns GFLOP/s; NAN if unknown. */
 double bench_gflops(const bench_line *line);
 
 /* Returns the reference time over the time of a whole call; NAN if unknown. */

@@ -93,7 +93,8 @@ static hybrid_status call(const caller *k, bench_call *out)
 
 /* ---- all calls ------------------------------------------------------------------- */
 
-/* Makes the first call. If all calls share a plan, its time is added. */
+/* Makes the first call. If all calls share a plan, the first call's time includes making
+   it. */
 static hybrid_status call_first(caller *k, bench_calls *all)
 {
     const unsigned again = HYBRID_RESIDENT | HYBRID_REUSE;
@@ -145,7 +146,7 @@ static hybrid_status call_kept(const caller *k, int count, bench_call *calls)
     return status;
 }
 
-/* Fills in what only a plan reports, for one-shot calls. */
+/* For one-shot calls: makes a plan and fills in what only a plan reports. */
 static hybrid_status ask_plan(const caller *k, bench_calls *all)
 {
     hybrid_report report = HYBRID_REPORT_INIT;

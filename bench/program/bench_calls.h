@@ -35,7 +35,8 @@ double bench_wall_s(const bench_call *c);
 double bench_kernels_s(const bench_call *c);    /* kernels, without copies */
 double bench_new_matrix_s(const bench_call *c); /* planning, packing and kernels */
 
-/* NAN if count is 0. */
+/* Returns the median, minimum and maximum of a time of `count` calls; NAN if count is
+   0. */
 bench_span        bench_span_of_calls(const bench_call *calls, int count, bench_figure of);
 
 /* Returns the timed call with the median time. */

@@ -26,7 +26,7 @@ typedef struct graph_case {
     GrB_Descriptor sorted;
     GrB_Matrix A, B, X, out; /* B: NULL if it is A; out: C or Y of the last call */
     GrB_Matrix *kept;        /* results that are kept, from the second on */
-    hybrid_dense dense;      /* X in our format */
+    hybrid_dense dense;      /* X as a hybrid_dense */
     double *seconds;         /* seconds of each timed call */
 } graph_case;
 

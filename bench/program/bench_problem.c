@@ -24,7 +24,8 @@ void *bench_array(size_t bytes)
     return in_huge_pages(malloc(bytes ? bytes : 1), bytes);
 }
 
-/* X and Y that are pinned begin with lines of the device, as the header advises. */
+/* Returns an array that begins at a multiple of LINE bytes, a cache line of the device,
+   as hybrid_spmm.h advises for X and Y that are pinned. */
 static void *array_in_lines(size_t bytes)
 {
     return in_huge_pages(aligned_alloc(LINE, (bytes / LINE + 1) * LINE), bytes);

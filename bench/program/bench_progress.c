@@ -8,7 +8,7 @@ typedef struct watch {
     double begin, last; /* time when the call began, and of the last callback, seconds */
     double pause;       /* longest pause, seconds */
     double after;       /* seconds after which to cancel; 0: never */
-    double ended;       /* time of cancelling; 0: not cancelled */
+    double ended;       /* time when the call was cancelled, in seconds; 0: it was not */
     int64_t calls;
 } watch;
 
@@ -33,7 +33,8 @@ static int on_progress(void *user, int64_t rows_done, int64_t rows)
     return w->ended > 0;
 }
 
-/* Plans and runs. *seconds is the time of both, or since cancelling. */
+/* Plans and runs. Sets *seconds to the time of both or, if the call was cancelled, to the
+   time since then. */
 static hybrid_status call(bench_case *c, const bench_product *product, watch *w,
                           double *seconds)
 {
@@ -62,7 +63,7 @@ int bench_progress(bench_case *c, const bench_product *product)
     int ended = 0;
 
     hybrid_engine_progress(c->engine, on_progress, &w);
-    hybrid_status status = call(c, product, &w, &seconds); /* with one-time costs */
+    hybrid_status status = call(c, product, &w, &seconds); /* one-time costs */
     if (status == HYBRID_OK)
         status = call(c, product, &w, &whole);
     const double pause  = w.pause;

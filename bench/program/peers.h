@@ -41,8 +41,9 @@ typedef struct peer_result {
 
 void peer_result_free(peer_result *result);
 
-/* Allocates with malloc and asks for huge pages from 4 MB on, as NumPy does. All timed
-   operands and results come from here, also those for SciPy, PyTorch and CuPy. */
+/* Allocates with malloc and asks for huge pages if the array has 4 MB or more, as NumPy
+   does. All timed operands and results come from here, also those for SciPy, PyTorch and
+   CuPy. */
 void *bench_array(size_t bytes);
 
 /* Times and bytes of one call. */
@@ -64,15 +65,16 @@ const char  *peer_name(const peer_device *d); /* name of the GPU */
 /* Writes ", CUDA driver 13.0, runtime 13.0, cuSPARSE 12.6.3", or "" without CUDA. */
 void peer_versions(char *text, size_t size);
 
-/* Algorithm that repeats an SpGEMM with other values. In core only values are timed. */
+/* Algorithm that repeats an SpGEMM with other values. In core mode only computing these
+   values is timed. */
 #define PEER_REUSE "spgemm.reuse"
 
 /* Returns the name of algorithm i, such as "spgemm.alg1"; NULL after the last one. */
 const char *peer_algorithm(peer_op op, int i);
 
-/* Holds copies to the device. Copies that are enqueued within 0.4 ms after
-   peer_hold_start() begin after that time, and so does the work behind them. NULL or -1:
-   a CUDA call failed. */
+/* Holds back copies to the device: copies that are enqueued within 0.4 ms after
+   peer_hold_start() begin after that time, and so does the work behind them. If a CUDA
+   call failed, peer_hold_open() returns NULL and peer_hold_start() -1. */
 typedef struct peer_hold peer_hold;
 peer_hold *peer_hold_open(void);
 void       peer_hold_close(peer_hold *hold); /* NULL is ignored */

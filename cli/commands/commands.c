@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No number of arguments is accepted, because main() finds the command first. */
+/* hybrid_spmm without a command, such as hybrid_spmm --help. It takes no number of
+   arguments (at least 2, at most 1), because main() finds a command in the first word
+   only. */
 const cli_command cli_program = {
     .name        = "",
     .bit         = CLI_PROGRAM,

@@ -12,7 +12,7 @@ int cli_operand_is_standard_input(const char *name);
 /* Returns the path that the library reads. */
 const char *cli_operand_path(const char *name);
 
-/* Returns the name for sentences. */
+/* Returns the operand's name in printable form, for messages. */
 cli_title cli_operand_title(const char *name);
 
 /* Returns 1 if `name` is a dense matrix, by its first bytes or its ending. A named pipe

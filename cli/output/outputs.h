@@ -30,7 +30,7 @@ typedef struct cli_output {
 /* Returns 1 if the name is "-" or /dev/stdout. */
 int cli_is_standard_output(const char *path);
 
-/* Returns the name for sentences. */
+/* Returns the output's name in printable form, for messages. */
 cli_title cli_output_title(const char *name);
 
 /* Claims the name `path` by creating a partial file. Returns 0 or an exit code. */

@@ -45,8 +45,8 @@ static int check(engines_run run, int engines, int churn)
     return failed;
 }
 
-/* The limit of shared memory must be raised for these kernels. They are launched with
-   several sizes. */
+/* Checks kernels that need more shared memory per block than CUDA's default limit, which
+   must be raised for them. They are launched with several sizes. */
 static int check_limits(engines_run run)
 {
     const char *const names[] = {"spgemm.cuda.hash", NULL};

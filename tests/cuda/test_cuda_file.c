@@ -1,4 +1,4 @@
-/* tests/cuda/test_cuda_file.c - X in a file, on the GPU: resident, and with a budget that
+/* tests/cuda/test_cuda_file.c - X in a file, on the GPU: whole, and with a budget that
    does not hold it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -143,8 +143,8 @@ static void check_dense(const trial *t)
         if (wrong || !dense_gaps_intact(&o.Y))
             complain(t, wrong ? wrong : "gaps of Y were written");
         if (t->places == PLACES - 1 && on_the_bus(t->engine) > 24 * o.A.rows + o.A.nnz)
-            complain(t, "operands crossed the bus"); /* the cuts of spmm.cuda.merge are
-                                                        the exception */
+            /* the bound admits the cuts of spmm.cuda.merge, which are sent */
+            complain(t, "operands crossed the bus");
         checked++;
     } else if (status != HYBRID_UNSUPPORTED || !t->options.variant) {
         complain(t, hybrid_engine_message(t->engine));

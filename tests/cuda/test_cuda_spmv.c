@@ -130,7 +130,8 @@ int main(int argc, char **argv)
     int failed = 0;
 
     (void)argv;
-    for (int i = 0; i < tried; i++) { /* budgets: x resident; gathered; little memory */
+    for (int i = 0; i < tried; i++) { /* budgets: x whole on the device; x gathered;
+                                         little memory */
         static const size_t budgets[] = {0, 96 << 10, 32 << 10};
         const hybrid_status status    = open_cuda(budgets[i], &engine);
         if (status == HYBRID_NO_DEVICE)

@@ -41,7 +41,7 @@ typedef struct world {
 
 /* ---- memory ---- */
 
-/* Number of blocks that the engine's allocator has given out. */
+/* Number of blocks of host memory that the engine holds: its allocator counts them. */
 static _Atomic int64_t blocks;
 
 static void *take(void *user, size_t bytes)

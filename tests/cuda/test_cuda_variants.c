@@ -2,8 +2,8 @@
 
    The test is skipped without a GPU. It is plain C without a test framework, because GPU
    machines seldom have one. With an argument only variants whose names begin with it are
-   tested, and only products that launch other kernels: for tools that make kernels slow.
-   A second argument is the number of rows of the large products. */
+   tested, and only as many products as launch each of their kernels: for tools that make
+   kernels slow. A second argument is the number of rows of the large products. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,8 @@ static int in_fixed_order(const char *const *names)
     return count;
 }
 
-/* SpMV variants take some matrices only. */
+/* Checks exact bits (bits.h). SpMV variants take some matrices only: they add one run or
+   more. */
 static int check_bits(hybrid_engine *engine, const char *const *names)
 {
     const int fixed_order = in_fixed_order(names);
@@ -174,7 +175,8 @@ static int check_each_case(hybrid_engine *engine, const char *const *names,
    several chunks each chunk counts its offsets from its own first row. */
 static int check_square(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
-    enum { SMALL_CHUNKS = 5 }; /* not pinned, not shared */
+    /* a `dice` (variants.h) for small chunks, with nothing pinned or shared */
+    enum { SMALL_CHUNKS = 5 };
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 0};
     int failed           = 0;
     oracle product;

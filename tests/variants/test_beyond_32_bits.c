@@ -402,7 +402,8 @@ static hybrid_status open_fake(void)
     static const hy_variant *const variants[]   = {&hy_spmm_fake_rows, NULL};
     hybrid_engine_options options               = HYBRID_ENGINE_OPTIONS_INIT;
 
-    options.device_bytes = (size_t)256 << 20; /* it is host memory */
+    options.device_bytes = (size_t)256 << 20; /* device memory; the fake device's is host
+                                                 memory */
     return fake_engine_open(&options, places, variants, &engine);
 }
 

@@ -52,11 +52,11 @@ typedef struct trial {
     hybrid_dense X, Y, before;
     int64_t loaded; /* bytes of X in the last run, from its trace */
     int64_t times;  /* how often A is sent in a run: once per column block of X */
-    int devices;    /* devices that hold X, or may hold it */
+    int devices;    /* number of devices that hold X, or may hold it */
 } trial;
 
 static int failures;
-static int several; /* plans on several devices */
+static int several; /* number of plans on several devices */
 
 static void complain(const trial *t, const char *what)
 {

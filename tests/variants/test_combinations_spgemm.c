@@ -38,7 +38,7 @@ typedef struct combination {
     hybrid_split split;
     int64_t chunk_rows;
     int squared; /* B is A */
-    int pinned;  /* A and B */
+    int pinned;  /* 1: A and B are pinned */
     int planned; /* 0: a one-shot call */
     test_kind kind;
 } combination;
@@ -51,7 +51,7 @@ typedef struct trial {
     const hybrid_csr *B;
     oracle product;
     int64_t loaded; /* bytes of B in the last run, from its trace */
-    int several;    /* several devices compute the plan */
+    int several;    /* 1: several devices compute the plan */
 } trial;
 
 /* ---- drawing ---- */
@@ -119,8 +119,8 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan)
                                                                : &hy_schedule_whole;
 }
 
-/* Returns 1 if a plan may have schedule s. With packs that contain B, "gather" becomes
-   "whole". */
+/* Returns 1 if a plan may have schedule s. If packs contain B (`carried`), a plan for
+   which "gather" is requested has the schedule "whole". */
 static int may_be(const combination *c, const hy_schedule *s)
 {
     return !c->schedule || s == c->schedule ||

@@ -143,8 +143,8 @@ static void test_spmm(void **state)
 
 enum { WIDTHS = 108 };
 
-/* Tests every possible number of vectors of columns at once, with the last vector full or
-   not, for every instruction set. */
+/* Tests every number of SIMD vectors of columns that are computed at once, with the last
+   vector full or not, for every instruction set. */
 static void test_widths(void **state)
 {
     const int64_t count = sizeof layouts / sizeof *layouts;
@@ -168,8 +168,9 @@ static void test_widths(void **state)
 
 enum { LONG_COLS = 20000, LONG_ROWS = 10 };
 
-/* Some rows are cut: one far longer than a segment, one just long enough for two
-   segments, one with an entry less. Short and empty rows lie between them. */
+/* Rows of 2 * HY_SEGMENT entries or more are cut into segments: one is far longer than
+   that, one just long enough, and one has an entry less. Short and empty rows lie between
+   them. */
 static void long_rows(test_kind kind, hybrid_csr *A)
 {
     static const int64_t lengths[LONG_ROWS] = {3, 20000, 4096, 0, 4095,
@@ -260,7 +261,8 @@ static void check_transposed(const hybrid_csr *A, const hybrid_dense *cols,
     dense_free(&again);
 }
 
-/* There is memory for none, or for half, of the columns that are transposed at once. */
+/* Computes Y with memory for none, or for half, of the columns of X that are transposed
+   at once. */
 static void check_without_room(const hybrid_csr *A, const hybrid_dense *cols,
                                const hybrid_dense *Y)
 {
@@ -310,7 +312,7 @@ static void test_transposed(void **state)
             check_width(widths[w], (test_kind){(hybrid_type)type, HYBRID_I64, 0});
 }
 
-/* Threads, chunks and the kind of stores change no bit. */
+/* Threads, chunks and the kind of stores (ordinary or streaming) change no bit. */
 static void test_same_bits(void **state)
 {
     static const int64_t widths[] = {1, 3, 128};
@@ -389,8 +391,8 @@ static void test_spmm_nan(void **state)
     }
 }
 
-/* NaN in rows of A must not spread to neighbouring rows of Y, whatever their lengths. One
-   column may belong to a wider X and Y. */
+/* NaN in rows of A must not spread to neighbouring rows of Y, whatever their lengths.
+   With one column, X and Y may have gaps, as if it belonged to a wider matrix. */
 static void check_neighbours(const hybrid_csr *A, int64_t n, int64_t gap)
 {
     const test_kind kind = {A->type, HYBRID_I32, 1};

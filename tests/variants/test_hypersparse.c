@@ -90,7 +90,8 @@ static void only_where_it_pays(void **state)
     matrix_free(&full);
 }
 
-/* Only rows, or only columns, of A are empty. Plans for many runs must find this. */
+/* Only rows, or only columns, of A are empty. Planning for many runs must find out
+   which. */
 static void columns_are_looked_at_where_they_may_be_empty(void **state)
 {
     const int shapes[]    = {3, 4};

@@ -43,7 +43,8 @@ static void a_device_does_too(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Vectors follow the same rule. Matrix headers are checked as always. */
+/* Products with a vector follow the same rule: they read A and x, or y, only if alpha, or
+   beta, is not 0. Matrix headers are checked as always. */
 static void vectors_too(void **state)
 {
     static int64_t ptr[]   = {0, 1, 2};

@@ -25,8 +25,8 @@ static const hy_variant *const variants[] = {
     &hy_spmm_fake_tiled,   &hy_spgemm_host_rows, &hy_spgemm_host_hash,
     &hy_spgemm_host_dense, &hy_spmm_host_rows,   NULL};
 
-/* Checks that plans with each schedule occurred, except rings, which a sparse B cannot
-   have. */
+/* Checks that plans with each schedule occurred, except `none` and the rings, which a
+   sparse B cannot have. */
 static void expect_schedules(const odd_bits *count, const hy_schedule *none)
 {
     for (int k = 0; k < ODD_SCHEDULES; k++) {

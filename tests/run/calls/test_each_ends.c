@@ -69,7 +69,7 @@ static int64_t fail_each(int on_host, const fault_kind *fault)
         hybrid_plan *plan = each_plan(engine, &A, &A, 13, HYBRID_REUSE);
         fault->arm(engine, ++n);
         const hybrid_status status = collect(plan, &A, &A, -1, &rows);
-        if (lost) /* its lanes must not continue when the device is back */
+        if (lost) /* lanes of the plan must not continue when the device is back */
             hybrid_plan_destroy(plan);
         struck = fault_struck(fault, engine, status);
         assert_true(status == HYBRID_OK || strlen(hybrid_engine_message(engine)) > 10);

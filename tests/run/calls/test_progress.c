@@ -170,7 +170,8 @@ static hybrid_status scale(world *w)
     return status;
 }
 
-/* If a plan that fails leaves memory behind, the destruction of the engine finds it. */
+/* Makes a plan and destroys it. If a plan that fails leaves memory behind, the
+   destruction of the engine finds it. */
 static hybrid_status plan_with(world *w, unsigned flags, int dense)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -282,7 +283,8 @@ static void make_world(world *w, int on_host)
     stored_write(&w->X);
     assert_int_equal(hybrid_file_open(w->engine, io_temp("x.json"), &w->file), HYBRID_OK);
     w->a_file = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
-    settings_of(w->engine)->piece_bytes = 6000; /* several parts */
+    settings_of(w->engine)->piece_bytes = 6000; /* operands in files are read in several
+                                                   parts */
     make_plans(w);
 }
 

@@ -110,7 +110,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *rates)
 
 static const hy_variant variant = {.name = "test", .op = HY_SPGEMM, .cost = cost};
 
-/* Counts the calls while A is cut for A*B. */
+/* Counts the calls of the function while A is cut into chunks for A*B. */
 static int64_t calls_of_cut(const hybrid_csr *A, const hybrid_csr *B, int gathered,
                             size_t slot_bytes)
 {
@@ -139,7 +139,8 @@ static int64_t calls_of_cut(const hybrid_csr *A, const hybrid_csr *B, int gather
 }
 
 /* The longest row of A needs empty rows of B, and another row of A needs the longest row
-   of B. A row with both lengths would not fit, so that each row must be checked. */
+   of B. A row with both lengths would not fit a slot, so that each row must be
+   checked. */
 static void chunks_are_cut_in_pieces(void **state)
 {
     enum { ROWS = 3000, COLS = 1 << 20, LONG = 2000, SLOT = 8 * (LONG + 100) + 512 };
@@ -176,7 +177,7 @@ static int64_t calls_to_verify(hybrid_engine *engine, const hybrid_csr *A,
     return calls;
 }
 
-/* Counts the calls that do not depend on the number of trials. */
+/* Counts the calls that do not depend on the number of trials of the verification. */
 static void counts_of_columns_are_cleared_in_pieces(void **state)
 {
     enum { COLS = 1 << 24 };

@@ -75,8 +75,8 @@ static void is_usable(void)
     matrix_free(&A);
 }
 
-/* Planning with all its options, or the product, has the longest time between two calls
-   of the function. */
+/* Checks the longest time between two calls of the function, in planning with all its
+   options and in products. */
 static void it_is_told_often(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

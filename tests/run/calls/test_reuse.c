@@ -206,7 +206,8 @@ static void large_chunks_come_in_turns(void **state)
     assert_true(plan->product.profile.features.out_bound * 12 > MOST * 5 / 4);
     hy_slot_sizes(plan->product.backend, &plan->product.rates,
                   plan->portions->layout.chunks, 1, 0, &device, &pinned);
-    assert_true(pinned < MOST + (64 + 20) * ROWS); /* offsets, and rows of A */
+    assert_true(pinned < MOST + (64 + 20) * ROWS); /* beside entries of C: offsets, and
+                                                      rows of A */
     hybrid_plan_destroy(plan);
     run_again(engine, &A, &B, 1, &options);
     hybrid_engine_destroy(engine);
@@ -257,8 +258,8 @@ static void move_entry(hybrid_csr *A, int64_t row, int32_t by)
     assert_true(hy_cols(A)[last] < A->cols);
 }
 
-/* Moves entries to another row. Columns may then not ascend, which does not matter
-   here. */
+/* Changes the offset of a row by `by`, which moves entries to or from the row before.
+   Columns may then not ascend, which does not matter here. */
 static void move_offset(hybrid_csr *A, int64_t row, int64_t by)
 {
     ((int64_t *)A->row_ptr)[row] += by;

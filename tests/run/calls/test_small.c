@@ -179,10 +179,10 @@ static void the_calling_thread_computes_small_products(void **state)
     dense_make(ROWS, 8, 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
     hybrid_engine_trace(engine, note, &t);
     assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_OK);
-    assert_int_equal(t.events, 1); /* accumulate */
+    assert_int_equal(t.events, 1); /* one stage: accumulate */
     check_report();
     assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
-    assert_int_equal(t.events, 3); /* multiply, place */
+    assert_int_equal(t.events, 3); /* two more stages: multiply, place */
     check_report();
     assert_int_equal(t.others, 0);
     assert_int_equal(worked_ns(), 0);

@@ -48,7 +48,8 @@ static void host_memory_is_short(void **state)
     }
 }
 
-/* Live plans hold chunks for a larger cap, and are refused while the cap is smaller. */
+/* Chunks of live plans were cut for a larger cap: runs of these plans are refused while
+   the cap is smaller. */
 static void device_memory_is_short(void **state)
 {
     world w;
@@ -117,7 +118,7 @@ static int stop_late(void *user, int64_t done, int64_t rows)
 }
 
 /* A large product fails when much of C has been stored. Its pages must not stay in
-   memory, and not after a small product that succeeds either. */
+   memory, neither at once nor after a small product that succeeds. */
 static void expect_small(hybrid_engine *engine, const hybrid_csr *A, hybrid_status wanted)
 {
     const int64_t before = resident_bytes();

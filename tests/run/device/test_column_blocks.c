@@ -37,9 +37,9 @@ static void every_case_is_right(void **state)
 
 enum { ROWS = 500, COLUMNS = 70 };
 
-/* Number of plans by how they met the budget. whole: X is resident or in a ring of rows.
-   kept: column blocks with all of A cached. part: column blocks with some of A cached.
-   gathered: chunks gather rows of X. */
+/* Number of plans by how they met the budget. whole: X is whole on the device or in a
+   ring of rows. kept: column blocks with all of A cached. part: column blocks with some
+   of A cached. gathered: chunks gather rows of X. */
 typedef struct tally {
     int whole, kept, part, gathered, refused;
 } tally;
@@ -159,7 +159,8 @@ typedef struct layout {
     int64_t cols, gap, panels; /* panels: planned column blocks; 0: the planner decides */
 } layout;
 
-/* Runs with one column block more than planned, and runs with a wider last block. */
+/* Numbers of runs: with one column block more than planned, and with a wider last
+   block. */
 static int one_more, wider;
 
 /* Runs the plan with Y at each possible offset in a cache line, with and without beta.

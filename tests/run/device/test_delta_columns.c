@@ -191,7 +191,8 @@ static void each_call_fails_once(void **state)
 
 int main(void)
 {
-    if (!hy_deltas_quick()) /* the engine does not use delta coding then */
+    if (!hy_deltas_quick()) /* decoding is too slow, so the engine does not delta-code
+                               columns */
         return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_come_packed),

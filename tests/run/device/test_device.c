@@ -1,7 +1,7 @@
 /* tests/run/device/test_device.c - the pipeline on a device made of threads.
 
-   Every case is computed with B or X resident, gathered and in column blocks, with
-   budgets down to one that holds a row at a time. */
+   Every case is computed with B or X whole on the device, gathered and in column blocks,
+   with budgets down to one that holds a row at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +41,8 @@ typedef struct trial {
     hybrid_plan_options options;
 } trial;
 
-/* Number of plans with B or X resident, gathered, and in column blocks. The budgets must
-   produce all kinds. */
+/* Number of plans with B or X on the device, gathered, and in column blocks, which count
+   as on the device, too. The budgets must produce all kinds. */
 static int resident, gathered, blockwise;
 
 static void count_plan(const hybrid_plan *plan)

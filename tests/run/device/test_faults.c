@@ -177,7 +177,8 @@ static hybrid_status pinned_dense(world *w)
         if (status == HYBRID_OK)
             assert_in_range(fake_direct() - before, 2 * bytes,
                             (1 + (size_t)w->engine->device_count) * bytes);
-        hy_pins_remove(&w->engine->ctx, w->Y.data); /* keeps the message */
+        /* unlike hybrid_unpin(), keeps the message */
+        hy_pins_remove(&w->engine->ctx, w->Y.data);
     }
     hy_pins_remove(&w->engine->ctx, w->X.data);
     return status;

@@ -60,7 +60,7 @@ typedef struct trial {
     hybrid_order x_order, y_order;
     int64_t x_gap, y_gap;
     double alpha, beta;
-    int pin_x, pin_y; /* percent of the array */
+    int pin_x, pin_y; /* percent of the array that are pinned */
 } trial;
 
 static size_t dense_bytes(const hybrid_dense *m)
@@ -97,8 +97,8 @@ static void count(void *user, const hybrid_event *event)
     s->downs += strcmp(event->stage, "d2h") == 0;
 }
 
-/* Returns the bytes copied from or to pinned arrays of the caller. *places: chunks that
-   workers stored. */
+/* Returns the bytes copied from or to pinned arrays of the caller. Sets *places to the
+   number of chunks that workers stored. */
 static int64_t run_trial(hybrid_engine *engine, const trial *t, int64_t *places)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -212,9 +212,9 @@ static void other_results_take_the_other_way(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* X of one slab, and Y of one column, have the same form on the device as the caller's
-   columns. Columns that the device transposes are also copied from and to the caller's
-   arrays. */
+/* X of one slab (a range of its rows), and Y of one column, have the same form on the
+   device as the caller's columns. Columns that the device transposes are also copied from
+   and to the caller's arrays. */
 static void columns_are_copied_where_they_are(void **state)
 {
     hybrid_engine *engine = open_fake();
@@ -302,7 +302,8 @@ static void sparse_operands_are_copied_where_they_are(void **state)
     pin_csr(engine, &B, 1);
     const int64_t before = fake_direct();
     assert_int_equal(hybrid_spgemm(engine, &A, &B, &C), HYBRID_OK);
-    assert_true(fake_direct() - before >= B.nnz * 12); /* offsets are padded at the end */
+    /* all but the offsets, which are padded at the end */
+    assert_true(fake_direct() - before >= B.nnz * 12);
     assert_null(oracle_check(&reference, &C, 1));
     hybrid_csr_free(engine, &C);
     pin_csr(engine, &B, 0);

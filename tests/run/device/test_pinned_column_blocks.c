@@ -297,12 +297,12 @@ static void scattered_rows_of_a_large_x_come_in_panels(void **state)
     (void)state;
     matrix_random(1 << 18, 1 << 18, 4, 5, f32, &A);
     assert_int_equal(panels_of(&A, 64, 0, HYBRID_SPLIT_GPU),
-                     1); /* shorter rows are slower */
+                     1); /* column blocks of narrow rows are copied more slowly */
     assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_GPU), 2);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 3);
     assert_int_equal(panels_of(&A, 256, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT), 3);
-    assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1); /* X arrives soon
-                                                                    enough */
+    /* X arrives soon enough as a whole */
+    assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1);
     assert_int_equal(panels_of(&A, 256, HYBRID_DETERMINISTIC, HYBRID_SPLIT_GPU), 1);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_AUTO), 1);
     for (int64_t i = 0; i < A.rows; i++) { /* row i has only columns near i */

@@ -126,7 +126,7 @@ static void touched_first(size_t col_size)
     hy_prefault_start(&prefault, ctx, &col, &val, col_size, 8, STEPS * STEP);
     assert_int_equal(prefault.touches, STEPS);
     __atomic_store_n(&prefault.stop, 1,
-                     __ATOMIC_RELEASE); /* idle workers must not touch any */
+                     __ATOMIC_RELEASE); /* idle workers must not touch any page */
     __atomic_store_n(&go_on, 1, __ATOMIC_RELEASE);
     assert_int_equal(hy_pool_end(&busy), HYBRID_OK);
     hy_prefault_stop(&prefault);

@@ -24,7 +24,7 @@
 #include "support/runs/ahead_await.h"
 
 enum {
-    PATIENCE         = 100, /* passes of one test */
+    PATIENCE         = 100, /* maximum of passes of one test */
     MOST_ALLOCATIONS = 100
 };
 

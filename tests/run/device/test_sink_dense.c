@@ -253,7 +253,7 @@ static void pass(hy_context *ctx, const layout *l)
     close_world(&w);
 }
 
-/* All numbers and their products are small and exact. */
+/* alpha, beta and the elements are small numbers, so that all results are exact. */
 static void each_layout(hy_context *ctx, void (*fn)(hy_context *, const layout *))
 {
     static const double scales[][2] = {{1, 0}, {-2, 0}, {1, 1}, {0.5, -2}};

@@ -123,8 +123,8 @@ static void refreshing_is_heard_around_a_failure(void **state)
 
 /* ---- TF32 ---- */
 
-static int allowed;       /* value that chunks must have */
-static int64_t deaf, all; /* cost questions with another value; all cost questions */
+static int allowed;       /* value of allow_tf32 in all features */
+static int64_t deaf, all; /* cost questions with another value; all of them */
 
 static hy_cost listening_cost(const hy_features *f, const hy_rates *r)
 {

@@ -124,9 +124,9 @@ static void room_is_a_part_of_the_budget(void **state)
     assert_true(parts > 0);
 }
 
-/* X is unpinned during the run. Its parts are larger than pieces of the ring. With
-   several devices the order of the questions is random, and fake devices refuse to copy
-   pageable memory. */
+/* X counts as pinned when plan, predict and load ask, and is then unpinned during the
+   run. Its parts are larger than pieces of the ring. The test is skipped with several
+   devices: they ask in random order, and fake devices refuse to copy pageable memory. */
 static void what_is_unpinned_in_a_run_is_told(void **state)
 {
     hybrid_dense X, Y;

@@ -115,8 +115,8 @@ static int64_t asked_by(const space_world *w, const hybrid_csr *A, const hybrid_
     return fake_asked() - before;
 }
 
-/* The engine remembers the last eight host arrays until a call has an operand on a
-   device. */
+/* The engine remembers of the last eight arrays that they are in host memory, until a
+   call has an operand on a device. */
 static void arrays_are_asked_for_once(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;

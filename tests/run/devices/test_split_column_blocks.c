@@ -126,8 +126,8 @@ static void the_host_takes_part_in_later_runs(void **state)
 }
 
 /* Runs of one plan alternate between a Y that is copied in column blocks and a Y for
-   which X is resident. The host takes part in both, and chunks are as small as its
-   pieces. */
+   which X is whole on the device. The host takes part in both, and chunks are as small as
+   its pieces. */
 static void no_mix_of_runs_tells_that_all_is_there(void **state)
 {
     enum { WIDE = 54, LD = 64, FEW_ROWS = 10 };
@@ -147,7 +147,7 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
     gap.data         = aligned_alloc(HY_X_LINE, ROWS * LD * 8);
     hybrid_plan *plan =
         world_plan(&m.at, FEW_ROWS, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
-    settings_of(m.own.engine)->panels = 0; /* Y decides, as in a program */
+    settings_of(m.own.engine)->panels = 0; /* Y's position decides, as in a program */
     runs_share(plan, 0.1);
     world_pin(&m.at, BOTH, 1);
     assert_int_equal(hybrid_pin(m.at.engine, gap.data, ROWS * LD * 8), HYBRID_OK);

@@ -198,7 +198,7 @@ static void each_allocation_fails(hybrid_engine *engine)
     memory->failures = 0;
     assert_int_equal(count_open_files(), files);
     assert_int_equal(status, HYBRID_OK);
-    assert_true(failed >= 3); /* the handle, two names */
+    assert_true(failed >= 3); /* allocations: the handle, two names */
     assert_null(oracle_check_spmm(1, &t.A, &t.X, 0, &t.before, &t.Y, 1));
     hybrid_plan_destroy(plan);
     stored_free(&t);

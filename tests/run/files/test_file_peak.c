@@ -30,7 +30,8 @@ enum {
                        ENTRIES) */
     COLS     = 2 * ENTRIES - 1,
     ROWS     = (int)(((int64_t)MIB << 20) / (ENTRIES * 12 + 8) / ENTRIES * ENTRIES),
-    FEW_ROWS = 64 /* rows of its left operand: each needs 1/FEW_ROWS of its rows */
+    FEW_ROWS = 64 /* rows of the left operand: each needs 1/FEW_ROWS of the sparse
+                     matrix's rows */
 };
 
 /* ---- operands ---- */

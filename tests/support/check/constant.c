@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The history, which runs do change, lies between these offsets. */
+/* The history of a hybrid_plan, which runs do change, lies between these offsets. */
 enum { BEFORE = offsetof(hybrid_plan, history), BEHIND = BEFORE + sizeof(hy_history) };
 
 static size_t plan_bytes(const hybrid_plan *plan)

@@ -8,8 +8,9 @@
    row. Their differences have up to `bits` bits. */
 void deltas_fill(uint64_t seed, int bits, int rows, int32_t *numbers, int64_t count);
 
-/* Delta-codes `count` numbers into hy_deltas_bound(count) bytes at `packed`, the last
-   frame first. Returns the units that the frames take. */
+/* Delta-codes `count` numbers into hy_deltas_bound(count) bytes at `packed`. The last
+   frame (1024 numbers) comes first. Returns how many units of 16 bytes the frames
+   take. */
 int64_t deltas_pack(const int32_t *numbers, int64_t count, void *packed);
 
 /* The function pack_deltas of the fake device's hy_backend_ops. */

@@ -36,11 +36,11 @@ const char *oracle_check_spmm(double alpha, const hybrid_csr *A, const hybrid_de
                               const hybrid_dense *Y, int exact);
 
 /* Works as oracle_check_spmm() for f32 under HYBRID_ALLOW_TF32. Rounding to the 11 bits
-   of TF32 changes an operand by at most 2^-11 of its value, and a product by 2^-10 +
-   2^-22. Tensor cores round towards zero and add with half of f32's precision. With u =
+   of TF32 changes an operand by at most 2^-11 of its value, and a scalar product by 2^-10
+   + 2^-22. Tensor cores round towards zero and add with half of f32's precision. With u =
    2^-11 the bound is
 
-     |y - reference| <= (2 u + u^2 + 2 (k + 2) eps) sum |a||b|
+       |y - reference| <= (2 u + u^2 + 2 (k + 2) eps) sum |a||b|
 
    Whole numbers up to 2^11 are not rounded and thus exact. */
 const char *oracle_check_spmm_tf32(double alpha, const hybrid_csr *A,

@@ -15,8 +15,8 @@ typedef struct plain_rows {
     hybrid_type type;
 } plain_rows;
 
-/* Sets the values of A to zeros of both signs, ones, and numbers that give underflowing
-   products. Some values of the second half become infinities and NaN. */
+/* Sets the values of A to zeros of both signs, ones, and numbers whose scalar products
+   underflow. Some values of the second half become infinities and NaN. */
 void matrix_set_odd(hybrid_csr *A);
 
 /* Computes A*B in memory from malloc(). A failed allocation aborts the program. */

@@ -11,8 +11,8 @@
 
 enum { SIZES = 40, TRIALS = 1, LONG_TRIALS = 5 };
 
-static const double EQUAL = 0.1; /* rounding errors of its sums grow much faster than
-                                    those of random values */
+static const double EQUAL = 0.1; /* value of all entries, with which rounding errors of
+                                    sums grow much faster than with random values */
 
 typedef struct product {
     hybrid_engine *engine;

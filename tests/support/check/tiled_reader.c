@@ -1,4 +1,5 @@
-/* tests/support/check/tiled_reader.c - checks packs of spmm.cuda.tiled. */
+/* tests/support/check/tiled_reader.c - checks packs of spmm.cuda.tiled.
+   partition/format/pack_tiled.h explains portions, panels, slices and stages. */
 #include "tests/support/check/tiled_reader.h"
 
 #include <setjmp.h>
@@ -18,10 +19,10 @@ typedef struct reader {
     const hy_tiled_view *view;
     const hy_tiled_rules *rules;
     const int64_t *rank;     /* new number of each column, or NULL */
-    int64_t *length, *begin; /* for each row place of the panels: number of entries; index
-                                of its first entry in A, or -1 */
+    int64_t *length, *begin; /* for each place of a portion in a panel: number of entries;
+                                index of its first entry in A, or -1 */
     int64_t value;           /* next index in view->val */
-    int64_t map, stage;      /* next ones */
+    int64_t map, stage;      /* next index in view->map and in view->stage */
 } reader;
 
 static int64_t places(const reader *r)
@@ -37,8 +38,8 @@ static void add_lengths(reader *r)
                 r->length[p * HY_TILED_ROWS + i] += r->view->count[s * HY_TILED_ROWS + i];
 }
 
-/* Returns the place with the portion that goes to `out`. Fails the test if there is
-   none. */
+/* Returns the place with the portion that goes to `out`: a row of the chunk, or -1 - i
+   for partial sum i. Fails the test if there is none. */
 static int64_t place_of(const reader *r, int64_t *of_row, int64_t out)
 {
     const int64_t rows = r->job->chunk->features.rows;

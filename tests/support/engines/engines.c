@@ -22,7 +22,8 @@ static const size_t budgets[] = {0, (size_t)64 << 20, (size_t)256 << 20, (size_t
 enum { BUDGETS = sizeof budgets / sizeof *budgets };
 
 /* The squares have ROWS rows with some hundred to some thousand scalar products each, so
-   that every row size class of the GPU kernels occurs. */
+   that the GPU variants use each of their kernels, which are made for rows of different
+   lengths. */
 enum { ROWS = 700, SQUARES = 3 };
 static const double per_row[SQUARES] = {18, 27, 45};
 

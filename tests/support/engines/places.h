@@ -4,12 +4,13 @@
 
 #include "hybrid_spmm.h"
 
-/* ON_DEVICE: B lies on the fake device. CARRIED: packs contain all rows of B that a chunk
-   needs. */
+/* Who computes, and where B is. ON_HOST: the host. ON_DEVICE: a fake device, on which B
+   lies. CARRIED: a fake device with variants whose packs contain all rows of B that a
+   chunk needs. */
 typedef enum place { ON_HOST, ON_DEVICE, CARRIED, PLACES } place;
 
-/* Creates an engine with two workers. Work of the fake device takes random time. A
-   failure aborts the test. */
+/* Creates an engine with two workers. Work of the fake device takes random time.
+   `device_bytes` caps device memory; 0: no cap. A failure aborts the test. */
 hybrid_engine *place_open(place where, size_t device_bytes);
 
 /* Returns the report of a plan. After a run, usage_check() (usage.h) must find it

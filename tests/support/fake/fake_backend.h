@@ -69,7 +69,8 @@ hybrid_status fake_engine_open(const hybrid_engine_options *options,
 
 /* ---- fake_faults.c: a fake device with calls that fail on demand ---- */
 
-extern const hy_backend_ops hy_fault_backend_ops; /* "fake" */
+extern const hy_backend_ops hy_fault_backend_ops; /* a backend with the name "fake" and
+                                                     calls that can fail */
 
 /* Makes call number `calls` from now on fail with DEVICE_FAILED; 0: no call fails. All
    calls that can fail are counted, including hy_fake_enqueue(). */
@@ -83,8 +84,9 @@ void fault_arm_for_good(int64_t calls);
    -1: calls of all devices. Opening a device is always counted. */
 void fault_arm_of(int device);
 
-/* A lane calls fault_lets_begin() before each piece of work, which is 0 if the device is
-   lost, and else fault_lets_end() after the piece. A device is not lost in between. */
+/* A lane calls fault_lets_begin() before each piece of work. It returns 0 if the device
+   is lost; otherwise the lane calls fault_lets_end() after the piece. A device is not
+   lost in between. */
 int fault_lets_begin(const hy_backend *backend);
 void fault_lets_end(void);
 

@@ -1,8 +1,8 @@
 /* tests/support/fake/fake_lane.c - lanes and marks of the fake device.
 
    A lane is a thread with a queue. A mark counts how often it was set and how often it
-   was reached. A wait ends when the setting is reached that was the latest one when the
-   wait was enqueued. */
+   was reached. A wait is for the setting that is the latest one when the wait is
+   enqueued; it ends when that setting is reached. */
 #include "tests/support/fake/fake_lane.h"
 
 #include <assert.h>
@@ -22,12 +22,12 @@ typedef enum action { CALL, COPY, REACH, WAIT } action;
 typedef struct entry {
     struct entry *next;
     action action;
-    hy_fake_fn fn; /* CALL: called with `bytes` if kept > 0, else with `arg` */
+    hy_fake_fn fn; /* of a CALL: called with `bytes` if kept > 0, else with `arg` */
     void *arg;
     size_t kept;
     _Alignas(max_align_t) char bytes[FAKE_ARG_BYTES];
-    hy_row_copy rows; /* COPY */
-    hy_mark *mark;    /* REACH, WAIT */
+    hy_row_copy rows; /* of a COPY */
+    hy_mark *mark;    /* of REACH and WAIT */
     int64_t turn;
 } entry;
 

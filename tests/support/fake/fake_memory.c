@@ -62,7 +62,8 @@ void fake_stream_asks(int64_t asks)
 
 /* ---- arrays ---- */
 
-/* The caller holds `lock`. */
+/* Lets the host touch the pages of an array only while this memory is opened
+   (fake_memory_open()). Managed memory is never protected. The caller holds `lock`. */
 static void protect(const array *a)
 {
     if (a->device == FAKE_MANAGED)

@@ -1,4 +1,5 @@
-/* tests/support/fake/fake_survey.c - surveys of operands on the fake device.
+/* tests/support/fake/fake_survey.c - surveys on the fake device. A survey is what a
+   device finds out about operands in its memory (hy_survey), for planning.
 
    Entries are surveyed one by one. All rows of C count as sampled, each with the upper
    bound of its entries. */

@@ -1,8 +1,8 @@
 /* tests/support/fake/fake_tiled.c - SpMM from the packed format of spmm.cuda.tiled, on
    the CPU.
 
-   The code visits panels, stages and steps in the order of the CUDA kernel. X and the
-   result are stored by columns. */
+   The code visits panels, stages, slices and steps (partition/format/pack_tiled.h) in the
+   order of the CUDA kernel. X and the result are stored by columns. */
 #include <stdlib.h>
 
 #include "base/data/csr.h"
@@ -10,7 +10,8 @@
 #include "tests/support/inputs/cases.h"
 #include "tests/support/fake/fake_backend.h"
 
-/* Limit of entries per segment, small enough that rows of small cases are cut. */
+/* Maximum entries of a segment. Longer rows are cut into segments; the limit is small
+   enough for rows of small cases to be cut. */
 static const int64_t segment = 20;
 
 static hy_tiled_rules rules_for(const hy_features *f)
@@ -59,8 +60,8 @@ static void add(const hy_job *job, const hy_tiled_view *a, int32_t out, int64_t 
     value_set(to, type, at, value_at(to, type, at) + product);
 }
 
-/* Multiplies one slice of a stage. Entries are visited in the order in which they are
-   stored. */
+/* Multiplies column j of X by one slice (32 portions) of a stage. Entries are visited in
+   the order in which they are stored. */
 static void walk_slice(const hy_job *job, const hy_tiled_view *a, const hy_cols_view *x,
                        int64_t stage, const int32_t *out, int slice, int64_t j)
 {

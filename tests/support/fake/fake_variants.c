@@ -41,7 +41,8 @@ typedef struct term {
     double product;
 } term;
 
-/* job->work holds the offset of each row's terms, then the terms. */
+/* job->work holds the offset of each row's terms, then the terms. A term is one scalar
+   product with its column. */
 static int64_t *starts_of(const hy_job *job)
 {
     return job->work.ptr;
@@ -141,7 +142,7 @@ static hybrid_status spgemm_finish(hy_lane *lane, hy_job *job)
     return hy_fake_enqueue(lane, compress, job);
 }
 
-/* The same product from rows of B that the packer duplicated, which need no look-up. */
+/* Computes rows of C from rows of B that the packer duplicated, which need no look-up. */
 static hybrid_status multiply_dup(hy_lane *lane, void *arg)
 {
     const hy_job *job      = arg;

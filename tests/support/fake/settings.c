@@ -1,5 +1,5 @@
 /* tests/support/fake/settings.c - settings of engines, in a list that outlives the
- * engines. */
+   engines. */
 #include "support/fake/settings.h"
 
 #include <pthread.h>
@@ -7,11 +7,12 @@
 
 typedef struct entry {
     struct entry *next;
-    const hybrid_engine *engine; /* the last one at this address */
+    const hybrid_engine *engine; /* address of the engine; a later engine may have the
+                                    same one */
     hy_settings settings;
 } entry;
 
-static entry *entries; /* never freed: an engine does not say when it goes */
+static entry *entries; /* never freed: the end of an engine is unknown */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static entry *entry_of(const hybrid_engine *engine)

@@ -15,7 +15,7 @@ enum {
     SPARE    = 64 /* bytes of a slot per row */
 };
 
-static const double BYTE = 1; /* tolerance of sums of steps */
+static const double BYTE = 1; /* bytes by which rounding may change a sum of steps */
 
 typedef enum stage { FREE, UP, COMPUTES, COUNTED, DOWN } stage;
 
@@ -23,8 +23,8 @@ typedef enum stage { FREE, UP, COMPUTES, COUNTED, DOWN } stage;
 typedef struct slot {
     stage at;
     hy_claim claim;
-    double left;  /* bytes or seconds left of the stage */
-    int64_t turn; /* position among the chunks of its device */
+    double left;  /* left of the stage: bytes of a copy, or seconds of kernels */
+    int64_t turn; /* number of the claim among those of its device */
 } slot;
 
 typedef struct device {
@@ -32,7 +32,8 @@ typedef struct device {
     slot slots[SLOTS];
     int64_t turns;
     double speed;
-    double up, kernel, down; /* rates at this moment; 0: idle */
+    double up, kernel, down; /* at this moment: bytes per second up and down, and the
+                                factor of kernel speed; 0: idle */
 } device;
 
 typedef struct simulation {

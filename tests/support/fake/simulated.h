@@ -14,7 +14,8 @@ enum { SIMULATED_DEVICES = 16, SIMULATED_ROWS = 20000 };
 typedef struct simulated_machine {
     int devices;
     double speed[SIMULATED_DEVICES]; /* factor of the device's bus and kernel rates */
-    double up_Bps, down_Bps;         /* one bus in one direction, the other being idle */
+    double up_Bps, down_Bps;         /* one bus in one direction while the other direction
+                                        is idle */
     double both_Bps;                 /* one bus, sum of both directions */
     double memory_Bps;               /* host memory, sum of copies to and from devices */
     double fill_Bps, store_Bps;      /* host cores fill the ring and store results; 0:
@@ -27,8 +28,9 @@ typedef struct simulated_product {
     double a_bytes;     /* packs of A, each sent once */
     double down_bytes;  /* the result */
     double device_s;    /* kernel time of the whole product on one device */
-    int far;            /* 1: the first chunk needs all of B or X; 0: a chunk needs B or X
-                           up to its own position */
+    int far;            /* 1: the first chunk needs all of B or X; 0: a chunk that ends
+                           after some part of A's rows needs the same part of B or X, from
+                           its beginning */
     int in_order;       /* 1: result positions are unknown, so rows are claimed in
                            order */
     int chunks;         /* number of chunks into which a device would cut the product */

@@ -248,8 +248,8 @@ void blocked_check_shapes(hy_context *ctx, const blocked_format *format)
     }
 }
 
-/* The matrix has several pieces and panels, with blocks of 3 x 3, a long row, and
-   scattered entries. */
+/* The matrix is so large that workers pack it in several pieces. It has blocks of 3 x 3,
+   a long row, and scattered entries. */
 void blocked_check_large(hy_context *ctx, const blocked_format *format)
 {
     builder b = build_start(15000, 15000);

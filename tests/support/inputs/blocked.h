@@ -1,8 +1,9 @@
 /* tests/support/inputs/blocked.h - checks packs of blocks element by element.
 
-   The reader of a format visits the blocks of a pack as its kernel does. Each entry of A
-   must occur once, at its position and with its bits (-0 as 0). Each row of Y must be
-   stored once, and Y must be the product. */
+   A block row is the rows of A that lie in the same blocks. The reader of a format visits
+   the blocks of a pack as its kernel does. Each entry of A must occur once, at its
+   position and with its bits (-0 as 0). Each row of Y must be stored once, and Y must be
+   the product. */
 #ifndef BLOCKED_H
 #define BLOCKED_H
 
@@ -20,8 +21,8 @@ void blocked_matrix(int64_t rows, int64_t cols, int r, int c, int64_t per_row, i
 typedef struct blocked_reader {
     const hy_job *job;
     hy_block_shape shape; /* set by the format's reader */
-    int32_t before;       /* rows of the first block row before the chunk; set by the
-                             format's reader */
+    int32_t before;       /* rows of the first block row that lie before the chunk; set by
+                             the format's reader */
     const int64_t *rank;  /* new number of each column, or NULL */
     int64_t x_rows;
     unsigned char *seen;   /* flag for each entry of A */
@@ -46,7 +47,7 @@ void blocked_add(blocked_reader *r, int64_t block_row, int32_t col, const void *
 void blocked_store(blocked_reader *r, int64_t block_row);
 
 /* Checks packs of A with blocks of that shape: of the whole matrix and of chunks, with X
-   resident and gathered. */
+   whole on the device and gathered. */
 void blocked_check(hy_context *ctx, const blocked_format *format, const hybrid_csr *A,
                    hy_block_shape shape, test_kind kind);
 

@@ -22,7 +22,7 @@ enum { ROWS = 700, ENTRIES = 6, TURNS = 4 };
 typedef enum shape {
     SCATTERED, /* random rows and columns, every other one on average, are empty */
     ENDS,      /* rows and columns at both ends are empty, more than 64 of them */
-    FAR_APART, /* one row and one column of 64 have entries */
+    FAR_APART, /* one of 64 rows, and one of 64 columns, have entries */
     NO_ROWS,   /* only rows are empty */
     NO_COLS,   /* only columns are empty */
     HUB,       /* scattered, with one row and one column that have all possible entries */

@@ -12,7 +12,8 @@ enum { KINDS = 2, LENGTHS = 3, WIDTHS = LARGE_PRODUCTS / KINDS / LENGTHS };
 
 static const int64_t widths[WIDTHS] = {17, 31,  32,  33,  35,  64,  65,  66,
                                        98, 100, 128, 129, 131, 132, 196, 257};
-/* Entries per row: few, more, and enough for many tiles of the merge path. */
+/* Mean entries per row: few, more, and enough for many tiles of the merge path
+   (partition/format/merge.h). */
 static const double lengths[]  = {3, 11, 18};
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};

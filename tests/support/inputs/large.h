@@ -13,8 +13,8 @@ int large_check(hybrid_engine *engine, const char *const *names, int64_t rows, i
                 int64_t *checked);
 
 /* Checks SpGEMM with the variants of `names` for both types. A has `like` rows each with
-   about 64, 128, ... 262144 scalar products, so that every row size class of the kernels
-   occurs. */
+   about 64, 128, ... 262144 scalar products, so that the GPU variants use each of their
+   kernels, which are made for rows of different lengths. */
 int large_check_spgemm(hybrid_engine *engine, const char *const *names, int like,
                        int64_t *checked);
 

@@ -12,7 +12,8 @@
 
 enum {
     ROWS    = 500,
-    COLUMNS = 17, /* one of 17 f64 columns would be a tail column if X were resident */
+    COLUMNS = 17, /* with f64, one of 17 columns would be a tail column (beyond whole
+                     cache lines, stored behind all rows) if X were whole on the device */
     BAND    = 10,
     ENTRIES = 4
 };
@@ -96,7 +97,7 @@ typedef struct trial {
     shape shape;
     test_kind kind;
     unsigned flags;
-    int64_t rows; /* per chunk */
+    int64_t rows; /* rows of a chunk */
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -165,8 +166,9 @@ static int check_window(const trial *t, const hybrid_csr *A, int64_t *windowed)
 
     *windowed += window > 0 && window < A->cols;
     if (window > A->cols || (window > 0 && window < A->cols && t->shape > WITH_GAPS &&
-                             t->plan->count == 1)) /* with several portions a part of the
-                                                      rows may have a ring */
+                             t->plan->count == 1)) /* with several portions (a site's part
+                                                      of a plan) some of them may have a
+                                                      ring */
         return complain(t, "a window where none can be");
     return 0;
 }
@@ -223,8 +225,8 @@ int windows_check(budget_open open, const char *const *names, int64_t *checked,
             failed++;
             continue;
         }
-        t.engine->device->measured.launch_s = 1e-9; /* the limit of small chunks is the
-                                                       cost of a launch */
+        /* seconds: launches do not keep chunks from being small */
+        t.engine->device->measured.launch_s = 1e-9;
         failed += check_budget(t, matrices, names, checked, windowed);
         hybrid_engine_destroy(t.engine);
     }

@@ -18,7 +18,8 @@ enum { PANELS = 3 };
 static const char *const cases[] = {"power_law", "long_row", "blocks"};
 static const int64_t widths[]    = {1, 33, 129};
 
-/* How one run is made. `place` is the number of elements between a cache line and Y. */
+/* How one run is made. `place` is the number of elements from the beginning of a cache
+   line to Y. */
 typedef struct way {
     int pin_x, pin_y;
     size_t place;

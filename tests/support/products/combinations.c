@@ -49,7 +49,7 @@ combination combination_draw(uint64_t number)
     c.split    = of[pick(number, &axis, 6)];
     c.width    = widths[pick(number, &axis, 5)];
     if (c.schedule == &hy_schedule_column_ring && c.width == 1)
-        c.width = LEAST_WIDE; /* a ring needs more than one column */
+        c.width = LEAST_WIDE; /* a ring of column blocks needs two columns or more */
     c.tight = pick(number, &axis, 2) && c.width >= LEAST_WIDE &&
               c.schedule != &hy_schedule_whole;
     c.banded        = pick(number, &axis, 2) || c.schedule == &hy_schedule_row_ring;
@@ -142,8 +142,8 @@ hybrid_csr combination_matrix(const combination *c, uint64_t number)
     return build_finish(&b, number, c->kind);
 }
 
-/* 5/4 of X do not hold X beside the slots. With HYBRID_RESIDENT X may take only three
-   quarters of them. */
+/* With `tight`, memory of 5/4 of X's size does not hold X beside the slots, nor with
+   HYBRID_RESIDENT, where X may take only three quarters of the memory. */
 size_t combination_budget(const combination *c)
 {
     const size_t x = (size_t)(COMBINATION_COLS * c->width * combination_value_bytes(c));

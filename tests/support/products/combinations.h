@@ -1,8 +1,8 @@
 /* tests/support/products/combinations.h - random combinations of the options of SpMM.
 
-   A combination has one value of each axis, drawn from its number. combination_refused()
-   is the list of combinations that must be refused. All others are computed with the
-   schedule that they name. */
+   Each option is an axis with a few values. A combination has one value of each axis,
+   drawn from the combination's number. combination_refused() is the list of combinations
+   that must be refused. All others are computed with the schedule that they name. */
 #ifndef COMBINATIONS_H
 #define COMBINATIONS_H
 

@@ -33,7 +33,8 @@ static int is_more(const held *now, const held *before)
            now->pinned > before->pinned || now->alive > before->alive;
 }
 
-/* Waits up to 5 s, because the lane of a fake device may still be freeing memory. */
+/* Fails the test if the engine holds more than `before` says. Waits up to 5 s for less,
+   because the lane of a fake device may still be freeing memory. */
 void undo_expect_no_more(const world *w, const held *before, const char *name)
 {
     held now = undo_held(w->engine);
@@ -104,7 +105,8 @@ static int disarm_function(world *w)
     return met;
 }
 
-/* Caps memory at n steps. A call that fits returns OK. */
+/* Caps before they were changed. Failure n caps memory at n * STEP bytes; a call that
+   needs no more succeeds. */
 static int64_t host_cap, device_cap[HY_MOST_DEVICES];
 
 static void arm_host_cap(world *w, int64_t n)
@@ -162,7 +164,7 @@ static int fail_once(world *w, const call *c, const way *how, int64_t n, int col
     return 1;
 }
 
-/* Returns how often the call failed. */
+/* Makes the call fail in each possible way. Returns how often it failed. */
 static int64_t fail_each(world *w, const call *c, const way *how)
 {
     int64_t failed = 0;

@@ -128,7 +128,7 @@ static hybrid_status run_plan(world *w)
     return take_square(w, hybrid_spgemm_run(w->plan, &w->A, &w->A, &C), &C);
 }
 
-/* The caller's function that receives rows or progress. */
+/* The caller's functions, which receive rows or progress, call this. */
 int undo_count_down(world *w)
 {
     return w->asks > 0 && --w->asks == 0;

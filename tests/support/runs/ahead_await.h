@@ -1,11 +1,12 @@
-/* tests/support/runs/ahead_await.h - waiting until idle workers have prepared pages of C. */
+/* tests/support/runs/ahead_await.h - waiting until idle workers have prepared pages of
+   C. */
 #ifndef AHEAD_AWAIT_H
 #define AHEAD_AWAIT_H
 
 #include "base/threads/spin.h"
 #include "pipeline/sink/prefault.h"
 
-/* Returns when all steps have been drawn. */
+/* Returns when idle workers have begun all steps, or at once if none were submitted. */
 static inline void ahead_await(const hy_prefault *a)
 {
     while (a->submitted > 0 &&

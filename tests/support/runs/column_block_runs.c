@@ -12,7 +12,7 @@
 #include "support/fake/settings.h"
 
 enum { LINE = 64, WIDTHS = 3, PANELS = 3, WAYS = 2 * WIDTHS };
-enum { PADDING = 4096 }; /* upper bound of what is added to a pack */
+enum { PADDING = 4096 }; /* upper bound of the bytes that alignment adds to a pack */
 
 static const int64_t widths[] = {33, 16, 70};
 static const int64_t panels[] = {2, 3, 5};
@@ -23,7 +23,7 @@ typedef struct trial {
     hybrid_plan *plan;
     const char *name;
     int64_t width, rows; /* rows: per chunk */
-    size_t place;        /* elements between a cache line and Y */
+    size_t place;        /* elements from the beginning of a cache line to Y */
     unsigned flags;
     test_kind kind;
 } trial;

@@ -10,8 +10,8 @@
 const char *column_blocks_misplaced(const hybrid_plan *plan, const hybrid_dense *Y);
 
 /* Returns the maximum of bytes that a run may send: the predicted bytes and, with several
-   devices, resident rows of A that one takes from another, and what is added to packs
-   that are cut elsewhere. */
+   devices, rows of A that are cached on one device and computed by another, and what
+   alignment adds to packs of chunks that are cut at other rows than planned. */
 int64_t column_blocks_most_up(const hybrid_engine *engine, const hybrid_report *r);
 
 /* Runs the SpMM variants of `names` on all cases, with several widths, numbers of column

@@ -11,9 +11,9 @@
    offsets in a cache line.
 
    Checks results, and that the bytes sent are as predicted. Runs with pinned operands
-   must use column blocks, and no worker may store Y; other runs must have X resident.
-   Prints failures and returns their number. Adds the number of runs with column blocks
-   to *checked. */
+   must use column blocks, and no worker may store Y; other runs must have X whole on the
+   device. Prints failures and returns their number. Adds the number of runs with column
+   blocks to *checked. */
 int pinned_column_blocks_check(hybrid_engine *engine, const char *const *names,
                                int64_t *checked);
 

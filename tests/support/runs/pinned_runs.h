@@ -18,7 +18,7 @@ void runs_slow_down(world *w);
 
 hybrid_plan *runs_plan(world *w, unsigned flags, hybrid_split split, double share);
 
-/* Changes the host's share of a plan, which must be a plan with a share. */
+/* Changes the host's share of a plan that device and host share. */
 void runs_share(hybrid_plan *plan, double share);
 
 /* Run the plan with A, or with the arrays of `given`, and with another X in each run.

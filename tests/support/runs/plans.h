@@ -4,7 +4,7 @@
 
 #include "support/inputs/cases.h"
 
-/* Whole numbers, and real numbers. */
+/* Kinds of values: whole numbers, and real numbers. */
 enum { PLAN_KINDS = 2 };
 
 extern const test_kind plan_kinds[PLAN_KINDS];

@@ -9,7 +9,7 @@
 
 enum { PREFETCH_ROWS = 400, PREFETCH_SLOW_US = 20000 };
 
-/* Tables of variants. staying: B is on the device. late: the same, and planning takes
+/* Tables of variants. staying: B is on the device. late: as staying, but planning takes
    long. carrying: chunks contain rows of B. on_host: the device refuses and the host
    computes. nowhere: all variants refuse. */
 extern const hy_variant *const prefetch_staying[];
@@ -43,9 +43,10 @@ void prefetch_close(prefetch_world *w);
    memory is freed. */
 hybrid_status prefetch_multiply(prefetch_world *w, int squared);
 
-/* Returns NULL if B is not prefetched. */
+/* Begins to prefetch B. Returns NULL if the engine does not. */
 hy_loader *prefetch_begin(prefetch_world *w);
-/* Returns NULL if a row does not fit the budget. Any other error fails the test. */
+/* Makes a plan; `loader` is from prefetch_begin(), or NULL. Returns NULL if a row does
+   not fit the budget. Any other error fails the test. */
 hybrid_plan *prefetch_plan(prefetch_world *w, hy_loader *loader);
 
 /* Properties that are equal for equal plans, or for equal refusals (plan NULL). `hash` is

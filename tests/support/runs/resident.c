@@ -240,8 +240,8 @@ int resident_budgets(budget_open open, int64_t rows)
             sum.failed++;
             continue;
         }
-        engine->device->measured.launch_s = 1e-9; /* the limit of small chunks is the cost
-                                                     of a launch */
+        engine->device->measured.launch_s = 1e-9; /* seconds: launches do not keep chunks
+                                                     from being small */
         try_budget(engine, &A, budget, &sum);
         hybrid_engine_destroy(engine);
     }

@@ -358,7 +358,8 @@ static void every_failure_to_transpose_frees(void **state)
         assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
         failed++;
     }
-    assert_true(failed >= 7); /* three results (pages and list each), and the counts */
+    assert_true(failed >= 7); /* allocations: three results (pages and list each), and the
+                                 counts */
     hy_csr_free(ctx, &T);
 }
 

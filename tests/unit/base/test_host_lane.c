@@ -278,7 +278,8 @@ static void test_error_is_forgotten(void **state)
     close_host();
 }
 
-/* A workspace keeps its contents until it must grow. Each kind has its own memory. */
+/* A workspace (scratch memory of a lane) keeps its contents until it must grow. Each kind
+   has its own memory. */
 static hybrid_status use_workspace(hy_lane *lane, void *arg)
 {
     size_t fresh = 0;

@@ -106,7 +106,7 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 
-    plan = make(ROWS); /* one slot needs fewer marks */
+    plan = make(ROWS); /* a plan with one slot needs fewer marks */
     assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_int_equal(lane_set->marks.count, marks);
     assert_in_range(lane_set->marks.used, 1, marks - 1);
@@ -159,7 +159,7 @@ static void each_backend_has_its_own(void **state)
     assert_int_equal(count_idle(), 2);
 }
 
-/* The calling thread computes a single chunk in place. */
+/* The calling thread computes a single chunk in place, without lanes. */
 static void one_chunk_on_the_host_needs_none(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -228,7 +228,7 @@ static void trim_closes_what_is_idle(void **state)
     assert_int_equal(count_idle(), 0);
     assert_true(fake_alive() < alive);
     assert_int_equal(run(plan), HYBRID_OK);
-    hybrid_plan_destroy(plan); /* kept until the engine is destroyed */
+    hybrid_plan_destroy(plan); /* its set is kept until the engine is destroyed */
     assert_int_equal(count_idle(), 1);
 }
 

@@ -48,7 +48,7 @@ static hybrid_status take_and_give(void *arg, int part, int64_t begin, int64_t e
 
 static void meter_is_exact_when_shared(void **state)
 {
-    hy_meter meter = {.cap = 7}; /* enough for two of the takers at a time */
+    hy_meter meter = {.cap = 7}; /* bytes; enough for two threads at a time */
 
     (void)state;
     assert_int_equal(

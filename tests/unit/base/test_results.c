@@ -227,7 +227,7 @@ static void every_failure_leaves_things_as_they_were(void **state)
         assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
         failed++;
     }
-    assert_true(failed >= 2); /* the entry of the list and the pages */
+    assert_true(failed >= 2); /* two allocations: the entry of the list, and the pages */
     hy_results_release(ctx, ptr);
     ctx->memory.failures = 1; /* an allocation from pooled pages can fail too */
     assert_int_equal(hy_results_array(ctx, MIB, 1, "y", &ptr), HYBRID_NO_MEMORY);

@@ -27,7 +27,7 @@ typedef struct calling {
     int helps;        /* 1 when the helper is inside a piece; atomic, as the next three */
     int submitted;    /* 1 when the task is in the queue */
     int answered;     /* 1 when the task has run */
-    int late;         /* pieces that the helper began between the two */
+    int late; /* pieces that the helper began between `submitted` and `answered` */
     hybrid_status status;
     sem_t done;
 } calling;

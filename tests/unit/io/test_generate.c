@@ -86,7 +86,8 @@ static void test_seed(void **state)
     }
 }
 
-/* Expected rows, range of nnz, longest row, and whether the pattern must be symmetric. */
+/* Expected rows, range of nnz (the comments say how it is computed), longest row, and
+   whether the pattern must be symmetric. */
 typedef struct size {
     const char *spec;
     int64_t rows, least, most, row_most;

@@ -1,4 +1,5 @@
-/* tests/unit/io/test_input_dense.c - dense matrices that are read window by window.
+/* tests/unit/io/test_input_dense.c - dense matrices that are read window by window. A
+   window is the part of the text that is in memory.
 
    The input is a pipe or compressed. */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* tests/unit/io/test_input_windows.c - sparse matrices that are read window by window.
+/* tests/unit/io/test_input_windows.c - sparse matrices that are read window by window. A
+   window is the part of the text that is in memory.
 
    A pipe or a compressed file must give the matrix, or the error message, that a mapped
    file gives. */
@@ -52,8 +53,8 @@ static void check_same(const hybrid_csr *A, const hybrid_csr *B)
     assert_memory_equal(A->val, B->val, (size_t)A->nnz * 8);
 }
 
-/* All ways of reading must give the same matrix. Only windows of the text may be in
-   memory. */
+/* All ways of reading must give the same matrix. Unless the file is mapped, only a window
+   of the text may be in memory. */
 static void check_ways(int ascending)
 {
     const text t = make_entries(10000, 12, ascending);

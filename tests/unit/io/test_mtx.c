@@ -322,7 +322,7 @@ static void allocations_fail(void **state)
         assert_int_equal(A.rows, -1);
     }
     io_ctx->memory.failures = 0;
-    assert_true(failed >= 10); /* at least 8 arrays and 3 results */
+    assert_true(failed >= 10); /* allocations: at least 8 arrays and 3 results */
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 /* tests/unit/io/test_mtx_blocks.c - the Matrix Market reader with all sizes of blocks and
    numbers of threads.
 
-   Blocks, buckets and threads must not change the result. */
+   Blocks (lines of text that a worker reads at a time), buckets (neighbouring rows that a
+   worker sorts at a time) and threads must not change the result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

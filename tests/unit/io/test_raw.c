@@ -306,7 +306,7 @@ static void each_allocation_may_fail(void **state)
     }
     io_ctx->memory.failures = 0;
     assert_int_equal(status, HYBRID_OK);
-    assert_true(failed > 6); /* three arrays with two names each */
+    assert_true(failed > 6); /* allocations: three arrays with two names each */
     check_same(&A, &B);
     hy_csr_free(io_ctx, &B);
     matrix_free(&A);

@@ -102,8 +102,8 @@ static void assert_same(const hy_profile *p, const hy_profile *q)
         assert_int_equal(p->ends[i / HY_ENDS_ROWS], q->ends[i / HY_ENDS_ROWS]);
 }
 
-/* The profile must not depend on whether workers or the callback count. The callback is
-   not asked if a row is too long. */
+/* The profile must not depend on who counts: workers, or the callback of a hy_counter.
+   The callback is not asked if a row is too long. */
 static void check_counter(const hybrid_csr *A, const hybrid_csr *B, const hy_profile *p)
 {
     uint32_t *products = malloc((size_t)(A->rows + 1) * sizeof *products);

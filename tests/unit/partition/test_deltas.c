@@ -81,7 +81,7 @@ static void the_most_that_can_be(void **state)
     free(packed);
 }
 
-/* Columns of a stencil's row take 1.25 bytes each. */
+/* Columns that differ by less than 256, as in a stencil's row, take 1.25 bytes each. */
 static void neighbours_take_a_byte(void **state)
 {
     void *packed = poison_block(hy_deltas_bound(MOST) + HY_DELTA_BEHIND);

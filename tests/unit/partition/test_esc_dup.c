@@ -60,8 +60,10 @@ static int64_t nnz_used(const hybrid_csr *A, const hybrid_csr *B)
     return nnz;
 }
 
-/* Checks (nnz_A + nnz_B) / nb + nnz(C'_block) <= 0.9 M / np for each block. Returns the
-   maximum of the ratio of left to right side. */
+/* Checks (nnz_A + nnz_B) / nb + nnz(C'_block) <= 0.9 M / np for each block, where nb is
+   the number of blocks, M the number of entries that fit the budget, and nnz(C'_block)
+   the scalar products of a block. Returns the maximum of the ratio of left to right
+   side. */
 static double check_inequality(const hybrid_csr *A, const hybrid_csr *B,
                                const hy_chunk *chunks, int64_t nb, size_t budget, int np)
 {

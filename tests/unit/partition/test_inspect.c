@@ -50,9 +50,9 @@ static void ranges_are_differences(void **state)
     case_free(&c);
 }
 
-/* The ratio is exact if there are no more scalar products than samples. Otherwise it is
-   close, or lower because rows with very many scalar products count with their upper
-   bound. */
+/* The ratio of scalar products to entries of C is exact if there are no more scalar
+   products than samples. Otherwise it is close, or lower because rows with very many
+   scalar products count with the upper bound of their entries. */
 static void ratio_is_estimated(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void ratio_is_estimated(void **state)
 }
 
 /* A row with three million scalar products in 1500 columns is too expensive to count, and
-   counts with its upper bound. */
+   counts with the upper bound of its entries. */
 static void costly_row_stands_at_its_bound(void **state)
 {
     const int64_t n = 2000, cols = 1500;

@@ -1,4 +1,5 @@
-/* tests/unit/partition/test_merge_cuts.c - tiles of the merge path.
+/* tests/unit/partition/test_merge_cuts.c - tiles of the merge path, the list of all
+   entries and all ends of rows (partition/format/merge.h).
 
    Tiles have equal sizes, follow each other without gaps, and do not depend on the
    chunks. */
@@ -74,8 +75,8 @@ static void pack(const hy_problem *problem, hy_merge_shape shape, int64_t begin,
     out->view   = hy_packed_merge(&out->job, shape);
 }
 
-/* Returns the item of A (rows plus entries) at which tile t of the chunk would begin if
-   the tile were whole. */
+/* Returns the item of A (an entry or the end of a row) at which the whole matrix's tile
+   begins that tile t of the chunk is, or is a part of. */
 static int64_t item_of(const packed *p, const hybrid_csr *A, int64_t t)
 {
     const hy_merge_cut *cut = &p->view.cut[t];
@@ -83,7 +84,8 @@ static int64_t item_of(const packed *p, const hybrid_csr *A, int64_t t)
            cut->lead;
 }
 
-/* Checks that 2^log_parts smaller shares per share cover the whole tile. */
+/* Checks that the shares of a tile, each divided into 2^log_parts parts, cover the whole
+   tile. */
 static void check_parts(const hy_merge_cut *c, int64_t items, int shares)
 {
     assert_int_equal(hy_merge_part(c->share, 0), c->share);
@@ -148,8 +150,8 @@ static void check_pieces(const packed *p)
     assert_int_equal(next, v->pieces);
 }
 
-/* Checks that every cut in a row has the tiles of that row, and that no tile is marked as
-   done. */
+/* Checks that every cut inside a row names the first and last tile with a piece of that
+   row, and that no piece counts as finished. */
 static void check_joins(const packed *p, hy_merge_shape shape)
 {
     const hy_merge_view *v = &p->view;
@@ -166,7 +168,8 @@ static void check_joins(const packed *p, hy_merge_shape shape)
     }
 }
 
-/* Checks the last entry of each row in the tile that ends the row. */
+/* Checks the last entry of each row, counted from the first entry of the tile that ends
+   the row. */
 static void check_last(const packed *p, hy_merge_shape shape)
 {
     const hy_merge_view *v = &p->view;

@@ -191,7 +191,8 @@ static void packs_are_slices(void **state)
             check_case(i, kinds[k]);
 }
 
-/* The matrices are several pieces long; A and B are the same matrix. */
+/* The matrices are so long that workers pack them in several pieces. A and B are the same
+   matrix. */
 static void large_packs_are_slices(void **state)
 {
     hybrid_csr A;
@@ -207,7 +208,7 @@ static void large_packs_are_slices(void **state)
     matrix_free(&A);
 }
 
-/* A chunk that was cut for another pattern must not write beyond its block. */
+/* A chunk that was cut for another pattern must not write beyond its block of memory. */
 static void other_patterns_are_refused(void **state)
 {
     test_case c;

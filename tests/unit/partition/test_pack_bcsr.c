@@ -9,7 +9,7 @@
 #include "tests/support/inputs/blocked.h"
 #include "tests/support/engines/group.h"
 
-/* Visits blocks as the kernel does: a group of lanes per block row. */
+/* Visits blocks as the kernel does: a group of GPU lanes (threads) for each block row. */
 static void read_pack(blocked_reader *r)
 {
     const hy_bcsr_view v   = hy_packed_bcsr(r->job);

@@ -1,5 +1,6 @@
-/* tests/unit/partition/test_pack_bellpack.c - the BELLPACK format contains the rows of
-   A. */
+/* tests/unit/partition/test_pack_bellpack.c - the BELLPACK format contains the rows of A.
+
+   In this file a lane is a GPU thread, and a slice is the block rows of some lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +23,8 @@ static hybrid_status pack(hy_job *job)
     return hy_pack_bellpack(job, &rules);
 }
 
-/* Checks a slice: it follows the previous one, rows get shorter within it, and several
-   lanes share a long row. */
+/* Checks a slice: it follows the previous one, block rows get shorter within it, and
+   several lanes share a long block row. */
 static void check_slice(const hy_bellpack_view *v, int64_t k)
 {
     const hy_bellpack_slice *s = &v->slice[k];
@@ -57,7 +58,7 @@ static void read_lane(blocked_reader *r, const hy_bellpack_view *v,
     }
 }
 
-/* Visits blocks as the kernel does: one or several lanes per block row. */
+/* Visits blocks as the kernel does: one lane or several for each block row. */
 static void read_pack(blocked_reader *r)
 {
     const hy_bellpack_view v = hy_packed_bellpack(r->job);
@@ -79,7 +80,7 @@ static void read_pack(blocked_reader *r)
     }
 }
 
-/* The rules give one lane per row if possible, many lanes, or some lanes. */
+/* The rules give one lane to each block row if possible, many lanes, or some lanes. */
 static const hy_bellpack_rules all_rules[] = {{1, 1000000}, {1 << 20, 1}, {16, 4}};
 
 enum { RULES = sizeof all_rules / sizeof *all_rules };

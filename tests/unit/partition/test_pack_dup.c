@@ -140,7 +140,7 @@ static void large_packs_too(void **state)
     }
 }
 
-/* A chunk that was cut for another pattern must not write beyond its block. */
+/* A chunk that was cut for another pattern must not write beyond its block of memory. */
 static void other_patterns_are_refused(void **state)
 {
     test_case c;

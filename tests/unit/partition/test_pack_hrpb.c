@@ -1,4 +1,8 @@
-/* tests/unit/partition/test_pack_hrpb.c - the HRPB format contains the rows of A. */
+/* tests/unit/partition/test_pack_hrpb.c - the HRPB format contains the rows of A.
+
+   A row panel (16 rows) consists of blocks of 16 columns, which need not be neighbours. A
+   block has four bricks of four columns, and a bit for each of its elements. A unit is
+   the work of one warp: a row panel, or a part of one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -285,8 +289,8 @@ static void packs_are_slices(void **state)
         }
 }
 
-/* The matrix is several pieces long, with blocks of 3 x 3, a long row, and scattered
-   entries. */
+/* The matrix is so long that workers pack it in several pieces. It has blocks of 3 x 3, a
+   long row, and scattered entries. */
 static void large_packs_are_slices(void **state)
 {
     builder b = build_start(20000, 20000);
@@ -304,7 +308,7 @@ static void large_packs_are_slices(void **state)
     matrix_free(&A);
 }
 
-/* The matrix is dense: all blocks are full, and each element has a pattern bit. */
+/* The matrix is dense: all blocks are full, and the bit of each element is set. */
 static void dense_rows_fill_their_bricks(void **state)
 {
     builder b = build_start(16, 32);

@@ -24,7 +24,8 @@ extern const hy_backend_ops hy_host_backend_ops;
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-static int64_t segment; /* limit of the variant below; tests change it */
+static int64_t segment; /* maximum entries of a segment in the variant below; tests change
+                           it */
 
 static hy_tiled_rules rules_for(const hy_features *f)
 {
@@ -55,7 +56,7 @@ static void check_x(const hy_job *job, const int64_t *rank)
                         dense_at(X, r, job->chunk->col_begin + j));
 }
 
-/* Returns 1 if the rows were sorted. */
+/* Packs and checks a chunk. Returns 1 if its rows were sorted. */
 static int check_pack(const hy_problem *problem, const hy_chunk *chunk)
 {
     const hy_tiled_rules rules = rules_for(&chunk->features);
@@ -82,7 +83,7 @@ static int check_pack(const hy_problem *problem, const hy_chunk *chunk)
 }
 
 /* Checks the pack of all rows, of chunks of some rows, and of chunks with a quarter of
-   the memory. Returns how many chunks were sorted. */
+   the memory. Returns in how many chunks rows were sorted. */
 static int64_t check_packs(const hy_problem *problem, const hy_profile *profile,
                            int gathered)
 {
@@ -162,7 +163,8 @@ static hybrid_csr band(int64_t rows, int64_t step, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Each row panel needs about `width` rows of X: one tile, exactly, or one more. */
+/* Each row panel needs `width` rows of X. Tests choose widths that need one tile, that
+   fill tiles exactly, or that need one row more. */
 static hybrid_csr spread(int64_t rows, int64_t width, test_kind kind)
 {
     builder b = build_start(rows, width);
@@ -237,7 +239,8 @@ static void long_and_empty_rows_are_whole(void **state)
 {
     (void)state;
     check_all(skewed(3000, 9000, kinds[0]), kinds[0]);
-    check_all(skewed(700, 70000, kinds[1]), kinds[1]); /* X has several slabs */
+    /* X has several slabs (ranges of rows) */
+    check_all(skewed(700, 70000, kinds[1]), kinds[1]);
 }
 
 /* Sorting restores a permuted band. A band in order and random rows are not sorted. */

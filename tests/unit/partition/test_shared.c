@@ -20,7 +20,8 @@ static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
 static const hybrid_order orders[] = {HYBRID_ROW_MAJOR, HYBRID_COL_MAJOR};
 
-/* Returns the offset of a region in the image. */
+/* Returns the offset, in bytes, of a region in the image. Regions are the three arrays of
+   B, or the column blocks of X. */
 static size_t region_at(const hy_image *image, const hy_region *r)
 {
     return image->form == HY_FORM_CSR ? r->at : (size_t)r->before * r->size;
@@ -181,8 +182,8 @@ static void check_element(const hybrid_dense *X, const void *x, int64_t at, int6
     assert_true(value_at(x, X->type, at) == (j < X->cols ? dense_at(X, i, j) : 0));
 }
 
-/* Checks columns [begin, cols): those in whole cache lines, and the tail columns behind
-   all rows. */
+/* Checks columns [begin, cols) as a kernel sees them: those in whole cache lines, and the
+   rest (tail columns), which lie behind all rows. */
 static void check_view(const hy_problem *p, int64_t begin)
 {
     const hybrid_dense *X = p->X;
@@ -302,7 +303,8 @@ static void panels_are_moved(void **state)
     }
 }
 
-/* Checks that a slab has its columns one after the other. */
+/* Checks that a slab, a range of HY_X_SLAB rows of X, has its columns one after the
+   other. */
 static void check_slabs(const hybrid_dense *X)
 {
     hy_problem p         = problem_of(X, HY_FORM_SLABS, 0);

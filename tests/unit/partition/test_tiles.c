@@ -25,7 +25,8 @@ static double estimate(builder *b)
     return fill;
 }
 
-/* Groups of `same` rows have the same 6 columns. */
+/* Returns the estimate for a matrix in which `same` consecutive rows have the same 6
+   columns. */
 static double fill_of(int64_t rows, int64_t same)
 {
     builder b = build_start(rows, 30000);
@@ -46,7 +47,7 @@ static void fill_is_what_rows_share(void **state)
             assert_true(fill_of(rows, same) == (double)same / 16);
 }
 
-/* The matrix has four rows of a row panel. */
+/* The matrix has only 4 of the 16 rows of a row panel. */
 static void last_panel_counts_as_16_rows(void **state)
 {
     (void)state;

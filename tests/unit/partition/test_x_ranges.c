@@ -32,7 +32,9 @@ static int64_t cut(const hybrid_csr *A, int64_t rows, int64_t panels, hy_chunk *
     return count;
 }
 
-/* Returns the expected `needs` of a chunk, from all its entries. */
+/* Returns the expected `needs` of a chunk: it needs no row of B or X from this one on.
+   With with_own it also needs the rows with its own numbers. All entries of the chunk are
+   examined. */
 static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
 {
     const int64_t *row_ptr = A->row_ptr;
@@ -44,7 +46,8 @@ static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
     return needs;
 }
 
-/* Checks the same result if the profile has the ends of blocks of rows. */
+/* Checks that the result is the same if the profile knows the last columns of blocks of
+   rows (hy_profile.ends). */
 static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
                             int64_t count)
 {
@@ -67,8 +70,8 @@ static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
     matrix_free(&B);
 }
 
-/* Checks that `needs` is exact, but all rows if it is in the last 32nd. Returns how many
-   chunks need less than all rows. */
+/* Checks that `needs` is exact; it may be all rows if the exact number is within the last
+   32nd of them. Returns how many chunks need less than all rows. */
 static int check(const hybrid_csr *A, int64_t rows, int64_t panels, int with_own)
 {
     hy_chunk chunks[MOST];
@@ -114,8 +117,8 @@ static void bands_need_what_they_touch(void **state)
     matrix_free(&A);
 }
 
-/* For a ring of rows `first` and `needs` are exact. `first` also covers all later
-   chunks. */
+/* For a ring of rows, `first` (the first row of X that the chunk or a later one needs)
+   and `needs` are exact. */
 static void check_band(const hybrid_csr *A, int64_t rows)
 {
     hy_chunk chunks[MOST];
@@ -157,7 +160,8 @@ static void a_window_knows_both_ends(void **state)
     matrix_free(&A);
 }
 
-/* Checks the extent of a range of rows against all its entries. */
+/* Checks the extent of a range of rows (its first column, and the one after its last)
+   against all its entries. */
 static void check_extents(const hybrid_csr *A, const hy_extents *extents, int64_t begin,
                           int64_t end)
 {

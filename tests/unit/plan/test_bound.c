@@ -89,7 +89,8 @@ static void cores_or_their_memory_bound_the_host(void **state)
     w.engine->host->measured.mem_Bps = 1e18;
     const hybrid_report r            = usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0);
     assert_int_equal(r.bound, HYBRID_CORES);
-    const double all = (double)r.host_bytes / r.total_s; /* and rates around it */
+    /* bytes per second; the loop tries rates from a quarter of it to 16 times */
+    const double all = (double)r.host_bytes / r.total_s;
     for (double part = 0.25; part < 16; part *= 1.25) {
         w.engine->host->measured.mem_Bps = all * part;
         usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0); /* checks its report */

@@ -184,7 +184,8 @@ static void a_device_is_measured_and_the_file_is_used(void **state)
     snprintf(path, sizeof path, "%s", io_temp("device.rates"));
     assert_int_equal(hy_calibrate(engine, path, &set, listen, &t, &found), HYBRID_OK);
     assert_int_equal(t.count, 6);
-    assert_int_equal(t.steps, 3 + 2); /* problems and places */
+    assert_int_equal(t.steps,
+                     3 + 2); /* three problems, and two places: device and host */
     assert_int_equal(found.products, 6);
     assert_string_equal(found.path, path);
     assert_string_equal(found.device.name, "a device made of host memory");
@@ -193,7 +194,8 @@ static void a_device_is_measured_and_the_file_is_used(void **state)
     for (int64_t i = 0; i < t.count; i++)
         assert_true(t.timing[i].rows_s > 0 && t.timing[i].merge_s > 0);
     assert_true(t.timing[0].columns == 1 && t.timing[1].columns == 5);
-    assert_true(near(t.timing[2].row_mean, (30 * 9 - 20) / 30.0)); /* band:30,4 */
+    /* mean row of band:30,4 */
+    assert_true(near(t.timing[2].row_mean, (30 * 9 - 20) / 30.0));
     assert_true(near(t.timing[2].rows_model_s, 3e-8 * 250));
     assert_true(near(t.timing[2].merge_model_s, 3e-9 * (8 * 250 + 300)));
     check_rules(&t, &found);

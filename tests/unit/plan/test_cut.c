@@ -17,7 +17,8 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 enum { COLUMNS = 40, LEAST_KB = 8, MOST_KB = 512 };
 
-/* The layout that the plan has in the end. */
+/* The layout that the plan has in the end: X in a ring of rows, in column blocks,
+   gathered, or whole. */
 typedef enum way { WINDOW, PANELS, GATHERED, WHOLE, WAYS } way;
 
 typedef struct trying {

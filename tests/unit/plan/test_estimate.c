@@ -13,7 +13,10 @@
 #include "support/runs/pinned_runs.h"
 #include "support/engines/places.h"
 
-enum { FIELDS = 9, RESOURCES = 7 /* the first fields, without the fixed costs */ };
+enum {
+    FIELDS    = 9,
+    RESOURCES = 7 /* the first fields; the rest are fixed costs */
+};
 
 static const hy_rates device = {.h2d_Bps = 50e9, .d2h_Bps = 50e9, .mem_Bps = 4e12},
                       host   = {.mem_Bps = 80e9, .width = 10};
@@ -105,8 +108,8 @@ static void both_ways_share_the_bus(void **state)
     assert_true(s > 1.05 && s < 1.5);
 }
 
-/* Bytes that only go down at the end, and rows too short for both directions, add
-   time. */
+/* Two things add time: bytes that go down when nothing goes up any more, and rows that
+   are too short for the bus's full rate. */
 static void panels_use_one_way_at_last(void **state)
 {
     hy_estimate e       = {.up_bytes = 50e9, .down_bytes = 50e9, .chunks = 1 << 20};
@@ -132,7 +135,8 @@ static void the_host_has_no_bus(void **state)
 
 /* ---- reports ---- */
 
-/* The prediction of a run is its estimate plus the time that had passed before. */
+/* Returns 1 if the predicted time of a run is its estimate plus the time that had passed
+   before. */
 static int says(const hybrid_report *r, const hybrid_plan *plan,
                 const hy_circumstances *found)
 {

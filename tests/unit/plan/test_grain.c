@@ -40,8 +40,8 @@ static hybrid_plan *plan_of(hybrid_engine *engine, const hybrid_csr *A, int spar
     return plan;
 }
 
-/* If a chunk costs much beside its work, there is one chunk. If it costs nothing, there
-   are many. */
+/* If one launch takes a second, there is one chunk. If a launch costs nothing, there are
+   many. */
 static void what_a_chunk_costs_decides(void **state)
 {
     hybrid_csr A;

@@ -114,7 +114,7 @@ static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr 
 }
 
 /* Planning inspects no more than needed to choose between host and device. With a slow
-   bus the sizes are enough, also if rows are so long that they are summed in segments. */
+   bus the sizes are enough, also if rows are so long that they are cut into segments. */
 static void planning_looks_as_far_as_it_may_gain(void **state)
 {
     hybrid_engine *engine = weighed_open(64 << 20);

@@ -197,7 +197,8 @@ static int64_t largest_work(const product *p)
 
 static void every_row_is_claimed_once_and_shares_are_kept(void **state)
 {
-    static const double shares[] = {0, 0.2, 0.5, 1, 2}; /* the last: the device alone */
+    /* shares of the host; 2: the device alone */
+    static const double shares[] = {0, 0.2, 0.5, 1, 2};
 
     (void)state;
     for (unsigned seed = 1; seed < 40; seed++)

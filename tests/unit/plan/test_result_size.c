@@ -111,7 +111,8 @@ static void small_products_are_exact(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* `least`, from which a product is refused, must not exceed the entries of C. */
+/* `least`, the lower bound of entries with which a product is refused, must not exceed
+   the entries of C, nor be less than half of them. */
 static void least_is_not_too_much(void **state)
 {
     hybrid_engine *engine = open_host(1, 0);
@@ -161,8 +162,7 @@ static void count_event(void *user, const hybrid_event *event)
     ++*(int *)user;
 }
 
-/* `in_files`: 1, A is in a file; 2, B. Parts are small, so that operands stay in their
-   files. */
+/* Checks that A*A is refused. Bits of `in_files`: 1, A is in a file; 2, B. */
 static void refuse(hybrid_engine *engine, const hybrid_csr *matrix, int in_files)
 {
     const hybrid_operand A = stored_csr(engine, "a", matrix, in_files & 1);
@@ -186,7 +186,8 @@ static void refuse(hybrid_engine *engine, const hybrid_csr *matrix, int in_files
     close_operand(B);
 }
 
-/* Operands stay in their files or are read completely. C takes 90.7 MiB. */
+/* C takes 90.7 MiB, of which the host's budget is about half. With small pieces operands
+   stay in their files, otherwise they are read completely. */
 static void what_does_not_fit_is_refused_at_once(void **state)
 {
     hybrid_engine *engine = open_host(2, 48 * MIB);

@@ -203,7 +203,7 @@ static void engine_options_of_other_versions(void **state)
     options.more[0] = 1;
     assert_int_equal(hybrid_engine_create(&options.now, &other), HYBRID_BAD_ARGUMENT);
     assert_non_null(strstr(message, "engine options: byte "));
-    message[0]              = 0; /* such a struct does not reach its message field */
+    message[0]              = 0; /* so short a struct has no message field */
     options.now.struct_size = hy_engine_options_struct.first - 1;
     assert_int_equal(hybrid_engine_create(&options.now, &other), HYBRID_BAD_ARGUMENT);
     assert_string_equal(message, "");

@@ -15,7 +15,8 @@ static int near(double a, double b)
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-/* Merge is faster in trials 1, 2 and 4. */
+/* Each trial has a number x, and the seconds of the variants rows and merge. Merge is
+   faster in trials 1, 2 and 4. */
 static const hy_trial trials[] = {
     {2, 3, 1}, {4, 2, 1}, {8, 1, 4}, {16, 9, 8}, {32, 1, 2}};
 
@@ -25,7 +26,7 @@ static void a_rule_is_held_against_the_faster(void **state)
     const hybrid_rule never = hy_rule_at(trials, 5, 1);
     assert_true(near(never.accuracy, 0.4));
     assert_true(near(never.slowdown, pow(3 * 2 * 9.0 / 8, 0.2)));
-    const hybrid_rule some = hy_rule_at(trials, 5, 8); /* merge below 8 only */
+    const hybrid_rule some = hy_rule_at(trials, 5, 8); /* merge where x < 8 */
     assert_true(near(some.accuracy, 0.8) && near(some.slowdown, pow(9.0 / 8, 0.2)));
     const hybrid_rule always = hy_rule_at(trials, 5, 100);
     assert_true(near(always.accuracy, 0.6) && near(always.slowdown, pow(8, 0.2)));

@@ -138,8 +138,9 @@ static void close_traced(void)
     hybrid_engine_destroy(engine);
 }
 
-/* Each thread has one lane: overlapping bars would be in a second lane, called "cpu1
-   (2)". The bars contain all flops. */
+/* Checks the trace, in which a lane is a row of bars. Each thread has one lane:
+   overlapping bars would be in a second one, called "cpu1 (2)". The bars contain all
+   flops. */
 static void check_trace(int64_t flops)
 {
     const char *path = io_temp("trace.json");
@@ -227,7 +228,8 @@ static void spmm_has_a_lane_for_each_worker(void **state)
         }
 }
 
-/* Each run numbers its chunks from 0: arrows must not lead from one run to another. */
+/* Each run numbers its chunks from 0: the arrows that connect the bars of a chunk must
+   not lead from one run to another. */
 static void several_runs_share_a_trace(void **state)
 {
     (void)state;
@@ -256,7 +258,7 @@ static void own_events_go_to_own_lanes(void **state)
     (void)state;
     open_traced();
     hybrid_trace_add(trace, &event);
-    event.begin_ns = 2000; /* overlaps */
+    event.begin_ns = 2000; /* overlaps the first event */
     hybrid_trace_add(trace, &event);
     event.begin_ns = 3000;
     event.end_ns   = 4001;

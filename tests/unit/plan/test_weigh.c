@@ -99,7 +99,7 @@ static void columns_that_do_not_fit_are_weighed(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* The device holds X of a band in a ring of rows. */
+/* X of a band passes through the device in a ring of rows: the device computes. */
 static void not_if_x_passes_through(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;
@@ -119,7 +119,8 @@ static void not_if_x_passes_through(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* With a slow bus the device is slower even then, unless X and Y are column-major. */
+/* X of a band could pass through the device, too, but the bus is slow: the host computes,
+   unless X and Y are column-major. */
 static void a_window_is_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
