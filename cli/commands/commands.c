@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No number of arguments is accepted, because main() finds the command first. */
+/* The program without a command accepts no number of arguments (2 to 1), because main()
+   has looked for a command before. */
 const cli_command cli_program = {
     .name        = "",
     .bit         = CLI_PROGRAM,
