@@ -1,9 +1,9 @@
 /* gpu/spgemm/spgemm_cuda_dense.cu - C = A*B on the GPU for a C with few columns: dense
    sums.
 
-       multiply()  blocks take equal parts of A's entries and add up their products, one
-   row of C after another; the sums of several parts for a row are added in order finish()
-   stores the existing sums of each row in CSR
+   multiply()  blocks take equal parts of A's entries and add up their products, one row
+               of C after another; the sums of several parts for a row are added in order
+   finish()    stores the existing sums of each row in CSR
 
    A product here is a scalar product, and a lane a GPU thread of a warp. A part may begin
    and end within a row, so that a row with half of all entries of A occupies half of the

@@ -1,7 +1,8 @@
 /* gpu/spgemm/spgemm_cuda_esc.cu - C = A*B on the GPU: expand, sort, compress.
 
-       multiply()  counts scalar products, puts rows into bins by them, expands the long
-   rows finish()    sorts by column within rows, adds equal columns, closes the gaps
+   multiply()  counts scalar products, puts rows into bins by them, expands the long
+               rows
+   finish()    sorts by column within rows, adds equal columns, closes the gaps
 
    esc_sort.cu has both steps, and esc_work.cuh explains bins. Rows that a warp or a block
    sorts are never expanded in memory: their products are computed where they are

@@ -1,8 +1,8 @@
 /* gpu/spgemm/spgemm_cuda_hash.cu - C = A*B on the GPU: each row on its own, in shared
    memory.
 
-       multiply()  puts rows in bins and computes them, each sorted, with gaps between
-   rows finish()    closes the gaps
+   multiply()  puts rows in bins and computes them, each sorted, with gaps between rows
+   finish()    closes the gaps
 
    A product here is a scalar product. The position of a column in its row is its rank,
    the number of lower columns, in the bitmap of the row's columns, so ranking replaces a
