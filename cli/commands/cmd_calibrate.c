@@ -36,8 +36,7 @@ static void put_rule(const char *what, const hybrid_rule *rule)
             100 * (rule->slowdown - 1));
 }
 
-/* Prints the rules that choose between the variants merge and rows. A rule that always
-   chooses the faster one is 100 % right and 0 % slower. */
+/* Prints the rules. A perfect rule is 100 % right and 0 % slower. */
 static void put_rules(const hybrid_calibration *found)
 {
     char fitted[64], scaled[64];

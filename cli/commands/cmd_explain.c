@@ -75,8 +75,7 @@ static void print_result(const cli_job *job)
            cli_count(r->flops / 2).s);
 }
 
-/* Prints whether C fits memory, for a product without a plan. With a plan, the plan's own
-   text says this. */
+/* Prints whether C fits memory, for a product without a plan. Plans say so, too. */
 static void print_sparse_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);

@@ -15,10 +15,7 @@
 #include "cli/output/signals.h"
 #include "cli/output/summary.h"
 
-enum {
-    TRIALS = 10
-}; /* rounds of the verification; a wrong row passes all with
-      probability at most 2^-10 */
+enum { TRIALS = 10 }; /* a wrong row passes all trials with probability 1/1024 */
 
 typedef struct multiply {
     cli_job job;
@@ -63,8 +60,7 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
-/* A result is computed if it is predicted to need at most SURE times the free memory: the
-   prediction may be too high. */
+/* Factor of memory up to which a result is tried, because estimates may be wrong. */
 static const double SURE = 1.25;
 
 static int plan(multiply *m)
@@ -97,8 +93,7 @@ static hybrid_status run_plan(cli_job *job)
     return status == HYBRID_OK ? hybrid_plan_report(job->plan, &job->report) : status;
 }
 
-/* Runs the product once. The last result is freed first, so that at most one result
-   counts against the budget. */
+/* Runs the product once. The last result is freed first, so that budgets hold one. */
 static int run_once(cli_job *job)
 {
     hybrid_csr_free(job->engine, &job->C);

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The program without a command accepts no number of arguments (2 to 1), because main()
-   has looked for a command before. */
+/* No number of arguments is accepted, because main() finds the command first. */
 const cli_command cli_program = {
     .name        = "",
     .bit         = CLI_PROGRAM,

@@ -10,8 +10,7 @@ typedef struct cli_fit {
     int64_t budget; /* bytes; 0 without a budget */
 } cli_fit;
 
-/* Returns what the result needs and what is free. The job must have a plan or a
-   prediction, and must not have run. */
+/* The job must have a plan or a prediction, and must not have run. */
 cli_fit cli_fit_of(const cli_job *job);
 
 /* Returns CLI_MEMORY, with a sentence and advice, if the result exceeds the free memory

@@ -24,9 +24,9 @@ void cli_job_pause(cli_job *job)
     job->cpu_ns = cpu_now_ns();
 }
 
-/* Returns the resource that bound a step: HYBRID_RESOURCES, which stands for a file, if
-   the step read or wrote one and cores were busy for less than half of its `ns`
-   nanoseconds; else the cores. */
+/* Returns what bound a step. It is a file (HYBRID_RESOURCES, none of the library's) if
+   the step read or wrote and cores were busy for less than half of its time; else the
+   cores. */
 static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t ns)
 {
     const int on_file = strncmp(stage, "read", 4) == 0 || strncmp(stage, "write", 5) == 0;

@@ -51,8 +51,7 @@ void cli_job_close(cli_job *job);
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
                                const char *rates, int *code);
 
-/* Begins the next step now. CPU time since the end of the last step belongs to
-   neither. */
+/* Begins the next step now, later than the last one ended. */
 void cli_job_pause(cli_job *job);
 
 /* Ends a step of this program: adds it to the trace and returns its seconds. */

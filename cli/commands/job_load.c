@@ -1,5 +1,5 @@
 /* cli/commands/job_load.c - the operands of a job: read, opened, generated and
-   transposed. */
+ * transposed. */
 #include "cli/commands/job_load.h"
 
 #include <sys/stat.h>
@@ -85,8 +85,7 @@ static int open_right(cli_job *job)
                                   job->type);
 }
 
-/* Loads the right operand: a matrix that the user names, an X that the options describe,
-   or none, which means A itself. Sets right_name to what it is. */
+/* B as it is named, or as the options make it; right_name says which. */
 static int load_right(cli_job *job)
 {
     const cli_options *o = job->options;

@@ -12,8 +12,7 @@ enum { TRIES = 100, PAUSE_NS = 10000000 };
 
 /* ---- bytes ----------------------------------------------------------------------- */
 
-/* Copies what a pipe contains now to `text`; tee() duplicates it without consuming it.
-   Returns its bytes, or 0 if there are none. */
+/* Copies the contents of a pipe; tee() duplicates them without consuming them. */
 static size_t peek_once(int fd, char *text, size_t room)
 {
     int ends[2];
@@ -28,8 +27,8 @@ static size_t peek_once(int fd, char *text, size_t room)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* Repeats peek_once() until the text has a complete line or fills `room`, or TRIES times,
-   because a program may write its first line in several pieces. */
+/* Repeats until the text has a complete line or TRIES is reached, because a program may
+   write its first line in several pieces. */
 static size_t peek_pipe(int fd, char *text, size_t room)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -43,8 +42,7 @@ static size_t peek_pipe(int fd, char *text, size_t room)
     return bytes;
 }
 
-/* Copies the first bytes of a file or pipe. Does not move the offset of the
-   descriptor. */
+/* Does not move the offset of the descriptor. */
 static size_t peek_descriptor(int fd, char *text, size_t room)
 {
     struct stat st;

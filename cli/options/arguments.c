@@ -85,8 +85,7 @@ static int tell_owners(const cli_command *command, const char *name)
     return owners.count > 0;
 }
 
-/* Prints the options of the command that begin with `name`. Returns 0 if fewer than two
-   do. */
+/* Prints the options of the command that begin with `name`. Returns 0 if < 2. */
 static int tell_ambiguous(const cli_command *command, const char *name)
 {
     list matches = {0};

@@ -67,7 +67,7 @@ static int claim_standard(cli_output *out)
 }
 
 /* Checks a device or a pipe. It has no partial file, and is not opened yet because
-   opening may block, and the program at its other end would notice. */
+   opening may block or be noticed. */
 static int claim_special(const struct stat *st, cli_output *out)
 {
     if (S_ISDIR(st->st_mode))
@@ -154,8 +154,7 @@ static int lock_partial(cli_output *out)
     }
 }
 
-/* Makes the name of the partial file and adds it to `partials` before the file exists, so
-   that a signal handler can remove the file at any moment. */
+/* Adds the name to the list before the file exists, so that a signal finds it. */
 static int claim_partial(cli_output *out)
 {
     char *stem = make_stem(out->path);

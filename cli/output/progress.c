@@ -101,8 +101,7 @@ void cli_progress_begin(const hybrid_report *plan)
     line.flops = plan->flops;
 }
 
-/* Returns the time that is left at the speed so far, or "?" at the beginning. `done` is
-   the part that is done, 0 to 1; it took `seconds`. */
+/* Returns the seconds that are left at the speed so far. */
 static cli_text time_left(double done, double seconds)
 {
     const cli_text unknown = {"?"};

@@ -70,9 +70,8 @@ static void put_times(const cli_job *job)
     fputc('\n', stderr);
 }
 
-/* Prints the bytes copied, and the bytes predicted for the plan's schedule and for the
-   other one: B or X whole on the device ("resident"), or its rows gathered with each
-   chunk. */
+/* Prints the bytes copied, with the predictions for the plan's schedule and for the
+   alternative (resident or gathered). */
 static void put_moved(const hybrid_report *r)
 {
     if (r->h2d_bytes + r->d2h_bytes == 0)

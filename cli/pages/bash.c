@@ -59,8 +59,7 @@ static void put_value(FILE *to, const cli_option *option)
     fputs(";;\n", to);
 }
 
-/* Writes the case for a word that does not follow an option with a value: an option, a
-   kind, or a file. */
+/* Completes an argument: the word does not follow an option with a value. */
 static void put_arguments(FILE *to, const cli_command *command)
 {
     fputs("        *) if [[ $cur == -* ]]; then words='", to);
