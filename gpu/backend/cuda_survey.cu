@@ -1,13 +1,13 @@
 /* gpu/backend/cuda_survey.cu - surveys operands in device memory for planning: checks
    them and counts entries and scalar products.
 
-   Some thread blocks count rows of A, others compute randomly drawn rows of C. Each block
-   writes one record (hy_survey), and the block that ends last adds up the records in
-   order. The drawn rows estimate nnz(C) / scalar products. A row is drawn with a
-   probability proportional to its entries in A, so its scalar products and its entries of
-   C are weighted by the inverse of that number. A block inserts the columns of a drawn
-   row into a hash set in shared memory; for a long row, only columns with a hash that
-   begins with zeros. */
+   Some thread blocks count rows of A, others rows of C that are drawn as a sample. Each
+   block writes one record (hy_survey), and the block that ends last adds up the records
+   in order. The drawn rows estimate nnz(C) / scalar products. They are the rows of evenly
+   spaced entries of A: a row is drawn in proportion to its entries in A, so its scalar
+   products and its entries of C are weighted by the inverse of that number. A block
+   inserts the columns of a drawn row into a hash set in shared memory; for a long row,
+   only columns with a hash that begins with zeros. */
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_backend.cuh"
 #include "gpu/backend/cuda_scan.cuh"
