@@ -55,8 +55,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
         const int32_t j = next;
         col += s.lanes;
         if (step + 1 < steps)
-            next =
-                *col; /* is loaded in advance, so that loading x need not wait for it */
+            next = *col; /* early, so that loading x need not wait for it */
         blocks::add_block<T, ROWS, COLS>(val, s.lanes, o.x + j, sum);
         val += int64_t(s.lanes) * (ROWS * COLS);
     }

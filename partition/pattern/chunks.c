@@ -44,10 +44,7 @@ static size_t device_bytes(const hy_cut *cut, const hy_features *f)
 
 int hy_chunk_is_counted(const hy_features *f)
 {
-    enum {
-        LIMIT = INT32_MAX - 65536
-    }; /* numbers of threads past the end of a kernel's
-          range still fit 32 bits */
+    enum { LIMIT = INT32_MAX - 65536 }; /* thread numbers past the range fit 32 bits */
 
     return f->products <= LIMIT && f->out_bound <= LIMIT && f->nnz <= LIMIT &&
            f->gather_nnz <= LIMIT && f->rows <= LIMIT;

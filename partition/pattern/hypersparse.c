@@ -7,11 +7,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum {
-    ROWS    = 1 << 14,
-    ENTRIES = 1 << 16
-}; /* rows, and entries, that one worker takes at
-      a time */
+enum { ROWS = 1 << 14, ENTRIES = 1 << 16 }; /* that one worker takes at a time */
 
 typedef struct making {
     const hybrid_csr *A;
