@@ -10,11 +10,7 @@
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
 
-enum {
-    DISTANCE = 4,
-    EXPECTED = 512
-}; /* cache prefetch: rows in advance, and maximum
-      bytes of a row */
+enum { DISTANCE = 4, EXPECTED = 512 }; /* rows, and bytes of a row, of cache prefetch */
 
 /* Starts fetching a row into the CPU's caches, because the processor cannot predict which
    row is next. */

@@ -17,7 +17,7 @@
 
 enum {
     PIECE = 1 << 12, /* rows and entries that one worker inspects at a time, about 8 us */
-    FINE  = 4,       /* number of pieces below which no worker is woken */
+    FINE  = 4,       /* a worker is woken for every FINE pieces */
     MAX_PIECES = 1 << 13,
     BLOCK      = 512, /* entries of A that are summed up before their sums are assigned
                          to rows */

@@ -7,7 +7,7 @@
 
 enum {
     ROWS = 1 << 12, /* rows that one worker handles at a time, about 2 us */
-    FINE = 8        /* number of pieces of rows below which no worker is woken */
+    FINE = 8        /* a worker is woken for every FINE pieces */
 };
 
 typedef struct noting {

@@ -25,7 +25,7 @@ enum {
     NEAR_ROWS = 1 << 15, /* with fewer rows one worker makes all draws, because the sums
                             are in its cache */
     PIECE = 1 << 11,     /* products that one worker counts at a time, about 8 us */
-    FINE  = 4,           /* number of pieces below which no worker is woken */
+    FINE  = 4,           /* a worker is woken for every FINE pieces */
     SHARE = 1 << 13,  /* products of a share, the part of a row that one worker counts */
     MANY  = 1 << 12,  /* maximum entries of a row for which all columns are counted; of
                          longer rows a fraction is */
@@ -44,8 +44,8 @@ typedef struct column_set {
 } column_set;
 
 /* Rows of C that contain evenly spaced products, so that a row is drawn in proportion to
-   its products. The mean of entries / products over the draws therefore estimates nnz(C) /
-   products. */
+   its products. The mean of entries / products over the draws therefore estimates nnz(C)
+   / products. */
 typedef struct sample {
     hy_context *ctx;
     const hybrid_csr *A, *B;

@@ -14,7 +14,7 @@ enum {
                                  MIN_COUNT panels */
     PANEL_COLUMNS = 1 << 9,   /* maximum columns read of a panel, from the left */
     PIECE         = 1 << 8,   /* columns that one worker reads at a time, about 5 us */
-    FINE          = 4         /* number of pieces below which no worker is woken */
+    FINE          = 4         /* a worker is woken for every FINE pieces */
 };
 
 /* Seconds in which a core finds the next column of a panel, measured. */
