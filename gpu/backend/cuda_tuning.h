@@ -39,9 +39,9 @@ enum { HY_SPIN_THREADS = 6 };
 enum {
     HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
     HY_SPMM_TILES         = 4,     /* maximum tiles in one pass of spmm.cuda.rows */
-    HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold at least */
-    HY_SPMM_RESIDENT_MANY = 768,   /* the same minimum for kernels with several tiles in a
-                                      pass */
+    HY_SPMM_RESIDENT      = 1024,  /* minimum threads of a multiprocessor (a target) */
+    HY_SPMM_RESIDENT_MANY = 768,   /* threads that a multiprocessor should hold at
+                                      least if a pass has several tiles */
     HY_SPMM_LANES         = 1 << 17, /* number of lanes that nearly fills a device */
     HY_MOST_PASSES        = 65535, /* maximum passes over the columns of X in one grid */
     HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel */
@@ -69,7 +69,7 @@ enum {
     HY_MERGE_LEAST_ITEMS  = 256,   /* minimum items of a tile for up to two lines of X */
     HY_MERGE_LEAST_WIDE   = 96,    /* minimum items of a tile for four lines of X */
     HY_MERGE_LONGEST      = 256,   /* rows of up to this many entries are never cut */
-    HY_MERGE_VECTOR_ITEMS = 816,   /* target for the items of a tile for one column of X */
+    HY_MERGE_VECTOR_ITEMS = 816,   /* target for items of a tile for one column of X */
     HY_MERGE_VECTOR_TILES = 1024,  /* tiles for one column of X above which tiles are
                                       twice as large */
     HY_MERGE_LINES        = 4      /* minimum lines of a row of X with which tail columns
@@ -166,7 +166,7 @@ enum {
 #define HY_HRPB_TILE_F32 16.5e-9 /* f32: seconds in which a multiprocessor multiplies a
                                     block by a tile */
 #define HY_HRPB_TILE_F64 21e-9
-#define HY_HRPB_TILE_TF32 10.5e-9 /* the same for TF32; not fitted, but derived from f64 */
+#define HY_HRPB_TILE_TF32 10.5e-9 /* seconds with TF32; not fitted, but derived from f64 */
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry */
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by
                                         tile_fill */
@@ -182,7 +182,7 @@ enum {
                                sums in registers and two tiles of 24 KB in a thread
                                block */
     HY_TILED_R_F64     = 4, /* f64: R */
-    HY_TILED_IN_FLIGHT = 4, /* entries of A that a thread has requested and not yet used */
+    HY_TILED_IN_FLIGHT = 4, /* entries of A that a thread has requested, not yet used */
     HY_TILED_SMS       = 132,
     HY_TILED_LONG      = 512, /* maximum entries of a portion */
     HY_TILED_LEAST     = 32   /* minimum entries of a segment, for rows that are cut */

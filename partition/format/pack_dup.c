@@ -20,8 +20,9 @@ enum {
     BLOCK_NONZEROS  = 1 << 13, /* maximum entries of A in a block */
     OFFSET_DISTANCE = 32, /* entries of A from the cache prefetch of an offset of B to its
                              use */
-    ENTRY_DISTANCE = 8,   /* the same for a row of B */
-    FEW_ENTRIES    = 32,  /* maximum entries of a row of B that are fetched in advance;
+    ENTRY_DISTANCE = 8,   /* entries of A from the cache prefetch of a row of B to its
+                             use */
+    FEW_ENTRIES = 32,     /* maximum entries of a row of B that are fetched in advance;
                              the processor does so with the rest */
     LINE_BYTES  = 64,
     SHORT_BYTES = 128 /* maximum bytes of a row that is copied without memcpy */
