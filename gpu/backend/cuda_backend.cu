@@ -37,7 +37,8 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
-    HY_TRY(hy_cuda_works(b, "work on the device")); /* pooled blocks would not tell */
+    /* a block from the list of freed blocks would not show that the device has failed */
+    HY_TRY(hy_cuda_works(b, "work on the device"));
     return hy_blocks_alloc(&b->blocks, self, space, bytes, what, out);
 }
 
@@ -113,8 +114,10 @@ static hybrid_status lane_wait(hy_lane *self, hy_mark *mark)
     return HYBRID_OK;
 }
 
-/* Polls, because waking by interrupt was seen to take 2 ms. It spins at first if the pool
-   has enough workers, then pauses for times that grow with the time waited. */
+/* Polls for the mark, because a thread that is woken by an interrupt was seen to wake 2
+   ms late. If the pool of CPU threads has at least HY_SPIN_THREADS workers, polls without
+   a pause for HY_SPIN_NS. After that it pauses between polls for 1/16 of the time waited,
+   at least 10 us and at most 500 us. */
 static hybrid_status host_wait(hy_mark *mark)
 {
     cuda_backend *b = mark->owner;
@@ -177,7 +180,8 @@ static hybrid_status set_epoch(cuda_backend *b)
     return HYBRID_OK;
 }
 
-/* Elapsed times are floats of milliseconds, exact to 0.25 us within 4 s. */
+/* CUDA returns elapsed times as floats of milliseconds, which are exact to 0.25 us within
+   4 s. */
 static int64_t mark_ns(const hy_mark *mark)
 {
     constexpr float NEAR_MS = 4000;
@@ -251,9 +255,10 @@ static hybrid_status learn_device(cuda_backend *b)
     }
 
     b->width = p.multiProcessorCount;
-    /* code compiled from PTX has only the features of its PTX version */
+    /* code that was compiled from PTX has only the features of its PTX version */
     b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
-    /* two bits for each clock and wire; copies reach 86 % of that on Hopper */
+    /* memory moves two bits for each clock cycle and wire; copies reach 86 % of that on
+       Hopper */
     b->mem_Bps = 0.86 * 2e3 * mem_kHz * (p.memoryBusWidth / 8.0);
     b->flops   = 2e3 * core_kHz * 128.0 * b->width;
     snprintf(b->words, sizeof b->words, "%.80s, %d SMs, %.1f GiB", p.name, b->width,
@@ -261,14 +266,14 @@ static hybrid_status learn_device(cuda_backend *b)
     return HYBRID_OK;
 }
 
-/* Sets up the device. With device_bytes 0 the cap is an equal part of nine tenths of the
-   free memory; `parts` backends share it. */
+/* Sets up the device and its budget: `device_bytes`, or, if that is 0, nine tenths of the
+   free device memory divided by `parts`, the number of backends that share the device. */
 static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
 {
     hy_context *ctx = b->base.ctx;
     size_t bytes = 0, all = 0;
     HY_TRY(hy_cuda_enter(b));
-    /* first, because a failed device refuses it */
+    /* comes first, because it fails on a device that does not work */
     HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
     HY_CUDA(ctx, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
     nvtxNameCudaStreamA(b->clock, "clock");
@@ -304,7 +309,8 @@ static void close(hy_backend *self)
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops;
 
-/* Runs while the caller reads input; loading would take 5 ms of a first product. */
+/* Loads kernels in advance, normally in a thread of its own while the caller reads input.
+   Otherwise a first product would take 5 ms longer. */
 static void *load_kernels(void *arg)
 {
     cuda_backend *b = static_cast<cuda_backend *>(arg);
@@ -352,7 +358,7 @@ static void rates(const hy_backend *self, hy_rates *out)
 {
     const cuda_backend *b = hy_cuda_mine(self);
     *out                  = hy_rates{};
-    out->h2d_Bps          = 55.4e9; /* PCIe 5 x16 */
+    out->h2d_Bps          = 55.4e9; /* bytes per second of PCIe 5 with 16 lanes */
     out->d2h_Bps          = 55.3e9;
     out->mem_Bps          = b->mem_Bps;
     out->flops            = b->flops;

@@ -26,8 +26,10 @@ hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A,
                            uint64_t *out);                          /* cuda_hash.cu */
 hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s); /* cuda_survey.cu */
 enum {
-    HY_CUDA_SURVEYORS    = 264, /* maximum blocks that count; each writes a record */
-    HY_CUDA_DRAWS        = 128, /* blocks that draw rows of C */
+    HY_CUDA_SURVEYORS = 264, /* survey: maximum thread blocks that count rows of A;
+                                each writes a record */
+    HY_CUDA_DRAWS = 128,     /* survey: thread blocks that each count one sampled row
+                                of C */
     HY_CUDA_SURVEY_BYTES = 256 + (HY_CUDA_SURVEYORS + HY_CUDA_DRAWS) * 72
 };
 

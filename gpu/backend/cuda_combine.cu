@@ -8,7 +8,7 @@
 #include "gpu/backend/cuda_tuning.h"
 
 constexpr int TILE = 32;
-constexpr int ROWS = 8; /* threads for a column of a tile */
+constexpr int ROWS = 8; /* threads that share a column of a tile */
 
 template <typename T>
 static __device__ void combine_one(const hy_combining &c, int64_t at, T from)

@@ -1,15 +1,16 @@
 /* gpu/backend/cuda_count.cu - counts the scalar products of rows, for planning a product
    with operands on the device.
 
-   Eight lanes share a row; planning limits the length of rows. The counts of a block are
-   written to host memory together: single words would be inefficient on the bus. */
+   Eight GPU lanes (threads of a warp) share a row. Planning uses this kernel only if no
+   row of A is long (hy_counter.longest). The counts of a thread block are written to host
+   memory together: single words would be inefficient on the bus. */
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_scan.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
-constexpr int LANES = 8, ROWS = HY_CUDA_THREADS /* rows of a block */;
+constexpr int LANES = 8, ROWS = HY_CUDA_THREADS /* rows that a thread block counts */;
 
-/* Returns this lane's part of the products of entries [begin, end). */
+/* Returns this thread's part of the scalar products of entries [begin, end) of A. */
 static __device__ uint32_t sum_lengths(int64_t begin, int64_t end, const int32_t *a_col,
                                        const int64_t *b_row_ptr)
 {

@@ -12,8 +12,8 @@ struct hy_cuda_block {
     void *ptr;
     size_t bytes;
     hy_space space;
-    bool pooled;  /* true if the block is free for reuse */
-    int64_t call; /* call that made the block (hy_context.call) */
+    bool pooled;  /* true if the block was freed and may be given out again */
+    int64_t call; /* number of the public call that made the block (hy_context.call) */
     hy_cuda_block *next;
 };
 
@@ -27,15 +27,17 @@ using hy_get_attributes = CUresult (*)(unsigned, CUpointer_attribute *, void **,
 
 struct cuda_backend {
     hy_backend base;
-    int device, width, sm; /* number; multiprocessors; compute capability, 90 = 9.0 */
+    int device, width, sm; /* number of the device; its multiprocessors; its compute
+                              capability, 90 = 9.0 */
     char words[128];       /* result of describe() */
     double mem_Bps, flops;
     hy_block_list blocks;
     hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
-    cudaStream_t clock;           /* carries `epoch` and short work of the backend */
-    cudaEvent_t followed;         /* event in the caller's stream when a call began */
-    bool follows;                 /* true if `followed` was set, because the stream had
-                                     work */
+    cudaStream_t clock;           /* stream for `epoch` and short work of the backend */
+    cudaEvent_t followed;         /* event that was recorded in the caller's stream when a
+                                     call began */
+    bool follows;                 /* true if `followed` was recorded, because the stream
+                                     had work */
     cudaMemPool_t pool;           /* memory of results; NULL if the device has no pools */
     pthread_mutex_t lock;         /* protects the members below */
     cudaEvent_t epoch;            /* device times are counted from this event */

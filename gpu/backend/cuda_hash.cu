@@ -1,11 +1,15 @@
 /* gpu/backend/cuda_hash.cu - hashes a pattern in device memory as base/data/csr_hash.c
-   does, with a thread for each lane of a block of words. */
+   does.
+
+   A block is HY_HASH_BLOCK offsets or columns. Its hash has HY_HASH_LANES chains of words
+   that do not depend on each other; a thread computes one chain. */
 #include "base/data/hash_words.h"
 #include "gpu/backend/cuda_backend.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
-/* Adds the hash of a block of words, which eight threads hold, to the sum. `seed`
-   identifies the block. All threads of the warp call it. */
+/* Adds the hash of a block of offsets or columns to *sum. Eight neighbouring threads hold
+   the hashes of its eight chains. `seed` identifies the block. All threads of the warp
+   call it. */
 static __device__ void add_block(uint64_t lane, uint64_t seed, bool inside,
                                  unsigned long long *sum)
 {

@@ -8,7 +8,8 @@
 
 struct cuda_lane {
     hy_lane base;
-    cudaStream_t stream, side; /* side: NULL before the first hy_fork() */
+    cudaStream_t stream, side; /* side: the second stream (hy_fork()); NULL until a
+                                  variant asks for it */
     cudaEvent_t forked, joined;
     bool borrowed; /* true if the stream is the caller's */
 };
@@ -17,7 +18,8 @@ hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call
 {
     if (error == cudaSuccess)
         return HYBRID_OK;
-    (void)cudaGetLastError(); /* so that the next call does not report the error again */
+    (void)cudaGetLastError(); /* clears the error, so that the next call does not report
+                                 it again */
     return hy_fail(ctx, HYBRID_DEVICE_FAILED, "%s failed: %s", call,
                    cudaGetErrorString(error));
 }
@@ -123,7 +125,7 @@ hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
 {
     hy_context *ctx = self->ctx;
     void *room      = nullptr;
-    int lowest = 0, highest = 0; /* the most urgent priority is the smallest number */
+    int lowest = 0, highest = 0; /* the most urgent priority has the smallest number */
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
     HY_CUDA(ctx, cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));

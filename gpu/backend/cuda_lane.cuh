@@ -15,11 +15,12 @@ hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call
 /* Makes the lane's device current in this thread. Call it before the first launch. */
 hybrid_status hy_lane_enter(hy_lane *lane);
 cudaStream_t hy_stream(const hy_lane *lane);
-int hy_width(const hy_lane *lane); /* multiprocessors of the device */
+int hy_width(const hy_lane *lane); /* number of multiprocessors of the device */
 
 /* hy_fork() sets *side to a second stream. Work launched into it runs beside the lane's
-   own stream, after all earlier work of the lane. hy_join() makes the lane wait for it. A
-   lane has one side stream and one fork at a time. */
+   own stream, after all earlier work of the lane. hy_join() makes the lane wait for the
+   side stream. A lane has one side stream, and hy_fork() may not be called again before
+   hy_join(). */
 hybrid_status hy_fork(hy_lane *lane, cudaStream_t *side);
 hybrid_status hy_join(hy_lane *lane);
 
@@ -41,7 +42,8 @@ hybrid_status hy_cuda_combine(hy_lane *lane, const hy_combining *c);
 cudaError_t hy_hash_load(int device);
 void hy_words_load();
 
-/* Waits until they are loaded and returns the status. */
+/* Waits until the kernels of hy_hash_load() and hy_words_load() are loaded on the lane's
+   device, and returns the status. */
 hybrid_status hy_lane_loaded(hy_lane *lane);
 
 /* Loads a kernel in advance. Otherwise its first launch loads it, which takes 0.3 ms. The
@@ -73,7 +75,8 @@ void hy_cuda_lane_drain(hy_lane *self);
 hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
 hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows);
 
-/* Returns the number of blocks for n items with `per` items each, from 1 to `limit`. */
+/* Returns how many thread blocks n items need if each takes `per` items: at least 1 and
+   at most `limit`. */
 inline unsigned hy_blocks(int64_t n, int64_t per, int64_t limit = INT32_MAX)
 {
     const int64_t blocks = (n + per - 1) / per;

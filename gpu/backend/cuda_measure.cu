@@ -11,7 +11,8 @@ constexpr size_t MEM_BYTES  = size_t(256) << 20; /* bytes copied on the device; 
                                                     than an L2 cache */
 constexpr int MEM_COPIES = 4, LAUNCHES = 256, TRIES = 9;
 
-/* Timed work is enqueued on `main`; the second of two directions on `other`. */
+/* All timed work is enqueued on `main`. Only when both directions are copied at once does
+   the second one use `other`. */
 struct measuring {
     hy_context *ctx;
     hy_lane *main, *other;
@@ -45,8 +46,8 @@ hybrid_status copy_down(const measuring *m)
     return copy_down_in(m, hy_stream(m->main));
 }
 
-/* Copies in both directions. `begin` was recorded just before; the later copy ends the
-   time. */
+/* Copies in both directions at once. The event at which timing begins was recorded just
+   before; timing ends when the later copy ends. */
 hybrid_status copy_both(const measuring *m)
 {
     const cudaStream_t other = hy_stream(m->other);
@@ -103,13 +104,13 @@ hybrid_status open_measuring(hy_backend *self, measuring *m)
     HY_TRY(ops->alloc(self, HY_PINNED, COPY_BYTES, "arrays of measurements", &m->down));
     HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, "arrays of measurements", &m->first));
     HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, "arrays of measurements", &m->second));
-    /* write the source, because fresh pages may share one page of zeros */
+    /* the source is written first, because fresh pages may share one page of zeros */
     HY_CUDA(m->ctx, cudaMemsetAsync(m->first.ptr, 1, MEM_BYTES, hy_stream(m->main)));
     HY_CUDA(m->ctx, cudaMemsetAsync(m->second.ptr, 2, MEM_BYTES, hy_stream(m->main)));
     return HYBRID_OK;
 }
 
-/* Copies may still run after an error. */
+/* Waits for the lane, because copies may still run after an error. */
 void wait_for(hy_lane *lane)
 {
     if (lane)
@@ -131,7 +132,8 @@ void close_measuring(hy_backend *self, measuring *m)
     hy_cuda_lane_close(m->main);
     hy_cuda_lane_close(m->other);
     (void)cudaGetLastError();
-    self->ops->trim(self, 0); /* the buffers of the measurement are not pooled */
+    self->ops->trim(self, 0); /* frees the buffers of the measurement, which would
+                                 otherwise stay pooled */
 }
 
 hybrid_status measure(const measuring *m, hy_measured *out)

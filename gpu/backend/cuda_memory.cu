@@ -53,8 +53,8 @@ static hy_meter *meter_of(hy_backend *owner, hy_space space)
     return space == HY_DEVICE ? &owner->device : &owner->pinned;
 }
 
-/* Frees the block that *link points to. Errors are ignored, because the memory may
-   already be lost with the device. */
+/* Frees the block that *link points to, and removes it from the list. Errors are ignored,
+   because the memory may already be lost with the device. */
 static void drop(hy_backend *owner, hy_cuda_block **link)
 {
     hy_cuda_block *gone = *link;
@@ -78,7 +78,8 @@ static void drop_pooled(hy_block_list *list, hy_backend *owner, hy_space space,
             link = &(*link)->next;
 }
 
-/* Returns the smallest pooled block with at least `bytes` and at most twice as many. */
+/* Returns the smallest pooled block with at least `bytes` and at most twice as many
+   bytes; NULL if there is none. */
 static hy_cuda_block *find_pooled(const hy_block_list *list, hy_space space, size_t bytes)
 {
     hy_cuda_block *best = nullptr;

@@ -19,8 +19,8 @@ void hy_cuda_unpin(hy_backend *self, void *ptr)
     (void)cudaGetLastError();
 }
 
-/* The runtime does not report the length of a pinned range, and the library is not linked
-   with the driver. */
+/* Returns the driver's cuPointerGetAttributes, or NULL. The runtime does not report the
+   length of a pinned range, and the library is not linked with the driver. */
 hy_get_attributes hy_cuda_find_attributes()
 {
     void *found = nullptr;

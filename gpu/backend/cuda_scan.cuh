@@ -2,9 +2,10 @@
 #ifndef HY_CUDA_SCAN_CUH
 #define HY_CUDA_SCAN_CUH
 
-constexpr unsigned HY_ALL = 0xffffffffu; /* all lanes of a warp */
+constexpr unsigned HY_ALL = 0xffffffffu; /* mask of all 32 threads (lanes) of a warp */
 
-/* Returns the sum of `mine` over the lower lanes and sets *sum to that over all lanes. */
+/* Returns the sum of `mine` over the threads of the warp with lower numbers, and sets
+ *sum to the sum over all 32. */
 __device__ inline int warp_scan(int mine, int *sum)
 {
     const int lane = threadIdx.x % 32;
@@ -18,8 +19,8 @@ __device__ inline int warp_scan(int mine, int *sum)
     return upto - mine;
 }
 
-/* Returns the sum of `mine` over the lower threads of a block and sets *sum to that over
-   all threads. All threads must call it. */
+/* Returns the sum of `mine` over the threads of the block with lower numbers, and sets
+ *sum to the sum over all threads. All threads must call it. */
 template <int THREADS> __device__ int block_scan(int mine, int *sum)
 {
     constexpr int WARPS = THREADS / 32;
@@ -27,7 +28,7 @@ template <int THREADS> __device__ int block_scan(int mine, int *sum)
     __shared__ alignas(16) int part[WARPS];
     int in_warp, total = 0, before = 0;
     const int rank = warp_scan(mine, &in_warp);
-    __syncthreads(); /* the previous scan has been read */
+    __syncthreads(); /* all threads have read the result of the previous scan */
     if (threadIdx.x % 32 == 0)
         part[threadIdx.x / 32] = in_warp;
     __syncthreads();

@@ -3,7 +3,7 @@
 #define HY_CUDA_SEARCH_CUH
 
 /* Returns the i of [begin, end) with offset[i] <= t < offset[i+1], which must exist.
-   Empty ranges are passed over. */
+   Ranges with offset[i] == offset[i+1] are passed over. */
 __device__ inline int hy_owner(const int *offset, int begin, int end, int t)
 {
     while (end - begin > 1) {
@@ -16,7 +16,8 @@ __device__ inline int hy_owner(const int *offset, int begin, int end, int t)
     return begin;
 }
 
-/* Returns the first i with key[i] >= wanted, or n. */
+/* Returns the first i with key[i] >= wanted, or n if there is none. key[0] to key[n-1]
+   ascend. */
 template <typename K> __device__ int hy_lower_bound(const K *key, int n, K wanted)
 {
     int begin = 0;

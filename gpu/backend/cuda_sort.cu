@@ -1,5 +1,8 @@
-/* gpu/backend/cuda_sort.cu - scans and sorts. The only file that includes Thrust and
-   CUB. */
+/* gpu/backend/cuda_sort.cu - scans and sorts. It is the only file that includes Thrust
+   and CUB.
+
+   In this file a product is a scalar product, and a bin is a set of rows of C with
+   similar numbers of them (gpu/spgemm/esc_work.cuh). */
 #include "gpu/backend/cuda_sort.cuh"
 
 #include "gpu/backend/cuda_sum.cuh"
@@ -111,12 +114,14 @@ hybrid_status hy_sort_pairs(hy_lane *lane, hy_scratch scratch, K *key[2], T *val
 
 /* ---- rows of a block ---- */
 
-/* A thread's walk over product t and the following ones. Expanded products are walked as
-   the row of B that a single 1 in A would select. */
+/* The place of a thread in the list of scalar products of a chunk, from product t on. If
+   the products were expanded before, they are walked as the row of B that a single entry
+   1 of A would select. */
 template <typename T> struct product_walk {
     const hy_esc<T> &e;
-    int k, next;   /* k: entry of A; next: first product of the following entry */
-    int64_t shift; /* product t is entry t + shift of B */
+    int k, next;   /* k: the entry of A that product t belongs to; next: first product of
+                      the following entry */
+    int64_t shift; /* product t is a product of entry t + shift of B */
     T a;
 
     __device__ product_walk(const hy_esc<T> &e_, int row, int t) : e(e_)
@@ -177,10 +182,10 @@ __device__ void column_range(const hy_esc<T> &e, int row, int *low, int *high)
     }
 }
 
-/* Computes a row in registers. Thread i expands the products from i*ITEMS on. The block
-   sorts them by the bits in which their columns differ. The thread with the first product
-   of a column sums up all of that column. The sort is stable, so sums follow the order of
-   A's row. */
+/* Computes rows of C in registers. Thread i expands ITEMS products of a row from number i
+   * ITEMS on. The thread block sorts them by the bits in which their columns differ. The
+   thread with the first product of a column sums up all of that column. The sort is
+   stable, so sums follow the order of A's row. */
 template <typename T, int THREADS, int ITEMS>
 __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
 {
@@ -188,19 +193,20 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     using scanner = cub::BlockScan<int, THREADS>;
     __shared__ union {
         typename sorter::TempStorage sort;
-        T lead[THREADS * ITEMS]; /* [j * THREADS + i]: value j of thread i before its
-                                    first new key */
+        T lead[THREADS * ITEMS]; /* [j * THREADS + i]: value j of those of thread i that
+                                    precede its first new key */
     } big;
     __shared__ typename scanner::TempStorage small;
     __shared__ unsigned last[THREADS];       /* last key of each thread */
-    __shared__ unsigned char leads[THREADS]; /* keys before the thread's first new one */
+    __shared__ unsigned char leads[THREADS]; /* number of keys of each thread before its
+                                                first new one */
     __shared__ int low, high;
 
     const hy_esc_list list = hy_esc_rows(e, bin);
     for (int i = blockIdx.x; i < list.count; i += gridDim.x) {
         const int row = list.rows[i], begin = e.row_start[row];
         const int p = e.row_start[row + 1] - begin;
-        /* products of this thread; other items are padding */
+        /* products that this thread has; its other items are padding */
         const int mine = min(max(p - int(threadIdx.x) * ITEMS, 0), ITEMS);
         unsigned key[ITEMS];
         T val[ITEMS];
@@ -228,12 +234,13 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
             for (int j = 0; j < ITEMS; j++)
                 key[j] = ~0u, val[j] = 0;
         }
-        sorter(big.sort).Sort(key, val, 0, bits); /* padding sorts last */
+        sorter(big.sort).Sort(key, val, 0, bits); /* padding has the largest key and comes
+                                                     last */
         last[threadIdx.x] = key[ITEMS - 1];
         __syncthreads();
 
         unsigned previous = threadIdx.x > 0 ? last[threadIdx.x - 1] : ~0u;
-        unsigned heads    = 0; /* bit j: key j differs from the one before */
+        unsigned heads    = 0; /* bit j is set if key j differs from the key before it */
         int lead          = 0;
 #pragma unroll
         for (int j = 0; j < ITEMS; j++) {
@@ -250,8 +257,9 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
         __syncthreads();
 
         const int first = begin + rank;
-        int at          = first - 1; /* position of the current sum */
-        T sum           = 0;
+        int at          = first - 1; /* index, among the sums of the row, of the sum that
+                                        is added to */
+        T sum = 0;
 #pragma unroll
         for (int j = 0; j < ITEMS; j++) {
             if (heads >> j & 1) {
@@ -263,7 +271,7 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
                 sum += val[j];
             }
         }
-        if (at >= first) { /* the last sum may continue in the following threads */
+        if (at >= first) { /* the sum may continue in the following threads */
             for (int n = threadIdx.x + 1; n < THREADS; n++) {
                 for (int j = 0; j < leads[n]; j++)
                     sum += big.lead[j * THREADS + n];
@@ -275,8 +283,8 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     }
 }
 
-/* Launches a bin. Its rows have more than `above` products each, which bounds their
-   number. */
+/* Launches the kernel for the rows of a bin. They have more than `above` products each,
+   which bounds their number. */
 template <typename T, int THREADS, int ITEMS>
 static hybrid_status launch_bin(hy_lane *lane, const hy_esc<T> &e, int bin, int above)
 {

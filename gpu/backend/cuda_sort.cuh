@@ -14,8 +14,8 @@ struct hy_scratch {
     size_t bytes;
 };
 
-/* Return upper bounds on the scratch of a scan of n numbers and of a sort of n pairs, for
-   every device. */
+/* Return upper bounds, in bytes and for every device, on the scratch of a scan of n
+   numbers and of a sort of n pairs. */
 inline size_t hy_scan_scratch(int64_t n)
 {
     return hy_align(8192 + size_t(n) / 16);
@@ -26,7 +26,8 @@ inline size_t hy_sort_scratch(int64_t n)
     return hy_align(65536 + size_t(n) / 2);
 }
 
-/* Sets start[k], for k from 0 to nnz, to the products of entries 0 to k-1 of A. */
+/* Sets start[k], for k from 0 to nnz, to the number of scalar products of entries 0 to
+   k-1 of A. */
 hybrid_status hy_scan_products(hy_lane *lane, hy_scratch scratch, const int32_t *a_col,
                                const int64_t *b_row, int nnz, int *start);
 
@@ -34,8 +35,8 @@ hybrid_status hy_scan_products(hy_lane *lane, hy_scratch scratch, const int32_t 
 hybrid_status hy_scan_counts(hy_lane *lane, hy_scratch scratch, const int *count,
                              int rows, int64_t *row_ptr);
 
-/* Sets rank[i] to the number of distinct keys in the sorted key[0 .. i], except
-   `none`. */
+/* Sets rank[i] to the number of distinct keys in key[0] to key[i], not counting the key
+   `none`. The keys must be sorted. */
 template <typename K>
 hybrid_status hy_rank_keys(hy_lane *lane, hy_scratch scratch, const K *key, int n, K none,
                            int *rank);
@@ -46,8 +47,9 @@ template <typename K, typename T>
 hybrid_status hy_sort_pairs(hy_lane *lane, hy_scratch scratch, K *key[2], T *val[2],
                             int n, int bits);
 
-/* Expands, sorts and sums the rows of every bin that a block sorts. products_max is the
-   maximum over rows. */
+/* Expands, sorts and sums the rows of every bin (gpu/spgemm/esc_work.cuh) that has a
+   thread block for each row. products_max is the maximum number of scalar products of a
+   row. */
 template <typename T>
 hybrid_status hy_sort_block_rows(hy_lane *lane, const hy_esc<T> &e, int64_t products_max);
 

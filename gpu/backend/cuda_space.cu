@@ -25,8 +25,8 @@ static int ask_driver(const cuda_backend *b, const void *ptr, hy_held *held)
     return 1;
 }
 
-/* Some versions of CUDA report an error for memory that is not CUDA's: it is host
-   memory. */
+/* Asks the driver if it can be found, otherwise the runtime. Some versions of the runtime
+   report an error for memory that is not CUDA's: it is host memory. */
 hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
 {
     hy_held held = HY_HELD_NOT;
@@ -52,8 +52,9 @@ hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t
     return HYBRID_OK;
 }
 
-/* Records an event. Waiting for the stream itself could take forever, because another
-   thread may keep enqueueing work. */
+/* Records an event in the caller's stream, so that the call waits for the work enqueued
+   until now. Waiting for the stream itself could take forever, because another thread may
+   keep enqueueing work. */
 hybrid_status hy_cuda_follow(hy_backend *self, void *stream)
 {
     cuda_backend *b = hy_cuda_mine(self);

@@ -1,8 +1,10 @@
-/* gpu/backend/cuda_survey.cu - surveys operands in device memory for planning.
+/* gpu/backend/cuda_survey.cu - surveys operands in device memory for planning: checks
+   them and counts entries and scalar products.
 
-   Some blocks count rows of A, others draw rows of C. Each block writes one record, and
-   the block that ends last adds up the records in order. The drawn rows estimate nnz(C) /
-   products. A row is drawn with a probability proportional to its entries in A, so its
+   Some thread blocks count rows of A, others rows of C that are drawn as a sample. Each
+   block writes one record (hy_survey), and the block that ends last adds up the records
+   in order. The drawn rows estimate nnz(C) / scalar products. They are the rows of evenly
+   spaced entries of A: a row is drawn in proportion to its entries in A, so its scalar
    products and its entries of C are weighted by the inverse of that number. A block
    inserts the columns of a drawn row into a hash set in shared memory; for a long row,
    only columns with a hash that begins with zeros. */
@@ -15,17 +17,21 @@ namespace
 {
 
 constexpr int THREADS = int(HY_CUDA_THREADS), WARPS = THREADS / 32;
-constexpr int ROW_LANES = 8, LONG_ROW = 1024;        /* longer rows take a whole block */
-constexpr int ROWS            = THREADS / ROW_LANES; /* rows of a block at a time */
-constexpr int PLACES          = 4096;                /* places of a hash set */
+/* ROW_LANES threads share a row of A; a row of more than LONG_ROW entries takes a whole
+   thread block */
+constexpr int ROW_LANES = 8, LONG_ROW = 1024;
+/* rows that a thread block counts at a time */
+constexpr int ROWS = THREADS / ROW_LANES;
+/* places of a hash set, which hold a column each */
+constexpr int PLACES          = 4096;
 constexpr int MAX_PLACED      = PLACES / 2; /* maximum columns put into a hash set */
 constexpr int64_t MAX_WALKED  = 1 << 15,
-                  MAX_ENTRIES = 2048; /* limits on products and on entries of A of a
-                                          drawn row that is counted */
+                  MAX_ENTRIES = 2048; /* limits on scalar products and on entries of A of
+                                         a drawn row; a row beyond them is not counted */
 
 struct indices {
     const void *at;
-    bool wide; /* true: 64 bits */
+    bool wide; /* true: indices of 64 bits; false: of 32 bits */
 
     __device__ int64_t operator[](int64_t i) const
     {
@@ -39,8 +45,9 @@ struct operands {
     int64_t rows, inner, cols, nnz; /* A: rows x inner, nnz entries; B: inner x cols */
     int64_t b_nnz;                  /* entries of B; -1 if B is A or absent */
     int64_t inner_nnz;              /* entries of B, or of A if B is A */
-    unsigned *arrived;              /* blocks that have ended; 0 between surveys */
-    hy_survey *record, *out;        /* record of each block; the sum of all */
+    unsigned *arrived;              /* thread blocks that have ended; 0 between surveys */
+    hy_survey *record, *out;        /* `records` records, one for each thread block; their
+                                       sum */
     int records;
 };
 
@@ -62,7 +69,8 @@ __device__ void add(hy_survey *sum, const hy_survey &s)
     sum->drawn_entries += s.drawn_entries;
 }
 
-/* Returns the record of the lane with a number that differs in the bit `apart`. */
+/* Returns the record of the thread of the warp with a number that differs from this
+   thread's in the bit `apart`. */
 __device__ hy_survey warp_read(const hy_survey &s, int apart)
 {
     return {__shfl_xor_sync(HY_ALL, s.wrong, apart),
@@ -76,13 +84,14 @@ __device__ hy_survey warp_read(const hy_survey &s, int apart)
             __shfl_xor_sync(HY_ALL, s.drawn_entries, apart)};
 }
 
-/* Returns, in thread 0, the sum over the threads of a block, always in the same order. */
+/* Returns, in thread 0, the sum of the records of all threads of a block, always added in
+   the same order. */
 __device__ hy_survey block_add(hy_survey s)
 {
     __shared__ hy_survey of[WARPS];
     for (int apart = 16; apart > 0; apart /= 2)
         add(&s, warp_read(s, apart));
-    __syncthreads(); /* the previous sum has been read */
+    __syncthreads(); /* all threads have read the previous sum */
     if (threadIdx.x % 32 == 0)
         of[threadIdx.x / 32] = s;
     __syncthreads();
@@ -98,7 +107,7 @@ __device__ void leave_record(const operands &o, const hy_survey &mine, int64_t a
         o.record[at] = s;
 }
 
-/* Called by all blocks of the last kernel. The block that ends last adds up all
+/* Called by all thread blocks of the last kernel. The block that ends last adds up all
    records. */
 __device__ void finish(const operands &o)
 {
@@ -149,7 +158,8 @@ __device__ void check_columns(indices row, indices col, int64_t rows, int64_t co
     });
 }
 
-/* Makes all checks except that of the offsets of A between the first and the last. */
+/* Makes all checks except those of the offsets of A between the first and the last, and
+   returns a record with their results. */
 __device__ hy_survey begin_survey(const operands &o)
 {
     hy_survey s = {};
@@ -183,7 +193,7 @@ __global__ void __launch_bounds__(THREADS) survey_lengths(operands o)
     finish(o);
 }
 
-/* Returns the products of entries begin, begin + step, ... before `end`. */
+/* Returns the scalar products of entries begin, begin + step, ... before `end` of A. */
 __device__ int64_t products_of(const operands &o, int64_t begin, int64_t end, int step,
                                hy_survey *s)
 {
@@ -206,7 +216,7 @@ __device__ void note_products(const operands &o, int64_t products, hy_survey *s)
     s->bound += products < o.cols ? products : o.cols;
 }
 
-/* Returns the entries of a row, or 0 if its offsets are wrong. */
+/* Returns the number of entries of a row of A, or 0 if its offsets are wrong. */
 __device__ int64_t length_of(const operands &o, int64_t row, hy_survey *s)
 {
     const int64_t begin = o.a_row[row], end = o.a_row[row + 1];
@@ -217,7 +227,7 @@ __device__ int64_t length_of(const operands &o, int64_t row, hy_survey *s)
     return end - begin;
 }
 
-/* Counts the products of long rows with all threads of the block, one row after
+/* Counts the scalar products of long rows with all threads of the block, one row after
    another. */
 __device__ void block_long_rows(const operands &o, const int64_t *row, int count,
                                 hy_survey *s)
@@ -291,7 +301,8 @@ __device__ int64_t row_of(const operands &o, int64_t k)
     return low;
 }
 
-/* Returns true if the column was not yet in the set. */
+/* Returns true if this call put the column into the set; false if it was there already,
+   or if the set is full. */
 __device__ bool insert(int32_t *set, int32_t col)
 {
     unsigned at = (unsigned(col) * 0x85ebca6bu >> 7) % PLACES;
@@ -305,8 +316,9 @@ __device__ bool insert(int32_t *set, int32_t col)
     return false;
 }
 
-/* Returns the number of columns of the row of C that this thread inserted first.
-   ROW_LANES lanes share an entry of A and its row of B. */
+/* Inserts the columns of a row of C that have a hash of at most `most`. Returns how many
+   of them this thread inserted first. ROW_LANES threads share an entry of A and its row
+   of B. */
 __device__ int insert_row(const operands &o, int64_t begin, int64_t end, unsigned most,
                           int32_t *set)
 {
@@ -385,7 +397,8 @@ indices columns_of(const hybrid_csr *A)
     return {A->col, A->col_type == HYBRID_I64};
 }
 
-/* The counter of blocks that have ended precedes the records. */
+/* The records begin RECORDS_AT bytes after the counter of thread blocks that have
+   ended. */
 constexpr size_t RECORDS_AT = 256;
 
 operands operands_of(const hy_surveying *s, int records)

@@ -1,21 +1,24 @@
 /* gpu/backend/cuda_transpose.cu - transposes dense matrices in device memory.
 
-   A block transposes a tile of 32 x 32 elements in shared memory, so that it reads and
-   writes whole sectors. Lines of the tile are one word longer than needed, so that a
-   column of it is spread over 32 banks. Consecutive blocks take the tiles of one row of
-   tiles, so that the parts of a line of `to` are written at about the same time. */
+   A thread block transposes a tile of 32 x 32 elements in shared memory, so that it reads
+   and writes whole sectors of 32 bytes. Lines of the tile are one word longer than
+   needed, so that a column of it is spread over all 32 banks of shared memory.
+   Consecutive blocks take the tiles of one row of tiles, so that the parts of a line of
+   `to` are written at about the same time. */
 #include "gpu/backend/cuda_lane.cuh"
 
 constexpr int TILE = 32;
-constexpr int ROWS = 8; /* threads for a column of a tile */
+constexpr int ROWS = 8; /* threads that share a column of a tile */
 
 template <typename T>
 static __global__ void __launch_bounds__(TILE *ROWS)
     transpose_tiles(T *to, const T *from, hy_transposition t, int64_t across)
 {
     __shared__ T tile[TILE][TILE + 1];
-    const int64_t i0 = int64_t(blockIdx.x) / across * TILE; /* line of `to` */
-    const int64_t j0 = int64_t(blockIdx.x) % across * TILE; /* line of `from` */
+    /* first line of `to` that the tile covers */
+    const int64_t i0 = int64_t(blockIdx.x) / across * TILE;
+    /* first line of `from` that the tile covers */
+    const int64_t j0 = int64_t(blockIdx.x) % across * TILE;
     for (int k = int(threadIdx.y); k < TILE; k += ROWS) {
         const int64_t i = i0 + threadIdx.x, j = j0 + k;
         tile[k][threadIdx.x] =

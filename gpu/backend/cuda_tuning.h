@@ -1,49 +1,64 @@
 /* gpu/backend/cuda_tuning.h - sizes and efficiencies of the CUDA variants, as data.
 
    Efficiencies turn the counts of a cost model into seconds. They were measured on Hopper
-   and only decide between variants, never what is computed. */
+   and only decide between variants, never what is computed. A lane here is a GPU thread
+   of a warp, and a block is a thread block, unless the section describes a format with
+   blocks of A. */
 #ifndef HY_CUDA_TUNING_H
 #define HY_CUDA_TUNING_H
 
 enum {
     HY_CUDA_THREADS = 256, /* threads of a block in most kernels */
-    HY_SM_THREADS   = 2048 /* threads that one multiprocessor holds */
+    HY_SM_THREADS   = 2048 /* threads that one multiprocessor holds at once */
 };
 
-/* The host spins for this many nanoseconds before it sleeps, if the pool has at least
-   HY_SPIN_THREADS workers. */
+/* A thread of the host that waits for a mark polls it without a pause for this many
+   nanoseconds before it sleeps, if the pool has at least HY_SPIN_THREADS workers. */
 #define HY_SPIN_NS 1000000
 enum { HY_SPIN_THREADS = 6 };
 
-/* Bytes of a result that are pinned at once. */
+/* Bytes of a result that one call to CUDA pins. */
 #define HY_PIN_BYTES (size_t(32) << 20)
 
-/* Bytes of the caller's memory that are pinned at once. Its pages exist already, so one
-   thread or twelve pin 60e9 bytes a second. */
+/* Bytes of the caller's operands that one call to CUDA pins. Their pages exist already,
+   so one thread or twelve pin 60e9 bytes a second. */
 #define HY_RANGE_BYTES (size_t(1) << 30)
 
 /* Bytes that one core packs in a second. */
 #define HY_PACK_BPS 5e9
 
-/* ---- spmm.cuda.rows and spmm.cuda.merge ---- */
+/* ---- spmm.cuda.rows and spmm.cuda.merge ----
+
+   A line is HY_SPMM_LINE bytes of a row of X. A group of lanes works on one row of A, or
+   a share of the merge path, at a time. For spmm.cuda.rows a tile is the columns that a
+   group reads at once, and a pass is one walk over A for up to HY_SPMM_TILES tiles. For
+   spmm.cuda.merge a tile is the part of the merge path that a block takes; its items are
+   entries and ends of rows. tile_fill (hy_features) is the mean fraction of the 16 rows
+   of a row panel that have an entry in a column which the panel uses. */
 
 enum {
     HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
-    HY_SPMM_TILES         = 4,     /* maximum tiles in one pass */
-    HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold */
-    HY_SPMM_RESIDENT_MANY = 768,   /* threads that a multiprocessor should hold if a pass
-                                      has several tiles */
-    HY_SPMM_LANES         = 1 << 17, /* lanes that nearly fill a device */
+    HY_SPMM_TILES         = 4,     /* maximum tiles in one pass of spmm.cuda.rows */
+    HY_SPMM_RESIDENT      = 1024,  /* minimum threads of a multiprocessor (a target) */
+    HY_SPMM_RESIDENT_MANY = 768,   /* threads that a multiprocessor should hold at
+                                      least if a pass has several tiles */
+    HY_SPMM_LANES         = 1 << 17, /* number of lanes that nearly fills a device */
     HY_MOST_PASSES        = 65535, /* maximum passes over the columns of X in one grid */
     HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel */
-    HY_ROWS_BRIEF         = 6,     /* rows with fewer entries on average are short */
-    HY_ROWS_LONG          = 28,    /* rows with this many entries on average are long */
-    HY_ROWS_IN_FLIGHT     = 4,     /* narrow kernel: rows of X in flight in a lane */
-    HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: entries that a lane should have */
+    HY_ROWS_BRIEF         = 6,     /* rows with fewer entries than this, on average, are
+                                      short */
+    HY_ROWS_LONG          = 28,    /* rows with this many entries or more, on average, are
+                                      long */
+    HY_ROWS_IN_FLIGHT     = 4,     /* narrow kernel: rows of X that a lane has requested
+                                      and not yet used */
+    HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: minimum entries of a row for each
+                                      lane */
     HY_MERGE_BLOCKS       = 528,   /* blocks that a device holds at once */
-    HY_MERGE_WAVES        = 2,     /* small tiles are cut to fill the device up to this
-                                      many times */
-    HY_MERGE_LOG_FIX      = 3,     /* log2 of the columns that a warp joins at once */
+    HY_MERGE_WAVES        = 2,     /* if tiles of the maximum size fill the device at most
+                                      this many times, they are made smaller and fill it a
+                                      whole number of times */
+    HY_MERGE_LOG_FIX      = 3,     /* log2 of the maximum columns that a warp joins at
+                                      once */
     HY_MERGE_MOST_ITEMS   = 2048,  /* maximum items of a tile for one line of X */
     HY_MERGE_UNEVEN_ITEMS = 1536,  /* maximum items of a tile for two or more lines of X
                                       if rows are uneven and long */
@@ -54,14 +69,15 @@ enum {
     HY_MERGE_LEAST_ITEMS  = 256,   /* minimum items of a tile for up to two lines of X */
     HY_MERGE_LEAST_WIDE   = 96,    /* minimum items of a tile for four lines of X */
     HY_MERGE_LONGEST      = 256,   /* rows of up to this many entries are never cut */
-    HY_MERGE_VECTOR_ITEMS = 816,   /* items of a tile for one column of X */
+    HY_MERGE_VECTOR_ITEMS = 816,   /* target for items of a tile for one column of X */
     HY_MERGE_VECTOR_TILES = 1024,  /* tiles for one column of X above which tiles are
                                       twice as large */
-    HY_MERGE_LINES        = 4      /* lines of a row of X from which tail columns have
-                                      their own launch */
+    HY_MERGE_LINES        = 4      /* minimum lines of a row of X with which tail columns
+                                      have their own launch */
 };
 
-/* Throughput of caches and memory together, as a multiple of memory's. */
+/* Bytes per second that the caches and the memory deliver together, as a multiple of what
+   the memory delivers. */
 #define HY_SPMM_REUSE 2.5
 
 /* An X of more than HY_SPMM_L2 bytes does not stay in the L2 cache. Rows of A with a
@@ -75,11 +91,13 @@ enum {
 #define HY_SPMM_NEAR 0.1
 #define HY_SPMM_NEARER 0.165
 
-/* Costs of entries and rows, in units of reading an entry and its row of X at
-   HY_SPMM_REUSE.
+/* Costs of entries and rows. The unit is the time to read an entry and its row of X at
+   HY_SPMM_REUSE times the speed of memory.
 
-   LINE: a row of X has at most one line. HALF: at most half a line. NARROW: at most half
-   a line, with merge at most one load. NEAR: the saving on an entry if rows share X.
+   The constants without a suffix hold for rows of X of more than one line. LINE: at most
+   one line. HALF: at most half a line. NARROW: at most half a line, with merge at most
+   one load of 16 bytes. BRIEF: short rows of A. NEAR: the fraction that an entry saves if
+   rows share X.
 
    Fitted to 100 products of 25 matrices on an H200, together with the constants of hrpb:
    the variant with the smallest prediction is on average 0.3 % slower than the best. With
@@ -91,8 +109,10 @@ enum {
 #define HY_ROWS_NONZERO_BRIEF 1.2
 #define HY_ROWS_NONZERO_NARROW 1.8
 #define HY_ROWS_ROW_NARROW 6.0
-#define HY_ROWS_EVEN_CV 0.55 /* row_cv up to which the rows of a warp end together */
-#define HY_ROWS_STEP_S 2.6e-8 /* seconds from entry to entry of a long row */
+#define HY_ROWS_EVEN_CV 0.55 /* row_cv (hy_features) up to which the rows of a warp are
+                                taken to end together */
+#define HY_ROWS_STEP_S 2.6e-8 /* seconds from one entry of a long row to the next, besides
+                                 HY_ROWS_STEP_COLUMN_S */
 #define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* seconds added to HY_ROWS_STEP_S for each column of
                                         X */
 #define HY_ROWS_STEP_NARROW 4.0 /* factor of HY_ROWS_STEP_S and HY_ROWS_STEP_COLUMN_S if a
@@ -103,8 +123,8 @@ enum {
    of tile_fill. Fitted to 23 matrices in both types. */
 #define HY_VECTOR_NONZERO 2.1
 #define HY_VECTOR_APART 1.7
-#define HY_VECTOR_ROUND_S 4.2e-7 /* spmm.cuda.rows: seconds of one round of a lane over a
-                                    long row */
+#define HY_VECTOR_ROUND_S 4.2e-7 /* spmm.cuda.rows: seconds in which a lane handles
+                                    HY_ROWS_IN_FLIGHT entries of a long row */
 #define HY_VECTOR_MERGE_F32 1.07 /* spmm.cuda.merge, f32: factor of HY_VECTOR_NONZERO and
                                     HY_VECTOR_APART */
 #define HY_VECTOR_MERGE_F64 1.25
@@ -119,14 +139,19 @@ enum {
 #define HY_MERGE_ROW_LINE 2.65
 #define HY_MERGE_ROW_HALF 3.8
 #define HY_MERGE_ROW_NARROW 24.0
-#define HY_MERGE_MISSING 3 /* columns missing to a line that save the time of one */
+#define HY_MERGE_MISSING 3 /* time saved by this many columns that a row of X lacks to a
+                              full line: that of one column */
 
-/* ---- spmm.cuda.hrpb ---- */
+/* ---- spmm.cuda.hrpb ----
+
+   A block here is 16 columns of a row panel of A (partition/format/pack.h), which a warp
+   multiplies by tiles of 8 columns of X. A unit is the row panel, or the part of one,
+   that a warp computes. */
 
 enum {
-    HY_HRPB_THREADS   = 128,  /* threads of a block */
-    HY_HRPB_RESIDENT  = 4,    /* blocks that a multiprocessor should hold; one more if
-                                 warps have few tiles, one less if many */
+    HY_HRPB_THREADS   = 128,  /* threads of a thread block */
+    HY_HRPB_RESIDENT  = 4,    /* thread blocks that a multiprocessor should hold; one more
+                                 if warps have few tiles, one less if many */
     HY_HRPB_TILES_F32 = 8,    /* f32: maximum 8-column tiles of a warp, which take 4
                                  registers each for sums */
     HY_HRPB_TILES_F64 = 4,    /* f64: maximum 8-column tiles of a warp */
@@ -134,90 +159,114 @@ enum {
     HY_HRPB_LEAST     = 16    /* units of up to this many blocks are not cut */
 };
 
-#define HY_HRPB_LAUNCHES 1.3   /* launch time as a multiple of that of one kernel */
-#define HY_HRPB_FIND 26e-9     /* seconds of a multiprocessor to find a block */
-#define HY_HRPB_TILE_F32 16.5e-9 /* seconds of a multiprocessor to multiply a block by a
-                                    tile */
+#define HY_HRPB_LAUNCHES 1.3   /* launch time of the variant's kernels as a multiple of
+                                  that of one kernel */
+#define HY_HRPB_FIND 26e-9     /* seconds in which a multiprocessor finds the elements of
+                                  a block */
+#define HY_HRPB_TILE_F32 16.5e-9 /* f32: seconds in which a multiprocessor multiplies a
+                                    block by a tile */
 #define HY_HRPB_TILE_F64 21e-9
-#define HY_HRPB_TILE_TF32 10.5e-9 /* not fitted; derived from f64 */
+#define HY_HRPB_TILE_TF32 10.5e-9 /* seconds with TF32; not fitted, but derived from f64 */
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry */
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by
                                         tile_fill */
 
-/* ---- spmm.cuda.tiled ---- */
+/* ---- spmm.cuda.tiled ----
+
+   A portion is a row of A or a segment of a long row, which one thread sums. A tile is
+   the rows of X that a thread block has in shared memory. A pass reads all of A for R
+   columns of X. */
 
 enum {
-    HY_TILED_R_F32     = 8, /* f32: columns of X that a thread has at once, with sums in
-                               registers and two tiles of 24 KB in a block */
-    HY_TILED_R_F64     = 4, /* f64: columns of X that a thread has at once */
-    HY_TILED_IN_FLIGHT = 4, /* entries of A in flight in a thread */
+    HY_TILED_R_F32     = 8, /* f32: R, the columns of X that a thread has at once, with
+                               sums in registers and two tiles of 24 KB in a thread
+                               block */
+    HY_TILED_R_F64     = 4, /* f64: R */
+    HY_TILED_IN_FLIGHT = 4, /* entries of A that a thread has requested, not yet used */
     HY_TILED_SMS       = 132,
     HY_TILED_LONG      = 512, /* maximum entries of a portion */
-    HY_TILED_LEAST     = 32   /* minimum entries of a segment of a longer row */
+    HY_TILED_LEAST     = 32   /* minimum entries of a segment, for rows that are cut */
 };
 
-#define HY_TILED_IDLE         0.65 /* with fewer blocks a multiprocessor is partly idle */
-#define HY_TILED_L2_RATE      1.2  /* throughput of the L2, as a multiple of memory's */
-#define HY_TILED_SHARED_RATE  5.0  /* throughput of shared memory, as a multiple of
+#define HY_TILED_IDLE         0.65 /* with fewer thread blocks than this for each
+                                      multiprocessor, multiprocessors are partly idle */
+#define HY_TILED_L2_RATE      1.2  /* bytes per second of the L2 cache, as a multiple of
+                                      memory's */
+#define HY_TILED_SHARED_RATE  5.0  /* bytes per second of shared memory, as a multiple of
                                       memory's */
 #define HY_TILED_ALONE         3.0  /* factor of the time if one pass covers all
                                        columns */
 #define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry */
-#define HY_TILED_PACK_COLUMN_S 1.2e-8 /* seconds in which a core packs a panel's column */
+#define HY_TILED_PACK_COLUMN_S 1.2e-8 /* seconds in which a core packs a column that a
+                                         panel uses */
 
-/* ---- spmv.cuda.bcsr and spmv.cuda.bellpack ---- */
+/* ---- spmv.cuda.bcsr and spmv.cuda.bellpack ----
+
+   A block here is r x c elements of A, and a row is a row of blocks
+   (partition/format/pack.h). */
 
 enum {
     HY_BELLPACK_WAVE  = 1 << 17, /* lanes that run at once */
     HY_BELLPACK_LEAST = 3        /* rows of up to this many blocks have one lane */
 };
 
-#define HY_BELLPACK_PADDING    0.05 /* padding as a fraction of the blocks */
+#define HY_BELLPACK_PADDING    0.05 /* expected cells without a block, as a fraction of
+                                       the blocks */
 #define HY_BELLPACK_RATE       1.3  /* fraction of memory speed; above 1, because much of
                                        A is in the L2 cache */
 #define HY_BCSR_RATE           0.8
-#define HY_BLOCKS_STEP_S       1e-6   /* seconds in which a lane alone computes a block */
+#define HY_BLOCKS_STEP_S       1e-6   /* seconds from one block of a long row to the next
+                                         in a lane */
 #define HY_BLOCKS_PACK_ENTRY_S 1e-9   /* seconds in which a core packs an entry */
 #define HY_BLOCKS_PACK_BLOCK_S 1.5e-8 /* seconds in which a core packs a block */
 #define HY_BELLPACK_PACK       1.5    /* factor of HY_BLOCKS_PACK_* if rows are packed out
                                          of order */
 
-/* ---- spgemm.cuda.esc: the products of a row decide how it is sorted ---- */
+/* ---- spgemm.cuda.esc: the scalar products of a row (here: products) decide how it is
+   sorted ---- */
 
-/* One warp sorts a row. Parameter: products of a lane. */
+/* Bins of rows that one warp sorts. Parameter: maximum products of a lane. */
 #define HY_ESC_WARP_BINS(X) X(1) X(2)
 
-/* One block sorts a row. Parameters: threads, products of a thread. */
+/* Bins of rows that one block sorts. Parameters: threads, maximum products of a
+   thread. */
 #define HY_ESC_BLOCK_BINS(X)                                                             \
     X(32, 4) X(64, 4) X(64, 8) X(128, 6) X(128, 8) X(192, 8) X(256, 8) X(384, 8) X(512, 8)
 
 enum {
     HY_ESC_LONG = 512 * 8, /* rows with more products are sorted by the whole device */
-    HY_ESC_TILE = 2048,    /* products of such rows that a block expands */
+    HY_ESC_TILE = 2048,    /* products of such rows that a block expands at a time */
 #define HY_ESC_ONE(...) +1
     HY_ESC_BINS = 1 HY_ESC_WARP_BINS(HY_ESC_ONE) HY_ESC_BLOCK_BINS(HY_ESC_ONE)
 #undef HY_ESC_ONE
 };
 
 #define HY_ESC_SM_PRODUCTS                                                               \
-    9e7                   /* products that a multiprocessor bins and sorts in a second */
+    9e7                   /* products that a multiprocessor puts into bins and sorts in a
+                             second */
 #define HY_ESC_SM_NONZEROS 2.5e7 /* entries of A for which a multiprocessor expands the
                                     rows of B in a second */
 #define HY_DUP_ROW_S 2e-8 /* esc_dup: seconds in which a core finds a row of B */
 #define HY_ESC_LONG_BYTES                                                                \
-    0.25 /* fraction of memory speed of a pass of the long sort, from two matrices */
+    0.25 /* bytes per second of one pass of the sort of long rows, as a fraction of
+            memory's; from two matrices */
 
-/* ---- spgemm.cuda.hash: products and column range of a row decide how it is computed
-   ---- */
+/* ---- spgemm.cuda.hash: scalar products (here: products) and column range of a row
+   decide how it is computed ----
 
-/* Rows sorted in registers. Parameters: lanes, products of a lane. */
+   A tree is the bitmap of the columns of a row of C (gpu/spgemm/hash_tree.cuh), and a
+   window a range of columns of a long row (gpu/spgemm/hash_dense.cuh). */
+
+/* Bins of rows that are sorted in registers. Parameters: lanes of a row, maximum products
+   of a lane. */
 #define HY_HASH_SORT_BINS(X) X(4, 4) X(8, 4) X(8, 8) X(16, 8) X(32, 8)
 #define HY_HASH_SORT_PRODUCTS                                                            \
     {                                                                                    \
         16, 32, 64, 128, 256                                                             \
     }
 
-/* Rows with a tree in shared memory. Parameters: threads, bytes, maximum products. */
+/* Bins of rows with a tree in shared memory. Parameters: threads of a row, bytes of its
+   tree, maximum products. */
 #define HY_HASH_TREE_BINS(X)                                                             \
     X(32, 3072, 2048)                                                                    \
     X(32, 6656, 4096)                                                                    \
@@ -234,56 +283,73 @@ enum {
     HY_HASH_BINS  = HY_HASH_SORTS + HY_HASH_TREES,
 #undef HY_HASH_ONE
     HY_HASH_SHORT           = 256,       /* maximum products of a row that is sorted */
-    HY_HASH_UNCUT           = 1024,      /* rows of up to this many products fit a tree */
-    HY_HASH_SHARED          = 64 * 1024, /* bytes of shared memory that a block has on
-                                            every device */
-    HY_HASH_STATIC          = 6400, /* bytes of shared memory for all but trees and
-                                       windows */
-    HY_HASH_SM_BLOCKS       = 5,         /* blocks of a multiprocessor for sorting */
-    HY_HASH_SM_THREADS      = 1024,      /* threads of a multiprocessor for trees */
-    HY_HASH_TOP             = 64,        /* minimum nodes at the top of a tree */
-    HY_HASH_EACH            = 2,         /* nodes that a thread numbers at once */
-    HY_HASH_BLOCK_ROWS      = 32,        /* rows that a block puts into bins */
-    HY_HASH_MANY            = 128, /* entries from which a block walks a row together */
-    HY_HASH_STORE_MANY      = 2048, /* entries from which a block stores a row together */
-    HY_HASH_UNEVEN          = 4, /* steps of a row of B above which rows of B are cut into
-                                    slices */
+    HY_HASH_UNCUT           = 1024,      /* rows of up to this many products always fit a
+                                            tree */
+    HY_HASH_SHARED          = 64 * 1024, /* bytes of shared memory that a block can have
+                                            on every device */
+    HY_HASH_STATIC          = 6400, /* bytes of shared memory that kernels need besides
+                                       trees and windows */
+    HY_HASH_SM_BLOCKS       = 5,         /* blocks of the sorting kernel that a
+                                            multiprocessor holds at once */
+    HY_HASH_SM_THREADS      = 1024,      /* threads of tree kernels that a multiprocessor
+                                            holds at once */
+    HY_HASH_TOP             = 64,        /* the top level of a tree has at most this many
+                                            nodes, or as many as the row has products if
+                                            that is more */
+    HY_HASH_EACH            = 2,         /* nodes that a thread numbers at a time */
+    HY_HASH_BLOCK_ROWS      = 32,        /* rows that a block puts into bins at a time */
+    HY_HASH_MANY            = 128, /* rows of A with more entries than this are walked by
+                                      all threads of a block */
+    HY_HASH_STORE_MANY      = 2048, /* rows with more entries than this are stored by all
+                                       threads of a block */
+    HY_HASH_UNEVEN          = 4, /* maximum steps in which a group of lanes walks a row of
+                                    B before rows of B are cut into slices */
     HY_HASH_DENSE_THREADS   = 1024,
     HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2, /* entries of A walked at once */
-    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* windows with fewer products are not cut */
-    HY_HASH_WINDOW_SHARE    = 128,     /* windows with less than 1/128 of a chunk's
-                                          products are not cut */
-    HY_HASH_PIECE           = 32       /* mean entries of a row of B in a window */
+    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a window is cut into several only to a target of
+                                          at least this many products each */
+    HY_HASH_WINDOW_SHARE    = 128,     /* a window is cut into several only to a target of
+                                          at least 1/128 of the chunk's products each */
+    HY_HASH_PIECE           = 32       /* minimum for the mean entries of a row of B in a
+                                          window that is cut because of its products */
 };
 
 #define HY_HASH_SPARE 1.25 /* room for entries as a multiple of their expected number */
 
-/* Products a second of a multiprocessor if rows of B are long enough to occupy the lanes:
-   for rows of C that are alike, and for others, which are faster by a power of products /
-   entries of C. Shorter rows of B are slower in proportion. Fitted on an H200 to 14
-   matrices, and to 5 for the others. */
+/* Products that a multiprocessor computes in a second if rows of B are long enough to
+   occupy the lanes. HY_HASH_SM_PRODUCTS is for rows of A with row_cv below 1
+   (hy_features). Other rows reach HY_HASH_SM_SKEWED times (products / entries of C) to
+   the power HY_HASH_SKEWED_POWER. Rows of B with fewer than HY_HASH_B_ROW -
+   HY_HASH_B_ROW_LEAST entries are slower in proportion to their length +
+   HY_HASH_B_ROW_LEAST. Fitted on an H200 to 14 matrices with row_cv below 1, and to 5
+   others. */
 #define HY_HASH_SM_PRODUCTS 9e8
 #define HY_HASH_SM_SKEWED 3.4e8
 #define HY_HASH_SKEWED_POWER 0.46
 #define HY_HASH_B_ROW 28.0
 #define HY_HASH_B_ROW_LEAST 7.0
 
-/* Seconds that each size of tree, and the windows, add to a chunk: the time of one
-   row. */
+/* Seconds that each size of tree, and the windows, add to the time of a chunk: while the
+   last rows of a size are computed, most of the device is idle. */
 #define HY_HASH_BIN_S 4e-5
 
-/* ---- spgemm.cuda.dense ---- */
+/* ---- spgemm.cuda.dense ----
+
+   A part is the entries of A that a block takes; a slot holds the sums of a part for one
+   row of C. */
 
 enum {
     HY_DENSE_WARPS     = 8,         /* maximum warps of a block */
     HY_DENSE_BYTES     = 48 * 1024, /* bytes of the sums of a block, on every device */
-    HY_DENSE_PART      = 32,        /* minimum entries of A in a part */
-    HY_DENSE_SM_WARPS  = 64,        /* warps of a multiprocessor that parts fill */
+    HY_DENSE_PART      = 32,        /* minimum entries of A in a part, except the last */
+    HY_DENSE_SM_WARPS  = 64,        /* target for the warps of a multiprocessor: as many
+                                       parts are made as fill them */
     HY_DENSE_SM_BLOCKS = 5          /* blocks that a multiprocessor holds at once */
 };
 
-#define HY_DENSE_WARP_PRODUCTS 4e7 /* products of a warp in a second */
-#define HY_DENSE_SLOT_S 3e-6   /* seconds of a block for each row of its part */
+#define HY_DENSE_WARP_PRODUCTS 4e7 /* scalar products that a warp computes in a second */
+#define HY_DENSE_SLOT_S 3e-6   /* seconds in which a block computes a slot, besides its
+                                  columns and scalar products */
 #define HY_DENSE_COLUMN_S 1e-9 /* seconds added to HY_DENSE_SLOT_S for each column of the
                                   row */
 

@@ -1,21 +1,21 @@
-/* gpu/papers/hrpb_mma.cuh - multiplies two bricks (16 x 8 of A) by 8 x 8 of X on tensor
-   cores.
+/* gpu/papers/hrpb_mma.cuh - multiplies two bricks by 8 columns of X on tensor cores.
 
-   Lane l of the warp holds, of each brick, elements (l / 4, l % 4) and (l / 4 + 8, l % 4)
-   of A; of the brick's rows of X, element (l % 4, l / 4); and of the product, elements (l
-   / 4 + 8 h, 2 (l % 4) + e) as number 2 h + e. These are the matrix fragments of m16n8k8
-   in the PTX ISA.
+   A brick is 16 x 4 elements of A (partition/format/pack_hrpb.c). Two of them, 16 x 8,
+   are multiplied by 8 x 8 of X, a tile. Lane (thread) l of the warp holds, of each brick,
+   elements (l / 4, l % 4) and (l / 4 + 8, l % 4) of A; of the brick's rows of X, element
+   (l % 4, l / 4); and of the result, elements (l / 4 + 8 h, 2 (l % 4) + e) as number 2 h
+   + e. These are the matrix fragments of m16n8k8 in the PTX ISA.
 
    Tensor cores do not multiply f32. TF32 has 11 of its 24 bits, so each number is split
-   into the sum of a high and a low part, and the four products of parts are added, small
-   ones first. Without low * low, a sum of one product would miss the error bound of f32
-   by 2^-22. Tensor cores round towards zero when they add. The product of two bricks is
-   therefore summed from 0 and added to the row's sum in f32. Several tiles are
-   interleaved, so that a warp need not wait for one product before it begins the next.
+   into the sum of a high and a low part, and the four products of these parts are added,
+   small ones first. Without low * low, a sum of one scalar product would miss the error
+   bound of f32 by 2^-22. Tensor cores round towards zero when they add. The result for
+   two bricks is therefore summed from 0 and added to the row's sum in f32. Several tiles
+   are interleaved, so that a warp need not wait for one result before it begins the next.
 
-   With HYBRID_ALLOW_TF32 only the high parts are multiplied, one product instead of four.
-   The tensor cores then add to the row's sum directly: rounding towards zero costs far
-   less than the omitted low parts. */
+   With HYBRID_ALLOW_TF32 only the high parts are multiplied, which takes one
+   multiplication instead of four. The tensor cores then add to the row's sum directly:
+   rounding towards zero costs far less than the omitted low parts. */
 #ifndef HY_HRPB_MMA_CUH
 #define HY_HRPB_MMA_CUH
 
@@ -29,19 +29,21 @@ __device__ inline void split(float v, uint32_t *high, uint32_t *low)
     *low  = __float_as_uint(v - __uint_as_float(*high));
 }
 
-/* Returns v rounded to TF32. NaN stays NaN, unlike with an addition to the bits. */
+/* Returns v rounded to TF32. NaN stays NaN, which adding to the bits, as in split(),
+   would not ensure. */
 __device__ inline uint32_t rounded(float v)
 {
     uint32_t bits = 0;
 #if __CUDA_ARCH__ >= 800
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
 #else
-    __trap(); /* refuse() excludes such devices */
+    __trap(); /* never reached, because refuse() excludes such devices */
 #endif
     return bits;
 }
 
-/* Computes d = a * b + c. b has one number for each brick. */
+/* Computes d = a * b + c on matrix fragments of m16n8k8. b has one number for each
+   brick. */
 __device__ inline void mma(float *d, const uint32_t *a, const uint32_t *b, const float *c)
 {
 #if __CUDA_ARCH__ >= 800
@@ -55,7 +57,7 @@ __device__ inline void mma(float *d, const uint32_t *a, const uint32_t *b, const
 #endif
 }
 
-/* Computes sum += a * b. */
+/* Computes sum += a * b on matrix fragments of m16n8k8. */
 __device__ inline void mma(double *sum, const double *a, const double *b)
 {
 #if __CUDA_ARCH__ >= 900

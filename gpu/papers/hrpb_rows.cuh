@@ -1,6 +1,9 @@
-/* gpu/papers/hrpb_rows.cuh - reads blocks of a panel by warp, and computes single rows.
+/* gpu/papers/hrpb_rows.cuh - reads blocks of a row panel by warp, and computes single
+   rows.
 
-   A lane holds one word of a block and gets the other words by shuffles. */
+   partition/format/pack.h defines panels, blocks, bricks, units and partials of the HRPB
+   format. A lane (thread of a warp) holds one 32-bit word of a block and gets the other
+   words by shuffles. */
 #ifndef HY_HRPB_ROWS_CUH
 #define HY_HRPB_ROWS_CUH
 
@@ -11,8 +14,10 @@ namespace hrpb
 
 constexpr int WARP        = 32;
 constexpr int BLOCK_WORDS = sizeof(hy_hrpb_block) / 4;
-constexpr int BITS        = HY_HRPB_COLS;    /* word of a block where its bits begin */
-constexpr int FIRST       = BLOCK_WORDS - 1; /* word with the position of its values */
+constexpr int BITS        = HY_HRPB_COLS; /* number of the first word of a block that
+                                             holds a pattern of a brick */
+constexpr int FIRST = BLOCK_WORDS - 1;    /* number of the word of a block that holds
+                                             the index of its first value */
 
 static_assert(BLOCK_WORDS == 25 && BLOCK_WORDS <= WARP, "a word a lane");
 
@@ -20,17 +25,17 @@ template <typename T> struct operands {
     int64_t rows, n; /* n: columns of X */
     const hy_hrpb_unit *unit;
     int64_t units;
-    const int32_t *block; /* blocks as words */
+    const int32_t *block; /* the blocks of the pack, BLOCK_WORDS words each */
     const T *val;
-    int zero; /* position of a zero in val */
+    int zero; /* index of an element of val that is 0 */
     const T *x;
     int64_t ld;       /* elements from row to row of X */
     uint32_t x_bytes; /* bytes from row to row of X */
     T *y;             /* rows x n, row-major */
-    T *partials;      /* 16 x n for each partial */
+    T *partials;      /* 16 x n elements for each partial */
 };
 
-/* The destination of a unit's rows, which are n elements apart. */
+/* Where the rows of a unit go: to Y, or to its partial. Rows are n elements apart. */
 template <typename T> struct output {
     T *to;
     int rows;
@@ -60,7 +65,8 @@ template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
     T x[VEC];
 };
 
-/* A lane's share of a row: COLS columns from j on, 32 apart. */
+/* A lane's share of a row of Y: COLS columns from j on, 32 apart, because the other lanes
+   of the warp have those between. */
 template <typename T, int COLS> struct row_part {
     T value[COLS];
 
@@ -87,7 +93,8 @@ template <typename T, int COLS> struct row_part {
     }
 };
 
-/* Adds the row's entries in a block of bricks to sum. */
+/* Adds to *sum row `row` of a block of bricks times X. Each lane has a word of the
+   block. */
 template <typename T, int COLS>
 __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j,
                               int64_t end, row_part<T, COLS> *sum)
@@ -109,8 +116,9 @@ __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j
     }
 }
 
-/* Computes a unit row by row in the columns before `end`. This is for values of A or X
-   that must not be multiplied by the zeros of a brick, or split: infinities and NaN. */
+/* Computes a unit row by row, in the lane's columns from j on and before `end`. It is
+   used for values of A or X that must not be multiplied by the zeros of a brick, or
+   split: infinities and NaN. */
 template <typename T, int COLS>
 __device__ void add_brick_rows(const operands<T> &o, const hy_hrpb_unit &u, int64_t j,
                                int64_t end)

@@ -33,8 +33,9 @@
 
 /* ---- multiply ---- */
 
-/* Blocks take equal shares of products, whatever the rows of B. A block finds the entries
-   of its first and last product, and a thread searches between them. */
+/* Multiplies the expanded values of B by the values of A, in place. Blocks take equal
+   shares of scalar products, whatever the rows of B. A block finds the entries of A of
+   its first and last product, and a thread searches between them. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dup_multiply(const int *start, int nnz, int products, const T *a, T *val)

@@ -2,19 +2,20 @@
    16 rows.
 
    The CPU has compacted the columns of each panel (partition/format/pack_hrpb.c), so that
-   a row of X is read once for 16 rows of A, and cut them into bricks, the operands of
-   tensor cores. A warp computes 16 rows of 8 to 64 columns of Y. In each block of 16
-   columns of A, a lane finds its elements by counting the bits below its own in the
-   patterns.
+   a row of X is read once for 16 rows of A, and cut them into bricks of 16 x 4, the
+   operands of tensor cores. A warp computes 16 rows of 8 to 64 columns of Y. In each
+   block of 16 columns of A, a lane (thread) finds its elements by counting the bits below
+   its own in the patterns.
 
-   The columns of X may go to the 8-column tiles in any order. Column g 8 VEC + l VEC + v
-   is column l of tile g VEC + v, so that a lane's elements of X are neighbours in a row.
-   No two warps of a panel need the same element of X, so X is loaded to registers
-   directly. Warps that share a panel are neighbours in a thread block.
+   A warp computes Y in tiles of 8 columns, and the columns of X may go to the tiles in
+   any order. Column g 8 VEC + l VEC + v is column l of tile g VEC + v, so that a lane's
+   elements of X are neighbours in a row. No two warps of a panel need the same element of
+   X, so X is loaded to registers directly. Warps that share a panel are neighbours in a
+   thread block.
 
-   Heavy panels are cut into parts; a second kernel adds their results in order. A zero in
-   a brick times an infinity in X gives NaN although the row has no entry there. A warp
-   with such results computes its rows again without bricks. */
+   Heavy panels, which have many blocks, are cut into parts; a second kernel adds their
+   results in order. A zero in a brick times an infinity in X gives NaN although the row
+   has no entry there. A warp with such results computes its rows again without bricks. */
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
@@ -25,9 +26,9 @@ using namespace hrpb;
 
 constexpr int WARPS = HY_HRPB_THREADS / WARP, MAX_ROUNDS = 65535;
 
-/* Loads the elements of bricks b and b + 1, with values that begin at `at`, and returns
-   the end of the values. Missing elements load a zero from memory, so that every register
-   is written by a load. */
+/* Loads the lane's elements of bricks b and b + 1, of which the first value has index
+   `at`, and returns the index after their last value. Elements that are no entries load a
+   zero from memory, so that every register is written by a load. */
 template <typename T, int TILES>
 __device__ int load_a(const operands<T> &o, int word, int b, int at,
                       brick_pair<T, TILES> *p)
@@ -45,11 +46,11 @@ __device__ int load_a(const operands<T> &o, int word, int b, int at,
     return at;
 }
 
-/* The lane's columns of X: VEC of each 8 VEC columns, up to `last` bytes from the first.
-   Columns beyond the end of a row are replaced by the last ones, and their sums are not
-   stored. */
+/* The lane's columns of X: VEC of each 8 VEC columns. `last` is the distance in bytes
+   from `first` to the last of them that may be read. Columns beyond the end of a row are
+   replaced by that, and their sums are not stored. */
 struct column_range {
-    const char *first; /* address in row 0 */
+    const char *first; /* address of the first of these columns in row 0 of X */
     unsigned last;
 };
 
@@ -84,9 +85,9 @@ __device__ void load_x(const operands<T> &o, int word, int b, const column_range
     }
 }
 
-/* Adds the unit's rows times the columns of X from j0 on to sum[tile]. While two bricks
-   are multiplied, the next two are loaded. Each load has its own registers, which need
-   not be copied. */
+/* Adds the unit's rows of A times the columns of X from j0 on to sum[tile]. While two
+   bricks are multiplied, the next two are loaded. Each load has its own registers, which
+   need not be copied. */
 template <typename T, int VEC, int TILES, bool TF32>
 __device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
                            T (*sum)[4])
@@ -142,8 +143,8 @@ __device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t
     }
 }
 
-/* Returns the blocks that a multiprocessor should hold. `bytes` is the size of a value
-   times the number of tiles. */
+/* Returns how many thread blocks a multiprocessor should hold at least. `bytes` is the
+   size of a value times the number of tiles of a warp. */
 constexpr int resident(size_t bytes)
 {
     if (bytes > 8 * sizeof(float))
@@ -151,8 +152,9 @@ constexpr int resident(size_t bytes)
     return bytes > 4 * sizeof(float) ? HY_HRPB_RESIDENT : HY_HRPB_RESIDENT + 1;
 }
 
-/* Block (x, y) computes WARPS / across units. `across` warps side by side take 8 TILES
-   columns each, in rounds y, y + gridDim.y, ... */
+/* Block (x, y) computes WARPS / across units (partition/format/pack.h). `across` warps
+   side by side take 8 TILES columns each, in rounds y, y + gridDim.y, ... over the
+   columns. */
 template <typename T, int VEC, int TILES, bool TF32>
 __global__ void __launch_bounds__(HY_HRPB_THREADS, resident(TILES * sizeof(T)))
     panel_kernel(const operands<T> o, int across)
@@ -174,8 +176,8 @@ __global__ void __launch_bounds__(HY_HRPB_THREADS, resident(TILES * sizeof(T)))
     }
 }
 
-/* Sums a panel's partials in order and stores them to Y. Blocks (x, y) with the same x
-   share a panel. */
+/* Sums a panel's partials, the results of its parts, in order and stores the sums to Y.
+   Blocks (x, y) with the same x share a panel. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     combine_kernel(const operands<T> o, const hy_hrpb_split *splits)
@@ -198,7 +200,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* Returns the number of 8-column tiles of a warp. Warps share the tiles evenly, so that
    one column more than a warp can hold does not cost a whole warp of tiles. For f32, 3 is
-   rounded up to 4 and 7 to 8, which load vectors. For f64, 5 tiles stay in one warp,
+   rounded up to 4 and 7 to 8, which can load vectors. For f64, 5 tiles stay in one warp,
    although its registers suffice for 4 only. */
 static int tiles_for(hybrid_type type, int64_t n)
 {
@@ -227,8 +229,8 @@ static void launch(hy_lane *lane, const operands<T> &o)
     const int64_t warps  = (o.n + 8 * TILES - 1) / (8 * TILES);
     const int64_t rounds = (warps + WARPS - 1) / WARPS;
     const int across     = int((warps + rounds - 1) / rounds);
-    const int threads    = WARP * across * (WARPS / across); /* no idle warp: 3 for 3
-                                                                across */
+    /* every warp of a block has work: with across = 3 the block has 3 warps */
+    const int threads = WARP * across * (WARPS / across);
     const dim3 grid(hy_blocks(o.units, WARPS / across),
                     hy_blocks(warps, across, MAX_ROUNDS));
     panel_kernel<T, VEC, TILES, TF32><<<grid, threads, 0, hy_stream(lane)>>>(o, across);
@@ -324,8 +326,9 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return nullptr;
 }
 
-/* Warps are bound by instructions: finding the elements of a block of 16 columns of A
-   takes as many as multiplying three tiles. Memory comes second. */
+/* Returns the predicted seconds. Warps are bound by instructions: finding the elements of
+   a block of 16 columns of A takes as many as multiplying three tiles. Memory comes
+   second. */
 static double multiply_s(const hy_features *f, const hy_rates *r)
 {
     const bool is_f64    = f->type == HYBRID_F64;

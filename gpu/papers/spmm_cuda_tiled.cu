@@ -42,7 +42,9 @@
 
 using namespace tiled;
 
-constexpr int STAGES = 2, MAX_ROUNDS = 65535; /* tiles of a block; maximum gridDim.y */
+constexpr int STAGES = 2, MAX_ROUNDS = 65535; /* tiles in shared memory that a thread
+                                                 block alternates between; maximum
+                                                 gridDim.y */
 
 template <typename T, int R>
 __device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end,
@@ -80,19 +82,20 @@ __global__ void __launch_bounds__(THREADS)
             if (s + 1 < last)
                 stage_tile<T, R>(o, o.a.stage[s + 1], j, end,
                                  &tiles[(s + 1 - first) % STAGES]);
-            __pipeline_commit(); /* may be empty */
+            __pipeline_commit(); /* there may be no copies to commit */
             const steps mine = steps_of(o, s);
             __pipeline_wait_prior(STAGES - 1);
-            __syncthreads(); /* all threads' copies of the tile have arrived */
+            __syncthreads(); /* the copies of all threads for this tile have arrived */
             add_stage<T, R>(o, mine, tiles[(s - first) % STAGES], sum);
-            __syncthreads(); /* the tile may be overwritten */
+            __syncthreads(); /* all threads have used the tile, which may now be
+                                overwritten */
         }
         store_sums<T, R>(o, out, j, end, sum);
     }
 }
 
-/* Sums a row's partials and stores them to Y. Block (x, y) has a warp for each row in
-   parts and takes columns y, y + gridDim.y, ... */
+/* Sums a row's partials, the sums of its segments, and stores the sums to Y. Block (x, y)
+   has a warp for each row in segments and takes columns y, y + gridDim.y, ... */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     combine_kernel(const operands<T> o, int64_t n)
@@ -135,8 +138,8 @@ static hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin,
     return hy_launched(lane, "spmm.cuda.tiled");
 }
 
-/* Computes whole groups of R columns, then the rest with the smallest R that holds
-   them. */
+/* Computes whole groups of R columns, then the remaining columns with the smallest R that
+   holds them. */
 template <typename T>
 static hybrid_status launch_all(hy_lane *lane, const operands<T> &o, int64_t n)
 {
@@ -176,9 +179,10 @@ static int64_t ceil_of(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Follows the decision chart of the paper (Fig. 6). A row of e entries in segments of at
-   most g has less than 2 e / g segments. The bound on partials covers both ways to cut,
-   so that it does not fall where the chart changes its choice. */
+/* Returns how rows are cut. It follows the decision chart of the paper (Fig. 6). A row of
+   e entries in segments of at most g has less than 2 e / g segments. The bound on
+   partials (hy_tiled_rules) covers both ways to cut, so that it does not fall where the
+   chart changes its choice. */
 static hy_tiled_rules rules_for(const hy_features *f)
 {
     const int64_t groups = ceil_of(f->out_cols, columns_at_once(hy_value_size(f->type)));
@@ -187,7 +191,8 @@ static hy_tiled_rules rules_for(const hy_features *f)
     const int64_t even = f->row_cv > 1 ? mean : longest;
     const int64_t wave =
         ceil_of(int64_t(THREADS) * HY_TILED_SMS, max(groups, int64_t(1)));
-    const int64_t spread = max(ceil_of(f->nnz, wave), least); /* U mu of Eq. 5 */
+    /* U mu of Eq. 5, the entries of a segment */
+    const int64_t spread = max(ceil_of(f->nnz, wave), least);
     const bool idle      = double(f->rows) < HY_TILED_IDLE * double(wave);
     const int64_t most   = min(2 * f->nnz / least, 2 * wave);
     return {idle ? min(even, spread) : even, 2 * f->nnz / even + most};
@@ -199,15 +204,16 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return nullptr;
 }
 
-/* Returns the reuse of a staged row in 16 rows, a lower bound on that in a panel. */
+/* Returns a lower bound on how many entries of a panel use a staged row of X: the mean
+   for 16 rows of A, while a panel has 256. */
 static double reuse_of(const hy_features *f)
 {
     const double reuse = f->tile_fill * 16.0;
     return reuse > 1 ? reuse : 1;
 }
 
-/* Counts bytes through the L2, bytes from shared memory and bytes of Y. The first two
-   overlap, so the slower one counts. */
+/* Predicts the cost from bytes through the L2, bytes from shared memory and bytes of Y.
+   The first two are moved at the same time, so the slower one counts. */
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_tiled_rules rules = rules_for(f);
@@ -216,7 +222,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const double nnz           = double(f->nnz);
     const double passes = double(ceil_of(f->out_cols, columns_at_once(size_t(size))));
     const double reuse  = reuse_of(f);
-    /* Rows that share no columns have scattered columns, too. */
+    /* Gamma of the head comment: rows of A that share no columns have scattered columns,
+       too. */
     const double gamma   = 1 + (32 / size - 1) / reuse;
     const double through = nnz * (size + 2) * passes + nnz * n * size * gamma / reuse;
     const double shared  = nnz * n * size / HY_TILED_SHARED_RATE;

@@ -1,5 +1,5 @@
-/* gpu/papers/spmv_blocks.cuh - adds a block of r x c times x to y, in the registers of a
-   lane.
+/* gpu/papers/spmv_blocks.cuh - adds a block of r x c elements of A times x to y, in the
+   registers of a lane (GPU thread).
 
    An element that is no entry of A is stored as -0.0 (partition/format/pack.h) and
    skipped whatever x is. This takes a comparison and a selection for each element. A
@@ -21,7 +21,8 @@ template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
     T x[VEC];
 };
 
-/* Elements of x that a block of COLS columns loads at once if aligned: up to 16 bytes. */
+/* Elements of x that a block of COLS columns loads with one instruction if they are
+   aligned: up to 16 bytes. */
 template <typename T, int COLS>
 constexpr int VECTOR = COLS % 4 == 0 && sizeof(T) == 4 ? 4
                        : COLS % 2 == 0                 ? 2
@@ -57,7 +58,8 @@ template <typename T, int COLS> __device__ void load_x(const T *x, T (&out)[COLS
         out[j] = x[j];
 }
 
-/* Adds to sum the block with element e at val[e * stride], times x[0] to x[COLS - 1]. */
+/* Adds a block times x[0] to x[COLS - 1] to `sum`. Element e of the block is at val[e *
+   stride]. */
 template <typename T, int ROWS, int COLS>
 __device__ void add_block(const T *val, int stride, const T *x, T (&sum)[ROWS])
 {
@@ -83,8 +85,9 @@ template <typename T, int ROWS> __device__ void add_lanes(int log_lanes, T (&sum
             sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], apart);
 }
 
-/* Stores the rows of block row `block_row` that belong to the chunk. Lane `way` of `ways`
-   stores its share. */
+/* Stores the sums of block row `block_row` to y, for those of its rows that belong to the
+   chunk. `ways` lanes have the same sums, and lane `way` of them stores every `ways`-th
+   row. `before` rows of the first block row lie before the chunk. */
 template <typename T, int ROWS>
 __device__ void store_rows(T *y, int64_t rows, int64_t block_row, int before, int way,
                            int ways, const T (&sum)[ROWS])
@@ -98,7 +101,8 @@ __device__ void store_rows(T *y, int64_t rows, int64_t block_row, int before, in
     }
 }
 
-/* Calls launch.template run<r, c>() for the shape. */
+/* Calls launch.template run<ROWS, COLS>() with COLS equal to `cols`, for blocks of ROWS
+   rows. */
 template <int ROWS, typename F> void with_cols(int cols, const F &launch)
 {
     switch (cols) {
@@ -152,7 +156,7 @@ inline const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_block_refuse(f);
 }
 
-/* Returns the bytes that a product moves: blocks, with `padding` as a fraction of them; x
+/* Returns the bytes that a product moves: blocks, with padding as a fraction of them; x
    as the blocks read it; y. */
 inline double bytes_moved(const hy_features *f, double padding)
 {
@@ -161,8 +165,8 @@ inline double bytes_moved(const hy_features *f, double padding)
            hy_block_count(f) * f->block_cols * size + double(f->rows) * size;
 }
 
-/* Returns the cost that both variants share, without the bytes of the pack and the time
-   on the device. */
+/* Returns the part of the cost that both variants have in common. The bytes of the pack
+   and the time on the device are not set. */
 inline hy_cost cost_of(const hy_features *f, double padding)
 {
     const double x = double(f->gather_rows) * double(hy_value_size(f->type));

@@ -1,17 +1,17 @@
-/* gpu/papers/spmv_cuda_bcsr.cu - SpMV on the GPU with a group of lanes for each row of
-   blocks.
+/* gpu/papers/spmv_cuda_bcsr.cu - SpMV on the GPU with a group of lanes (GPU threads) for
+   each row of blocks.
 
        y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of I
 
    A is cut into blocks of r x c (Choi, Singh and Vuduc 2010, section 4), which are stored
-   dense, including zeros. c + r numbers are loaded and kept in registers for r c
+   dense, including zeros. c + r numbers are loaded and kept in registers for r c scalar
    products, and one column index serves r c entries. 2^log_group lanes share a block row
    and take one block each at a time. Word e of the blocks in one step is stored side by
    side:
 
        blocks  | A | B | C | D |  E | F |        lanes 0 1 2 3, then 0 1
        words   A0 B0 C0 D0  A1 B1 C1 D1 ...  E0 F0  E1 F1 ...
-                                              (partition/format/pack_bcsr.c)
+                                                 (partition/format/pack_bcsr.c)
 
    Lanes are summed by shuffles at the end, always in the same order. Each row of y is
    written once. Lower bound in bytes, for N blocks of k = r c elements and values of s
@@ -82,8 +82,8 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 
 /* ---- the variant ---- */
 
-/* The time is at least that of the longest row; a group takes 32 of its blocks at a
-   time. */
+/* Predicts the cost. The time is at least that of the longest row; a group takes up to 32
+   of its blocks at a time. */
 hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double longest = double(f->row_max) / (32.0 * max(1, f->block_cols));

@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
 {
     const int64_t thread = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
     const int64_t k      = thread >> o.log_lanes;
-    if (k >= o.slices) /* for whole warps: a warp has lanes of one slice */
+    if (k >= o.slices) /* tests whole warps, because all lanes of a warp have the same
+                          slice */
         return;
     const hy_bellpack_slice s = o.slice[k];
     const int lane            = int(thread & ((1 << o.log_lanes) - 1));
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
         const int32_t j = next;
         col += s.lanes;
         if (step + 1 < steps)
-            next = *col; /* so that loading x need not wait for it */
+            next = *col; /* early, so that loading x need not wait for it */
         blocks::add_block<T, ROWS, COLS>(val, s.lanes, o.x + j, sum);
         val += int64_t(s.lanes) * (ROWS * COLS);
     }
@@ -93,8 +94,8 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 
 const hy_bellpack_rules rules = {HY_BELLPACK_WAVE, HY_BELLPACK_LEAST};
 
-/* The time is at least that of the longest row; 32 lanes take one of its blocks each at a
-   time. */
+/* Predicts the cost. The time is at least that of the longest row; up to 32 lanes take
+   one of its blocks each at a time. */
 hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double moved   = blocks::bytes_moved(f, HY_BELLPACK_PADDING);

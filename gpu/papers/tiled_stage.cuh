@@ -1,5 +1,10 @@
-/* gpu/papers/tiled_stage.cuh - one stage of a panel: copies its tile of X to shared
-   memory and adds up its entries. */
+/* gpu/papers/tiled_stage.cuh - one stage of a panel of spmm.cuda.tiled: copies its tile
+   of X to shared memory and adds up its entries.
+
+   A panel is 256 portions (rows of A, or segments of long rows), one for each thread. A
+   tile is the rows of X in shared memory, and a stage the entries of the panel that use
+   them (partition/format/pack_tiled.h). A slice is the 32 portions of a warp; at step t
+   each of its lanes (threads) has entry t of its portion, if there is one. */
 #ifndef HY_TILED_STAGE_CUH
 #define HY_TILED_STAGE_CUH
 
@@ -39,8 +44,9 @@ template <typename T, int R> struct tile {
     pack_of<T, VEC> row[GROUPS][HY_TILED_COLS];
 };
 
-/* Starts copying a row's values in columns j + column, VEC apart, to element e of the
-   tile. Columns from `end` on are copies of the last. */
+/* Starts copying values of a row of X: those of columns j + e % VEC, j + VEC + e % VEC
+   and so on. They go to element e of the tile. For columns from `end` on, the last column
+   is copied. */
 template <typename T, int R>
 __device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end, int e,
                           tile<T, R> *to)
@@ -55,7 +61,7 @@ __device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end,
     }
 }
 
-/* Starts copying columns [j, j + R) of the stage's rows of X. Neighbouring lanes have
+/* Starts copying columns [j, j + R) of the stage's rows of X. Neighbouring lanes copy
    columns of one row. The map is read for several rows before the first is copied. */
 template <typename T, int R>
 __device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_t j,
@@ -78,7 +84,7 @@ __device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_
     }
 }
 
-/* Adds a * row `index` of the tile to sum. */
+/* Adds a times row `index` of the tile to sum, which has R columns. */
 template <typename T, int R>
 __device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
 {
@@ -101,8 +107,8 @@ __device__ inline int warp_min(int value)
     return value;
 }
 
-/* Adds steps [0, full) of a slice, in which every lane has an entry. `at` is the lane's
-   first. */
+/* Adds steps [0, full) of a slice, in which every lane has an entry. `at` is the index of
+   the lane's first entry. */
 template <typename T, int R>
 __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                int full, T *sum)
@@ -127,8 +133,9 @@ __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_
         add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
 }
 
-/* Adds the steps of a slice from t on; step t begins at `at`. The position of a lane's
-   entry is the number of lower lanes that have an entry. */
+/* Adds the steps of a slice from t on; the entries of step t begin at index `at`. The
+   position of a lane's entry in a step is the number of lower lanes that have an
+   entry. */
 template <typename T, int R>
 __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                  int t, int count, T *sum)
@@ -157,8 +164,9 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
 
 /* The thread's part of a stage. */
 struct steps {
-    int count, full; /* entries of the thread; steps in which all lanes have one */
-    int64_t at;      /* first entry of the warp */
+    int count, full; /* number of entries of the thread; number of steps in which all
+                        lanes have one */
+    int64_t at;      /* index of the warp's first entry */
 };
 
 template <typename T> __device__ steps steps_of(const operands<T> &o, int64_t s)

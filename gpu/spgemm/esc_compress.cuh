@@ -1,11 +1,13 @@
-/* gpu/spgemm/esc_compress.cuh - moves sorted and summed rows to CSR without gaps. */
+/* gpu/spgemm/esc_compress.cuh - moves sorted rows to CSR without gaps, and sums the long
+   rows. esc_work.cuh explains the words product, bin, key, id and rank. */
 #ifndef HY_ESC_COMPRESS_CUH
 #define HY_ESC_COMPRESS_CUH
 
 #include "gpu/backend/cuda_sum.cuh"
 #include "gpu/spgemm/esc_work.cuh"
 
-/* Counts the entries of each long row from the ranks of its first and last key. */
+/* Counts the entries of each long row: the rank of its last key less the rank before its
+   first key. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_count_long(hy_esc<T> e, hy_esc_long<T, K> l)
@@ -21,7 +23,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     e.count[e.order[id]] = l.rank[end - 1] - first;
 }
 
-/* Sums equal keys in order. The thread of the first one adds up all of them. */
+/* Sums the products with equal keys in order. The thread of the first one adds up all of
+   them and stores the sum in row row_ptr[] of C. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_long(hy_esc<T> e, hy_esc_long<T, K> l, const int64_t *row_ptr, int32_t *col,
@@ -43,7 +46,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     val[at] = sum;
 }
 
-/* Moves the other rows from row_start to row_ptr, with 2^shift lanes for a row. */
+/* Moves the rows that are not long from row_start to row_ptr. 2^shift threads share a
+   row. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_short(hy_esc<T> e, int shift, const int64_t *row_ptr, int32_t *col, T *val)

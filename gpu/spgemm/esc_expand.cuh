@@ -1,4 +1,5 @@
-/* gpu/spgemm/esc_expand.cuh - puts rows into bins and expands long rows into products. */
+/* gpu/spgemm/esc_expand.cuh - puts rows into bins and expands long rows into products.
+   esc_work.cuh explains the words product, bin, key and id. */
 #ifndef HY_ESC_EXPAND_CUH
 #define HY_ESC_EXPAND_CUH
 
@@ -9,8 +10,8 @@ template <typename T> __device__ int products_before(const hy_esc<T> &e, int row
     return e.expanded ? e.expanded[row] : e.start[e.a_row[row]];
 }
 
-/* Sets row_start and counts the rows of each bin. There is one thread for each row, and
-   one more. */
+/* Sets row_start and count, and counts the rows of each bin in bin_rows. There is one
+   thread for each row, and one more. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_count_bins(hy_esc<T> e)
 {
@@ -35,8 +36,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_count_bins(hy_esc<T> e)
         atomicAdd(&e.bin_rows[threadIdx.x], bins[threadIdx.x]);
 }
 
-/* Sets order and long_id. A block reserves its places in each bin with one addition. The
-   order of rows within a bin does not affect the result. */
+/* Sets `order` and long_id. A thread block reserves its places in each bin with one
+   addition. The order of rows within a bin does not affect the result. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_fill_bins(hy_esc<T> e)
 {
@@ -65,14 +66,15 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_fill_bins(hy_esc<T> e)
         e.long_id[row] = bin == 0 ? place[0] + at : -1;
 }
 
-/* Writes keys and values of a tile of products. Products of rows that are not long get
-   the key that sorts last. Tiles are equal shares of products, whatever the rows. */
+/* Writes keys and values of the products of long rows. A thread block takes a tile,
+   HY_ESC_TILE consecutive products, whatever rows they belong to. Products of other rows
+   get the key `none`, which sorts last. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_expand_long(hy_esc<T> e, hy_esc_long<T, K> l)
 {
-    __shared__ int rows[2], nonzeros[2]; /* first and last row, and entry of A, of the
-                                            tile */
+    __shared__ int rows[2], nonzeros[2]; /* first and last row, and first and last entry
+                                            of A, that have products in the tile */
     const int begin = blockIdx.x * HY_ESC_TILE;
     const int end   = min(begin + HY_ESC_TILE, e.products);
 

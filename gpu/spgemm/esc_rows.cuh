@@ -1,4 +1,5 @@
-/* gpu/spgemm/esc_rows.cuh - short rows: one warp expands, orders and sums them.
+/* gpu/spgemm/esc_rows.cuh - rows of up to 64 scalar products (here: products): one warp
+   expands, orders and sums them.
 
    Every product is compared with every other product of its row, 32 comparisons at a
    time. Up to 64 products this is cheaper than sorting, and it needs no memory. */
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_warp_rows(hy_esc<T> e, in
         hy_esc_nonzeros(e, row, &k_begin, &k_end);
         for (int j = 0; j < ITEMS; j++) {
             const int t = j * 32 + lane;
-            col[j]      = -1; /* equals no column */
+            col[j]      = -1; /* a column that equals none */
             val[j] = sum[j] = 0;
             at[j]           = 0;
             head[j]         = t < p;
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_warp_rows(hy_esc<T> e, in
                 const T v       = __shfl_sync(ALL, val[o], s);
                 for (int j = 0; j < ITEMS; j++)
                     if (c == col[j]) {
-                        sum[j] += v; /* in the order of A's row */
+                        sum[j] += v; /* adds in the order of A's row */
                         if (o * 32 + s < j * 32 + lane)
                             head[j] = false;
                     }

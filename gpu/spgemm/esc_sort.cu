@@ -1,5 +1,6 @@
-/* gpu/spgemm/esc_sort.cu - turns products of known rows into rows of C: sorts by column
-   within rows, adds equal columns, closes the gaps. */
+/* gpu/spgemm/esc_sort.cu - turns scalar products of known rows into rows of C: sorts by
+   column within rows, adds equal columns, closes the gaps. esc_work.cuh explains the
+   words bin, key and id. */
 #include "gpu/spgemm/esc_sort.cuh"
 
 #include "base/data/csr.h"
@@ -30,10 +31,11 @@ enum part {
 struct scratch {
     int64_t ids;            /* maximum number of long rows; 0 = none */
     int col_bits, key_bits; /* bits of a column, and of a key of long rows */
-    size_t at[PARTS + 1];   /* start of each array; the last element is the size */
+    size_t at[PARTS + 1];   /* start of each array in bytes; the last element is the size
+                               of the scratch */
 };
 
-/* Returns the bits of the numbers 0 to n, at least one. */
+/* Returns the number of bits that the numbers 0 to n need, at least 1. */
 static int bits_of(int64_t n)
 {
     int bits = 1;
@@ -42,8 +44,8 @@ static int bits_of(int64_t n)
     return bits;
 }
 
-/* Returns the layout. It grows with rows, nnz and products, as cutting chunks
-   requires. */
+/* Returns the layout of the scratch. Its size does not fall when rows, nnz or products
+   grow, because cutting chunks relies on that. */
 static scratch scratch_of(const hy_features *f)
 {
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
@@ -52,7 +54,7 @@ static scratch scratch_of(const hy_features *f)
     scratch s  = {};
     s.ids      = f->products_max > HY_ESC_LONG ? f->products / (HY_ESC_LONG + 1) : 0;
     s.col_bits = bits_of(f->out_cols - 1);
-    /* Ids are below s.ids, so no key has all bits set. */
+    /* Ids are below s.ids, so no key has all bits set: that value remains for `none`. */
     s.key_bits       = s.col_bits + bits_of(s.ids);
     const size_t l   = s.ids > 0 ? products : 0; /* arrays for long rows only */
     const size_t key = s.ids > 0 && s.key_bits > 32 ? 8 : 4;
@@ -208,7 +210,8 @@ static hybrid_status warp_rows(hy_lane *lane, const hy_esc<T> &e, int64_t produc
 template <typename T>
 static hybrid_status store_short(hy_lane *lane, const hy_esc<T> &e, const hy_rows *out)
 {
-    int shift = 2; /* 4 to 32 lanes for a row, with a few entries each */
+    int shift = 2; /* log2 of the threads for a row: 4 to 32 threads, with a few entries
+                      each */
     while (shift < 5 && int64_t(e.rows) << (shift + 1) < e.products)
         shift++;
     esc_store_short<<<hy_blocks(e.rows, HY_CUDA_THREADS >> shift), HY_CUDA_THREADS, 0,

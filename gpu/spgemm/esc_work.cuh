@@ -1,13 +1,15 @@
 /* gpu/spgemm/esc_work.cuh - the data of the kernels of spgemm.cuda.esc and esc_dup.
 
-   Products of a chunk have 32-bit numbers from 0 in the order of A's entries. Product t
-   belongs to entry k with start[k] <= t < start[k+1], and to row r with row_start[r] <= t
-   < row_start[r+1]. A kernel computes the products it needs from A and B, or reads them
-   if they were expanded before (`expanded`).
+   Here and in the kernels a product is a scalar product. Products of a chunk have 32-bit
+   numbers from 0 in the order of A's entries. Product t belongs to entry k with start[k]
+   <= t < start[k+1], and to row r with row_start[r] <= t < row_start[r+1]. A kernel
+   computes the products it needs from A and B, or reads them if they were expanded, that
+   is written to memory, before (`expanded`).
 
    Rows are put into bins by their number of products. Bin 0 holds the long rows. Their
-   products are sorted together as (id, column), where id is the place in the bin. A row
-   of any other bin is expanded, sorted and summed by one warp or block and stored at
+   products are sorted together by the key (id, column), where the id of a row is its
+   place in bin 0. The rank of a product is the number of distinct keys up to its own. A
+   row of any other bin is expanded, sorted and summed by one warp or block and stored at
    row_start[r]. With long rows, that memory held their unsorted products before. */
 #ifndef HY_ESC_WORK_CUH
 #define HY_ESC_WORK_CUH
@@ -28,8 +30,8 @@ template <typename T> struct hy_esc {
     const int *expanded; /* rows + 1 elements: products before each row. Product t is then
                             (b_col[t], b_val[t]), and A, b_row and start are not read.
                             Otherwise NULL */
-    int *start;          /* nnz + 1 elements */
-    int *row_start;      /* rows + 1 elements */
+    int *start;          /* nnz + 1 elements: products before each entry of A */
+    int *row_start;      /* rows + 1 elements: products before each row */
     int *count;          /* one for each row: entries of C */
     int *order;          /* non-empty rows, grouped by bin */
     int *bin_rows;       /* HY_ESC_BINS elements: rows in each bin */
@@ -40,13 +42,15 @@ template <typename T> struct hy_esc {
 };
 
 template <typename T, typename K> struct hy_esc_long {
-    K *key[2];    /* one for each product: id << col_bits | column; [1] is free */
-    T *val[2];    /* one for each product */
+    K *key[2];    /* one for each product: id << col_bits | column, in key[0]; key[1] is
+                     room for sorting */
+    T *val[2];    /* one for each product, in val[0]; val[1] is room for sorting */
     int *rank;    /* one for each product: distinct keys up to and including this one */
-    int *first;   /* one for each id: rank before the first key of the row */
-    int col_bits; /* bits of a column */
-    int key_bits; /* bits of a key */
-    K none;       /* key of the products of other rows; greater than all others */
+    int *first;   /* one for each id: rank of the last key before those of the row */
+    int col_bits; /* number of bits of a column */
+    int key_bits; /* number of bits of a key */
+    K none;       /* key of the products of rows that are not long; greater than all
+                     others */
 };
 
 /* Computes product t, which belongs to an entry of A in [begin, end). */
@@ -65,7 +69,8 @@ __device__ void hy_esc_product(const hy_esc<T> &e, int begin, int end, int t,
     *val = a * e.b_val[b];
 }
 
-/* Finds the entries of A of a row; none if products were expanded before. */
+/* Sets *begin and *end to the range of the entries of A of a row; to an empty range if
+   products were expanded before. */
 template <typename T>
 __device__ void hy_esc_nonzeros(const hy_esc<T> &e, int row, int *begin, int *end)
 {

@@ -1,11 +1,12 @@
 /* gpu/spgemm/hash_bins.cuh - finds the rows of B that A selects, and puts rows of C into
-   bins. */
+   bins. hash_work.cuh explains the bins. */
 #ifndef HY_HASH_BINS_CUH
 #define HY_HASH_BINS_CUH
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* One thread for each entry of A, so that rows of any length are equal work. */
+/* Sets span and ends. There is one thread for each entry of A, so that the lengths of
+   rows of A do not matter. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_spans(hy_hash<T> h)
 {
@@ -54,7 +55,7 @@ __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_s
     atomicMax(&out->longest, sum.longest);
 }
 
-/* Returns the bin of a row with products, or HY_HASH_BINS if it must be cut into
+/* Returns the bin of a row that has products, or HY_HASH_BINS if it must be cut into
    windows. */
 template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum &row)
 {
@@ -66,8 +67,8 @@ template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum 
         if (row.products <= max_short[bin])
             return bin;
 
-    /* bytes of the top of the tree, and of column and value for each entry; with a level
-       below the top, also half a node for each entry */
+    /* expected bytes of a tree: its top level, and column and value of each entry; with a
+       level below the top, also half a node for each entry */
     const unsigned range = unsigned(row.high) - unsigned(row.low);
     const int levels     = hy_hash_levels(range, row.products);
     const float entries  = min(float(row.products) * h.share, float(range) + 1);
@@ -79,8 +80,9 @@ template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum 
     return HY_HASH_BINS;
 }
 
-/* A block handles HY_HASH_BLOCK_ROWS rows. First a few lanes walk each row, and all
-   threads walk rows with many entries; then one thread finishes each row. A block
+/* Counts the products of rows and puts the rows into bins. A block takes
+   HY_HASH_BLOCK_ROWS rows. First a few threads walk each row, and all threads walk rows
+   of more than HY_HASH_MANY entries of A; then one thread finishes each row. A block
    reserves its places in each bin with one addition. The order of rows within a bin does
    not affect the result. */
 template <typename T>

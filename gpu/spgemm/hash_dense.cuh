@@ -1,14 +1,16 @@
-/* gpu/spgemm/hash_dense.cuh - long rows: windows of columns, dense in shared memory.
+/* gpu/spgemm/hash_dense.cuh - long rows of C: windows of columns, dense in shared memory.
 
-   A window has a value for each of its columns and a bit for each column that exists. Any
-   block may compute any window of a row: the begin of the window in each row of B is
-   found by search. Blocks add with atomics, in any order. */
+   A window is a range of columns of one row (hash_work.cuh). A thread block has a value
+   for each of its columns and a bit for each column that exists. Any block may compute
+   any window of a row: the begin of the window in each row of B is found by search. The
+   threads of a block add with atomics, in any order. */
 #ifndef HY_HASH_DENSE_CUH
 #define HY_HASH_DENSE_CUH
 
 #include "gpu/spgemm/hash_walk.cuh"
 
-/* Returns the first entry of [begin, end) of B with a column >= wanted. */
+/* Returns the first entry of [begin, end) of B with a column >= wanted, or `end` if there
+   is none. The columns of these entries must ascend. */
 __device__ inline int64_t first_from(const int32_t *col, int64_t begin, int64_t end,
                                      int64_t wanted)
 {
@@ -22,9 +24,11 @@ __device__ inline int64_t first_from(const int32_t *col, int64_t begin, int64_t 
     return begin;
 }
 
-/* The pieces of rows of B that lie in a window, for some entries of A. */
+/* Some entries of A select a row of B each. The piece of such a row is what lies in the
+   window. It is cut into slices of 2^slice entries, which groups of threads take
+   (hash_walk.cuh). */
 struct hash_pieces {
-    int before[HY_HASH_TILE]; /* slices before those of the piece */
+    int before[HY_HASH_TILE]; /* slices of all earlier pieces */
     int skip[HY_HASH_TILE];   /* entries of the row of B before the piece */
     int length[HY_HASH_TILE];
 };
@@ -45,7 +49,7 @@ __device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, i
                  s.begin);
     }
     const int next = __shfl_down_sync(HY_ALL, at, 1);
-    __syncthreads(); /* the previous pieces have been walked */
+    __syncthreads(); /* all threads have walked the previous pieces */
     if (!end) {
         p->skip[i]   = at;
         p->length[i] = next - at;
@@ -85,8 +89,9 @@ __device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces 
     }
 }
 
-/* Stores the entries of the window in the row's place, behind the windows finished
-   earlier. The windows of a row are put in order later (hash_store.cuh). */
+/* Stores the entries of the window in the row's place, behind the windows that were
+   finished earlier. hash_store.cuh puts the windows of a row in order later. `before` is
+   scratch, an element for each 32 columns of the window. */
 template <typename T>
 __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *bits,
                             int *before, const T *val)

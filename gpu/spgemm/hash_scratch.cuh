@@ -19,7 +19,8 @@ constexpr int SORT_PRODUCTS[] = HY_HASH_SORT_PRODUCTS;
 #undef HY_PRODUCTS
 static_assert(SORT_PRODUCTS[HY_HASH_SORTS - 1] == HY_HASH_SHORT, "bins follow");
 
-/* Returns the number of products that every row of the bin exceeds. */
+/* Returns the greatest number of products that is too small for the bin: every row of the
+   bin has more. */
 static int64_t above(int bin)
 {
     return bin == 0              ? 0
@@ -61,11 +62,12 @@ enum part {
 };
 
 struct scratch {
-    size_t at[PARTS + 1]; /* start of each array; the last element is the size */
+    size_t at[PARTS + 1]; /* start of each array in bytes; the last element is the size of
+                             the scratch */
 };
 
-/* Returns the layout. It grows with rows, nnz and products, as cutting chunks
-   requires. */
+/* Returns the layout of the scratch. Its size does not fall when rows, nnz or products
+   grow, because cutting chunks relies on that. */
 static scratch scratch_of(const hy_features *f)
 {
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
@@ -113,15 +115,16 @@ template <typename T> struct places {
     }
 };
 
-/* Returns the expected entries / products of a row, with room to spare (HY_HASH_SPARE).
-   If row lengths vary much, rows are assumed not to compress. */
+/* Returns the expected entries of a row divided by its scalar products, with room to
+   spare (HY_HASH_SPARE). If row lengths vary much (row_cv of at least 1), every product
+   is expected to become an entry of its own. */
 static float share_of(const hy_features *f)
 {
     const double ratio = f->row_cv < 1 ? f->out_ratio : 1;
     return ratio > HY_HASH_SPARE ? float(HY_HASH_SPARE / ratio) : 1.0f;
 }
 
-/* Sets *bytes to the shared memory that a block of the lane's device may have. */
+/* Sets *bytes to the shared memory that a thread block of the lane's device may have. */
 static hybrid_status shared_limit(hy_lane *lane, int *bytes)
 {
     hy_context *ctx = lane->backend->ctx;

@@ -1,8 +1,9 @@
 /* gpu/spgemm/hash_sort.cuh - short rows: a part of a warp expands and sorts them in
    registers.
 
-   A key is (column, number of the product). Equal columns therefore stay in the order of
-   A's row, sums are the same on every run, and values need not move with the keys. */
+   LANES threads of a warp (lanes) compute a row. A key is (column, number of the scalar
+   product). Equal columns therefore stay in the order of A's row, sums are the same on
+   every run, and values need not move with the keys. */
 #ifndef HY_HASH_SORT_CUH
 #define HY_HASH_SORT_CUH
 
@@ -15,9 +16,9 @@ template <typename K> __device__ void order(K &a, K &b)
     a           = low;
 }
 
-/* Bitonic sort of LANES * ITEMS keys. Before and after, lane l holds the keys from l *
-   ITEMS on. The first step of each merge compares mirrored positions, so that every pair
-   is put in ascending order. */
+/* Bitonic sort of LANES * ITEMS keys, which LANES threads hold. Before and after, lane l
+   holds the keys from l * ITEMS on. The first step of each merge compares mirrored
+   positions, so that every pair is put in ascending order. */
 template <int LANES, int ITEMS, typename K>
 __device__ void lanes_sort(K (&key)[ITEMS], int lane)
 {
@@ -44,9 +45,9 @@ __device__ void lanes_sort(K (&key)[ITEMS], int lane)
         }
 }
 
-/* Writes keys and values of the products of a row to shared memory and returns their
-   number. LANES entries of A are expanded at a time, and their products shared out
-   evenly. */
+/* Writes keys and values of the scalar products of a row to shared memory and returns
+   their number. LANES entries of A are expanded at a time, and their products are shared
+   out evenly among the lanes. */
 template <typename T, int LANES, int BITS, typename K>
 __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, K *key,
                             T *val)
@@ -68,7 +69,8 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
         }
         const int before    = upto - length;
         const int total     = __shfl_sync(HY_ALL, upto, LANES - 1, LANES);
-        const int64_t shift = s.begin - before; /* product t is entry t + shift of B */
+        const int64_t shift = s.begin - before; /* product t is a product of entry t +
+                                                   shift of B */
 
         for (int from = 0; __any_sync(HY_ALL, from < total); from += IN_FLIGHT * LANES) {
             int32_t col[IN_FLIGHT];
@@ -99,15 +101,19 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
     return done;
 }
 
-/* Computes the rows of a bin, with up to LANES * ITEMS products and LANES lanes each. */
+/* Computes the rows of a bin. Each has up to LANES * ITEMS scalar products and LANES
+   threads. */
 template <int LANES, int ITEMS, typename T, typename K>
 __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
 {
-    constexpr int MOST = LANES * ITEMS, PADDED = MOST + LANES; /* avoids bank conflicts */
+    /* PADDED: elements from one team of lanes to the next in shared memory, which avoids
+       bank conflicts */
+    constexpr int MOST = LANES * ITEMS, PADDED = MOST + LANES;
     constexpr int BITS      = 31 - __builtin_clz(MOST);
     constexpr int WARP_ROWS = 32 / LANES, ROWS = HY_CUDA_THREADS / LANES;
     const int team = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    K *const sorted     = keys + team * PADDED; /* entry e is at e + e / ITEMS */
+    K *const sorted = keys + team * PADDED; /* element e is at e + e / ITEMS, which
+                                               avoids bank conflicts */
     T *const val        = vals + team * MOST;
     const unsigned mine = (LANES < 32 ? hy_below(LANES % 32) : HY_ALL)
                           << (team % WARP_ROWS * LANES);
@@ -154,7 +160,7 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
         }
         if (lane == 0 && row >= 0)
             h.count[row] = found;
-        __syncwarp(); /* before the next row overwrites this one */
+        __syncwarp(); /* all lanes have read this row before the next one overwrites it */
     }
 }
 
@@ -165,13 +171,13 @@ constexpr int SORT_RESIDENT = 1024 / HY_CUDA_THREADS;
 constexpr int SORT_RESIDENT = HY_HASH_SM_BLOCKS;
 #endif
 
-/* Computes the rows of all sorted bins. A block without work in one bin may have some in
-   another. */
+/* Computes the rows of all bins of short rows. A block without work in one bin may have
+   some in another. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS, SORT_RESIDENT)
     hash_sort_rows(hy_hash<T> h)
 {
-    constexpr int ITEMS = 8; /* maximum products of a thread */
+    constexpr int ITEMS = 8; /* maximum scalar products of a thread */
     __shared__ K keys[HY_CUDA_THREADS * (ITEMS + 1)];
     __shared__ T vals[HY_CUDA_THREADS * ITEMS];
     int bin = 0;

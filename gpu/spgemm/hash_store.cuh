@@ -1,10 +1,11 @@
-/* gpu/spgemm/hash_store.cuh - moves computed rows to CSR without gaps. */
+/* gpu/spgemm/hash_store.cuh - moves computed rows of C to CSR without gaps. */
 #ifndef HY_HASH_STORE_CUH
 #define HY_HASH_STORE_CUH
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* Moves every step-th entry of a piece. */
+/* Moves entries `from` + first, `from` + first + step, ... of `count` entries. Every
+   thread that moves a part of them has another `first`. */
 template <typename T>
 __device__ void store_piece(const hy_hash<T> &h, int from, int count, int first, int step,
                             int32_t *col, T *val)
@@ -36,7 +37,8 @@ __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t
 #pragma unroll
         for (int u = 0; u < IN_FLIGHT; u++) {
             const int e = base + u * 32 + lane;
-            int row     = 0; /* the last row that begins at e or before */
+            int row     = 0; /* the last row of the warp whose entries begin at number e
+                                of the list or before */
             for (int d = 16; d > 0; d /= 2)
                 if (__shfl_sync(HY_ALL, before, row + d) <= e)
                     row += d;
@@ -56,8 +58,8 @@ __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t
     }
 }
 
-/* Moves rows that are not in windows. A warp takes `rows` of them; the whole block takes
-   long rows. */
+/* Moves rows that are not in windows (hash_work.cuh). A warp takes `rows` of them; the
+   whole block takes rows of more than HY_HASH_STORE_MANY entries. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_rows(hy_hash<T> h, int rows, const int64_t *row_ptr, int32_t *col, T *val)
@@ -78,7 +80,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
                             col + row_ptr[row], val + row_ptr[row]);
 }
 
-/* Moves one window at a time, behind the windows of the row with lower columns. */
+/* Moves one window at a time, behind the windows of the row that have lower columns
+   (hash_work.cuh). */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_windows(hy_hash<T> h, const int64_t *row_ptr, int32_t *col, T *val)

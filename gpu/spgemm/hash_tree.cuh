@@ -21,17 +21,21 @@ struct alignas(8) hash_node {
     unsigned bits, before;
 };
 
-/* LEVELS is 0 for trees with more than three levels, which have no specialised code. */
+/* The tree of a row of C, in shared memory. LEVELS is 0 for trees with more than three
+   levels, which have no specialised code. */
 template <int LEVELS> struct hash_tree {
     hash_node *node;
-    int low, room; /* low: first column; room: bytes */
-    int many;      /* levels if LEVELS is 0 */
+    int low, room; /* low: first column of the row; room: bytes of shared memory for tree
+                      and entries */
+    int many;      /* number of levels if LEVELS is 0 */
 
     __device__ int levels() const
     {
         return LEVELS > 0 ? LEVELS : many;
     }
-    /* Returns the node of the level that covers the column; levels() is the top level. */
+    /* Returns the index of the node of level `level` that covers column low + at; the top
+       level has number levels(), the last one number 1, and level 0 stands for
+       entries. */
     __device__ int find(unsigned at, int level) const
     {
         int n = int(at >> (5 * levels()));
@@ -44,8 +48,9 @@ template <int LEVELS> struct hash_tree {
     }
 };
 
-/* Numbers the children of nodes [begin, end) from `first` on and returns their number. A
-   thread takes neighbouring nodes. */
+/* Sets `before` of nodes [begin, end): their children get numbers from `first` on.
+   Returns the number of children. A thread takes HY_HASH_EACH neighbouring nodes at a
+   time. */
 template <int THREADS>
 __device__ int number_children(hash_node *node, int begin, int end, int first)
 {
@@ -71,8 +76,9 @@ __device__ int number_children(hash_node *node, int begin, int end, int first)
     return total;
 }
 
-/* Builds the tree of a row. Returns the number of entries, or -1 if the row does not fit.
-   Sets *nodes to the number of nodes. */
+/* Builds the tree of a row. Sets *nodes to the number of nodes and returns the number of
+   entries. Returns -1 if nodes and entries do not fit tree.room bytes. `before` is
+   scratch of walk_row(). */
 template <int THREADS, int LEVELS, typename T>
 __device__ int build_tree(const hy_hash<T> &h, int row, const hash_walk &w, int *before,
                           const hash_tree<LEVELS> &tree, int *nodes)
@@ -94,7 +100,8 @@ __device__ int build_tree(const hy_hash<T> &h, int row, const hash_walk &w, int 
             const unsigned at  = unsigned(col - tree.low);
             unsigned *bits     = &tree.node[tree.find(at, level)].bits;
             const unsigned own = 1u << (at >> (5 * (level - 1)) & 31);
-            if (!(*(volatile unsigned *)bits & own)) /* cheaper than setting it again */
+            /* reads the bit first, which is cheaper than setting it again */
+            if (!(*(volatile unsigned *)bits & own))
                 atomicOr(bits, own);
         });
         team_sync<THREADS>();
@@ -129,7 +136,7 @@ __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
     });
 }
 
-/* Computes a row in its shared memory. Returns false if it does not fit. */
+/* Computes a row in its shared memory. Returns false if the row does not fit there. */
 template <int THREADS, int LEVELS, typename T>
 __device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
                          const hash_tree<LEVELS> &tree)
@@ -173,7 +180,8 @@ __device__ bool any_tree(const hy_hash<T> &h, int row, int *before, hash_node *n
     return tree_row<THREADS>(h, row, before, hash_tree<0>{node, range.x, room, levels});
 }
 
-/* A warp (THREADS is 32) or a block computes one row at a time. */
+/* Computes the rows of a bin. A team of THREADS threads, a warp (32) or a whole block,
+   takes one row at a time. */
 template <typename T, int THREADS>
 __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
                                   HY_HASH_SM_THREADS /
@@ -181,8 +189,8 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
     hash_tree_rows(hy_hash<T> h, int bin)
 {
     extern __shared__ hash_node hash_shared[];
-    __shared__ int next, before[THREADS]; /* before: scratch of walk_row(), unused by
-                                             warps */
+    __shared__ int next, before[THREADS]; /* next: the row that the block takes; before:
+                                             scratch of walk_row(), unused by warps */
     const int teams = blockDim.x / THREADS, team = threadIdx.x / THREADS;
     const int lane   = threadIdx.x % THREADS;
     const int room   = h.room[bin - HY_HASH_SORTS];
@@ -190,7 +198,8 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
     hash_node *node  = hash_shared + size_t(team) * room / sizeof(hash_node);
 
     for (int i = blockIdx.x * teams + team;; i += gridDim.x * teams) {
-        if (THREADS > 32) { /* rows vary in cost: a free block takes the next */
+        if (THREADS > 32) { /* the time of a row varies, so a block that is free takes the
+                               next row */
             __syncthreads();
             if (threadIdx.x == 0)
                 next = atomicAdd(&h.counts->taken[bin], 1);
@@ -202,7 +211,8 @@ __global__ void __launch_bounds__(THREADS == 32 ? HY_CUDA_THREADS : THREADS,
         const int row = h.list[bin][i];
         if (!any_tree<THREADS>(h, row, before, node, room) && lane == 0)
             hy_hash_pass_on(h, bin, row);
-        team_sync<THREADS>(); /* before the next row overwrites this one */
+        team_sync<THREADS>(); /* all threads of the team have read this row before the
+                                 next one overwrites it */
     }
 }
 

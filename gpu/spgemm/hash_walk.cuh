@@ -1,17 +1,18 @@
-/* gpu/spgemm/hash_walk.cuh - walks the products of a row of C with a warp or a block.
+/* gpu/spgemm/hash_walk.cuh - walks the scalar products of a row of C with a warp or a
+   block.
 
-   A group of lanes walks the row of B that an entry of A selects. A thread has
-   HY_HASH_IN_FLIGHT entries of A in flight. If one row of B is much longer than the
-   others, all groups would wait for its group. Rows of B are then cut into slices of
-   equal length, and each group takes slices. Slices are numbered in the order of the
-   entries of A. The entry of a slice is found by a search in the number of slices before
-   each entry. */
+   A group of GPU lanes (threads of a warp or a block) walks the row of B that an entry of
+   A selects. A thread handles HY_HASH_IN_FLIGHT entries of A at once, so that their loads
+   overlap. If one row of B is much longer than the others, all groups would wait for its
+   group. Rows of B are then cut into slices of equal length, and each group takes slices.
+   Slices are numbered in the order of the entries of A. The entry of a slice is found by
+   a search in the number of slices before each entry. */
 #ifndef HY_HASH_WALK_CUH
 #define HY_HASH_WALK_CUH
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* Entries of A, or slices, that a thread has in flight. */
+/* Entries of A, or slices of rows of B, that a thread handles at once. */
 constexpr int HY_HASH_IN_FLIGHT = 4;
 
 struct hash_walk {
@@ -19,9 +20,10 @@ struct hash_walk {
     int slice; /* a slice has 2^slice entries of B; 0 if rows of B are not cut */
 };
 
-/* Returns a walk with slices. A group has half the mean length of the rows of B, so that
-   most of them have few slices. A slice takes as many steps as leave work for all
-   threads. */
+/* Returns a walk with slices for `products` scalar products of `nonzeros` entries of A. A
+   group has half the mean length of the rows of B, so that most of them have few slices.
+   A slice takes two, four or eight steps of its group, as many as leave work for all
+   THREADS threads. */
 template <int THREADS> __device__ hash_walk slices_of(int products, int nonzeros)
 {
     int shift = 2, steps = 1;
@@ -32,9 +34,11 @@ template <int THREADS> __device__ hash_walk slices_of(int products, int nonzeros
     return {shift, shift + steps};
 }
 
-/* Returns a walk with a group sized by the mean length of the rows of B, rounded up to a
-   power of two. In a block, longer rows of B take several steps, which balances better.
-   Rows of B are cut if one is much longer than the others. */
+/* Returns a walk for `products` scalar products of `nonzeros` entries of A, which select
+   rows of B of at most `longest` entries. The number of lanes of a group is the mean
+   length of the rows of B, rounded up to a power of two; in a block a quarter of that,
+   which balances better. A block cuts rows of B into slices if one is much longer than
+   the others. */
 template <int THREADS>
 __device__ hash_walk walk_of(int products, int nonzeros, int longest)
 {
@@ -48,9 +52,10 @@ __device__ hash_walk walk_of(int products, int nonzeros, int longest)
     return even || !CUT ? hash_walk{shift, 0} : slices_of<THREADS>(products, nonzeros);
 }
 
-/* Calls body(column or -1, product) for the entries of B in s[0], s[1], ..., times a[0],
-   a[1], ... 2^shift lanes walk each span; `part` is the number of this lane among them.
-   The lanes of a warp call it together. */
+/* Calls body(column, scalar product) for the entries of B in s[0], s[1], ..., times a[0],
+   a[1], ... 2^shift lanes walk each span; `part` is the number of this lane among them. A
+   lane beyond the end of its span calls body with column -1. The lanes of a warp call it
+   together. */
 template <bool VALUES, typename T, typename F>
 __device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_IN_FLIGHT],
                            const T (&a)[HY_HASH_IN_FLIGHT], int part, int shift, F body)
@@ -86,8 +91,8 @@ __device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_IN
     } while (__any_sync(HY_ALL, more));
 }
 
-/* Adds the product to val[at] in lanes with `real` set. Groups of a warp do so one after
-   another, because two groups may have the same entry. */
+/* Adds the scalar product to val[at] in lanes with `real` set. Groups of 2^shift lanes of
+   a warp do so one after another, because two groups may have the same entry. */
 template <typename T>
 __device__ void add_in_turn(T *val, int at, T product, bool real, int shift)
 {
@@ -99,13 +104,13 @@ __device__ void add_in_turn(T *val, int at, T product, bool real, int shift)
     }
 }
 
-/* Numbers the slices of spans. Each thread of the team passes the length of its span, or
-   0, and gets in *before the number of slices before it. Returns the number of all
-   slices. */
+/* Numbers the slices of spans of B. Each thread of the team passes the length of its
+   span, or 0, and gets in *before the number of slices of the threads before it. Returns
+   the number of all slices. A slice has 2^slice entries. */
 template <int THREADS> __device__ int number_slices(int length, int slice, int *before)
 {
     int sum;
-    team_sync<THREADS>(); /* *before has been read */
+    team_sync<THREADS>(); /* all threads have read the previous *before */
     const int rank = team_scan<THREADS>((length + (1 << slice) - 1) >> slice, &sum);
     if (before)
         *before = rank;
@@ -135,7 +140,7 @@ __device__ inline hy_span slice_of(hy_span s, int n, int slice)
     return {s.begin, min(s.end, s.begin + (1 << slice))};
 }
 
-/* Walks the products of `count` entries of A from `first` on, or of their `slices`
+/* Walks the scalar products of `count` entries of A from `first` on, or of their `slices`
    slices. span_of(i) returns the entries of B for entry first + i. */
 template <bool VALUES, int THREADS, typename T, typename S, typename F>
 __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
@@ -168,8 +173,9 @@ __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
     }
 }
 
-/* Walks the products of a row with a team of THREADS threads; before[THREADS] is the
-   team's scratch. Within a warp, lanes of one entry of A precede those of a later one. */
+/* Walks the scalar products of a row of C with a team of THREADS threads; before[THREADS]
+   is scratch of the team. Within a warp, lanes of one entry of A precede those of a later
+   one. */
 template <bool VALUES, int THREADS, typename T, typename F>
 __device__ void walk_row(const hy_hash<T> &h, int row, const hash_walk &w, int *before,
                          F body)

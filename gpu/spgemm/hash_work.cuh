@@ -1,9 +1,11 @@
 /* gpu/spgemm/hash_work.cuh - the data of the kernels of spgemm.cuda.hash.
 
-   The first HY_HASH_SORTS bins hold short rows. The next HY_HASH_TREES bins hold rows
-   that fit a tree in shared memory, of increasing size. Rows that fit none are cut into
-   windows of columns. A row that turns out not to fit goes to the next bin; the kernel of
-   that bin runs later. */
+   Here and in the kernels a product is a scalar product, and a lane is a GPU thread of a
+   warp. A bin is a list of rows of C that the same kernel computes. The first
+   HY_HASH_SORTS bins hold short rows. The next HY_HASH_TREES bins hold rows that fit a
+   tree in shared memory (hash_tree.cuh), of increasing size. Rows that fit none are cut
+   into windows, ranges of columns (hash_dense.cuh). A row that turns out not to fit goes
+   to the next bin; the kernel of that bin runs later. */
 #ifndef HY_HASH_WORK_CUH
 #define HY_HASH_WORK_CUH
 
@@ -21,16 +23,16 @@ struct alignas(16) hy_span {
 /* Columns [low, low + width) of a row. The windows of a row are consecutive. */
 struct hy_window {
     int row;
-    int index; /* number among the row's windows */
+    int index; /* number of the window among those of its row, from 0 */
     int low, width;
-    int at, count; /* first entry, counted from the row's place; number of entries */
+    int at, count; /* its first entry, counted from h.place[row]; its number of entries */
 };
 
-/* Counters on the device; zero before a chunk. */
+/* Counters on the device; zero before each chunk. */
 struct hy_hash_counts {
     int listed[HY_HASH_BINS];
     int taken[HY_HASH_BINS]; /* rows that blocks have begun */
-    int used;                /* entries of col and val given to rows */
+    int used;                /* elements of col and val that rows have got */
     int windows, windows_taken;
 };
 
@@ -61,24 +63,26 @@ template <typename T> hy_factors<T> hy_factors_of(const hy_job *job)
 template <typename T> struct hy_hash : hy_factors<T> {
     int products;
     hy_span *span;           /* nnz elements */
-    int2 *ends;              /* nnz elements: first and last column of span; or NULL */
+    int2 *ends;              /* nnz elements: first and last column of each span; NULL if
+                                all rows are short */
     int *row_products;       /* one for each row; negative once the row is in windows */
-    int2 *range;             /* one for each row: first and last column; unset without
+    int2 *range;             /* one for each row: first and last column; undefined without
                                 `ends` */
-    int *longest;            /* one for each row: entries of its longest row of B; unset
-                                without `ends` */
+    int *longest;            /* one for each row: entries of the longest row of B that it
+                                selects; undefined without `ends` */
     int *place;              /* one for each row: start of its entries in col, val */
     int *count;              /* one for each row: entries of C */
     int *list[HY_HASH_BINS]; /* rows of each bin */
     hy_hash_counts *counts;
     hy_window *window;
-    int32_t *col; /* out_bound elements: sorted rows with gaps between them */
+    int32_t *col; /* out_bound elements: computed rows, each sorted by column, with gaps
+                     between them */
     T *val;
     int out_cols;
-    float share;             /* expected entries of a row / its products */
-    int window_width;        /* columns of the widest window, a multiple of 32 */
-    int window_products;     /* products of a window that cutting aims at */
-    int room[HY_HASH_TREES]; /* bytes of shared memory for a row's tree */
+    float share;             /* expected entries of a row divided by its products */
+    int window_width;        /* maximum columns of a window, a multiple of 32 */
+    int window_products;     /* target for the products of a window */
+    int room[HY_HASH_TREES]; /* bytes of shared memory for a row of each tree bin */
 };
 
 __device__ inline unsigned hy_below(int i)
@@ -86,8 +90,9 @@ __device__ inline unsigned hy_below(int i)
     return (1u << i) - 1;
 }
 
-/* Returns the levels of the tree over `range` + 1 columns: the fewest that keep its top
-   small. */
+/* Returns the number of levels of the tree over `range` + 1 columns: the fewest with
+   which the top level has at most as many nodes as the row has products, or HY_HASH_TOP
+   if that is more. */
 __device__ inline int hy_hash_levels(unsigned range, int products)
 {
     const unsigned most = max(unsigned(HY_HASH_TOP), unsigned(products));
@@ -97,14 +102,17 @@ __device__ inline int hy_hash_levels(unsigned range, int products)
     return levels;
 }
 
-/* Cuts a row into windows. A wide row needs several. A costly row is cut further, unless
-   the pieces of rows of B would become too short. */
+/* Cuts a row into windows and sets its row_products to a negative number. A row of more
+   than window_width columns needs several windows. A row of more than window_products
+   products is cut further, unless the mean piece of a row of B in a window would have
+   less than HY_HASH_PIECE entries. */
 template <typename T> __device__ void hy_hash_cut(const hy_hash<T> &h, int row)
 {
-    const int2 range    = h.range[row];
-    const int p         = h.row_products[row];
-    const int mean      = p / max(int(h.a_row[row + 1] - h.a_row[row]), 1);
-    const int columns   = range.y - range.x; /* less one, so that it does not overflow */
+    const int2 range  = h.range[row];
+    const int p       = h.row_products[row];
+    const int mean    = p / max(int(h.a_row[row + 1] - h.a_row[row]), 1);
+    const int columns = range.y - range.x; /* number of columns less one, which does not
+                                              overflow */
     const int wanted    = max(columns / h.window_width + 1,
                               min(p / h.window_products, mean / HY_HASH_PIECE));
     const int width     = (columns / wanted + 32) & ~31;
@@ -115,7 +123,8 @@ template <typename T> __device__ void hy_hash_cut(const hy_hash<T> &h, int row)
         h.window[first + i] = {row, i, range.x + i * width, width, 0, 0};
 }
 
-/* Passes a row that does not fit the tree of this bin on to the next bin. */
+/* Puts a row that does not fit the tree of this bin into the next bin, or cuts it into
+   windows if this bin is the last. */
 template <typename T>
 __device__ void hy_hash_pass_on(const hy_hash<T> &h, int bin, int row)
 {

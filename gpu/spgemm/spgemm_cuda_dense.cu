@@ -5,18 +5,19 @@
                of C after another; the sums of several parts for a row are added in order
    finish()    stores the existing sums of each row in CSR
 
-   A part may begin and end within a row, so that a row with half of all entries of A
-   occupies half of the device. Each warp of a block has its own sums in shared memory, so
-   no two warps add to the same place. In A times its transpose all products of a row meet
-   on the diagonal, where atomic additions would be serialised. Groups of lanes of a warp
-   that walk different rows of B add in turn.
+   A product here is a scalar product, and a lane a GPU thread of a warp. A part may begin
+   and end within a row, so that a row with half of all entries of A occupies half of the
+   device. Each warp of a block has its own sums in shared memory, so no two warps add to
+   the same place. In A times its transpose all products of a row meet on the diagonal,
+   where atomic additions would be serialised. Groups of lanes of a warp that walk
+   different rows of B add in turn.
 
    A sum of -0 means that no product was added. Adding to -0 changes no number, and sums
    of numbers other than -0 are never -0. A product may be -0, so +0 is added to each.
 
-   Part p and row r share slot p + r, which holds the dense sums of the part for the row.
-   The slots of a row are consecutive. Wider rows of C are computed in windows of columns;
-   A is read again for each window.
+   Part p and row r share slot p + r of the scratch, which holds the dense sums of the
+   part for the row. The slots of a row are consecutive. Wider rows of C are computed in
+   windows of columns; A is read again for each window.
 
    Scratch of a chunk: a value for each column of each slot. There are at most two slots
    for each row and one for every two products of a column. */
@@ -32,8 +33,8 @@ constexpr int64_t MAX_COUNT = INT32_MAX - 65536, MAX_COLS = int64_t(1) << 30;
 
 template <typename T> struct dense_work {
     hy_factors<T> f;
-    int cols, width; /* columns of C and of a window */
-    int part;        /* entries of A in a part */
+    int cols, width; /* columns of C; columns of a window */
+    int part;        /* entries of A in a part, except the last one */
     int shift;       /* 2^shift lanes walk a row of B */
     T *sum;          /* `cols` values for each slot */
     int *count;      /* one for each row: entries of C */
@@ -51,7 +52,8 @@ static __device__ inline bool is_absent(double x)
     return __double_as_longlong(x) == INT64_MIN;
 }
 
-/* Returns the row that contains entry k; `row` must not be after it. */
+/* Returns the row of A that contains entry k; `row` must be that row or an earlier
+   one. */
 template <typename T> static __device__ int row_of(const hy_factors<T> &f, int row, int k)
 {
     if (k < f.a_row[row + 1])
@@ -94,7 +96,7 @@ static __device__ void add_nonzeros(const dense_work<T> &d, int begin, int end, 
     __syncthreads();
 }
 
-/* Block (x, y) computes part x in windows y, y + gridDim.y, ... */
+/* Block (x, y) computes part x in windows y, y + gridDim.y, ... of the columns. */
 template <typename T, int WARPS>
 static __global__ void __launch_bounds__(32 * WARPS) dense_parts(dense_work<T> d)
 {
@@ -130,8 +132,8 @@ static __device__ dense_slots slots_of(const dense_work<T> &d, int row)
     return {int64_t(row) + begin / d.part, int64_t(row) + (end - 1) / d.part};
 }
 
-/* A warp sums 32 columns of a row into the row's first slot and counts the existing
-   ones. */
+/* A warp sums 32 columns of a row over the row's slots into the first of them, and adds
+   the number of existing ones to the row's count. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dense_join(dense_work<T> d, int tiles)
@@ -154,7 +156,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         atomicAdd(&d.count[row], __popc(exist));
 }
 
-/* A warp stores a row. */
+/* A warp stores a row of C in CSR. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dense_store(dense_work<T> d, const int64_t *row_ptr, int32_t *col, T *val)
@@ -179,9 +181,10 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     }
 }
 
-/* ---- layout ---- */
+/* ---- layout of the scratch ---- */
 
-/* Returns the warps of a block, limited by the shared memory for a row of C each. */
+/* Returns the number of warps of a block, at most HY_DENSE_WARPS and so many that each
+   has room for a row of C in shared memory. */
 static int warps_of(const hy_features *f)
 {
     int warps = HY_DENSE_WARPS;
@@ -196,8 +199,9 @@ static int width_of(const hy_features *f)
     return int(hy_min(f->out_cols, HY_DENSE_BYTES / int64_t(hy_value_size(f->type))));
 }
 
-/* Returns the maximum number of parts. Each has at least HY_DENSE_PART entries; parts
-   beyond the number of rows need two products for each column. */
+/* Returns the maximum number of parts. Each has at least HY_DENSE_PART entries. More
+   parts than rows are made only if there are at least two scalar products for each column
+   of each further part. */
 static int64_t max_parts(const hy_features *f)
 {
     const int64_t cols = hy_max(f->out_cols, 1);
@@ -212,7 +216,8 @@ static int part_of(const hy_features *f, int width)
 }
 
 struct dense_scratch {
-    size_t count, temp, sum, bytes; /* start of each array; bytes: size of the scratch */
+    size_t count, temp, sum, bytes; /* start of each array in bytes; bytes: size of the
+                                       scratch */
 };
 
 static dense_scratch scratch_of(const hy_features *f)
@@ -335,8 +340,8 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
                                   : nullptr;
 }
 
-/* Returns the predicted seconds to compute all slots and products. A slot costs as much
-   as reading and writing its columns. The time is at least that of one block for the
+/* Returns the predicted seconds to compute all slots and scalar products. A slot costs as
+   much as reading and writing its columns. The time is at least that of one block for the
    greatest number of short rows that a part may have. */
 static double parts_s(const hy_features *f, int width, int part)
 {

@@ -1,13 +1,16 @@
 /* gpu/spgemm/spgemm_cuda_esc.cu - C = A*B on the GPU: expand, sort, compress.
 
-   multiply()  counts products, puts rows into bins by them, expands the long rows
+   multiply()  counts scalar products, puts rows into bins by them, expands the long
+               rows
    finish()    sorts by column within rows, adds equal columns, closes the gaps
 
-   esc_sort.cu has both steps. Rows that a warp or a block sorts are never expanded in
-   memory: their products are computed where they are sorted. */
+   esc_sort.cu has both steps, and esc_work.cuh explains bins. Rows that a warp or a block
+   sorts are never expanded in memory: their products are computed where they are
+   sorted. */
 #include "gpu/spgemm/esc_sort.cuh"
 
-/* Returns the arrays with products computed from the chunk of A and B. */
+/* Returns the arrays of the kernels, which compute scalar products from the chunk of A
+   and from B. */
 template <typename T> static hy_esc<T> esc_of(const hy_job *job, hy_scratch *temp)
 {
     const hy_csr_view a = hy_packed_a(job), b = hy_packed_b(job);

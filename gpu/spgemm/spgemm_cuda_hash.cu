@@ -4,15 +4,15 @@
    multiply()  puts rows in bins and computes them, each sorted, with gaps between rows
    finish()    closes the gaps
 
-   The position of a column in its row is its rank in the bitmap of the row's columns, so
-   ranking replaces a hash table and needs no sort afterwards. The bitmap is wide and
-   sparse, and is stored as a tree of bitmaps with nodes only where columns exist. Rows
-   are computed by size:
+   A product here is a scalar product. The position of a column in its row is its rank,
+   the number of lower columns, in the bitmap of the row's columns, so ranking replaces a
+   hash table and needs no sort afterwards. The bitmap is wide and sparse, and is stored
+   as a tree of bitmaps with nodes only where columns exist. Rows are computed by size:
 
-     up to 256 products   part of a warp sorts them in registers     hash_sort.cuh
-     a tree that fits     a warp or a block builds it, then adds     hash_tree.cuh
-     the others           blocks share the row, by windows of
-                          columns that are dense in shared memory    hash_dense.cuh
+       up to 256 products   part of a warp sorts them in registers     hash_sort.cuh
+       a tree that fits     a warp or a block builds it, then adds     hash_tree.cuh
+       the others           blocks share the row, by windows of
+                            columns that are dense in shared memory    hash_dense.cuh
 
    No kernel counts entries first. The room of a row is guessed from the plan's estimate
    of products / entries. A row that does not fit its bin's memory is passed to the next
@@ -73,8 +73,8 @@ static hybrid_status tree_rows(hy_lane *lane, const places<T> &p, int bin)
     return hy_launched(lane, "hash_tree_rows");
 }
 
-/* Returns an upper bound on the bytes of the tree of any row: top, nodes below,
-   entries. */
+/* Returns an upper bound on the bytes of the tree of any row: its top level, the nodes
+   below, and the entries. */
 static int64_t tree_bytes(const hy_features *f)
 {
     const int64_t p = f->products_max, cols = f->out_cols;
@@ -85,12 +85,13 @@ static int64_t tree_bytes(const hy_features *f)
            min(p, cols) * int64_t(sizeof(int32_t) + hy_value_size(f->type));
 }
 
-/* Launches the bins from small to large, because rows that do not fit are passed on. */
+/* Launches the kernels of all tree bins from small to large trees, because rows that do
+   not fit are passed on to the next bin. */
 template <typename T> static hybrid_status all_trees(hy_lane *lane, const places<T> &p)
 {
     const int64_t most = tree_bytes(p.f);
     int tree           = 0;
-    /* True if rows may reach the bin. */
+    /* True if rows may be in the bin, or may be passed on to it. */
     bool more = p.f->products_max > HY_HASH_SHORT;
 #define HY_LAUNCH(threads, bytes, products)                                              \
     if (more)                                                                            \
@@ -114,7 +115,8 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_j
     HY_TRY(fill_bins(lane, p));
     if (p.f->products == 0)
         return HYBRID_OK;
-    /* trees need shared memory and sorting does not, so they run side by side */
+    /* trees need shared memory and sorting short rows does not, so both run side by side
+     */
     cudaStream_t side;
     HY_TRY(hy_fork(lane, &side));
     HY_TRY(all_trees(lane, p));
@@ -152,7 +154,8 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
 
     if (p.f->products > 0) {
         const int64_t warps = int64_t(hy_width(lane)) * (HY_SM_THREADS / 32);
-        int rows            = 32; /* rows of a warp; fewer if warps would be idle */
+        int rows            = 32; /* rows that a warp stores; fewer if warps would be idle
+                                     otherwise */
         while (rows > 1 && p.f->rows < warps * rows)
             rows /= 2;
         hash_store_rows<<<hy_blocks(p.f->rows, rows * (HY_CUDA_THREADS / 32)),
@@ -228,7 +231,8 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
                                        : nullptr;
 }
 
-/* Returns the predicted products a second of a multiprocessor. */
+/* Returns the predicted number of scalar products that a multiprocessor computes in a
+   second. */
 static double sm_products(const hy_features *f)
 {
     const double b_row = double(f->products) / double(f->nnz > 0 ? f->nnz : 1);
@@ -240,8 +244,9 @@ static double sm_products(const hy_features *f)
     return rate * min(share, 1.0);
 }
 
-/* Returns the seconds in which most of the device is idle. Trees of one size follow those
-   of another, and few rows are left at the end of each size and of the windows. */
+/* Returns the predicted seconds in which most of the device is idle. Trees of one size
+   are computed after those of another, and few rows are left at the end of each size and
+   of the windows. */
 static double chain_s(const hy_features *f)
 {
     int bins = f->products_max > HY_HASH_SHORT;

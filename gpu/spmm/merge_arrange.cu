@@ -1,12 +1,12 @@
-/* gpu/spmm/merge_arrange.cu - cuts the merge path of an A in device memory, on the
-   device.
+/* gpu/spmm/merge_arrange.cu - cuts the merge path (partition/format/merge.h) of an A in
+   device memory, on the device.
 
    A thread finds a cut by binary search over the offsets, as
    partition/format/pack_merge.c does on the host, with the same result. No list of cut
-   rows is needed: the tile of an item follows from the item's number, because a cut moves
-   only for rows of at most shape.longest entries, which are never cut. Each tile
-   therefore finds by itself whether it ends a row that began in an earlier tile, and in
-   which one. */
+   rows is needed: the tile of an item (an entry or the end of a row) follows from the
+   item's number, because a cut moves only for rows of at most shape.longest entries,
+   which are never cut. Each tile therefore finds by itself whether it ends a row that
+   began in an earlier tile, and in which one. */
 #include "gpu/backend/cuda_tuning.h"
 #include "gpu/spmm/merge_tile.cuh"
 
@@ -25,13 +25,15 @@ struct path_place {
     int64_t row, entry;
 };
 
-/* Returns the item of the path at which the row begins. */
+/* Returns the number of the item at which the row begins: the number of items before the
+   row. */
 static __device__ int64_t begin_item(const arranging &a, int64_t row)
 {
     return a.row_ptr[row] + row;
 }
 
-/* Returns the first row of [low, high] that does not end before the item. */
+/* Returns the first row of [low, high] that does not end before the item, or `high` if
+   all do. */
 static __device__ int64_t row_at(const arranging &a, int64_t low, int64_t high,
                                  int64_t item)
 {
@@ -45,7 +47,7 @@ static __device__ int64_t row_at(const arranging &a, int64_t low, int64_t high,
     return low;
 }
 
-/* Returns where the tile begins. Row `near` must not end after it. */
+/* Returns the place at which the tile begins. Row `near` must not end after it. */
 static __device__ path_place tile_start(const arranging &a, int64_t tile, int64_t near)
 {
     const int64_t item = tile * a.shape.items;
@@ -62,7 +64,8 @@ static __device__ int64_t length_of(path_place from, path_place to)
     return to.row - from.row + to.entry - from.entry;
 }
 
-/* Returns the tiles that have pieces of the row in which the cut lies. */
+/* Returns the first and the last tile that have pieces of the row in which the cut lies;
+   first < 0 if it lies between rows. */
 static __device__ hy_merge_join join_at(const arranging &a, path_place cut)
 {
     if (cut.row >= a.rows || cut.entry <= a.row_ptr[cut.row])
@@ -93,8 +96,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS) cut_tiles(arranging a)
         a.arrived[t] = 0;
 }
 
-/* Stores the last entry of each row, counted from the first entry of the tile that ends
-   the row. */
+/* Sets `last` of each row: its last entry, counted from the first entry of the tile that
+   ends the row. */
 static __global__ void __launch_bounds__(HY_CUDA_THREADS) note_last(arranging a)
 {
     const int64_t row = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;

@@ -1,10 +1,11 @@
 /* gpu/spmm/merge_matrix.cuh - Y = A*X by merge path for X with several columns.
 
-   A group of lanes walks a share of a tile. Loads of X are in flight across ends of rows.
-   A sum is stored wherever a row ends. The sum of the last row of a share, which may
-   continue, is carried: the share that ends the row adds the carries of earlier shares to
-   it, in order. A second kernel does the same for the rows that tiles cut, which are long
-   rows only. */
+   A group of GPU lanes (threads) walks a share of a tile (merge_tile.cuh). Loads of X
+   overlap across ends of rows. A sum is stored wherever a row ends. The sum of the last
+   row of a share, which may continue, is stored apart as the carry of the share: the
+   share that ends the row adds the carries of earlier shares to it, in order. A second
+   kernel does the same with the carries of tiles for the rows that tiles cut, which are
+   long rows only. */
 #ifndef HY_MERGE_MATRIX_CUH
 #define HY_MERGE_MATRIX_CUH
 
@@ -32,18 +33,18 @@ static __device__ void warp_store_transposed(int64_t n, T *y, int64_t first, T *
     __syncwarp();
 }
 
-/* Walks one share of a tile in columns [j, j + VEC). `column` is the lane's first column
-   within the pass. */
+/* Walks one share of a tile in columns [j, j + VEC) of X, stores the rows that end in it,
+   and sets its carry. `column` is the lane's first column within the pass. */
 template <typename T, int VEC, merge_store STORE>
 static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m,
                             int share, int64_t j, int column)
 {
     constexpr int IN_FLIGHT = hy_rows_in_flight<T, VEC, 1>;
-    /* Other cases lack registers for values of A beside those of X. */
+    /* In other cases the kernel lacks registers for values of A beside those of X. */
     constexpr bool HOLDS_A = STORE == IN_VECTORS && sizeof(T) == 4;
     const merge_split from = m.split[share], to = m.split[share + 1];
-    /* Every load is from a valid address, even by lanes without a column and for entries
-       after the last; their values are not used. */
+    /* Every load is from a valid address, even by lanes that have no column and for
+       entries after the last. Values from these loads are not used. */
     const T *x_j     = o.x + min(j, (o.n - 1) / VEC * VEC);
     T *y             = o.y + (m.row + from.rows) * o.ld;
     int row          = from.rows;
@@ -84,8 +85,8 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
     hy_store_vec(carry + column, sum);
 }
 
-/* Adds the carries of shares before `share` for row `row` of the tile, from `column`
-   on. */
+/* Adds to `sum` the carries of shares before `share` that belong to row `row` of the
+   tile, in VEC columns from `column` on. */
 template <typename T, int VEC>
 static __device__ void add_carried(const merge_tile<T> &m, int row, int share, int column,
                                    T (&sum)[VEC])
@@ -113,7 +114,8 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         walk<T, VEC, STORE>(o, m, s, j, column);
     __syncthreads();
     for (int s = group; s <= p.shares; s += groups) {
-        const bool last = s == p.shares; /* stands for the tiles that follow */
+        const bool last = s == p.shares; /* share p.shares stands for the tiles that
+                                            follow: their part of the row is in p.carry */
         const int row   = last ? m.rows : m.split[s].rows;
         const bool ends = last || m.split[s + 1].rows > row;
         if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
@@ -122,7 +124,7 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         T sum[VEC] = {};
         add_carried(m, row, s, column, sum);
 #pragma unroll
-        for (int e = 0; e < VEC; e++) /* this group stored to Y itself */
+        for (int e = 0; e < VEC; e++) /* adds what this group stored to Y in walk() */
             sum[e] += !last && j + e < o.n ? out[j + e] : T(0);
         hy_store_y<STORE == IN_VECTORS>(o.n, out, j, sum);
     }
@@ -142,11 +144,12 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS,
     for (int64_t first = int64_t(blockIdx.y) * p.pass_columns; first < o.n;
          first += int64_t(gridDim.y) * p.pass_columns)
         pass_over<T, VEC, STORE>(o, p, m, first);
-    merge_wait_for_last(); /* for kernels that wait for this one */
+    merge_wait_for_last(); /* The previous kernel must be over, because kernels that wait
+                              for this one do not wait for it. */
 }
 
-/* A warp adds to one row the carries of the tiles before the one that ended it.
-   2^log_lanes lanes own columns; groups of lanes take tiles in turn. */
+/* A warp adds to one row of Y the carries of the tiles before the one that ended it.
+   2^log_lanes lanes own columns; groups of these lanes take tiles in turn. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     fix_kernel(hy_spmm_operands<T> o, const hy_merge_piece *piece, int64_t pieces,

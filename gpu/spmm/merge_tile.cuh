@@ -1,4 +1,9 @@
-/* gpu/spmm/merge_tile.cuh - a tile of the merge path of CSR in shared memory. */
+/* gpu/spmm/merge_tile.cuh - a tile of the merge path of CSR in shared memory.
+
+   partition/format/merge.h defines the path, its items and its tiles. A thread block
+   takes a tile. Groups of GPU lanes (threads) take shares, equal parts of a tile, for the
+   columns of X that a group covers at once, which are a pass. A line is HY_SPMM_LINE
+   bytes of a row of X. */
 #ifndef HY_MERGE_TILE_CUH
 #define HY_MERGE_TILE_CUH
 
@@ -7,33 +12,37 @@
 #include "gpu/spmm/spmm_lanes.cuh"
 #include "partition/format/merge.h"
 
-enum { MERGE_NEVER = INT32_MAX }; /* no further row ends in the share */
+enum { MERGE_NEVER = INT32_MAX }; /* as a row's end: no further row ends in the share */
 
-/* Rows ended and entries passed before a point of a tile's path. */
+/* Number of rows that ended, and of entries passed, before a point of a tile's path. */
 struct merge_split {
     uint16_t rows, entries;
 };
 
-/* Parameters of the kernels. The number of shares depends on the problem, the columns on
-   the chunk. */
+/* Parameters of the kernels. The number of shares depends on the problem, the number of
+   columns on the chunk. */
 template <typename T> struct merge_path {
-    int items, shares;       /* items: maximum in a tile; shares of a tile */
+    int items, shares;       /* items: maximum in a tile; shares: number in a tile */
     int log_lanes;           /* 2^log_lanes lanes walk a share */
-    int log_parts;           /* 2^log_parts shares divide one share of the cuts */
+    int log_parts;           /* each share that merge_shape_of() provides is divided into
+                                2^log_parts shares */
     int pass_columns;        /* columns of one pass */
-    const hy_merge_cut *cut; /* tiles + 1 elements */
-    T *carry; /* tiles x ld elements: sum of the row that the tile does not end */
+    const hy_merge_cut *cut; /* tiles + 1 elements: where each tile begins */
+    T *carry; /* tiles x ld elements: sum so far of the row that the tile does not end */
 };
 
 template <typename T> struct merge_tile {
-    int64_t row;       /* first row; it may have begun in an earlier tile */
+    int64_t row;       /* first row of the tile, counted from the chunk's first; it may
+                          have begun in an earlier tile */
     int rows, entries; /* rows that end in the tile; entries in the tile */
     int lead, share, pass_columns;
     int32_t *col;       /* `entries` elements */
     T *val;             /* `entries` elements */
-    T *carry;           /* shares x pass_columns elements */
-    uint16_t *end;      /* `rows` elements: entries of the tile before the row's end */
-    merge_split *split; /* shares + 1 elements */
+    T *carry;           /* shares x pass_columns elements: sum so far of the row that the
+                           share does not end */
+    uint16_t *end;      /* `rows` elements: number of entries of the tile before the row's
+                           end */
+    merge_split *split; /* shares + 1 elements: where each share begins */
 
     /* Returns the number of entries of the tile before row r. */
     __device__ int begin(int r) const
@@ -51,8 +60,9 @@ template <typename T> struct merge_tile {
 
 /* ---- host side ---- */
 
-/* Returns the shape for one column of X. A tile is one step of a block, or two steps if
-   there would be many tiles. */
+/* Returns the shape for one column of X if the whole A has all_items items. A tile is one
+   step of a thread block, or two steps if there would be more than HY_MERGE_VECTOR_TILES
+   tiles. */
 inline hy_merge_shape vector_shape_of(int64_t all_items)
 {
     const int items = all_items > HY_MERGE_VECTOR_ITEMS * HY_MERGE_VECTOR_TILES
@@ -61,10 +71,10 @@ inline hy_merge_shape vector_shape_of(int64_t all_items)
     return {items, 1, items / 4, 1};
 }
 
-/* Returns log2 of the lanes that walk a share: one lane if it loads a row of X at once,
-   else as many as load one line at once, or two lines, or four. Rows of X are then read
-   whole. With `in_slabs` they are read in slabs of two lines, so that the L2 cache holds
-   more rows. */
+/* Returns log2 of the lanes that walk a share: one lane if it loads a row of X of up to
+   16 bytes at once, else as many as load one line at once, or two lines, or four. Rows of
+   X of up to that size are then read whole. With `in_slabs` at most two lines are read at
+   once, so that the L2 cache holds this part of more rows. */
 inline int merge_log_lanes(int64_t row_bytes, bool in_slabs)
 {
     if (row_bytes <= HY_SPMM_LINE)
@@ -73,7 +83,8 @@ inline int merge_log_lanes(int64_t row_bytes, bool in_slabs)
 }
 
 /* Returns the maximum number of items of a tile. Larger tiles save start-up time of
-   blocks. If neighbouring rows share X, smaller tiles find more of X in the L1 cache. */
+   thread blocks. If neighbouring rows of A share rows of X (not `apart`), smaller tiles
+   find more of X in the L1 cache. */
 inline int merge_max_items(const hy_features &f, int log_lanes, bool apart)
 {
     const bool uneven = f.row_cv > 1 && f.row_mean >= double(HY_MERGE_LONG_ROWS);
@@ -82,7 +93,9 @@ inline int merge_max_items(const hy_features &f, int log_lanes, bool apart)
     return uneven ? HY_MERGE_UNEVEN_ITEMS : HY_MERGE_WIDE_ITEMS;
 }
 
-/* Returns the number of items with which few tiles fill the device once or twice. */
+/* Returns the number of items of a tile, at most `most`. If tiles of `most` items fill
+   the device at most HY_MERGE_WAVES times, smaller ones fill it a whole number of times.
+   `all` is the number of items of A. */
 inline int64_t merge_items(int64_t all, int64_t most, int64_t passes)
 {
     const int64_t room  = HY_MERGE_BLOCKS / hy_min(passes, HY_MERGE_BLOCKS);
@@ -100,7 +113,8 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 
     const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
     const bool apart        = hy_is_apart(f.tile_fill, double(p.X->rows * row_bytes));
-    /* Otherwise rows of Y must be stored transposed, which takes whole warps. */
+    /* in_slabs: each lane loads 16 bytes. Without that, rows of Y must be stored
+       transposed, which takes whole warps. */
     const bool in_slabs  = apart && row_bytes % 16 == 0;
     const int log        = merge_log_lanes(row_bytes, in_slabs);
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
@@ -112,7 +126,8 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 }
 
 /* Returns the path for the tail columns, which begin at column `first` of the carries.
-   One load of a lane covers them, so each lane of a group takes a part of its share. */
+   One load of a lane covers them, so each lane of a group takes a part of the group's
+   share. */
 template <typename T> merge_path<T> merge_rest_of(merge_path<T> p, int64_t first)
 {
     p.shares <<= p.log_lanes;
@@ -122,7 +137,8 @@ template <typename T> merge_path<T> merge_rest_of(merge_path<T> p, int64_t first
     return p;
 }
 
-/* Returns the bytes of shared memory, in the order of merge_lay_out(). */
+/* Returns the bytes of shared memory that a block needs for a tile. merge_lay_out()
+   divides them. */
 template <typename T> size_t merge_room(const merge_path<T> &p)
 {
     const size_t items = size_t(p.items);
@@ -135,8 +151,8 @@ hybrid_status hy_arrange_merge(hy_lane *lane, hy_job *job, hy_merge_shape shape)
 
 /* ---- device side ---- */
 
-/* Lets the next kernel begin, which waits for this one by itself
-   (merge_wait_for_last()). */
+/* Lets the next kernel begin early. That kernel must call merge_wait_for_last() before it
+   uses results of this one. */
 static __device__ inline void merge_let_next_begin()
 {
 #if __CUDA_ARCH__ >= 900
@@ -152,7 +168,8 @@ static __device__ inline void merge_wait_for_last()
 #endif
 }
 
-/* Returns the first r of [0, rows] that does not end before item `at` of the tile. */
+/* Returns the first row r of [0, rows] that does not end before item `at` of the tile, or
+   `rows` if all do. */
 static __device__ inline int rows_before(const uint16_t *end, int rows, int at)
 {
     int low = 0, high = rows;
@@ -170,7 +187,8 @@ template <typename T>
 static __device__ merge_tile<T> merge_lay_out(const merge_path<T> &p, double *room)
 {
     merge_tile<T> m;
-    m.carry        = reinterpret_cast<T *>(room); /* first: it needs alignment */
+    m.carry = reinterpret_cast<T *>(room); /* comes first, because vectors of it
+                                              must be aligned */
     m.val          = m.carry + p.shares * p.pass_columns;
     m.col          = reinterpret_cast<int32_t *>(m.val + p.items);
     m.split        = reinterpret_cast<merge_split *>(m.col + p.items);
@@ -191,7 +209,8 @@ static __device__ void block_fetch_entries(const hy_spmm_operands<T> &o,
     __pipeline_commit();
 }
 
-/* Reads where the rows of the tile end, in entries. A thread reads four words at once. */
+/* Sets m.end: the number of entries of the tile before the end of each of its rows. A
+   thread reads four offsets at once. */
 template <typename T>
 static __device__ void block_read_ends(const hy_spmm_operands<T> &o,
                                        const merge_tile<T> &m, int64_t first)

@@ -21,12 +21,13 @@
 #include "gpu/spmm/merge_tile.cuh"
 
 enum {
-    VECTOR_EACH  = 4, /* entries of a lane; twice as many in large tiles */
-    VECTOR_ROWS  = 2, /* rows of a thread with their ends in registers */
+    VECTOR_EACH = 4, /* entries of a lane; twice as many in large tiles */
+    VECTOR_ROWS = 2, /* rows of a thread for which it keeps their last entries in
+                        registers */
     VECTOR_WARPS = int(HY_CUDA_THREADS) / 32
 };
 
-/* Entries for which a block has room. */
+/* Maximum entries of a tile: EACH for each thread of a block. */
 template <int EACH> constexpr int vector_room = EACH *int(HY_CUDA_THREADS);
 
 static_assert(5 * int(HY_MERGE_VECTOR_ITEMS) / 4 <= vector_room<VECTOR_EACH>,
@@ -37,7 +38,7 @@ template <typename T> struct vector_path {
     const hy_merge_join *join;
     const uint16_t *last;
     int32_t *arrived;
-    T *carry; /* `tiles` elements: sum of the row that the tile does not end */
+    T *carry; /* `tiles` elements: sum so far of the row that the tile does not end */
 };
 
 struct vector_tile {
@@ -99,12 +100,13 @@ static __device__ void block_store_rows(T *y, const uint16_t *last, const vector
 
 /* ---- products ---- */
 
-/* A lane's entries of a warp's part of the tile: every 32nd. Most warps have a full part;
-   then no entry needs a test. */
+/* A lane's entries of its warp's part of the tile: every 32nd. If the warp has a full
+   part (`whole`), as most have, no entry needs a test. */
 template <typename T, int EACH> struct vector_part {
     int32_t col[EACH];
     T val[EACH];
-    int first, left; /* the lane's first entry in the tile; entries from there on */
+    int first, left; /* index in the tile of the lane's first entry; number of entries of
+                        the tile from there on */
     bool whole;
 };
 
@@ -159,8 +161,9 @@ static __device__ void store_products(const hy_spmm_operands<T> &o,
 
 /* ---- sums ---- */
 
-/* Sums a lane's products from `mine` on. Sums of rows replace their last products, which
-   `bits` marks. Returns the open sum. */
+/* Sums a lane's EACH products of entries and x from `mine` on. Where a row ends, which
+   `bits` marks, the sum replaces the last product of the row. Returns the open sum: that
+   of the products after the last end of a row. */
 template <typename T, int EACH> static __device__ T lane_sum(T *mine, unsigned bits)
 {
     constexpr int WORD = 16 / int(sizeof(T));
@@ -180,14 +183,15 @@ template <typename T, int EACH> static __device__ T lane_sum(T *mine, unsigned b
     return sum;
 }
 
-/* The open sum of a warp. */
+/* The open sum of a warp: what its last row has so far. */
 template <typename T> struct vector_carry {
     T sum;      /* sum since the last end of a row, or since the beginning of the warp */
     bool ended; /* true if a row ended in the warp */
 };
 
 /* Returns the open sum of the lanes before this one: the sum of `left` back to the last
-   lane in `ended`, the lanes in which a row ended. Sets *carry to that of the warp. */
+   lane in `ended`, the mask of the lanes in which a row ended. Sets *carry to the open
+   sum of the warp. */
 template <typename T>
 static __device__ T warp_scan(T left, unsigned ended, vector_carry<T> *carry)
 {
@@ -205,7 +209,7 @@ static __device__ T warp_scan(T left, unsigned ended, vector_carry<T> *carry)
     return lane > 0 ? before : T(0);
 }
 
-/* Returns the open sum after the first `warps` warps of the block. */
+/* Returns the open sum of the block after its first `warps` warps. */
 template <typename T> static __device__ T carried(const vector_carry<T> *carry, int warps)
 {
     T sum = T(0);
@@ -214,8 +218,8 @@ template <typename T> static __device__ T carried(const vector_carry<T> *carry, 
     return sum;
 }
 
-/* Turns products into sums of rows, which replace their last products. The open sum
-   becomes the tile's carry. */
+/* Turns products of entries and x into sums of rows, which replace the last products of
+   the rows. The open sum of the block becomes the tile's carry. */
 template <typename T, int EACH>
 static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
 {
@@ -254,8 +258,9 @@ template <typename T> static __device__ T warp_carried(const T *carry, hy_merge_
     return sum;
 }
 
-/* A warp counts this tile as finished for a row in pieces. The tile that finishes last
-   adds the carries to the value stored by the tile that ends the row. */
+/* A warp counts this tile as finished for a row of which several tiles have pieces. The
+   tile that finishes last adds the carries to the value that the tile with the row's end
+   has stored in y. */
 template <typename T>
 static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y)
 {
@@ -267,24 +272,24 @@ static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y
     }
     if (__shfl_sync(0xffffffffu, before, 0) < of.last - of.first)
         return;
-    __syncwarp(); /* a shuffle does not order memory */
+    __syncwarp(); /* a shuffle does not order accesses to memory */
     __threadfence();
     const T sum = warp_carried(p.carry, of);
     if (leads) {
         *y                  = __ldcg(y) + sum;
-        p.arrived[of.first] = 0; /* for the next run */
+        p.arrived[of.first] = 0; /* sets the counter back for the next run */
     }
 }
 
-/* Joins the row that continues from an earlier tile and ends here, and the row that
-   continues in the next tile. */
+/* Calls warp_join() for the row that continues from an earlier tile and ends here, and
+   for the row that continues in the next tile. */
 template <typename T>
 static __device__ void block_join(const vector_path<T> &p, const vector_tile &t,
                                   hy_merge_join before, hy_merge_join after, T *y)
 {
     if (before.first < 0 && after.first < 0)
         return;
-    __syncthreads(); /* rows are stored */
+    __syncthreads(); /* all threads have stored their rows */
     if (threadIdx.x >= 32)
         return;
     if (before.first >= 0 && t.rows > 0)

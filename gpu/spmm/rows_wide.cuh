@@ -1,5 +1,6 @@
-/* gpu/spmm/rows_wide.cuh - multiplies rows of A by groups of lanes that own whole lines
-   of X, and the tail columns. */
+/* gpu/spmm/rows_wide.cuh - multiplies rows of A by groups of GPU lanes (threads) that own
+   whole lines of X, HY_SPMM_LINE bytes, and the tail columns that remain. spmm_lanes.cuh
+   explains groups, tiles and passes. */
 #ifndef HY_ROWS_WIDE_CUH
 #define HY_ROWS_WIDE_CUH
 
@@ -7,8 +8,8 @@
 
 static constexpr unsigned ALL = 0xffffffffu;
 
-/* Adds up to LANES entries, one held by each lane; `left` of them are valid. FULL: all
-   are valid in every group of the warp. */
+/* Adds up to LANES entries of a row of A, one held by each lane, times their rows of X;
+   `left` of the entries are valid. FULL: all are valid in every group of the warp. */
 template <typename T, int VEC, int LANES, int TILES, bool FULL>
 static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                                  int columns_left, int32_t c, T a, int left,
@@ -28,7 +29,8 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
                 /* all tiles but the last are whole */
                 const bool inside = t + 1 < TILES || t * TILE < columns_left;
                 if (!(FULL && t + 1 < TILES))
-                    x[u][t] = {}; /* 0 instead of X, which may hold infinities */
+                    x[u][t] = {}; /* 0 instead of elements of X that do not belong to the
+                                     row, which may be infinities */
                 if ((FULL || s + u < left) && inside)
                     x[u][t] = hy_load_x<T, VEC>(x_j + t * TILE, cs, o.pitch);
             }
@@ -52,7 +54,8 @@ static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_
         hy_store_y<false>(o.n, y, j, sum);
 }
 
-/* Sums up the tail columns over the lanes of a group and stores them. */
+/* Sums up the tail columns over the lanes of a group. The lane with `stores` set stores
+   them. */
 template <typename T, int LANES, int REST>
 static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
                                   T (&sum)[REST], bool stores)
@@ -68,7 +71,7 @@ static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
             o.y[row * o.ld + o.n + e] = sum[e];
 }
 
-/* Computes one row of Y in this lane's columns, and in the REST tail columns if
+/* Computes one row of Y in this lane's columns from j on, and in the REST tail columns if
    `takes_rest`. Warps stay together: groups that have finished their row wait for the
    others. */
 template <typename T, int VEC, int LANES, int TILES, int REST>
@@ -114,7 +117,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
 }
 
 /* Block (x, y) computes HY_ROWS_THREADS / LANES rows in passes y, y + gridDim.y, ... over
-   the columns. The first pass also takes the tail columns. */
+   the columns. The first pass also computes the tail columns. */
 template <typename T, int VEC, int LANES, int MOST, int REST>
 static __global__ void __launch_bounds__(HY_ROWS_THREADS,
                                          hy_spmm_resident(MOST) / HY_ROWS_THREADS)

@@ -1,19 +1,22 @@
 /* gpu/spmm/spmm_cuda_merge.cu - SpMM on the GPU by merge path: equal work for any row
    lengths.
 
-   The entries of A and the ends of its rows form one list. Blocks take equal tiles of the
-   list (partition/format/merge.h), and groups of lanes take equal shares of a tile
-   (gpu/spmm/merge_matrix.cuh). Tiles and shares are cut at the same places as in the
-   whole of A, so every run adds up a row in the same order, whatever the chunks are.
+   The entries of A and the ends of its rows form one list. Thread blocks take equal tiles
+   of the list (partition/format/merge.h), and groups of GPU lanes (threads) take equal
+   shares of a tile (gpu/spmm/merge_matrix.cuh). Tiles and shares are cut at the same
+   places as in the whole of A, so every run adds up a row in the same order, whatever the
+   chunks are.
 
    One column of X has its own kernel (gpu/spmm/merge_vector.cuh) with the same tiles but
    no shares. There the order within a tile depends on where the chunk begins.
 
-   Tail columns of wide rows of X have their own launch with the same tiles. Inside the
-   rows of X they would shift all rows off the boundaries of lines and cost one more pass
-   over A. The order of additions within their shares differs from that of other columns.
+   Tail columns, up to 16 bytes that a wide row of X has beyond whole lines of 128 bytes,
+   have their own launch with the same tiles. Inside the rows of X they would shift all
+   rows off the boundaries of lines and cost one more pass over A. The order of additions
+   within their shares differs from that of other columns.
 
-   Work memory on the device: one carried value for each tile and column. */
+   Work memory on the device: one carried value for each tile and column, the sum so far
+   of the row that the tile does not end. */
 #include <type_traits>
 
 #include "gpu/spmm/merge_matrix.cuh"
@@ -21,10 +24,10 @@
 
 /* ---- launches ---- */
 
-/* OVERLAPPED: the kernel may begin once all blocks of the previous kernel have begun. The
-   previous kernel must allow this (merge_let_next_begin()), and this kernel must wait for
-   the previous one, at its end at the latest (merge_wait_for_last()): later kernels wait
-   for this one only. */
+/* How a kernel is launched. OVERLAPPED: the kernel may begin once all blocks of the
+   previous kernel have begun. The previous kernel must allow this
+   (merge_let_next_begin()), and this kernel must wait for the previous one, at its end at
+   the latest (merge_wait_for_last()): later kernels wait for this one only. */
 enum launch_order { IN_ORDER, OVERLAPPED };
 
 template <typename... P>
@@ -45,7 +48,8 @@ static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)
     config.dynamicSmemBytes                            = room;
     config.stream                                      = hy_stream(lane);
     config.attrs                                       = &overlap;
-    /* Kernels for older architectures do not wait for the previous kernel. */
+    /* Code for older architectures than sm_90 does not wait for the previous kernel, so
+       it must not be launched before that is over. */
     config.numAttrs = code.ptxVersion >= 90 ? 1 : 0;
     HY_CUDA(ctx, cudaLaunchKernelEx(&config, kernel, args...));
     return HYBRID_OK;
@@ -71,7 +75,8 @@ static hybrid_status launch_as(launch_order order, hy_lane *lane,
     return launch_in(order, lane, merge_kernel<T, VEC, STORE>, grid, merge_room(p), o, p);
 }
 
-/* Each way to store has its own kernel, because their register needs differ. */
+/* Launches the kernel with the way to store that fits Y. Each way has its own kernel,
+   because their register needs differ. */
 template <typename T, int VEC>
 static hybrid_status launch(launch_order order, hy_lane *lane,
                             const hy_spmm_operands<T> &o, const merge_path<T> &p,
@@ -139,7 +144,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job);
     const hy_merge_view view   = hy_packed_merge(job, shape);
-    /* The maximum number of items of a tile. */
+    /* maximum number of items of a tile, because the cut at its end may move by a row */
     const int items = shape.items + shape.longest;
     T *carry        = static_cast<T *>(job->work.ptr);
     if (shape.vector) {
@@ -169,9 +174,9 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 }
 
 /* Returns an upper bound on the tiles of a chunk for any problem that the chunk may
-   belong to, because the columns of one column block do not tell the problem's shape. The
-   smallest tiles give the most, but tiles smaller than half of a large one occur only if
-   they fill a device. */
+   belong to, because the columns of one column block do not tell the problem's shape
+   (hy_merge_shape). The smallest tiles give the most, but tiles smaller than half of a
+   large one occur only if they fill a device. */
 static int64_t max_tiles(const hy_features *f)
 {
     const auto tiles_of = [&](int items) {
@@ -190,8 +195,8 @@ static double vector_s(const hy_features *f, const hy_rates *r)
            HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
 }
 
-/* Costs of an entry and a row, which depend on the width of a row of X: one load, half a
-   line, a line, or more. */
+/* Costs of an entry and a row (cuda_tuning.h), which depend on the width of a row of X:
+   one load of 16 bytes, half a line of 128 bytes, a line, or more. */
 struct merge_prices {
     double nonzero, row;
 };
@@ -208,9 +213,9 @@ static merge_prices prices_of(const hy_features *f, int64_t row_bytes)
     return {hy_spmm_near(f, HY_MERGE_NEAR) * HY_MERGE_NONZERO, HY_MERGE_ROW};
 }
 
-/* Returns the columns that determine the time. More columns than one load are walked as a
-   whole line, more than a line as two or four lines. Columns missing to a line save a
-   part of their time. */
+/* Returns the number of columns that determines the time. More columns than one load of
+   16 bytes are walked as a whole line, more than a line as a multiple of two lines.
+   HY_MERGE_MISSING columns that the row lacks to a full line save the time of one. */
 static int64_t walked_columns(int64_t n, int64_t size)
 {
     const int64_t line = HY_SPMM_LINE / size;
@@ -230,7 +235,8 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
                              hy_spmm_nonzero_s(&walked, r);
 }
 
-/* Returns the predicted seconds. Tail columns are a product of their own. */
+/* Returns the predicted seconds of the product. Tail columns count as a product of their
+   own. */
 static double product_s(const hy_features *f, const hy_rates *r)
 {
     hy_features lines = *f, rest = *f;

@@ -1,8 +1,10 @@
-/* gpu/spmm/spmm_cuda_rows.cu - SpMM on the GPU with a group of lanes for each row of A.
+/* gpu/spmm/spmm_cuda_rows.cu - SpMM on the GPU with a group of lanes for each row of A. A
+   lane here is a GPU thread of a warp; spmm_lanes.cuh explains groups, tiles and passes.
 
    Wide X (rows of more than half a line of 128 bytes): the lanes of a group own columns.
    Each lane reads one entry of the row, and the group passes the entries round. Tail
-   columns are read by each lane for its own entries and summed over the group at the end.
+   columns, up to 16 bytes that a row has beyond whole lines, are read by each lane for
+   its own entries and summed over the group at the end.
 
    Narrow X, down to one column: a group of 2^group lanes shares a row. 2^log_lanes lanes
    own the columns; these subgroups take the entries in turn and are summed at the end, in
@@ -11,7 +13,8 @@
    A long row delays its warp, so this variant suits rows of even length. */
 #include "gpu/spmm/rows_wide.cuh"
 
-/* A row has 2^group lanes, with 2^log_lanes of them across the columns. */
+/* Computes Y for a narrow X. A row has 2^group lanes, with 2^log_lanes of them across the
+   columns. */
 template <typename T, int VEC>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     narrow_kernel(hy_spmm_operands<T> o, int log_lanes, int group)
@@ -39,7 +42,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         }
 #pragma unroll
         for (int u = 0; u < IN_FLIGHT; u++) {
-            x[u] = {}; /* 0 instead of X, which may hold infinities */
+            x[u] = {}; /* 0 instead of elements of X that do not belong to the row, which
+                          may be infinities */
             if (c[u] >= 0)
                 x[u] = hy_load_x<T, VEC>(o.x + j, c[u], o.pitch);
         }
@@ -55,8 +59,9 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         store_y(o, row, j, sum);
 }
 
-/* Returns log2 of the subgroups that share the entries of a row: as many as have enough
-   entries, or as many as the device has room for. */
+/* Returns log2 of the subgroups that share the entries of a row: as many as have
+   HY_ROWS_LANE_NONZEROS entries each, or as many as make HY_SPMM_LANES lanes, whichever
+   is more; 0 for a wide X. */
 static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
 {
     if (hy_spmm_is_wide(n, type))
@@ -74,10 +79,10 @@ static bool is_small(int64_t rows, int lanes)
     return rows * lanes < HY_SPMM_LANES;
 }
 
-/* Returns the maximum number of tiles in a pass. More passes read A again. They pay if
-   rows share nothing and X exceeds the L2 cache, because more of a narrow slab of whole
-   lines stays in the cache. They also pay if the device would have too few rows to do and
-   groups cannot be wider (spread_of()). */
+/* Returns the maximum number of tiles in a pass: 1 or HY_SPMM_TILES. More passes read A
+   again. They pay if rows of A share nothing and X exceeds the L2 cache, because more of
+   a narrow slab of whole lines stays in the cache. They also pay if there are too few
+   rows for the device and groups cannot be wider (spread_of()). */
 template <typename T, int VEC>
 static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
@@ -99,11 +104,11 @@ static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
         <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
 }
 
-/* Returns over how many tiles side by side a group is spread, for vectors of 16 bytes.
-   With long rows, wider groups wait less for each other's rows to end. A warp for each
-   row does not wait at all but finds less of X in the L1 cache; it is better if rows are
-   uneven or few. Few rows need wider groups to make more threads. Spreading that leaves
-   lanes idle does not pay. */
+/* Returns 1, 2 or 4: over how many tiles side by side a group is spread, if a lane loads
+   vectors of 16 bytes. With long rows, wider groups wait less for each other's rows to
+   end. A warp for each row does not wait at all but finds less of X in the L1 cache; it
+   is better if rows are uneven or few. Few rows need wider groups to make more threads.
+   Spreading that leaves lanes idle does not pay. */
 static int spread_of(const hy_features *f, int64_t tiles)
 {
     const int lanes     = HY_SPMM_LINE / 16;
@@ -125,7 +130,8 @@ static void launch_spread(hy_lane *lane, const hy_spmm_operands<T> &o,
         lane, o, {c.log_lanes + log_spread, tiles, (tiles + MOST - 1) / MOST});
 }
 
-/* REST: values in a row of the tail columns; 0 without tail columns. */
+/* Launches the kernel for a wide X. REST: values in a row of the tail columns; 0 without
+   tail columns. */
 template <typename T, int VEC, int REST>
 static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
                         const hy_spmm_columns &c, const hy_job *job)
@@ -149,7 +155,8 @@ static void launch_narrow(hy_lane *lane, const hy_spmm_operands<T> &o,
                           const hy_spmm_columns &c, const hy_problem *problem)
 {
     const hybrid_csr *A = problem->A;
-    /* of the problem, not of the chunk, because it decides the order of additions */
+    /* taken from the whole problem, not from the chunk, because it decides the order of
+       additions */
     const int ways        = log_ways(A->rows, A->nnz, problem->X->cols, A->type);
     const int group       = c.log_lanes + ways;
     const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
@@ -157,8 +164,8 @@ static void launch_narrow(hy_lane *lane, const hy_spmm_operands<T> &o,
         <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o, c.log_lanes, group);
 }
 
-/* Returns true if rows are so short that groups of the wide kernel would wait for
-   loads. */
+/* Returns true if rows are so short, and X so narrow, that groups of the wide kernel
+   would mostly wait for loads. */
 static bool is_brief(const hybrid_csr *A, const hy_spmm_columns &c)
 {
     return A->nnz < HY_ROWS_BRIEF * A->rows && c.tiles == 1;
@@ -198,7 +205,8 @@ static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job
     launch_fitting(lane, rest, job);
 }
 
-/* Short rows, and chunks with only some of the columns, use two products. */
+/* Computes a product with tail columns. Short rows, and chunks with only some of the
+   columns, use two products (launch_twice()). */
 template <typename T>
 static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
@@ -237,7 +245,8 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* One column of X. The lanes of a row have several of its entries in flight at once. */
+/* Returns the predicted seconds for one column of X. The lanes of a row request several
+   of its entries at once. */
 static double vector_s(const hy_features *f, const hy_rates *r)
 {
     const double at_once = HY_ROWS_IN_FLIGHT
@@ -253,16 +262,17 @@ static double wide_nonzero(const hy_features *f)
     return brief ? near * HY_ROWS_NONZERO_BRIEF : near;
 }
 
-/* Returns the factor by which groups of a warp are slowed down by the longest of their
-   rows. */
+/* Returns the factor, at least 1, by which groups of a warp are slowed down by the
+   longest of their rows. */
 static double uneven(const hy_features *f, int spread)
 {
     const double cv = f->row_cv - HY_ROWS_EVEN_CV;
     return spread < 4 && cv > 0 ? 1 + cv : 1;
 }
 
-/* Returns the greater of two times: that of all rows, and that of the longest row, which
-   one group walks step by step; a step reads the columns of a pass. */
+/* Returns the predicted seconds for several columns, the greater of two times: that of
+   all rows, and that of the longest row, which one group walks step by step; a step reads
+   an entry's row of X in the columns of a pass. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
     const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);
@@ -276,7 +286,7 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const int64_t at_once = hy_max(f->out_cols / spread, hy_min(tile, f->out_cols));
     const double step_s   = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(at_once);
     const int ways        = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
-    /* The lanes of a row share its steps in the narrow kernel. */
+    /* In the narrow kernel the lanes of a row share its entries. */
     const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways;
     const double chain_s = double(f->row_max) * shared * step_s;
     const double all_s   = even_s * uneven(f, spread);

@@ -1,8 +1,11 @@
-/* gpu/spmm/spmm_lanes.cuh - Y = A*X for kernels with a lane for each few columns of X.
+/* gpu/spmm/spmm_lanes.cuh - Y = A*X for kernels with a GPU lane (thread) for each few
+   columns of X.
 
    A group of neighbouring lanes works on one row of A at a time. Each lane owns VEC
-   columns, so a group reads up to 128 bytes of a row of X at once. These columns are a
-   tile. One pass over A covers up to HY_SPMM_TILES tiles. */
+   columns, so a group reads up to 128 bytes of a row of X, a line, at once. These columns
+   are a tile. One pass over A covers up to HY_SPMM_TILES tiles. Columns that take up to
+   16 bytes beyond whole lines may be stored apart, as tail columns
+   (hy_image.tail_lines). */
 #ifndef HY_SPMM_LANES_CUH
 #define HY_SPMM_LANES_CUH
 
@@ -37,8 +40,8 @@ static_assert(int(HY_X_LINE) == int(HY_SPMM_LINE), "slabs are what groups read a
 /* How a group of lanes covers the columns. */
 struct hy_spmm_columns {
     int log_lanes;         /* log2 of the lanes of a group */
-    int64_t tiles, passes; /* tiles of all columns; passes over A, 1 if a group has less
-                              than a tile */
+    int64_t tiles, passes; /* tiles that all columns make; passes over A that they need, 1
+                              if a group has less than a tile */
 };
 
 /* Loads columns [j, j + VEC) of row `row`; x_j points to column j of row 0. */
@@ -68,7 +71,8 @@ template <typename T, int VEC> __device__ void hy_store_vec(T *to, const T (&fro
     *reinterpret_cast<hy_vec<T, VEC> *>(to) = v;
 }
 
-/* Stores to global memory in one instruction, however the compiler treats structs. */
+/* Stores the values to global memory in one instruction, however the compiler treats
+   structs. */
 static __device__ inline void hy_store_once(float *to, const float (&from)[4])
 {
     __stwb(reinterpret_cast<float4 *>(to),
@@ -90,8 +94,8 @@ template <typename T> static __device__ void hy_store_once(T *to, const T (&from
     *to = from[0];
 }
 
-/* Stores columns [j, j + VEC) of a row of Y, limited to n columns. Without WHOLE, rows
-   need no alignment. */
+/* Stores columns [j, j + VEC) of a row of Y that has n columns; those from n on are not
+   stored. With WHOLE, rows must be aligned to VEC values and VEC must divide n. */
 template <bool WHOLE, typename T, int VEC>
 __device__ void hy_store_y(int64_t n, T *y, int64_t j, const T (&sum)[VEC])
 {
@@ -106,7 +110,7 @@ __device__ void hy_store_y(int64_t n, T *y, int64_t j, const T (&sum)[VEC])
     }
 }
 
-/* Returns the smallest s with 2^s >= n, at most `most`. */
+/* Returns the smallest s with 2^s >= n, but at most `most`. */
 inline int hy_log_lanes(double n, int most)
 {
     int s = 0;
@@ -121,8 +125,8 @@ constexpr int hy_tile_lanes = HY_SPMM_LINE / (VEC * int(sizeof(T))) < 32
                                   ? HY_SPMM_LINE / (VEC * int(sizeof(T)))
                                   : 32;
 
-/* Rows of X that a lane has in flight: as many as fill 32 registers, at most eight, a
-   power of two. */
+/* Rows of X that a lane requests before it uses the first: as many as fill 32 registers
+   of 4 bytes, at most eight, a power of two. */
 template <typename T, int VEC, int TILES>
 constexpr int
     hy_rows_in_flight = 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T))) < 8
@@ -139,8 +143,8 @@ template <typename T, int VEC> hy_spmm_columns hy_columns_of(int64_t n, int64_t 
             (tiles + max_tiles - 1) / max_tiles};
 }
 
-/* Calls f.template operator()<TILES>(first tile) for a pass. Passes share the tiles
-   evenly; none has more than MOST. */
+/* Calls f.template operator()<TILES>(first tile) for a pass, where TILES is the number of
+   tiles of the pass. Passes share the tiles evenly; none has more than MOST. */
 template <int MOST, typename F>
 __device__ void hy_for_pass(const hy_spmm_columns &c, int64_t pass, const F &f)
 {
@@ -160,15 +164,16 @@ __device__ void hy_for_pass(const hy_spmm_columns &c, int64_t pass, const F &f)
     }
 }
 
-/* Returns the threads that a multiprocessor should hold. More tiles need more
-   registers. */
+/* Returns how many threads a multiprocessor should hold at least if a pass has up to
+   max_tiles tiles. More tiles need more registers. */
 constexpr int hy_spmm_resident(int max_tiles)
 {
     return max_tiles > 1 ? HY_SPMM_RESIDENT_MANY : HY_SPMM_RESIDENT;
 }
 
 /* Returns true if rows of X can be read `vec` values at a time, where the last vector of
-   a row may extend into the gap before the next row. Sets o->whole. */
+   a row may extend into the gap before the next row. Sets o->whole to true if rows of Y
+   can be stored `vec` values at a time. */
 template <typename T> bool hy_vectors_fit(hy_spmm_operands<T> *o, int vec)
 {
     const size_t bytes = vec * sizeof(T);
@@ -198,7 +203,7 @@ template <typename T> hy_spmm_operands<T> hy_spmm_operands_of(const hy_job *job)
     return o;
 }
 
-/* Returns the operands of the product with the tail columns. */
+/* Returns the operands of a product of A with the tail columns only. */
 template <typename T> hy_spmm_operands<T> hy_spmm_rest_of(const hy_spmm_operands<T> &o)
 {
     hy_spmm_operands<T> rest = o;
@@ -217,21 +222,23 @@ inline bool hy_spmm_is_wide(int64_t n, hybrid_type type)
     return n * int64_t(hy_value_size(type)) > HY_SPMM_LINE / 2;
 }
 
-/* Returns true if rows of A share next to nothing of X, and X exceeds the L2 cache. */
+/* Returns true if rows of A share next to nothing of X (tile_fill is known and below
+   HY_SPMM_APART), and X exceeds the L2 cache. */
 inline bool hy_is_apart(double tile_fill, double x_bytes)
 {
     return tile_fill > 0 && tile_fill < HY_SPMM_APART && x_bytes > HY_SPMM_L2;
 }
 
 /* Returns the relative cost of an entry: 1 if neighbouring rows of A share no columns,
-   down to 1 - save if they share as many as they can. */
+   down to 1 - save if they share as many as they can. HY_SPMM_NEAR and HY_SPMM_NEARER are
+   the limits of tile_fill. */
 inline double hy_spmm_near(const hy_features *f, double save)
 {
     const double near = (f->tile_fill - HY_SPMM_NEAR) / (HY_SPMM_NEARER - HY_SPMM_NEAR);
     return 1 - save * (near < 0 ? 0 : near > 1 ? 1 : near);
 }
 
-/* Returns the predicted seconds to read an entry and its row of X. */
+/* Returns the predicted seconds to read all entries of A, each with its row of X. */
 inline double hy_spmm_nonzero_s(const hy_features *f, const hy_rates *r)
 {
     const double size = double(hy_value_size(f->type));

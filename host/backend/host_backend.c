@@ -1,4 +1,5 @@
-/* host/backend/host_backend.c - the CPU as a backend: it computes in place, on the pool.
+/* host/backend/host_backend.c - the CPU as a backend: it computes in place, on the pool
+   of CPU threads.
 
    Buffers come from the engine's memory, a lane is a FIFO (host_lane.c), and nothing is
    copied. Freed buffers are pooled, because pages that were touched once cost nothing the
@@ -10,7 +11,7 @@
 #include "base/data/min_max.h"
 #include "base/memory/shortage.h"
 
-/* Header in the 256 bytes before a buffer. */
+/* Header in the 256 bytes that precede a buffer. */
 typedef struct hy_host_block {
     struct hy_host_block *next;
     void *raw;
@@ -21,13 +22,15 @@ typedef struct hy_host_block {
 
 enum { HEADER = 256 };
 
-/* Built-in rates: bytes/s of memory traffic of one core and of all cores, operations per
-   second of a core (FMAs of 8 lanes at 2.5 GHz), and seconds to wake the workers. */
+/* Built-in rates: bytes per second of memory traffic of one core and of all cores;
+   operations per second of a core (two for each of 8 fused multiply-adds in a cycle, at
+   2.5 GHz); seconds to wake the workers. */
 static const double CORE_BPS = 10e9, MEMORY_BPS = 80e9;
 static const double CORE_FLOPS = HY_HOST_CYCLE_FLOPS * 2.5e9;
 static const double LOOP_S     = 20e-6;
 
-static const int64_t MEMORY = 1 << 30; /* bytes for chunks without a cap */
+static const int64_t MEMORY = 1 << 30; /* bytes for the buffers of chunks if no cap limits
+                                          them */
 
 static hy_host_backend *host(hy_backend *self)
 {
@@ -105,8 +108,8 @@ static const char *describe(const hy_backend *self)
     return ((const hy_host_backend *)self)->text;
 }
 
-/* Bytes for buffers of chunks: the device cap, but at most half of the host memory that
-   other arrays leave. */
+/* Returns how many bytes the buffers of chunks may take: the backend's cap, but at most
+   half of the host memory that other arrays leave. */
 static size_t memory_of(const hy_backend *self)
 {
     const hy_meter *all  = &self->ctx->memory.meter;
@@ -132,8 +135,8 @@ static void rates(const hy_backend *self, hy_rates *out)
     };
 }
 
-/* Takes the smallest pooled block of this space that is large enough and at most twice as
-   large as needed; NULL if there is none. */
+/* Takes from the pool of freed buffers the smallest of this space that has at least
+   `bytes` and at most twice as many bytes. Returns NULL if there is none. */
 static hy_host_block *take_pooled(hy_host_backend *self, hy_space space, size_t bytes)
 {
     hy_host_block **best = NULL;
@@ -158,7 +161,8 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     void *raw           = NULL;
 
     if (all->cap > 0 && hy_meter_used(all) + (int64_t)bytes > all->cap)
-        trim(self, 0); /* pooled blocks must not make the allocation fail */
+        trim(self, 0); /* frees the pooled buffers, which must not make the allocation
+                          fail */
     if (!hy_meter_take(meter, bytes)) {
         trim(self, 0);
         if (!hy_meter_take(meter, bytes))

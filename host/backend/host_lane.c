@@ -2,7 +2,7 @@
 
    An entry is a call, a mark to be reached, or a mark to be waited for. A lane that waits
    for a mark is parked: it occupies no worker, and the thread that reaches the mark puts
-   the lane's task back in the pool. The task gives its worker back after every call, so
+   the lane's task back into the pool. The task gives its worker back after every call, so
    that more urgent tasks come between.
 
    Locks: a thread that holds a mark's lock never takes a lane's. */
@@ -18,7 +18,8 @@ typedef struct entry {
     void *arg;
     hy_work_on work; /* CALL: the stage that fn belongs to */
     hy_mark *mark;   /* REACH, WAIT: the mark */
-    int64_t setting; /* REACH, WAIT: number of the mark_set() call */
+    int64_t setting; /* REACH, WAIT: which setting of the mark is meant: the number of
+                        mark_set() calls up to it */
 } entry;
 
 typedef struct lane {
@@ -27,7 +28,8 @@ typedef struct lane {
     pthread_mutex_t lock;
     pthread_cond_t idle;
     entry *ring;
-    int64_t room, head, count; /* room is a power of two */
+    int64_t room, head, count; /* room: size of `ring`, a power of two; head: first entry;
+                                  count: number of entries */
     int busy;                  /* 1: the task is queued, running or parked */
     hybrid_status status;      /* error of the first call that failed */
     int reported;
@@ -38,11 +40,12 @@ struct hy_mark {
     hy_context *ctx;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int64_t set, reached; /* number of times the mark was set, and reached */
+    int64_t set, reached; /* number of times the mark was set; number of the last setting
+                             that was reached */
     int64_t ns;
     hybrid_status status; /* status of the lane when the mark was reached */
-    lane *on;             /* lane that sets the mark */
-    lane *parked;         /* lanes that wait for the mark */
+    lane *on;             /* lane that set the mark last */
+    lane *parked;         /* list of the lanes that wait for the mark */
 };
 
 enum { FIRST_ROOM = 64 };
@@ -81,7 +84,8 @@ void hy_host_mark_free(hy_mark *mark)
     hy_array_free(mark->ctx, mark);
 }
 
-/* Records that the lane reached the mark, and resumes the lanes that wait for it. */
+/* Records that the lane reached setting `setting` of the mark, and resumes the lanes that
+   wait for it. */
 static void reach(hy_mark *mark, int64_t setting, hybrid_status status)
 {
     pthread_mutex_lock(&mark->lock);
@@ -93,14 +97,15 @@ static void reach(hy_mark *mark, int64_t setting, hybrid_status status)
     pthread_cond_broadcast(&mark->changed);
     pthread_mutex_unlock(&mark->lock);
     while (parked) {
-        lane *next = parked->next_parked; /* the lane may park again at once */
+        lane *next = parked->next_parked; /* read first, because the lane may park again
+                                             at once */
         hy_pool_submit(pool_of(parked), HY_COMPUTE, &parked->task);
         parked = next;
     }
 }
 
-/* Returns 1 and sets *status if the mark is reached. Else parks the lane and returns
-   0. */
+/* Returns 1 and sets *status if the setting of the mark that the entry waits for is
+   reached. Otherwise parks the lane and returns 0. */
 static int pass_or_park(lane *l, const entry *e, hybrid_status *status)
 {
     hy_mark *mark = e->mark;
@@ -119,7 +124,7 @@ static int pass_or_park(lane *l, const entry *e, hybrid_status *status)
 
 int64_t hy_host_mark_ns(const hy_mark *mark)
 {
-    hy_mark *m = (hy_mark *)mark; /* only the lock changes */
+    hy_mark *m = (hy_mark *)mark; /* the cast is safe, because only the lock changes */
 
     pthread_mutex_lock(&m->lock);
     const int64_t ns = m->ns;
@@ -129,7 +134,7 @@ int64_t hy_host_mark_ns(const hy_mark *mark)
 
 /* ---- working through the FIFO --------------------------------------------------- */
 
-/* Clears an error that was reported, once no entry is left. */
+/* Clears an error that was reported to the caller, once the lane has no entry left. */
 static void forget_reported(lane *l)
 {
     if (l->reported && l->count == 0) {
@@ -256,7 +261,8 @@ hybrid_status hy_host_mark_set(hy_lane *base, hy_mark *mark)
     pthread_mutex_unlock(&mark->lock);
     const hybrid_status status = push(l, &e);
     if (status != HYBRID_OK)
-        reach(mark, e.setting, status); /* otherwise waiting threads would never wake */
+        reach(mark, e.setting, status); /* the mark is reached at once, since threads that
+                                           wait for it would otherwise never wake */
     pthread_mutex_unlock(&l->lock);
     return status;
 }

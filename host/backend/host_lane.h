@@ -25,16 +25,17 @@ typedef enum hy_scratch_kind {
 
 typedef hybrid_status (*hy_host_fn)(hy_lane *lane, void *arg);
 
-/* Runs `fn` on a worker after all work enqueued before; on the caller's lane at once.
-   `arg` must live until then. After a failure later calls are skipped; marks are still
-   reached, and host_wait() reports the error. The lane's error is cleared when it was
-   reported and no work is left. */
+/* Runs `fn` on a worker after all work that was enqueued on the lane before; on a lane of
+   the caller's thread it runs at once. The caller keeps `arg` until then. After a failure
+   later calls are skipped; marks are still reached, and host_wait() reports the error.
+   The lane's error is cleared when it was reported and no work is left. */
 hybrid_status hy_host_enqueue(hy_lane *lane, hy_host_fn fn, void *arg);
 
-/* Returns scratch memory of this kind for the calling worker, or for the thread that uses
-   the caller's lane: at least `bytes` bytes, aligned to 64 bytes. Its contents stay for
-   the next call, from any lane. *fresh is 0, or the number of bytes, at least `bytes`, if
-   the memory was newly allocated and is unset. NO_MEMORY, with a sentence. */
+/* Returns in *out scratch memory of this kind for the calling worker, or for the thread
+   that computes on its own lane: at least `bytes` bytes, aligned to 64 bytes. Its
+   contents stay for the next call, from any lane. *fresh is 0, or the number of bytes, at
+   least `bytes`, if the memory was newly allocated and is unset. Fails with NO_MEMORY and
+   a sentence. */
 hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t bytes,
                                 void **out, size_t *fresh);
 
@@ -47,12 +48,13 @@ enum { HY_HOST_CYCLE_FLOPS = 2 * 8 };
 
 typedef struct hy_host_backend {
     hy_backend       base;
-    int              threads, most_threads; /* workers without and with the reserve */
+    int              threads, most_threads; /* number of workers without, and with, those
+                                               in reserve */
     char             text[128];
     pthread_mutex_t  lock;    /* guards `pooled` */
     hy_lane          caller_lane;
-    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES; the caller's
-                                     workspaces are last */
+    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES elements; those of
+                                     the thread that calls the library are last */
     struct hy_host_block *pooled; /* pooled buffers */
 } hy_host_backend;
 
@@ -67,11 +69,11 @@ hybrid_status hy_host_lane_wait(hy_lane *lane, hy_mark *mark);
 hybrid_status hy_host_wait(hy_mark *mark);
 int64_t       hy_host_mark_ns(const hy_mark *mark);
 
-/* host_measure.c */
+/* defined in host_measure.c */
 hybrid_status hy_host_measure(hy_backend *self, hy_measured *out);
 
-/* host_scratch.c. trim frees the workspaces that grew in public call number `since` or
-   later; 0 means all. No lane may work. */
+/* host_scratch.c: hy_host_scratch_trim() frees the workspaces that grew in public call
+   number `since` or later; 0 means all. No lane may work meanwhile. */
 hybrid_status hy_host_scratch_open(hy_host_backend *self);
 void          hy_host_scratch_trim(hy_host_backend *self, int64_t since);
 void          hy_host_scratch_close(hy_host_backend *self);

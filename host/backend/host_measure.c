@@ -6,12 +6,14 @@
 #include "host/backend/host_lane.h"
 
 enum {
-    COPY_LEAST = 64 << 20, /* twice the last-level cache is copied, within bounds */
-    COPY_MOST  = 512 << 20,
-    COPIES     = 5,
-    PIECES     = 8,       /* pieces of a copy, per worker */
-    ADDS       = 4 << 20, /* additions, which take some milliseconds */
-    LOOPS      = 101
+    COPY_LEAST = 64 << 20, /* a copy has twice the bytes of the last-level cache, but at
+                              least COPY_LEAST and at most COPY_MOST */
+    COPY_MOST = 512 << 20,
+    COPIES    = 5,
+    PIECES    = 8,       /* pieces of a copy for each worker */
+    ADDS      = 4 << 20, /* additions that a core makes in one measurement, which takes
+                            some milliseconds */
+    LOOPS = 101
 };
 
 static double since(int64_t begin_ns)
@@ -100,7 +102,7 @@ static hybrid_status add_up(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Cycles per second of a core while all cores work. */
+/* Sets *hz to the cycles per second of a core while all cores work. */
 static hybrid_status measure_clock(hy_context *ctx, double *hz)
 {
     const int pieces = 4 * hy_pool_threads(ctx->pool);

@@ -1,8 +1,8 @@
 /* host/backend/target.h - instruction sets, chosen when a loop starts.
 
-   Kernels are templates (.inc) that a file includes once for each type and instruction
-   set. A test of the CPU picks one of the instances. (Sanitizers do not work with
-   ifuncs.) */
+   Kernels, the inner loops of the host's variants, are templates (.inc) that a file
+   includes once for each type and instruction set. A test of the CPU picks one of the
+   instances. (Sanitizers do not work with ifuncs.) */
 #ifndef HY_TARGET_H
 #define HY_TARGET_H
 
@@ -14,17 +14,17 @@ typedef enum hy_target { HY_TARGET_PORTABLE, HY_TARGET_AVX2, HY_TARGET_AVX512 } 
 /* Returns the best instruction set that this CPU has. */
 hy_target hy_target_best(void);
 
-/* For tests: from now on no better set than `most` is used. */
+/* For tests: from now on no better instruction set than `most` is used. */
 void hy_target_limit(hy_target most);
 
-/* Returns 1 if a result of `bytes` bytes should be stored past the caches: if it is
-   larger than the last-level cache of `cache` bytes (0 = unknown). Such a result cannot
-   stay in the cache. Ordinary stores would read it first and evict data that is still
-   needed. */
+/* Returns 1 if a result of `bytes` bytes should be stored with instructions that bypass
+   the caches (past the caches): if it is larger than the last-level cache of `cache`
+   bytes (0 = unknown). Such a result cannot stay in the cache. Ordinary stores would read
+   it first and evict data that is still needed. */
 int hy_target_streams(double bytes, size_t cache);
 
-/* For tests: results of at least `bytes` bytes are streamed from now on; -1: those larger
-   than the cache. */
+/* For tests: from now on results of at least `bytes` bytes are stored past the caches;
+   -1: those larger than the cache, as usual. */
 void hy_target_stream_from(int64_t bytes);
 
 #define HY_PORTABLE
@@ -40,7 +40,7 @@ void hy_target_stream_from(int64_t bytes);
 #define HY_X86 0
 #endif
 
-/* Orders stores past the caches before later stores. */
+/* Orders stores past the caches before all later stores of this thread. */
 #if HY_X86
 #define HY_STREAM_FENCE() _mm_sfence()
 #else

@@ -1,11 +1,11 @@
 /* host/backend/vectors.h - vectors in CPU registers, with the same names for each type
    and instruction set.
 
-   f32x16 is a vector of 16 floats. first_*(n) makes a set of lanes, the first n.
-   load_some_* loads the lanes of a set and sets the others to 0; load_some_* and
-   store_some_* do not touch the memory of other lanes. stream_* needs an aligned address
-   and stores past the caches where the CPU can; HY_STREAM_FENCE() must follow before
-   another thread reads. */
+   f32x16 is a vector of 16 floats; a lane is one of its elements. first_*(n) makes a set
+   of lanes, the first n. load_some_* loads the lanes of a set and sets the others to 0;
+   load_some_* and store_some_* do not touch the memory of other lanes. stream_* needs an
+   aligned address and stores past the caches where the CPU can; HY_STREAM_FENCE() must
+   follow before another thread reads. */
 #ifndef HY_VECTORS_H
 #define HY_VECTORS_H
 

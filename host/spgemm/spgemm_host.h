@@ -1,9 +1,9 @@
 /* host/spgemm/spgemm_host.h - a row of C = A*B, and the accumulators that make rows.
 
-   A row of A becomes terms: the begin and end of each row of B that it names. An
-   accumulator adds the products of the terms and writes the row of C sorted by column.
-   Products of one entry of C are rounded, then added to +0 in the order of A's row, so
-   all accumulators give the same bits. */
+   In these files a product is a scalar product. A row of A becomes terms: the begin and
+   end of each row of B that it names. An accumulator adds the products of the terms and
+   writes the row of C sorted by column. Products of one entry of C are rounded, then
+   added to +0 in the order of A's row, so all accumulators give the same bits. */
 #ifndef HY_SPGEMM_HOST_H
 #define HY_SPGEMM_HOST_H
 
@@ -14,25 +14,28 @@ typedef struct hy_term {
     int64_t begin, end; /* entries of B, [begin, end) */
 } hy_term;
 
-/* A row of C to be made. With `lanes` > 1 it stands for that many rows of A with entries
-   in the same columns. */
+/* A row of C to be made. With `lanes` > 1, elements of a vector, it stands for that many
+   rows of A with entries in the same columns. */
 typedef struct hy_row {
     const hy_term *terms;
     int64_t        count;
     const int32_t *b_col;
     const void    *b_val;
-    int64_t        b_entries;        /* entries of b_col and b_val that may be read; 0: only
-                                        those of the terms */
-    int64_t        products;         /* scalar products of each row */
-    int64_t        bound;            /* most entries of each row */
-    int64_t        room;             /* entries that may be written for each row: `bound` or
-                                        more */
+    int64_t        b_entries;        /* number of entries of b_col and b_val that may be
+                                        read; 0: only those of the terms */
+    int64_t        products;         /* products of each of the rows */
+    int64_t        bound;            /* maximum entries of each row of C, which the caller
+                                        has computed */
+    int64_t        room;             /* entries that may be written for each row: at least
+                                        `bound` */
     int32_t        col_min, col_max; /* smallest and largest column of the products; unset
                                         without products */
     int            lanes;
-    int            shuffled;         /* 1: columns of a term need not ascend */
-    const void    *a[4];             /* values of A, one per term, for each lane */
-    int32_t       *col[4];           /* room for the rows of C, for each lane */
+    int            shuffled;         /* 1: columns of a term may be in any order; 0: they
+                                        ascend */
+    const void    *a[4];             /* values of A, one for each term, for each of the
+                                        rows */
+    int32_t       *col[4];           /* room for the columns of each row of C */
     void          *val[4];
 } hy_row;
 
@@ -45,27 +48,28 @@ typedef struct hy_seat {
     hy_recipes *recipes; /* NULL: the worker has no recipes */
 } hy_seat;
 
-/* Makes the row or rows of `row`. *nnz is the number of entries of each. NO_MEMORY if a
-   workspace cannot grow. */
+/* Makes the row, or the rows, of `row`. *nnz is the number of entries of each. Fails with
+   NO_MEMORY if a workspace cannot grow. */
 typedef hybrid_status (*hy_row_fn)(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 
-/* spgemm_host_dense.c: makes rows in a window over the columns [col_min, col_max]. 1 to 4
-   lanes. */
+/* spgemm_host_dense.c: makes up to 4 rows in a window over the columns [col_min,
+   col_max]. row->lanes is 1 to 4. */
 hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz);
-/* spgemm_host_hash.c: makes a row in a table with 2 to 4 slots per possible entry. 1
-   lane. */
+/* spgemm_host_hash.c: makes a row in a hash table with 2 to 4 slots for each possible
+   entry. row->lanes must be 1. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz);
-/* spgemm_host_few.c: makes a row of at most HY_FEW products, and at most as many products
-   as B has columns. 1 lane. */
+/* spgemm_host_few.c: makes a row. The caller ensures that it has at most HY_FEW products,
+   and at most as many as B has columns, and that row->lanes is 1. */
 hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 
 /* spgemm_host_recipe.c: makes a row by the recipe of an earlier row with the same
    pattern, moved by some columns; without such a row, by `make`. Values of rows made by a
-   recipe are computed later: their terms and the room for them must stay until
+   recipe are computed later: the caller keeps their terms and the room for them until
    hy_recipes_finish(). */
 hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn make,
                             int64_t *nnz);
-hybrid_status hy_recipes_open(hy_seat *seat); /* sets seat->recipes */
+hybrid_status hy_recipes_open(hy_seat *seat); /* sets seat->recipes; to NULL if this CPU
+                                                 has no AVX-512 */
 void          hy_recipes_finish(const hy_seat *seat);
 
 enum { HY_FEW = 128 };
@@ -75,48 +79,55 @@ typedef struct hy_huge {
     hy_lane          *lane;
     const hybrid_csr *A, *B;
     int64_t           row;  /* index of the row of A */
-    hy_row_fn         make; /* makes ranges of its columns; 1 lane, no recipes */
-    int64_t           room; /* room for entries of C in col and val */
+    hy_row_fn         make; /* makes the parts of the row that lie in ranges of columns;
+                               it is called with one row and no recipes */
+    int64_t           room; /* entries that col and val have room for */
     int32_t          *col;
     void             *val;
 } hy_huge;
 
-/* spgemm_host_huge.c: makes the row, with the bits that `make` would give. The worker
-   that runs the lane calls this. */
+/* spgemm_host_huge.c: makes the row with all workers, with the bits that `make` would
+   give. The worker that runs the lane calls this. */
 hybrid_status hy_row_huge(const hy_huge *huge, int64_t *nnz);
 
 /* spgemm_host_work.c: sets products, bound, col_min and col_max from the terms. */
 void hy_row_measure(const hybrid_csr *B, hy_row *row);
-/* spgemm_host_work.c: fails because `lanes` rows of A may need more entries than there is
-   room for. */
+/* spgemm_host_work.c: returns an error with a sentence, because `lanes` rows of A from
+   `row` on may need `bound` entries and there is room for `room`. */
 hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
                               int64_t room);
 
-/* Cuts a long row into stretches of at most HY_UNCHECKED products, in their order. */
+/* Cuts a row with many products into stretches of at most HY_UNCHECKED products, in their
+   order. */
 typedef struct hy_stretch {
     hy_row        row;      /* the present stretch: some terms of *whole, all else as in
                                *whole */
     const hy_row *whole;
-    int64_t       term, at; /* start of the next stretch: `at` products into that term */
-    hy_term       part;     /* part of a term that is longer than a stretch */
+    int64_t       term, at; /* where the next stretch starts: term, and products of it
+                               that earlier stretches took */
+    hy_term       part;     /* the part of a term of which the stretch consists, if the
+                               term is longer than a stretch */
 } hy_stretch;
 
 /* spgemm_host_work.c: sets stretch->row to the next stretch and returns 1; returns 0 if
    none is left. Before the first call only `whole` is set. */
 int hy_stretch_next(hy_stretch *stretch, hybrid_type type);
-/* spgemm_host_work.c: counts `rows` more finished rows, and returns CANCELLED if the call
-   is cancelled. Call this about every HY_UNCHECKED products. */
+/* spgemm_host_work.c: counts `rows` more finished rows for the progress report, and
+   returns CANCELLED if the call is cancelled. Code that makes rows calls this about every
+   HY_UNCHECKED products. */
 hybrid_status hy_seat_check(const hy_seat *seat, int64_t rows);
 
 /* spgemm_host_rows.c: computes a chunk of C, for all three variants. `make` makes up to
    `lanes` rows of equal pattern at once. */
 hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes);
 
-/* spgemm_host_work.c: predicts the cost if a product takes `cycles` cycles of a core. */
+/* spgemm_host_work.c: predicts the cost of a chunk if a product takes `cycles` cycles of
+   a core. */
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles);
 
-/* spgemm_host_sort.c: sorts keys (column << 32 | anything) by ascending column; equal
-   columns keep their order. Columns are below 2^bits. `spare` has room for n keys. */
+/* spgemm_host_sort.c: sorts n keys (column << 32 | anything) by ascending column; equal
+   columns keep their order. The caller ensures that columns are below 2^bits and that
+   `spare` has room for n keys. */
 void hy_sort_by_column(uint64_t *keys, uint64_t *spare, int64_t n, int bits);
 
 #endif /* HY_SPGEMM_HOST_H */

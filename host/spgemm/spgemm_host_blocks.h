@@ -1,15 +1,16 @@
 /* host/spgemm/spgemm_host_blocks.h - reads blocks of the dense window back, by
    instruction set.
 
-   A block is a line of the caches: 16 floats or 8 doubles, of which -0 stands for
-   "nothing was added here". Each function emit_block_...(acc, col0, col, val, room)
-   writes the other elements of the block at `acc` to `val` and their columns to `col`,
-   where col0 is the column of the first element. The function clears the block and
-   returns the number of entries. `room` is the number of entries that `col` and `val` can
-   hold, at least as many as there are.
+   The dense window is a vector of sums of a row of C (spgemm_host_dense.c). A block is a
+   line of the caches: 16 floats or 8 doubles, of which -0 stands for "nothing was added
+   here". Each function emit_block_...(acc, col0, col, val, room) writes the other
+   elements of the block at `acc` to `val` and their columns to `col`, where col0 is the
+   column of the first element. The function clears the block and returns the number of
+   entries. The caller ensures that `col` and `val` can hold `room` entries, at least as
+   many as there are.
 
    Each function pack_eight_...(from_col, from_val, col, val) moves eight entries, of
-   which those with column -1 are left out. The arrays `col` and `val` have room for
+   which those with column -1 are left out. The arrays `col` and `val` must have room for
    eight. The function returns the number of entries that it moved.
 
    AVX-512 compresses a block in registers. AVX2 takes the order from a table and stores
@@ -31,7 +32,7 @@ typedef int32_t eight_cols __attribute__((vector_size(EIGHT * 4), aligned(4), ma
 
 /* ---- one element at a time ------------------------------------------------------ */
 
-/* Packs 64 bytes that are 0 or 1 into 64 bits. */
+/* Returns the 64 bytes, each 0 or 1, as 64 bits. */
 static inline uint64_t marks_portable(const uint8_t *mark)
 {
     uint64_t bits = 0;
@@ -84,7 +85,7 @@ HY_PACK_PORTABLE(pack_eight_f64_portable, double)
 
 /* ---- AVX2 ----------------------------------------------------------------------- */
 
-/* Table of the numbers of the bits that are set in a byte, ascending, one byte each. */
+/* For each byte: the numbers of its set bits, ascending, one byte each. */
 #define BIT(m, i, above)                                                                 \
     ((uint64_t)(above) << (((m) >> (i)&1) * 8) | ((m) >> (i)&1) * (uint64_t)(i))
 #define BITS_OF(m)                                                                       \
@@ -113,7 +114,8 @@ HY_AVX2 static inline uint64_t marks_avx2(const uint8_t *mark)
            (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(b, zero)) << 32;
 }
 
-/* Returns the numbers of the bits of `mask`, one per lane; further lanes hold 0. */
+/* Returns the numbers of the set bits of `mask`, one in each element (lane) of the
+   vector; further lanes hold 0. */
 HY_AVX2 static inline __m256i lanes_of(unsigned mask)
 {
     return _mm256_cvtepu8_epi32(
@@ -135,7 +137,7 @@ HY_AVX2 static inline void store_vector(void *to, __m256i v)
     _mm256_storeu_si256(to, v);
 }
 
-/* Returns a bit for each column that is not -1. */
+/* Returns a mask with a bit for each column that is not -1. */
 HY_AVX2 static inline unsigned present(__m256i cols)
 {
     return 255 ^ (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(cols));
@@ -179,7 +181,7 @@ HY_AVX2 static inline int64_t emit_block_f32_avx2(float *acc, int32_t col0, int3
     return n + 8 - _mm_popcnt_u32(b_empty);
 }
 
-/* Returns each bit of `four` twice, since a double takes two lanes. */
+/* Returns a mask with each bit of `four` twice, since a double takes two 32-bit lanes. */
 static inline unsigned doubled(unsigned four)
 {
     static const uint8_t twice[16] = {0x00, 0x03, 0x0c, 0x0f, 0x30, 0x33, 0x3c, 0x3f,

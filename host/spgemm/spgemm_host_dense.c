@@ -1,11 +1,12 @@
 /* host/spgemm/spgemm_host_dense.c - makes a row of C in a dense window of columns.
 
-   The window spans [col_min, col_max] of the row's products. It is cut into blocks of a
-   cache line (16 floats, 8 doubles), and a byte per block marks touched blocks. Touched
-   elements need no mark: an untouched element holds -0, and a sum that starts with +0 is
-   never -0. (Products are added to +0 before they reach the window, which changes -0 and
-   nothing else.) Accumulating is thus one addition and one store per product. Reading
-   back visits touched blocks only, in order, so the row comes out sorted.
+   The window spans [col_min, col_max] of the row's products (scalar products). It is cut
+   into blocks of a cache line (16 floats, 8 doubles), and a byte per block marks touched
+   blocks. Touched elements need no mark: an untouched element holds -0, and a sum that
+   starts with +0 is never -0. (Products are added to +0 before they reach the window,
+   which changes -0 and nothing else.) Accumulating is thus one addition and one store per
+   product. Reading back visits touched blocks only, in order, so the row comes out
+   sorted.
 
    Up to 4 rows of A with entries in the same columns are made together: an element of the
    window is then a vector with a lane for each row.
@@ -21,11 +22,12 @@
 #include "partition/format/pack.h"
 
 enum {
-    SHORT = 12, /* mean entries of a term up to which products are expanded first */
-    FLAT  = 512 /* most products of such a row */
+    SHORT = 12, /* rows with at most this many entries in a term, on average, are
+                   expanded: their products are listed first */
+    FLAT = 512  /* maximum products of a row that is expanded */
 };
 
-/* The window of one row. `mark` has a multiple of 64 bytes. */
+/* The window of one row, or of up to four. `mark` has a multiple of 64 bytes. */
 typedef struct window {
     void *acc;
     uint8_t *mark;
@@ -33,8 +35,8 @@ typedef struct window {
     int64_t blocks;
 } window;
 
-/* Address that column 0 would have in an array that begins at a later column. The address
-   is used only with the index of a column inside the array. */
+/* Returns the address that column 0 would have in an array that begins `bytes` bytes
+   after it. The address is used only with the index of a column inside the array. */
 static inline void *before(void *array, size_t bytes)
 {
     return (void *)((uintptr_t)array - bytes);
@@ -123,7 +125,7 @@ typedef struct window_loops {
 #undef EMPTY
 #undef BLOCK
 
-/* By hy_target, for f32 and f64. */
+/* [instruction set (hy_target)][0 for f32, 1 for f64] */
 static const window_loops loops[][2] = {
     {LOOPS(f32_portable), LOOPS(f64_portable)},
 #if HY_X86
@@ -176,8 +178,8 @@ static hybrid_status open_window(const hy_seat *seat, const hy_row *row, window 
     return HYBRID_OK;
 }
 
-/* Makes a long row in stretches. If the call is cancelled, the row is still written,
-   which clears the window. */
+/* Makes a row in stretches of at most HY_UNCHECKED products. If the call is cancelled,
+   the row is still written, which clears the window. */
 static hybrid_status make_long_row(const hy_seat *seat, const hy_row *row,
                                    const window *w, int64_t *nnz)
 {
@@ -212,8 +214,8 @@ hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 
 enum { WINDOW_BYTES = 64 << 20 };
 
-/* The window of one row spans at most the columns of B, and four times that with lanes. A
-   larger window would fill memory, not cache, on every core. */
+/* Refuses products for which a window of one row over all columns of B takes more than
+   WINDOW_BYTES: it would fill memory, not cache, on every core. */
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;

@@ -1,4 +1,5 @@
-/* host/spgemm/spgemm_host_few.c - makes a row of C with few products, by counting.
+/* host/spgemm/spgemm_host_few.c - makes a row of C with few products (scalar products),
+   by counting.
 
    The place of a product is the number of products with a smaller column. Counting takes
    n^2 comparisons, 16 at a time and without a branch. Products of the same column get the
@@ -10,9 +11,10 @@
 #include "host/backend/target.h"
 #include "host/spgemm/spgemm_host_blocks.h"
 
-enum { GROUP = 32 }; /* keys whose counts stay in registers */
+enum { GROUP = 32 }; /* products that are counted together, in registers */
 
-/* result[i] = number of col[0..padded) that are smaller than mine[i], for i < lanes. */
+/* Sets result[i] to the number of col[0..padded) that are smaller than mine[i], for i <
+   lanes. */
 #define COUNT_LANES(lanes, mine, result)                                                 \
     {                                                                                    \
         int32_t smaller[lanes] = {0};                                                    \
@@ -23,7 +25,8 @@ enum { GROUP = 32 }; /* keys whose counts stay in registers */
             (result)[i] = smaller[i];                                                    \
     }
 
-/* place[i] = number of col[0..n) that are smaller than col[i]. Arrays are padded. */
+/* Defines a function that sets place[i] to the number of col[0..n) that are smaller than
+   col[i], for i < n. The arrays are padded to whole groups. */
 #define COUNT_SMALLER(name, TARGET)                                                      \
     TARGET static void name(const int32_t *restrict col, int n, int32_t *restrict place) \
     {                                                                                    \
@@ -99,7 +102,7 @@ COUNT_SMALLER(count_smaller_avx512, HY_AVX512)
 #undef TARGET
 #endif
 
-/* By hy_target, for f32 and f64. */
+/* [instruction set (hy_target)][0 for f32, 1 for f64] */
 static int64_t (*const row_of[][2])(const hy_row *row) = {
     {row_f32_portable, row_f64_portable},
 #if HY_X86

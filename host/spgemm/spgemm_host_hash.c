@@ -19,8 +19,10 @@ enum { FREE = -1 };
 typedef struct table {
     int32_t *key;            /* column - col_min of each slot, or FREE */
     void *sum;               /* a value for each slot */
-    uint64_t *taken, *spare; /* column << 32 | slot; both have room for row->bound keys */
-    int shift;               /* the slot is the hash >> shift */
+    uint64_t *taken, *spare; /* list of the taken slots as column << 32 | slot, and as
+                                much room for sorting it; both have room for row->bound
+                                keys */
+    int shift; /* the first slot that is tried for a column is hash >> shift */
     uint32_t mask;
 } table;
 
@@ -40,7 +42,7 @@ static inline uint32_t slot_of(const table *t, int32_t key)
 #undef T
 #undef NAME
 
-/* Number of bits of n; at least 1. */
+/* Returns the number of bits of n; at least 1. */
 static int bits_of(int64_t n)
 {
     int bits = 1;
@@ -50,7 +52,8 @@ static int bits_of(int64_t n)
     return bits;
 }
 
-/* Keys have a workspace of their own, because they must stay clear from row to row. */
+/* Opens a table for the row. Keys have a workspace of their own, because they must stay
+   FREE from row to row. */
 static hybrid_status open_table(const hy_seat *seat, const hy_row *row, table *t)
 {
     const int log       = bits_of(row->bound) + 1;
@@ -99,7 +102,8 @@ static hybrid_status add_all(const hy_seat *seat, const hy_row *row, const table
     return HYBRID_OK;
 }
 
-/* If the call is cancelled, the row is written without a sort, to free its slots. */
+/* Makes a row with one lane. If the call is cancelled, the row is written without a sort,
+   which frees its slots. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
     table t = {0};

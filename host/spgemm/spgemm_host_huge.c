@@ -1,9 +1,10 @@
 /* host/spgemm/spgemm_host_huge.c - makes one row of C with all workers.
 
-   A hub's row may have most of a product's work. All workers make its products and put
-   them in ranges of columns, each in the order of A's row. Then one worker adds up each
-   range, as if it were a row of A with one entry, 1. Since 1 * x is x, and the products
-   of an entry of C come in the usual order, the bits are those of one worker.
+   The row of a hub (an index with very many entries) may have most of a product's work.
+   All workers make its scalar products (here: products) and put them in ranges of
+   columns, each in the order of A's row. Then one worker adds up each range, as if it
+   were a row of A with one entry, 1. Since 1 * x is x, and the products of an entry of C
+   come in the usual order, the bits are those of one worker.
 
      load     terms of the row; a sample of its products gives ranges of about equal work
      count    products of each block of terms in each range
@@ -11,8 +12,8 @@
      make     ranges by an accumulator, which spans less and may fit a cache
      join     ranges, each in room for its bound, move to their place in the row
 
-   Memory: 16 bytes per entry of A's row, 4 + s per product of s bytes, and the row's
-   room. */
+   Memory: 16 bytes per entry of A's row, 4 + s bytes per product, where s is the bytes of
+   a value, and the row's room. */
 #include "host/spgemm/spgemm_host.h"
 
 #include <string.h>
@@ -21,31 +22,33 @@
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
 
-/* Most ranges, samples per range, and bins of columns. */
+/* maximum ranges; sampled products for each range; bins, equal intervals of columns */
 enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
 enum { BLOCKS = 4 }; /* blocks of terms per worker */
-/* Number of terms between prefetch and use. */
+/* number of terms from the cache prefetch of a row of B to its use */
 enum { DISTANCE = 16 };
 
 /* A range of columns. */
 typedef struct part {
-    int64_t begin, end; /* scattered products [begin, end) of the range */
-    int64_t at, bound;  /* room of the range in col and val: start, and entries */
+    int64_t begin, end; /* numbers of the scattered products of the range, [begin, end) */
+    int64_t at, bound;  /* room of the range in col and val: its first element, and its
+                           number of entries */
     int64_t nnz;
 } part;
 
 typedef struct split {
     const hy_huge *h;
-    int64_t k0, count; /* entries of A's row: first, and number */
+    int64_t k0, count; /* entries of A's row: index of the first, and their number */
     int64_t blocks, grain;
     int parts, shift;     /* a bin is column >> shift */
     hy_term *terms;       /* `count` terms */
-    int64_t *next;        /* blocks x PARTS: number of products, later the place of the
-                             next one */
-    uint64_t *sample;     /* 2 x SAMPLES per part: bin << 32; half of it is spare */
+    int64_t *next;        /* blocks x PARTS elements: products of each block of terms in
+                             each range; later the place of the next one */
+    uint64_t *sample;     /* 2 x SAMPLES for each range: the bin of a sampled product, <<
+                             32; the second half is room for sorting */
     int32_t *product_col; /* columns of the products */
     void *product;
-    int32_t *col; /* entries of the ranges; room for h->room */
+    int32_t *col; /* columns of the entries of the ranges, with room for h->room */
     void *val;
     part part[PARTS];
     uint8_t part_of[BINS];
@@ -61,8 +64,8 @@ static size_t value_size(const split *s)
     return hy_value_size(s->h->A->type);
 }
 
-/* Takes n arrays from one workspace of the worker that runs the lane, and uses no other
-   worker's. */
+/* Takes n arrays from one workspace of the worker that runs the lane. Workspaces of other
+   workers stay free for them. */
 static hybrid_status take_memory(const split *s, hy_scratch_kind kind, int n,
                                  const size_t *bytes, void **array)
 {
@@ -127,8 +130,8 @@ static int64_t count_products(const split *s)
     return sum;
 }
 
-/* Position in the row of the k-th sampled product: a pseudo-random place in the k-th
-   stretch of `step` products. Equal distances might always meet the same place of equally
+/* Returns the number of the k-th sampled product: a pseudo-random one among the k-th
+   `step` products of the row. Equal distances might always meet the same place of equally
    long rows of B. */
 static int64_t sample_at(int64_t k, int64_t step)
 {
@@ -136,7 +139,7 @@ static int64_t sample_at(int64_t k, int64_t step)
     return k * step + (int64_t)(anywhere % (uint64_t)step);
 }
 
-/* Collects the bins of sampled products; returns their number. */
+/* Stores the bins of the sampled products in s->sample; returns their number. */
 static int64_t take_sample(const split *s, int64_t products)
 {
     const int64_t step = products / ((int64_t)s->parts * SAMPLES) + 1;
@@ -153,7 +156,8 @@ static int64_t take_sample(const split *s, int64_t products)
     return k;
 }
 
-/* Chooses ranges with about equal numbers of samples. Each bin is in one range. */
+/* Chooses ranges of columns with about equal numbers of samples. Each bin is in one
+   range. */
 static void choose_ranges(split *s, int64_t products)
 {
     int q = 0;
@@ -181,7 +185,8 @@ static void prefetch(const split *s, int64_t t, int64_t end)
     HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
 }
 
-/* Counts the work of a term, and checks for cancellation every HY_UNCHECKED products. */
+/* Adds the work of term t to *work, and checks for cancellation every HY_UNCHECKED
+   products. */
 static hybrid_status pass(const split *s, int64_t t, int64_t *work)
 {
     *work += s->terms[t].end - s->terms[t].begin + 1;
@@ -214,8 +219,8 @@ static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-/* Gives each block its places in each range. The products of a range lie together, block
-   after block. */
+/* Gives each block of terms its places in each range. The products of a range lie
+   together, block after block. */
 static void give_places(split *s)
 {
     int64_t sum = 0;
@@ -281,8 +286,9 @@ static hybrid_status scatter_blocks(void *arg, int worker, int64_t begin, int64_
 
 /* ---- rows of ranges --------------------------------------------------------------- */
 
-/* Gives each range room for its bound, the lower of its products and columns. All bounds
-   together do not exceed the row's, because ranges share neither products nor columns. */
+/* Gives each range room for its bound, the smaller of its number of products and its
+   number of columns. All bounds together do not exceed the row's, because ranges share
+   neither products nor columns. */
 static void give_room(split *s)
 {
     int64_t columns[PARTS] = {0}, at = 0;

@@ -1,10 +1,11 @@
 /* host/spgemm/spgemm_host_recipe.c - makes a row of C like an earlier one.
 
    On grids and in bands row after row has the same pattern, moved by some columns. The
-   place of each product of such a row is known from the row before. A recipe stores these
-   places as steps: "spread the next products of this term over these of 16 (or 8) entries
-   of C, and add them". A row then takes some vector additions in registers. Its columns
-   are those of the recipe, moved. Nothing is marked, searched or sorted.
+   place of each scalar product (here: product) of such a row is known from the row
+   before. A recipe stores these places as steps: "spread the next products of this term
+   over these of 16 (or 8) entries of C, and add them". A row then takes some vector
+   additions in registers. Its columns are those of the recipe, moved. Nothing is marked,
+   searched or sorted.
 
    A recipe only has to be likely: a row is made by a recipe only after all columns of its
    products were compared. Slots for recipes are found by a hash of (terms, products,
@@ -23,38 +24,43 @@
 
 enum {
     RECIPES  = 16,   /* recipes of a worker, a power of two */
-    TERMS    = 128,  /* most entries of the row of A */
-    PRODUCTS = 2048, /* most products of the row */
-    ENTRIES  = 1024, /* most entries of the row of C */
-    STEPS    = 1024, /* most steps */
-    GAIN     = 2,    /* least products per step; with fewer the window is as fast */
-    GROUP    = 4,    /* rows that are computed together by one recipe */
-    LINE     = 64,   /* bytes of a vector */
-    CREDIT   = 8,    /* rows of other patterns that a recipe in use survives */
+    TERMS    = 128,  /* maximum entries of the row of A */
+    PRODUCTS = 2048, /* maximum products of the row */
+    ENTRIES  = 1024, /* maximum entries of the row of C */
+    STEPS    = 1024, /* maximum steps of a recipe */
+    GAIN     = 2,    /* minimum of products / steps; with fewer products in a step the
+                        dense window is as fast */
+    GROUP  = 4,      /* rows that are computed together by one recipe */
+    LINE   = 64,     /* bytes of an AVX-512 vector */
+    CREDIT = 8,      /* maximum rows of other patterns, with no row of its own between
+                        them, that a recipe in use survives */
     PATIENCE = 1 << 20
 };
 
-/* Adds the next popcount(mask) products of a term to the entries of the mask. */
+/* A step adds the next products of a term, as many as `mask` has bits, to those of 16 (or
+   8) entries of C that `mask` marks. */
 typedef struct step {
     uint32_t at; /* index of the first of these products in the term */
     uint16_t term, mask;
 } step;
 
 typedef struct recipe {
-    int64_t count, products, range; /* terms, products, and col_max - col_min of its
-                                       rows */
-    int seen;                       /* number of such rows since the slot was assigned to
-                                       them */
+    int64_t count, products, range; /* numbers of terms and of products, and col_max -
+                                       col_min, of the rows that have the slot */
+    int seen;                       /* number of such rows that were noted since they got
+                                       the slot, or since their recipe was dropped */
     int credit;
     int entries; /* entries of C; 0: the recipe is not yet written */
     int32_t length[TERMS];
     int32_t product[PRODUCTS + LINE / 4]; /* columns of the products, less col_min */
     int32_t col[ENTRIES];                 /* columns of the entries of C, less col_min */
-    int32_t steps_end[ENTRIES];           /* end of the steps of each vector of entries */
+    int32_t steps_end[ENTRIES];           /* number of steps up to the end of each vector
+                                             of entries */
     step steps[STEPS];
 } recipe;
 
-/* Rows with written columns and values that are still to be computed. */
+/* Rows of C with columns that are written and values that are still to be computed, all
+   by one recipe. */
 typedef struct pending {
     const recipe *recipe;
     hybrid_type type;
@@ -66,7 +72,8 @@ typedef struct pending {
 } pending;
 
 struct hy_recipes {
-    int patience; /* number of similar rows to see before a recipe is written */
+    int patience; /* number of rows to be noted in a slot before the next one writes the
+                     recipe */
     pending waiting;
     recipe recipes[RECIPES];
 };
@@ -80,7 +87,8 @@ HY_AVX512 static inline __mmask16 first_lanes(int64_t n)
     return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1);
 }
 
-/* Returns 1 if the products of the row have the columns of the recipe, moved. */
+/* Returns 1 if the products of the row have the columns of the recipe, moved by one
+   distance. */
 HY_AVX512 static int suits(const recipe *r, const hy_row *row)
 {
     const __m512i base     = _mm512_set1_epi32(row->col_min);
@@ -117,8 +125,8 @@ HY_AVX512 static void make_cols(const recipe *r, const hy_row *row)
                                  _mm512_add_epi32(_mm512_loadu_si512(r->col + i), base));
 }
 
-/* Computes GROUP rows at once. A step is decoded once for all of them, and their
-   additions do not wait for each other. */
+/* Computes the values of GROUP rows at once. A step is decoded once for all of them, and
+   their additions do not wait for each other. */
 HY_AVX512 static void make_f32(const pending *w)
 {
     const recipe *r = w->recipe;
@@ -176,7 +184,8 @@ HY_AVX512 static void make_f64(const pending *w)
     }
 }
 
-/* Computes the values of pending rows. The last row fills the places of missing ones. */
+/* Computes the values of the rows that wait. If they are fewer than GROUP, the last one
+   also takes the missing places. */
 static void make_pending(pending *w)
 {
     if (w->rows == 0)
@@ -207,8 +216,9 @@ static void put_off(pending *w, const recipe *r, hybrid_type type, const hy_row 
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Collects the products of one term that fall into a vector of entries. Returns their
-   number, or -1 if the term names a column twice. */
+/* Finds the products of one term, of n from `col` on, that fall into `lanes` entries of C
+   from `entry` on. Sets *mask to these entries. Returns the number of these products, or
+   -1 if the term names a column twice. */
 static int take(const int32_t *col, int64_t n, const int32_t *entry, int lanes,
                 uint16_t *mask)
 {
@@ -287,8 +297,9 @@ static recipe *slot_of(hy_recipes *b, const hy_row *row)
     return r;
 }
 
-/* Makes the row by the recipe and returns 1. Returns 0 if the recipe does not suit; a
-   recipe that often does not suit is dropped. */
+/* Makes the row by the recipe and returns 1. Returns 0 if the recipe does not suit; it is
+   dropped after more than CREDIT rows that it did not suit, with no other row between
+   them. */
 static int follow(hy_recipes *b, recipe *r, hybrid_type type, const hy_row *row)
 {
     if (!suits(r, row)) {
@@ -327,8 +338,9 @@ hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn ma
 
 hybrid_status hy_recipes_open(hy_seat *seat)
 {
-    const int f64 = seat->type == HYBRID_F64; /* steps are for vectors of 8 or 16 */
-    void *made    = NULL;
+    const int f64 = seat->type == HYBRID_F64; /* steps are for vectors of 8 doubles or of
+                                                 16 floats */
+    void *made = NULL;
     size_t fresh;
 
     seat->recipes = NULL;

@@ -1,14 +1,15 @@
 /* host/spgemm/spgemm_host_rows.c - computes C = A*B row by row (Gustavson), on all cores.
 
-   The plan's profile bounds the products and entries of each row. Rows are therefore cut
-   into pieces of equal products before any operand is read, each piece has room of its
-   own, and one parallel loop makes all pieces. In a piece a row starts where the row
-   before ended. A prefix sum of the rows' lengths completes the result. The end of the
-   loop is the only barrier, and chunks on other lanes fill it.
+   The plan's profile bounds the scalar products (here: products) and entries of each row.
+   Rows are therefore cut into pieces of equal products before any operand is read, each
+   piece has room of its own, and one parallel loop makes all pieces. In a piece a row
+   starts where the row before ended. A prefix sum of the rows' lengths completes the
+   result. The end of the loop is the only barrier, and chunks on other lanes fill it.
 
    A piece takes the entries of A in batches. The offsets of all rows of B that a batch
-   names are prefetched, then the rows themselves; then the batch before is computed. This
-   hides most of the latency of matrices with random columns.
+   names are fetched into the CPU's caches (cache prefetch), then the rows themselves;
+   then the batch before is computed. This hides most of the latency of matrices with
+   random columns.
 
    A row with more than a worker's share of the chunk's products is made by all workers
    (spgemm_host_huge.c), before the loop.
@@ -25,18 +26,24 @@
 #include "partition/format/pack.h"
 
 enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
-enum { PIECE = 1 << 12 };            /* least work of a piece, some 15 us */
-enum { FEW_WORKERS = 8, LONG = 32 }; /* LONG: mean entries of a long row of B */
-/* With fewer products one worker is faster than a split */
+/* minimum work of a piece, in products and rows: about 15 us */
+enum { PIECE = 1 << 12 };
+/* LONG: rows of B of at least this many entries, on average, are long */
+enum { FEW_WORKERS = 8, LONG = 32 };
+/* maximum products of a row that one worker makes faster than all workers together */
 enum { HUGE_PRODUCTS = 1 << 18 };
-enum { BATCH = 256 };      /* most entries of A in a batch of several rows */
-enum { PREFETCHED = 256 }; /* most prefetched bytes of each array of a row of B */
-enum { RECENT_BITS = 8 };  /* bits of the hash of recently prefetched rows of B */
+enum { BATCH = 256 }; /* maximum entries of A in a batch of several rows */
+/* maximum bytes of the columns, and of the values, of a row of B that are fetched in
+   advance */
+enum { PREFETCHED = 256 };
+/* bits of a hash of rows of B, for noting which were fetched recently */
+enum { RECENT_BITS = 8 };
 
 typedef struct product {
     hy_lane *lane;
     const hybrid_csr *A, *B;
-    const int64_t *products, *bound; /* sums over all rows before row i of the chunk */
+    const int64_t *products, *bound; /* prefix sums of the profile: over all rows of A
+                                        before row i of the chunk */
     int64_t row0, rows;
     hy_rows out;
     hy_row_fn make;
@@ -47,7 +54,8 @@ typedef struct product {
 
 /* ---- pieces of equal work ---------------------------------------------------------- */
 
-/* First row at which the products and rows before it reach `work`. */
+/* Returns the first row with which the number of products and rows before it is at least
+   `work`. */
 static int64_t row_at_work(const product *p, int64_t work)
 {
     int64_t low = 0, high = p->rows;
@@ -81,10 +89,11 @@ static int64_t first_entry(const product *p, int64_t row)
     return hy_offset(p->A, p->row0 + row);
 }
 
-/* Returns 1 if the last row of a piece is huge. No other row of a piece can be: a huge
-   row has more work than a piece should have, so the next piece begins after it. With few
-   workers, rows of A that name long rows of B do not count as huge, because one worker
-   adds long rows of B as fast as a few workers sort their products into ranges. */
+/* Returns 1 if all workers make the last row of a piece together; 0 if there is only one
+   piece. It can only be the last: such a row has more work than a piece should have, so
+   the next piece begins after it. With few workers, rows of A that name long rows of B
+   are left to one worker, because one worker adds long rows of B as fast as a few workers
+   sort their products into ranges. */
 static int ends_huge(const product *p, int64_t piece)
 {
     const int64_t begin = p->cut[piece], end = p->cut[piece + 1];
@@ -99,19 +108,19 @@ static int ends_huge(const product *p, int64_t piece)
 
 /* ---- batches --------------------------------------------------------------------- */
 
-/* The work of one worker on a piece. */
+/* The state of one worker while it makes a piece. */
 typedef struct maker {
     const product *p;
     hy_seat seat;
-    int64_t at, stop;                 /* next free entry of C, and end of the room for
-                                         entries */
+    int64_t at, stop;                 /* index in `out` of the next free entry of C, and
+                                         of the end of the room for entries */
     int64_t rows, work;               /* finished rows and their work since the last
                                          hy_seat_check() */
-    int32_t recent[1 << RECENT_BITS]; /* for each hash, the row of B that was prefetched
-                                         last */
+    int32_t recent[1 << RECENT_BITS]; /* for each value of the hash, the row of B that was
+                                         fetched last */
 } maker;
 
-/* Rows with loaded terms. */
+/* A batch: rows of the chunk, with their terms loaded. */
 typedef struct batch {
     hy_term *terms; /* terms of rows [begin, end) */
     int64_t begin, end;
@@ -123,8 +132,8 @@ static const char *a_val(const product *p, int64_t k)
     return (const char *)p->A->val + k * (int64_t)hy_value_size(p->A->type);
 }
 
-/* Prefetches the first cache lines of an array that is not empty. Once it is read, the
-   hardware prefetches the rest. */
+/* Starts fetching the first cache lines of an array that is not empty. Once it is read,
+   the hardware fetches the rest. */
 static inline void prefetch(const void *array, int64_t bytes)
 {
     const char *first = array,
@@ -150,8 +159,8 @@ static void prefetch_row(maker *m, int32_t row, hy_term term)
     prefetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);
 }
 
-/* Loads the terms of as many rows as fit, at least one, and prefetches their rows of
-   B. */
+/* Loads the terms of as many rows as fit a batch, from `begin` on and at least one, and
+   starts fetching their rows of B. */
 static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit,
                                 hy_scratch_kind kind, batch *b)
 {
@@ -181,7 +190,8 @@ static hybrid_status load_batch(maker *m, int64_t begin, int64_t limit,
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Number of rows of A from i on, at most p->lanes, with entries in the same columns. */
+/* Returns how many rows of A from i on, at most p->lanes, have entries in the same
+   columns. */
 static int equal_rows(const product *p, const batch *b, int64_t i)
 {
     const int32_t *col   = p->A->col;
@@ -200,7 +210,8 @@ static int equal_rows(const product *p, const batch *b, int64_t i)
     return lanes;
 }
 
-/* Sets the rows' entries of A and gives each room for its bound. */
+/* Sets *row to the rows of A from i on that are made together, and gives each room for
+   its bound. */
 static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row *row)
 {
     const product *p   = m->p;
@@ -223,7 +234,8 @@ static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row
     return HYBRID_OK;
 }
 
-/* Records rows that were made together, and moves them next to each other. */
+/* Records the lengths of rows of C that were made together, and moves the rows next to
+   each other. */
 static void record_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
 {
     const hy_rows *out = &m->p->out;
@@ -288,7 +300,8 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
     if (p->lanes > 1)
         HY_TRY(hy_recipes_open(&m.seat));
     for (int64_t k = begin; k < end; k++) {
-        /* end of the rows that the piece makes */
+        /* end of the rows that this loop makes: without a last row that all workers made
+         */
         const int64_t stop = p->cut[k + 1] - ends_huge(p, k);
         m.at               = p->bound[p->cut[k]] - p->bound[0];
         m.stop             = p->bound[stop] - p->bound[0];
@@ -351,9 +364,11 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
 
 /* ---- spgemm.host.rows: the best accumulator for each row -------------------------- */
 
-enum { NEAR = 256 };   /* columns per product up to which a window is fastest */
-enum { SPREAD = 512 }; /* columns per product from which on a hash table is faster */
-enum { WINDOW_COLUMNS = 4 << 20 }; /* a wider window does not fit a core's share of L3 */
+/* maximum columns per product with which a dense window is fastest */
+enum { NEAR = 256 };
+enum { SPREAD = 512 }; /* minimum columns per product with which a hash table is faster */
+/* maximum columns of a window; a wider one does not fit a core's share of the L3 cache */
+enum { WINDOW_COLUMNS = 4 << 20 };
 
 static hybrid_status make_any(const hy_seat *seat, const hy_row *rows, int64_t *nnz)
 {

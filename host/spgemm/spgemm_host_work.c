@@ -21,7 +21,7 @@ void hy_row_measure(const hybrid_csr *B, hy_row *row)
     row->bound = row->products < B->cols ? row->products : B->cols;
 }
 
-/* Number of terms that fit into a stretch; 0 if the next term alone is too long. */
+/* Returns how many terms fit a stretch; 0 if the next term alone is too long. */
 static int64_t count_terms(const hy_stretch *s)
 {
     const hy_term *terms = s->whole->terms;
@@ -35,8 +35,8 @@ static int64_t count_terms(const hy_stretch *s)
     return t - s->term;
 }
 
-/* Takes a stretch from the next term, after the first `at` products, which were taken
-   before. */
+/* Makes a stretch from a part of the next term, after the first `at` products, which
+   earlier stretches took. */
 static void take_part(hy_stretch *s)
 {
     const hy_term term  = s->whole->terms[s->term];

@@ -1,11 +1,11 @@
 /* host/spmm/spmm_host.h - Y = alpha*A*X + beta*Y for some rows of A and columns of X.
 
-   The work, rows and entries together, is cut into pieces of equal size that workers
-   draw. A cut may lie within a long row, but only between its segments. A row of
-   2 * HY_SEGMENT entries or more is always summed as segments of HY_SEGMENT entries. The
-   thread that finishes the last of them adds their sums in order. Every bit of Y
-   therefore depends only on A, X, the number of columns and the instruction set, not on
-   cuts or threads. */
+   The work, rows and entries together, is cut into pieces of equal size that workers take
+   one after another. A cut may lie within a long row, but only between its segments. A
+   long row has 2 * HY_SEGMENT entries or more and is always summed as segments of
+   HY_SEGMENT entries. The thread that finishes the last of them adds their sums in order.
+   Every bit of Y therefore depends only on A, X, the number of columns and the
+   instruction set, not on cuts or threads. */
 #ifndef HY_SPMM_HOST_H
 #define HY_SPMM_HOST_H
 
@@ -15,8 +15,10 @@
 #include "host/backend/target.h"
 
 enum {
-    HY_SEGMENT           = 2048, /* entries of a segment of a long row */
-    HY_PREFETCH_DISTANCE = 6     /* entries of A between prefetch and use of a row of X */
+    HY_SEGMENT           = 2048, /* entries of a segment of a long row; the last segment
+                                    has the remainder, too */
+    HY_PREFETCH_DISTANCE = 6     /* entries of A from the cache prefetch of a row of X to
+                                    its use */
 };
 
 /* Element (i, j) of X is at x[i * x_row + j], of Y at y[i * y_row + j * y_col]. */
@@ -25,26 +27,30 @@ typedef struct hy_dense_product {
     const void       *x;
     void             *y;
     int64_t           x_row, y_row, y_col;
-    int64_t           n;            /* number of columns */
+    int64_t           n;            /* number of columns of X and Y that are computed */
     int               single;       /* 1: the chunk has one column */
     hy_target         target;
     double            alpha, beta;
     int64_t           row_begin, row_end, pieces;
-    int64_t           prefetch_end; /* each entry k < prefetch_end of A prefetches the row
-                                       of X of entry k + HY_PREFETCH_DISTANCE; 0: none */
-    int               stream;       /* 1: Y is stored past the caches */
+    int64_t           prefetch_end; /* for each entry k < prefetch_end of A, the row of X
+                                       of entry k + HY_PREFETCH_DISTANCE is fetched into
+                                       the cache; 0: none is */
+    int               stream;       /* 1: Y is stored with instructions that bypass the
+                                       caches */
     void             *sums;         /* n values for each segment of the long rows */
     int64_t          *done;         /* for each long row, at the id of its first segment:
-                                       number of elements of `sums` computed */
+                                       how many elements of `sums` its segments have
+                                       computed */
 } hy_dense_product;
 
-/* Number of segments of a row; the last one takes the remainder. */
+/* Returns the number of segments of a row: 1 unless it is long. The last one takes the
+   remainder. */
 static inline int64_t hy_segments(int64_t entries)
 {
     return entries < 2 * HY_SEGMENT ? 1 : entries / HY_SEGMENT;
 }
 
-/* Work before row i: rows and entries from row_begin on. */
+/* Returns the work before row i: rows and entries from p->row_begin on. */
 static inline int64_t hy_work_before(const hy_dense_product *p, int64_t i)
 {
     return hy_offset(p->A, i) - hy_offset(p->A, p->row_begin) + i - p->row_begin;
@@ -52,20 +58,22 @@ static inline int64_t hy_work_before(const hy_dense_product *p, int64_t i)
 
 /* Begin or end of a piece. */
 typedef struct hy_row_cut {
-    int64_t row, segment; /* segment > 0: the cut lies within a long row */
+    int64_t row, segment; /* segment > 0: the cut lies within the long row `row`, before
+                             this segment */
 } hy_row_cut;
 
 typedef struct hy_piece {
     hy_row_cut begin, end;
 } hy_piece;
 
-/* Computes a piece. The first function requires y_col == 1, or a piece of long rows only;
-   the second handles columns of Y that lie apart. */
+/* Compute a piece. For hy_dense_product_piece(), p->y_col must be 1 or the piece must
+   consist of long rows only; hy_dense_product_columns() computes any other piece, for a Y
+   with columns that lie apart. */
 void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w);
 void hy_dense_product_columns(const hy_dense_product *p, const hy_piece *w);
 
-/* Computes piece k, in parts if progress is asked for. CANCELLED if the call is
-   cancelled. */
+/* Computes piece k, in parts if a progress report is wanted. Returns CANCELLED if the
+   call is cancelled. */
 hybrid_status hy_dense_product_make_piece(const hy_dense_product *p,
                                           hy_progress *progress, int64_t k);
 
@@ -73,8 +81,8 @@ hybrid_status hy_dense_product_make_piece(const hy_dense_product *p,
 hybrid_status hy_dense_product_make(hy_lane *lane, const hy_job *job,
                                     hy_dense_product *p);
 
-/* Computes the product with all workers for a column-major X. x is its row 0, and x_row
-   is not used. */
+/* Computes the product with all workers for a column-major X. p->x is row 0 of X, and
+   p->x_row is not used. */
 hybrid_status hy_dense_product_transposed(hy_lane *lane, const hy_job *job,
                                           const hy_dense_product *p);
 

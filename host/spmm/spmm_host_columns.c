@@ -12,8 +12,9 @@
 
 enum {
     SHEET_BYTES = 1 << 15,
-    LEAST_ROWS  = 16, /* least rows of a sheet, so that parts of columns fill lines */
-    LINES       = 16  /* columns that are transposed at a time */
+    LEAST_ROWS  = 16, /* minimum rows of a sheet, so that parts of columns fill cache
+                         lines */
+    LINES = 16        /* columns that are transposed at a time */
 };
 
 /* Rows of Y and columns of the chunk that lie on a sheet. */
@@ -31,8 +32,8 @@ typedef struct part {
 DEFINE_ADD(add_f32, float)
 DEFINE_ADD(add_f64, double)
 
-/* Stores `lines` parts of columns, of `rows` elements each, which follow each other at
-   `from`. */
+/* Stores `lines` parts of columns of Y, of `rows` elements each, to `to`. They follow
+   each other at `from`. */
 static void store(const hy_dense_product *p, const void *from, int64_t lines,
                   int64_t rows, char *to)
 {
@@ -61,7 +62,7 @@ static void make_sheet(const hy_dense_product *p, const part *s)
     _Alignas(HY_LINE) char sheet[SHEET_BYTES], transposed[SHEET_BYTES];
 
     rows.x = (const char *)p->x + (size_t)s->col * size;
-    /* address that row 0 would have */
+    /* the address that row 0 of Y would have in the sheet */
     rows.y      = (void *)((uintptr_t)sheet - (uintptr_t)(s->row * s->cols) * size);
     rows.y_row  = s->cols;
     rows.y_col  = 1;
@@ -94,7 +95,8 @@ static void make_rows(const hy_dense_product *p, int64_t begin, int64_t end)
             make_sheet(p, &(part){i, hy_min(rows, end - i), j, hy_min(cols, p->n - j)});
 }
 
-/* Computes the piece's segments of a long row. */
+/* Computes the segments of a long row, from `at` on, that belong to the piece. Returns
+   where the rest of the piece begins. */
 static hy_row_cut make_long(const hy_dense_product *p, const hy_piece *w, hy_row_cut at)
 {
     const hy_row_cut end = at.row == w->end.row ? w->end : (hy_row_cut){at.row + 1, 0};

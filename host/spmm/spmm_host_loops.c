@@ -5,9 +5,10 @@
    columns. All blocks of a row are computed before the next row: equal parts of rows of X
    often lie a power of two apart and would share few sets of the caches.
 
-   Many workers store a Y that is too large for the caches past them: Y is then not read
-   before it is written and does not displace X. Rows of X are prefetched only if
-   neighbouring rows of A name distant ones. */
+   Many workers store a Y that is too large for the caches past them, with instructions
+   that bypass the caches: Y is then not read before it is written and does not displace
+   X. Rows of X are fetched into the cache in advance only if neighbouring rows of A name
+   distant ones. */
 #include "host/spmm/spmm_host.h"
 
 #include "base/data/csr.h"
@@ -15,21 +16,24 @@
 #include "host/backend/vectors.h"
 
 enum {
-    MOST      = 12,      /* most vectors of columns that are computed at once */
-    ROWS      = 64,      /* short rows that are computed together */
-    PART_WORK = 1 << 22, /* products, rows and entries of a part of a piece */
-    PAIRED    = 8        /* mean entries per row from which on rows are summed in pairs */
+    MOST      = 12,      /* maximum vectors of columns that are computed together */
+    ROWS      = 64,      /* maximum short rows that are computed together */
+    PART_WORK = 1 << 22, /* scalar products, rows and entries of a part of a piece */
+    PAIRED    = 8        /* minimum of the mean entries of a row with which rows are
+                            summed in pairs */
 };
 
-/* Id of the first segment of the long row that begins at entry k; ids of the next
-   segments follow. Ids are unique, because segments have HY_SEGMENT entries or more. */
+/* Returns the id of the first segment of the long row that begins at entry k; ids of the
+   next segments follow. Ids are unique, because segments have HY_SEGMENT entries or
+   more. */
 static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
 {
     return (k - hy_offset(p->A, p->row_begin)) / HY_SEGMENT;
 }
 
-/* Sets the begins of up to ROWS rows before `stop`, and the end of the last; returns the
-   number of rows before the first long one. */
+/* Sets begin[i] to the first entry of row row + i, for up to ROWS rows before `stop` and
+   the row after them. Returns the number of rows before the first long one
+   (spmm_host.h). */
 static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t stop,
                                 int64_t *begin)
 {
@@ -95,8 +99,8 @@ static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t 
 
 /* ---- pieces ------------------------------------------------------------------------ */
 
-/* Begin of piece k: the first row, or segment of a long row, with about its share of the
-   work before it. */
+/* Returns where piece k begins: the first row, or segment of a long row, with about its
+   share of the work before it. */
 static hy_row_cut find_cut(const hy_dense_product *p, int64_t k)
 {
     const int64_t total = hy_work_before(p, p->row_end);
@@ -137,7 +141,8 @@ void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w)
     }
 }
 
-/* Number of parts of a piece that each take a worker a few milliseconds. */
+/* Returns into how many parts a piece is divided, so that a worker takes a few
+   milliseconds for each. */
 static int64_t count_parts(const hy_dense_product *p)
 {
     const double work = (double)hy_work_before(p, p->row_end) * (double)(p->n + 1);

@@ -10,21 +10,27 @@
 enum {
     PIECES_PER_WORKER = 16,
     MOST_PIECES       = 4096,
-    PIECE_WORK        = 1 << 15, /* least work of a piece, some 2 us of products */
-    FINE              = 4,       /* pieces that are worth waking a worker */
-    FEW               = 10,      /* most pieces that wake no worker, if none spins */
-    ENTRY_WORK        = 16,      /* work of a row or an entry besides its products */
-    NEAR_BYTES = 1 << 20,  /* bytes of X around a row of A; less fits a core's cache */
-    FAR_BYTES  = 16 << 20, /* bytes of X around a row of A; more never fit a core's
-                              caches */
-    NEIGHBOURS     = 4,    /* columns from an entry to one that shares X with it */
-    SAMPLES        = 64,   /* rows of A that are sampled */
-    EXAMINED       = 8,    /* entries of each that are examined */
-    STREAM_SHARE   = 8,    /* a Y above 1/8 of the last-level cache is streamed */
-    STREAM_WORKERS = 8     /* least workers that stream; 8 saturate memory */
+    PIECE_WORK        = 1 << 15, /* minimum work of a piece, in scalar products: about 2
+                                    us */
+    FINE = 4,                    /* a worker is woken for every FINE pieces */
+    FEW  = 10,                   /* maximum pieces for which no worker is woken, if none
+                                    waits actively (spins) */
+    ENTRY_WORK = 16,             /* work of a row or an entry besides its scalar products,
+                                    in scalar products */
+    NEAR_BYTES = 1 << 20,  /* bytes of X between the first and the last row that a row of
+                              A names: with fewer, they are in a core's cache */
+    FAR_BYTES  = 16 << 20, /* with more such bytes they never fit a core's caches */
+    NEIGHBOURS = 4,        /* maximum distance in columns of an entry of the row before
+                              that shares X with an entry */
+    SAMPLES      = 64,     /* target for the rows of A that are sampled */
+    EXAMINED     = 8,      /* maximum entries of each sampled row that are examined */
+    STREAM_SHARE = 8,      /* a Y above 1/STREAM_SHARE of the last-level cache is stored
+                              past the caches */
+    STREAM_WORKERS = 8     /* minimum number of workers that store Y past the caches; 8
+                              saturate memory */
 };
 
-/* A product, and which of its pieces have been begun. */
+/* A product that workers compute, and which of its pieces have been begun. */
 typedef struct shares {
     const hy_dense_product *product;
     hy_progress *progress;
@@ -32,7 +38,8 @@ typedef struct shares {
     uint64_t begun[MOST_PIECES / 64]; /* a bit for each piece; atomic */
 } shares;
 
-/* First piece from `from` on that is not begun; INT64_MAX if there is none. */
+/* Returns the first piece from `from` on that is not begun; INT64_MAX if there is
+   none. */
 static int64_t first_left(const shares *s, int64_t from)
 {
     for (int64_t word = from / 64; word < MOST_PIECES / 64; word++) {
@@ -45,8 +52,8 @@ static int64_t first_left(const shares *s, int64_t from)
     return INT64_MAX;
 }
 
-/* Begins a piece of the part's share, or of the shares after it. There is one, because
-   this is called once per piece. */
+/* Begins a piece and returns its number: one of the part's share, or of the shares after
+   it. There is a piece to begin, because this is called once for each piece. */
 static int64_t begin_piece(shares *s, int part)
 {
     const int64_t pieces = s->product->pieces;
@@ -77,7 +84,8 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Number of pieces: enough for all workers to end at about the same time. */
+/* Returns the number of pieces: enough for all workers to end at about the same time, but
+   none with less work than PIECE_WORK. */
 static int64_t count_pieces(const hy_dense_product *p, int threads)
 {
     const int64_t most =
@@ -88,7 +96,7 @@ static int64_t count_pieces(const hy_dense_product *p, int threads)
     return work < (double)most * PIECE_WORK ? (int64_t)(work / PIECE_WORK) + 1 : most;
 }
 
-/* Makes room for the sums of segments, if there are long rows. */
+/* Makes room for the sums of segments, if there are long rows (spmm_host.h). */
 static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_product *p)
 {
     const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
@@ -97,7 +105,8 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_produc
     void *memory;
 
     const int64_t longest = job->chunk->features.row_max;
-    if (hy_segments(longest > 0 ? longest : entries) == 1) /* 0: unknown */
+    /* 0: the longest row is unknown */
+    if (hy_segments(longest > 0 ? longest : entries) == 1)
         return HYBRID_OK;
     HY_TRY(hy_host_workspace(lane, HY_SCRATCH_SUMS,
                              ids * (8 + (size_t)p->n * hy_value_size(p->A->type)),
@@ -108,7 +117,8 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_produc
     return HYBRID_OK;
 }
 
-/* Mean number of bytes of X between the first and the last row that a row of A names. */
+/* Returns the mean number of bytes of X between the first and the last row that a sampled
+   row of A names. */
 static double near_bytes(const hy_dense_product *p)
 {
     const hybrid_csr *A = p->A;
@@ -123,9 +133,9 @@ static double near_bytes(const hy_dense_product *p)
     return span / count * (double)p->n * (double)hy_value_size(A->type);
 }
 
-/* Number of the first entries of row i > 0 that are alone, less the number of those that
-   are not. An entry is alone if no entry of the row before lies within NEIGHBOURS
-   columns. */
+/* Returns how many of the first EXAMINED entries of row i > 0 are alone, less the number
+   of those that are not. An entry is alone if no entry of the row before lies within
+   NEIGHBOURS columns. */
 static int64_t count_alone(const hybrid_csr *A, int64_t i)
 {
     const int64_t begin = hy_offset(A, i);
@@ -142,7 +152,7 @@ static int64_t count_alone(const hybrid_csr *A, int64_t i)
     return count;
 }
 
-/* Returns 1 if most entries of A are alone. */
+/* Returns 1 if most of the examined entries of A are alone. */
 static int scattered(const hy_dense_product *p)
 {
     const int64_t step = (p->row_end - p->row_begin) / SAMPLES + 1;
@@ -153,8 +163,8 @@ static int scattered(const hy_dense_product *p)
     return count > 0;
 }
 
-/* Returns 1 if rows of X are to be prefetched: not if they are in a core's caches anyway,
-   and not for a single column. */
+/* Returns 1 if rows of X are to be fetched into the cache in advance: not if they are in
+   a core's caches anyway, and not for a single column. */
 static int prefetches_x(const hy_dense_product *p)
 {
     const double bytes = p->single ? 0 : near_bytes(p);
@@ -165,8 +175,8 @@ static int prefetches_x(const hy_dense_product *p)
 /* Returns 1 if Y is to be stored past the caches. That saves reading Y, but makes a
    worker wait for memory. Measured times relative to ordinary stores:
 
-     16 workers, cache of 300 MB   0.84 for a Y of 72 and of 262 MB
-     2 workers, cache of 32 MB     1.1 to 1.3 for a Y of 4 to 9 MB, 1.3 for 86 MB
+       16 workers, cache of 300 MB   0.84 for a Y of 72 and of 262 MB
+       2 workers, cache of 32 MB     1.1 to 1.3 for a Y of 4 to 9 MB, 1.3 for 86 MB
 
    Nothing is known of machines between these, but that 8 workers saturate memory. */
 static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_pool *pool)
@@ -180,8 +190,9 @@ static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_po
     return p->beta == 0 && hy_target_streams(STREAM_SHARE * bytes, cache);
 }
 
-/* Instruction set for n columns. A wide vector with few used lanes would reach into the
-   next cache line. A single column does not use wide vectors. */
+/* Returns the instruction set for n columns. A wide vector with few used lanes (elements)
+   would reach into the next cache line. For a single column the set does not matter in
+   this way, because it uses no wide vectors. */
 static hy_target target_for(int64_t n, hybrid_type type)
 {
     const int64_t bytes  = n * (int64_t)hy_value_size(type);
@@ -258,9 +269,10 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 
 /* Operations of a core, as hy_rates.flops counts them:
 
-     SINGLE_ROW, SINGLE_ENTRY   one column: for a row, and for an entry
-     ROW, Y_ELEMENT, ENTRY      more columns: for a row, an element of Y, and an entry,
-                                if a row of X has at most WIDE bytes
+       SINGLE_ROW, SINGLE_ENTRY   one column: for a row, and for an entry
+       ROW, Y_ELEMENT, ENTRY      more columns: for a row, an element of Y, and an entry;
+                                  ENTRY is for a row of X of at most WIDE bytes, and grows
+                                  in proportion beyond that
 
    All constants of the model are fitted, in logarithms, to every second matrix of a
    collection of 43, with 1, 8 and 64 columns, on 16 cores
@@ -268,20 +280,21 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 static const double SINGLE_ROW = 130, SINGLE_ENTRY = 21;
 static const double ROW = 82, Y_ELEMENT = 12.2, ENTRY = 35, WIDE = 256;
 
-/* Operations that fetching X takes:
+/* Operations that fetching X takes. An X of FIRST bytes is half in a core's first cache.
 
      LINE_NEAR   for a cache line from a core's second cache
      LINE_FAR    for a line from beyond that cache, if X is REACH times as large or more
-     ROW_FAR     for a row, if X has more pages than a core keeps translations for */
+     ROW_FAR     for a row, if X has more bytes than PAGES, for which a core keeps
+                 translations of pages */
 static const double LINE_NEAR = 55, LINE_FAR = 52, ROW_FAR = 170;
 static const double FIRST = 32 << 10, REACH = 2.2, PAGES = 30e6;
 
-/* The first cache has room for the rows of X that BLOCK_ROWS rows of A name, if they take
-   at most ROOM bytes. */
+/* The first cache has room for the rows of X that BLOCK_ROWS neighbouring rows of A name,
+   if they take at most ROOM bytes. */
 static const double BLOCK_ROWS = 16, ROOM = 64 << 10;
 
-/* Share of the entries of neighbouring rows of A that are the first to name their row of
-   X. Used if hy_inspect_fill() did not run. */
+/* Fraction of the entries of neighbouring rows of A that are the first to name their row
+   of X. Used if tile_fill is unknown, because hy_inspect_fill() did not run. */
 static const double APART = 0.39;
 
 static double square(double x)
@@ -289,14 +302,16 @@ static double square(double x)
     return x * x;
 }
 
-/* Share of `bytes` bytes, 0 to 1, that a cache of `cache` bytes does not hold. */
+/* Returns the fraction, 0 to 1, of `bytes` bytes that a cache of `cache` bytes does not
+   hold. */
 static double beyond(double bytes, double cache)
 {
     return square(bytes) / (square(bytes) + square(fmax(1, cache)));
 }
 
-/* Operations per entry to fetch X. The share of first entries among BLOCK_ROWS times as
-   many neighbours is taken as the square of `apart`. */
+/* Returns the operations per entry that fetching X takes; a row of X has x_row bytes.
+   `apart` is the fraction of entries that are the first to name their row of X. For
+   BLOCK_ROWS times as many neighbours its square is taken. */
 static double fetching(const hy_features *f, const hy_rates *r, double x_row)
 {
     const double x = (double)f->cols * x_row, lines = fmax(1, x_row / HY_LINE);
@@ -320,8 +335,8 @@ static double operations(const hy_features *f, const hy_rates *r)
     return own + nnz * fetching(f, r, x_row);
 }
 
-/* Bytes of A, X and Y that the last-level cache does not hold from one run to the
-   next. */
+/* Returns how many bytes of A, X and Y the last-level cache does not hold from one run to
+   the next. */
 static double bytes_of_memory(const hy_features *f, const hy_rates *r)
 {
     const double size  = (double)hy_value_size(f->type);

@@ -13,14 +13,15 @@
 #include "partition/move/transpose.h"
 
 enum {
-    ROW_BYTES  = 128,     /* most bytes of a transposed row */
-    ALL_BYTES  = 1 << 30, /* most bytes of all transposed rows */
-    FEW        = 8,       /* most rows of X per entry of A that are worth transposing */
+    ROW_BYTES = 128,      /* maximum bytes of a transposed row */
+    ALL_BYTES = 1 << 30,  /* maximum bytes of all transposed rows */
+    FEW       = 8,        /* maximum rows of X for each entry of A with which transposing
+                             pays */
     TRANSPOSED = 1 << 10, /* rows that one worker transposes at a time */
     EXAMINED   = 1 << 14  /* rows of A that one worker examines at a time */
 };
 
-/* Range of columns [first, end) that rows of A have entries in; workers widen it. */
+/* The range of columns [first, end) in which rows of A have entries; workers widen it. */
 typedef struct extent {
     const hybrid_csr *A;
     int64_t first, end;
@@ -45,7 +46,7 @@ typedef struct transposing {
     size_t size;
 } transposing;
 
-/* Transposes rows [begin, end) of the columns at `from`. */
+/* Transposes the rows [begin, end) of X in the columns at `from`. */
 static hybrid_status transpose(void *arg, int part, int64_t begin, int64_t end)
 {
     const transposing *t = arg;
@@ -56,9 +57,9 @@ static hybrid_status transpose(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Number of columns that are worth transposing at once. Transposing costs a part of each
-   needed row of X. That is little for a chunk with many entries, and more than all other
-   work for a chunk with few. */
+/* Returns how many columns are transposed at once; 1 if transposing does not pay.
+   Transposing costs a part of each needed row of X. That is little for a chunk with many
+   entries, and more than all other work for a chunk with few. */
 static int64_t worth(const hy_dense_product *p, const extent *e, int64_t size)
 {
     const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
@@ -71,8 +72,9 @@ static int64_t worth(const hy_dense_product *p, const extent *e, int64_t size)
     return (p->n + blocks - 1) / blocks;
 }
 
-/* Allocates room for `rows` rows of up to *width columns, to be released. If memory is
-   short, *width is reduced. One column needs no room, because it is read where it is. */
+/* Allocates room for `rows` rows of up to *width columns, which the caller releases. If
+   memory is short, *width is reduced. Returns NULL and sets *width to 1 if one column
+   remains: it needs no room, because it is read where it is. */
 static void *find_room(hy_context *ctx, int64_t rows, int64_t size, int64_t *width)
 {
     void *transposed = NULL;
@@ -102,7 +104,7 @@ static hybrid_status make(hy_lane *lane, const hy_job *job, const extent *e, int
         transposing t = {x + e->first * size, transposed, X->ld, p->n, (size_t)size};
         HY_TRY(hy_pool_for(lane->backend->ctx->pool, HY_COMPUTE, 0, e->end - e->first,
                            TRANSPOSED, transpose, &t));
-        /* address that row 0 would have */
+        /* the address that row 0 of X would have in the room */
         p->x =
             (const void *)((uintptr_t)transposed - (uintptr_t)(e->first * p->n * size));
     }
@@ -116,7 +118,7 @@ static hybrid_status make_blocks(hy_lane *lane, const hy_job *job,
     for (int64_t at = 0; at < all->n; at += width) {
         hy_dense_product p = *all;
         p.n                = hy_min(width, all->n - at);
-        /* only whole lines of Y are streamed */
+        /* Y is stored past the caches only in whole lines */
         p.stream = all->stream && (p.y_col != 1 || width == all->n);
         HY_TRY(make(lane, job, e, at, transposed, &p));
     }
@@ -132,7 +134,8 @@ hybrid_status hy_dense_product_transposed(hy_lane *lane, const hy_job *job,
 
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, all->row_begin, all->row_end, EXAMINED,
                        widen, &e));
-    e.first                    = hy_min(e.first, e.end); /* there are no entries */
+    /* first > end if there are no entries */
+    e.first                    = hy_min(e.first, e.end);
     int64_t width              = worth(all, &e, size);
     void *transposed           = find_room(ctx, e.end - e.first, size, &width);
     const hybrid_status status = make_blocks(lane, job, all, &e, width, transposed);

@@ -5,7 +5,7 @@
 
 #include "partition/format/gather.h"
 
-enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
+enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries of one worker at a time */
 
 hybrid_status hy_blocking_for(const hy_blocking *b, int64_t items, hy_loop_fn fn,
                               void *arg)
@@ -22,8 +22,8 @@ int32_t hy_blocking_before(const hy_blocking *b)
 
 /* ---- walking ----------------------------------------------------------------- */
 
-/* Returns 1 if all rows of the block row are in the chunk and have the columns of the
-   first. */
+/* Returns 1 if all rows of the block row are in the chunk and have their entries in the
+   same columns, at least one. */
 static int are_same(const hy_block_walk *w)
 {
     const int32_t *col = w->b->A->col;
@@ -73,8 +73,8 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- storing ----------------------------------------------------------------- */
 
-/* Stores a row of n entries, with n known to the compiler. x + 0 is x, except 0 for
-   -0. */
+/* Stores a row of n entries, with n known to the compiler. Adding 0 turns -0, which marks
+   elements without an entry, into 0 and changes no other number. */
 #define STORE_ALL(n)                                                                     \
     case n:                                                                              \
         for (int j = 0; j < n; j++)                                                      \

@@ -1,7 +1,7 @@
 /* partition/format/blocking.h - visits the r x c blocks of a chunk one after another.
 
-   The packers of block formats share this code. partition/format/pack.h defines the
-   blocks. */
+   The packers of block formats share this code. partition/format/pack.h defines blocks
+   and block rows. */
 #ifndef HY_BLOCKING_H
 #define HY_BLOCKING_H
 
@@ -14,20 +14,24 @@ typedef struct hy_blocking {
     const hy_job *job;
     const hybrid_csr *A;
     hy_block_shape shape;
-    int64_t first;       /* block row of A in which the chunk begins */
-    int64_t rows;        /* block rows of the chunk */
-    int64_t x_rows;      /* rows of X that blocks may cover */
+    int64_t first;       /* number of the block row of A in which the chunk begins */
+    int64_t rows;        /* number of block rows that the chunk touches */
+    int64_t x_rows;      /* rows of X that blocks may cover; for a gathered chunk those in
+                            its pack */
     size_t size;         /* bytes of a value */
     hy_touched touched;  /* gathered chunks only: the touched rows of X */
-    int64_t *count;      /* rows + 1 elements: blocks of each row; one is spare */
+    int64_t *count;      /* rows + 1 elements: number of blocks of each block row; the
+                            last element is spare */
 } hy_blocking;
 
-/* Cuts the chunk into blocks of f->block_rows x f->block_cols, or 1 x 1 if X is narrower,
-   and counts them. The caller closes `out`, also after a failure. */
+/* Cuts the chunk into blocks of f->block_rows x f->block_cols, or 1 x 1 if X has fewer
+   rows than a block has columns, and counts them. f is the features of the chunk. The
+   caller closes `out`, also after a failure. */
 hybrid_status hy_blocking_open(const hy_job *job, hy_blocking *out);
 void hy_blocking_close(hy_blocking *b);
 
-/* Cuts the chunk into 1 x 1 blocks instead and counts them. */
+/* Cuts the chunk, which hy_blocking_open() has cut, into 1 x 1 blocks instead and counts
+   them. */
 hybrid_status hy_blocking_single(hy_blocking *b);
 
 /* Runs `fn` over `items` block rows, panels or slices on the pool, with `arg` as its
@@ -42,21 +46,23 @@ int32_t hy_blocking_before(const hy_blocking *b);
 
 enum { HY_WALK_END = INT32_MAX };
 
-/* State of a walk. If all rows of the block row have the same columns, as rows of one
-   node of a mesh do, a single row is walked. */
+/* State of a walk along a block row. If all its rows have entries in the same columns, as
+   rows of one node of a mesh do, only the first row is walked. */
 typedef struct hy_block_walk {
     const hy_blocking *b;
-    int heads;                    /* 1 if all rows have the same columns, else
-                                     shape.rows */
+    int heads;                    /* rows that are walked: 1 if all rows have the same
+                                     columns, else shape.rows */
     int64_t shift[HY_BLOCK_MOST]; /* with heads == 1: distance in entries from the first
                                      row to each row */
     int32_t head[HY_BLOCK_MOST]; /* next column of each row; HY_WALK_END if none */
-    int64_t from[HY_BLOCK_MOST]; /* first entry of each row in the current block, which
-                                    ends before `at` */
-    int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* remaining entries of each row */
+    int64_t from[HY_BLOCK_MOST]; /* first entry that each walked row has in the current
+                                    block; `at` is the entry after the last one */
+    int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* range of the entries of each walked
+                                                      row that are in no block yet */
 } hy_block_walk;
 
-/* Returns the column of entry k of A, renumbered if the chunk is gathered. */
+/* Returns the row of X that entry k of A needs: its column, renumbered if the chunk is
+   gathered. */
 static inline int32_t hy_block_col(const hy_blocking *b, int64_t k)
 {
     const int32_t col = hy_cols(b->A)[k];
@@ -65,14 +71,16 @@ static inline int32_t hy_block_col(const hy_blocking *b, int64_t k)
 
 void hy_block_walk_start(const hy_blocking *b, int64_t block_row, hy_block_walk *w);
 
-/* Advances row i past its entries in columns up to `last`, which belong to the block. */
+/* Advances row i past its entries in columns start to `last`, the columns of the
+   block. */
 static inline void hy_block_take(hy_block_walk *w, int i, int32_t start, int32_t last)
 {
     const int64_t width = w->b->shape.cols, all = w->at[i] + width;
     int64_t k = w->at[i];
 
     if (w->head[i] == start && all <= w->end[i] && hy_block_col(w->b, all - 1) == last)
-        k = all; /* the block is full in this row, because columns ascend */
+        k = all; /* this row has an entry in every column of the block, because columns
+                    ascend */
     else
         while (k < w->end[i] && hy_block_col(w->b, k) <= last)
             k++;
@@ -80,8 +88,8 @@ static inline void hy_block_take(hy_block_walk *w, int i, int32_t start, int32_t
     w->head[i] = k < w->end[i] ? hy_block_col(w->b, k) : HY_WALK_END;
 }
 
-/* Advances to the next block. Returns 1 and sets *col to its first column, or returns 0
-   at the end. */
+/* Advances to the next block of the block row. Returns 1 and sets *col to the first
+   column of the block, or returns 0 if there is none. */
 static inline int hy_block_next(hy_block_walk *w, int32_t *col)
 {
     const hy_blocking *b = w->b;
@@ -102,8 +110,8 @@ static inline int hy_block_next(hy_block_walk *w, int32_t *col)
     return 1;
 }
 
-/* Returns how many entries the current block has in row i and sets *first to the
-   first. */
+/* Returns how many entries the current block has in its row i and sets *first to the
+   first of them, an entry of A. */
 static inline int64_t hy_block_entries(const hy_block_walk *w, int i, int64_t *first)
 {
     const int row = w->heads == 1 ? 0 : i;

@@ -36,7 +36,7 @@ static inline void hy_columns_add(hy_columns *c, int32_t col)
     c->used[bit / 4096] |= (uint64_t)1 << (bit / 64 % 64);
 }
 
-/* Returns the number of a column of the set; after hy_columns_number(). */
+/* Returns the number that hy_columns_number() gave to a column of the set. */
 static inline int32_t hy_columns_at(const hy_columns *c, int32_t col)
 {
     const int64_t bit    = col - c->first;

@@ -6,19 +6,20 @@
 #include "partition/pattern/touched.h"
 
 /* Returns BAD_STATE with a message if the rows of the chunk no longer have as many
-   entries as planned, or if `bytes` exceed the chunk's block. */
+   entries as planned, or if `bytes` exceed the memory given for the chunk's pack. */
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
 
-/* Returns 1 if `count` equals `planned`, or, for a trimmed chunk, does not exceed it. */
+/* Returns 1 if `count` equals `planned`, or, for a chunk from which rows were taken after
+   planning (hy_chunk.trimmed), does not exceed it. */
 int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned);
 
-/* Returns BAD_STATE: the chunk has a column outside the rows of X planned for its
-   ring. */
+/* Sets the message of, and returns, BAD_STATE: the chunk has a column outside the rows of
+   X planned for its ring. */
 hybrid_status hy_pack_outside(const hy_job *job);
 
-/* Finds the columns that the rows of a gathered chunk touch. Their number must be as
-   planned (hy_pack_as_planned()). out->rows lists the rows of the caller's X. The caller
-   frees `out`, also after a failure. */
+/* Finds the columns that the rows of a gathered chunk touch. If their number is not as
+   planned (hy_pack_as_planned()), returns BAD_STATE. out->rows lists the rows of the
+   caller's X. The caller frees `out`, also after a failure. */
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out);
 
 /* Copies the chunk's columns of the touched rows of X to `dst`, without gaps, in

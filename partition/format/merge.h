@@ -5,7 +5,7 @@
    ends at item row_ptr[r+1] + r. Tiles are cut every `items` items, counted from the
    start of the whole matrix, so a row is cut at the same places whatever the chunks are.
    A cut that would fall inside a row of at most `longest` entries moves to the start of
-   that row. */
+   that row. What a tile has of a row that is cut is a piece of the row. */
 #ifndef HY_MERGE_H
 #define HY_MERGE_H
 
@@ -16,37 +16,41 @@
 extern "C" {
 #endif
 
-/* Parameters of the cuts, which depend on the problem. A tile has at most items + longest
+/* How the path is cut, which depends on the problem. A tile has at most items + longest
    items. */
 typedef struct hy_merge_shape {
-    int items, shares; /* items of a tile; shares that a tile is divided into */
-    int longest;       /* maximum entries of a row that tiles never cut */
+    int items, shares; /* items: target for a tile; shares: number of equal parts of a
+                          tile, one for each group of threads */
+    int longest;       /* maximum entries of a row that is never cut */
     int vector;        /* 1 for a product with one column of X */
 } hy_merge_shape;
 
 /* Where a tile begins. It ends where the next one begins. */
 typedef struct hy_merge_cut {
-    int64_t row, entry; /* ends of rows and entries of the chunk that precede the tile */
-    int32_t lead;       /* items of the tile of the whole matrix that precede the chunk */
-    int32_t share;      /* items of a share, odd; the last shares may have fewer */
+    int64_t row, entry; /* number of ends of rows, and of entries, of the chunk that
+                           precede the tile */
+    int32_t lead;       /* number of items of the tile, as it is cut in the whole matrix,
+                           that precede the chunk */
+    int32_t share;      /* odd number of items of a share; the last may have fewer */
 } hy_merge_cut;
 
-/* A row that tiles `first` to `last` of the chunk hold pieces of; tile `last` ends it. If
-   first == last the struct is unused. */
+/* A row of the chunk that tiles `first` to `last` have pieces of; tile `last` ends it. If
+   first == last, no row is meant. */
 typedef struct hy_merge_piece {
     int64_t row;
     int32_t first, last;
 } hy_merge_piece;
 
-/* The tiles that hold pieces of the row in which a cut lies; first < 0 if the cut lies in
-   no row. */
+/* The first and the last tile that have pieces of the row in which a cut lies; first < 0
+   if the cut lies between rows. */
 typedef struct hy_merge_join {
     int32_t first, last;
 } hy_merge_join;
 
 enum { HY_MERGE_NO_ENTRY = 0xffff };
 
-/* Returns the items of a part if each share is divided into 2^log_parts parts; odd. */
+/* Returns the items of a part, an odd number, if each share is divided into 2^log_parts
+   parts. */
 HY_KERNEL_INLINE int32_t hy_merge_part(int32_t share, int log_parts)
 {
     return (share + (1 << log_parts) - 1) >> log_parts | 1;
@@ -56,24 +60,26 @@ HY_KERNEL_INLINE int32_t hy_merge_part(int32_t share, int log_parts)
    shape.vector. */
 typedef struct hy_merge_view {
     int64_t tiles, pieces;
-    const hy_merge_cut *cut;     /* tiles + 1 elements */
+    const hy_merge_cut *cut;     /* tiles + 1 elements: where each tile begins */
     const hy_merge_piece *piece; /* `pieces` elements */
     const hy_merge_join *join;   /* tiles + 1 elements */
-    int32_t *arrived;            /* `tiles` counters, initially 0: finished pieces of the
-                                    row that begins in the tile and continues beyond it */
+    int32_t *arrived;            /* `tiles` counters, initially 0: for the row that begins
+                                    in the tile and continues beyond it, the number of
+                                    tiles that have finished their pieces */
     const uint16_t *last;        /* one element for each row: its last entry in the tile
                                     that ends the row, counted from the tile's first
-                                    entry; NO_ENTRY if there is none */
+                                    entry; HY_MERGE_NO_ENTRY if it has none there */
 } hy_merge_view;
 
 /* Returns an upper bound on the tiles of a chunk. */
 int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape);
 
-/* Returns the bytes of a pack with `tiles` tiles: that of hy_pack_csr() and the cuts. */
+/* Returns the bytes of a pack with `tiles` tiles: those of hy_pack_csr() and those of the
+   cuts. */
 size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape, int64_t tiles);
 
 /* Fills job->pack with A, as hy_pack_csr() does, followed by the cuts. With shape.vector
-   a tile may have at most 65535 entries. */
+   the caller must choose a shape with at most 65535 entries in a tile. */
 hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape);
 
 /* Sets job->pack for a chunk that is all of an A on the device; a kernel makes the cuts

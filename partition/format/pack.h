@@ -24,7 +24,8 @@ typedef struct hy_csr_view {
 /* ---- pack_csr.c: rows of A, and the rows of B or X that they touch ---- */
 
 /* Indices of the pack's arrays in hy_pack.at. GATHER_* exist in gathered chunks only, in
-   which the columns of A are renumbered to the rows of B or X in the pack. */
+   which the columns of A are replaced by the numbers of the rows of B or X in the
+   pack. */
 enum {
     HY_A_ROW_PTR,
     HY_A_COL,
@@ -34,11 +35,11 @@ enum {
     HY_GATHER_VAL
 };
 
-/* Returns the bytes of this pack for a chunk with features `f`. */
+/* Returns the bytes of a CSR pack for a chunk with features `f`. */
 size_t hy_pack_csr_bytes(hy_op op, const hy_features *f);
 
-/* Fills job->pack; job->pack.mem is given. This is the `prepare` of every variant that
-   reads CSR. */
+/* Fills job->pack with CSR; the caller sets job->pack.mem before. This is the `prepare`
+   of every variant that reads CSR. */
 hybrid_status hy_pack_csr(hy_job *job);
 
 /* Enqueues the kernel that writes the 64-bit offsets of an A on the device to job->in. It
@@ -46,14 +47,15 @@ hybrid_status hy_pack_csr(hy_job *job);
 hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job);
 
 /* Returns the bytes of job->in for hy_arrange_csr(), plus those that a variant with cost
-   `cost` arranges behind it, at job->pack.rest. */
+   `cost` writes behind it, at offset job->pack.rest. */
 size_t hy_arranged_bytes(hy_op op, const hy_features *f, const hy_cost *cost);
 
 /* Returns 1 if the variant packs CSR and A and B are the same arrays. */
 int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Returns 1 if the rows of A that the chunk needs are on the device as rows of B. Then
-   only their offsets are packed, which count from 0 in every pack. */
+/* Returns 1 if the rows of A that the chunk needs are on the device already, as rows of B
+   (A is squared). Then only their offsets are packed, which count from 0 in every
+   pack. */
 int hy_pack_csr_shares(const hy_job *job);
 
 /* Return the operands of a chunk as the kernels read them: A from job->in; B from job->in
@@ -64,9 +66,9 @@ hy_csr_view hy_packed_b(const hy_job *job);
 /* Returns B as it lies in an image that begins at `base`. */
 hy_csr_view hy_image_b(const hy_image *image, const void *base);
 
-/* X of a chunk. Row r (renumbered if gathered) and column j of the chunk's columns are at
-   x[r * ld + j]. The last rest_cols columns are tail columns; those of row r begin at
-   rest[r * rest_ld]. */
+/* X of a chunk. Row r (a number in the pack if gathered) and column j of the chunk's
+   columns are at x[r * ld + j]. The last rest_cols columns are tail columns, which are
+   stored apart: those of row r begin at rest[r * rest_ld]. */
 typedef struct hy_dense_view {
     const void *x;
     int64_t ld;
@@ -80,7 +82,7 @@ hy_dense_view hy_packed_x(const hy_job *job);
 typedef struct hy_cols_view {
     const void *x;
     int64_t rows, cols; /* of all slabs */
-    int64_t first;      /* column of x that is the chunk's first */
+    int64_t first;      /* column of the slabs that is the chunk's first */
     int shift;          /* log2 of the rows of a slab; a gathered X is one slab */
 } hy_cols_view;
 hy_cols_view hy_packed_x_cols(const hy_job *job);
@@ -102,8 +104,8 @@ HY_KERNEL_INLINE int64_t hy_x_at(const hy_cols_view *v, int64_t r, int64_t j)
 
 /* ---- pack_dup.c: rows of B, duplicated in the order of the scalar products ---- */
 
-/* Indices of the pack's arrays in hy_pack.at. Scalar products have 32-bit numbers from 0,
-   in the order of the chunk's entries. */
+/* Indices of the pack's arrays in hy_pack.at. Scalar products (here: products) have
+   32-bit numbers from 0, in the order of the chunk's entries. */
 enum { HY_DUP_ROW_START, HY_DUP_START, HY_DUP_A_VAL, HY_DUP_COL, HY_DUP_VAL };
 
 typedef struct hy_dup_view {
@@ -116,16 +118,16 @@ typedef struct hy_dup_view {
                                  multiplied in place */
 } hy_dup_view;
 
-/* Returns the bytes of this pack: at least 4 + s for each entry and each product, where s
-   is the bytes of a value. */
+/* Returns the bytes of a pack of duplicated rows: at least 4 + s for each entry of A and
+   each scalar product, where s is the bytes of a value. */
 size_t hy_pack_dup_bytes(const hy_features *f);
 
 /* Returns the scratch bytes with which every budget satisfies the inequality of the
-   paper: 11/9 (4 + s) for each entry and each product. gpu/papers/spgemm_cuda_esc_dup.cu
-   derives it. */
+   paper: 11/9 (4 + s) for each entry of A and each scalar product, where s is the bytes
+   of a value. gpu/papers/spgemm_cuda_esc_dup.cu derives it. */
 size_t hy_pack_dup_work(const hy_features *f);
 
-/* Fills job->pack; job->pack.mem is given. */
+/* Fills job->pack; the caller sets job->pack.mem before. */
 hybrid_status hy_pack_dup(hy_job *job);
 
 /* Returns the pack as the kernels read it, at job->in. */
@@ -145,16 +147,18 @@ enum {
 enum {
     HY_HRPB_ROWS   = 16, /* rows of a row panel */
     HY_HRPB_COLS   = 16, /* columns of a block */
-    HY_HRPB_BRICK  = 4,  /* columns of a brick */
+    HY_HRPB_BRICK  = 4,  /* columns of a brick, which has all 16 rows */
     HY_HRPB_BRICKS = HY_HRPB_COLS / HY_HRPB_BRICK
 };
 
-/* 16 of the columns in which a row panel has entries. Word 2 b + h holds the pattern of
-   rows 8 h to 8 h + 7 of brick b: bit 4 r + k is row r, column k. Values are ordered by
-   brick, row and column; one zero follows all values. If the panel has too few columns
-   for its last block, the last column is repeated. */
+/* A block of a row panel: 16 of the columns in which the panel has entries, as four
+   bricks. Word 2 b + h of `bits` holds the pattern of rows 8 h to 8 h + 7 of brick b: bit
+   4 r + k is row r, column k. Values are ordered by brick, row and column; one zero
+   follows all values. If the panel has too few columns for its last block, the last
+   column is repeated. */
 typedef struct hy_hrpb_block {
-    int32_t col[HY_HRPB_COLS]; /* rows of X (renumbered if gathered) */
+    int32_t col[HY_HRPB_COLS]; /* the row of X that each column needs (its number in the
+                                  pack if gathered) */
     uint32_t bits[2 * HY_HRPB_BRICKS];
     int32_t first; /* index of the block's first value */
 } hy_hrpb_block;
@@ -163,23 +167,27 @@ typedef struct hy_hrpb_block {
    panels come first. */
 typedef struct hy_hrpb_unit {
     int32_t row;        /* first row of the panel, counted from the chunk's first row */
-    int32_t begin, end; /* range of blocks */
-    int32_t partial;    /* index among the parts of all panels; -1: a whole panel */
+    int32_t begin, end; /* range of the unit's blocks */
+    int32_t partial;    /* where the results of a part go, an index among the parts of all
+                           panels; -1: the unit is a whole panel and stores to Y */
 } hy_hrpb_unit;
 
-/* A panel in parts: partials `partial` to partial + parts - 1 are added in this order. */
+/* A panel in parts. The results of its parts, with indices `partial` to partial + parts -
+   1, are added in this order and give the rows of Y from `row` on. */
 typedef struct hy_hrpb_split {
     int32_t row, partial, parts;
 } hy_hrpb_split;
 
-/* Counts of each array; stored in pack.head. */
+/* Number of elements of each array, and of partials, the results of parts; stored in
+   pack.head. */
 typedef struct hy_hrpb_head {
     int64_t units, splits, partials, blocks;
 } hy_hrpb_head;
 
-/* How a variant wants heavy panels cut into parts. */
+/* How a variant wants heavy panels, those with many blocks, cut into parts. */
 typedef struct hy_hrpb_rules {
-    int64_t wave;  /* units that run at once; one has at most 1/wave of all blocks */
+    int64_t wave;  /* units that run at once; a unit gets at most 1/wave of all blocks,
+                      unless that is less than `least` */
     int64_t least; /* units of up to this many blocks are never cut */
 } hy_hrpb_rules;
 
@@ -188,7 +196,7 @@ typedef struct hy_hrpb_rules {
 size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules);
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules);
 
-/* Fills job->pack; job->pack.mem is given. */
+/* Fills job->pack; the caller sets job->pack.mem before. */
 hybrid_status hy_pack_hrpb(hy_job *job, const hy_hrpb_rules *rules);
 
 /* The pack as the kernels read it; the head comes from pack.head. */
@@ -230,7 +238,8 @@ static inline size_t hy_block_elements(hy_block_shape shape)
 double hy_csr_stream_bytes(const hy_features *f);
 double hy_block_stream_bytes(const hy_features *f);
 
-/* Return the number of blocks of that kind, and of their block rows. */
+/* Return the expected number of blocks of f->block_rows x f->block_cols, and of their
+   block rows. */
 double hy_block_count(const hy_features *f);
 double hy_block_rows(const hy_features *f);
 
@@ -242,7 +251,7 @@ const char *hy_block_refuse(const hy_features *f);
 
 /* Indices of the pack's arrays in hy_pack.at. X is where hy_packed_x() expects it. */
 enum {
-    HY_BCSR_ROW_PTR, /* int32, block rows + 1 elements: blocks before each */
+    HY_BCSR_ROW_PTR, /* int32, block rows + 1 elements: blocks before each block row */
     HY_BCSR_COL,     /* int32: first column of each block */
     HY_BCSR_VAL,
     HY_BCSR_X = HY_GATHER_VAL
@@ -253,14 +262,15 @@ enum {
    begins at block f has element e = i c + j at val[f r c + e n + b], so that lanes with
    neighbouring blocks read neighbouring words. */
 typedef struct hy_bcsr_head {
-    int64_t rows, blocks; /* rows: block rows */
+    int64_t rows, blocks; /* rows: number of block rows */
     hy_block_shape shape;
     int32_t log_group;
     int32_t before; /* rows of the first block row that lie before the chunk */
 } hy_bcsr_head;
 
-size_t hy_pack_bcsr_bytes(const hy_features *f); /* an upper bound */
-hybrid_status hy_pack_bcsr(hy_job *job);         /* fills job->pack */
+size_t hy_pack_bcsr_bytes(const hy_features *f); /* returns an upper bound */
+hybrid_status hy_pack_bcsr(hy_job *job);         /* fills job->pack; the caller sets
+                                                    job->pack.mem before */
 
 /* The pack as the kernels read it; the head comes from pack.head. */
 typedef struct hy_bcsr_view {
@@ -274,16 +284,17 @@ hy_bcsr_view hy_packed_bcsr(const hy_job *job);
 
 enum {
     HY_BELLPACK_SLICES,
-    HY_BELLPACK_ORDER, /* int32: block row at each place */
-    HY_BELLPACK_COL,   /* int32: first column of each cell */
+    HY_BELLPACK_ORDER, /* int32: block row at each place of the sorted order */
+    HY_BELLPACK_COL,   /* int32: first column of the block in each cell */
     HY_BELLPACK_VAL,
     HY_BELLPACK_X = HY_GATHER_VAL
 };
 
-/* A slice covers places first, first + 1 and so on, with 2^log_ways lanes for each place.
-   Block b of a row belongs to its lane b % 2^log_ways at step b / 2^log_ways. The cell of
-   lane l at step s has number at + s lanes + l; its element e is at val[(at + s lanes) r
-   c + e lanes + l]. Cells without a block hold no entries. */
+/* A slice covers places first, first + 1 and so on of the sorted order, with 2^log_ways
+   lanes (GPU threads) for each place. Block b of a row belongs to its lane b % 2^log_ways
+   at step b / 2^log_ways. A cell is the room for one block. The cell of lane l at step s
+   has number at + s lanes + l; its element e is at val[(at + s lanes) r c + e lanes + l].
+   The elements of cells without a block are marked as no entries. */
 typedef struct hy_bellpack_slice {
     int64_t at;
     int32_t first, steps;
@@ -292,16 +303,18 @@ typedef struct hy_bellpack_slice {
 } hy_bellpack_slice;
 
 typedef struct hy_bellpack_head {
-    int64_t rows, slices, cells; /* rows: block rows */
+    int64_t rows, slices, cells; /* rows: number of block rows */
     hy_block_shape shape;
-    int32_t log_lanes; /* R = 2^log_lanes, 32 to 256 */
+    int32_t log_lanes; /* R = 2^log_lanes is the number of lanes of a whole slice, 32 to
+                          256 */
     int32_t before;    /* rows of the first block row that lie before the chunk */
 } hy_bellpack_head;
 
 /* How a variant wants its slices. */
 typedef struct hy_bellpack_rules {
     int64_t wave;  /* lanes that run at once; a lane may have at most 1/wave of all
-                      blocks, unless 32 lanes for a row are too few for that */
+                      blocks, or `least` blocks if that is more, unless 32 lanes for a row
+                      are too few for that */
     int64_t least; /* rows of up to this many blocks get one lane */
 } hy_bellpack_rules;
 
@@ -318,11 +331,11 @@ hy_bellpack_view hy_packed_bellpack(const hy_job *job);
 
 /* ---- rows.c: layout of a result ---- */
 
-/* Returns the bytes of a chunk's result at its bound, rows and entries. with_row_at adds
-   the array row_at, for backends that leave gaps between rows. */
+/* Returns the bytes of a chunk's result if it has as many rows and entries as its bound.
+   with_row_at adds the array row_at, for backends that leave gaps between rows. */
 size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 
-/* Returns the arrays of such a result inside `block`, which has hy_rows_bytes() bytes. */
+/* Returns the arrays of a result of hy_rows_bytes() bytes inside `block`. */
 hy_rows hy_rows_in(void *block, hy_op op, const hy_features *f, int with_row_at);
 
 #ifdef __cplusplus

@@ -2,10 +2,10 @@
    interleaved.
 
    The format is blocked CSR (Choi, Singh and Vuduc, section 4). The words of neighbouring
-   blocks are interleaved in batches as long as the group of lanes that reads them. The
-   paper pads each row to full batches. Here the last batch of a row is only as wide as
-   the remaining blocks, which costs no bytes and still gives the lanes of a group
-   neighbouring words.
+   blocks are interleaved in batches as long as the group of lanes (GPU threads) that
+   reads them. The paper pads each row to full batches. Here the last batch of a row is
+   only as wide as the remaining blocks, which costs no bytes and still gives the lanes of
+   a group neighbouring words.
 
        blocks of a row, 3 x 2, groups of 4        words of the first batch
        | a b | c d |   | g h |   | m n | r s |    a c g m | b d h n | . . . | f . l q
@@ -33,7 +33,7 @@ static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[H
     return at[HY_BCSR_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
-/* The bound is that of 1 x 1 blocks, which every chunk can fall back on. */
+/* Returns the bytes with 1 x 1 blocks, which every chunk can fall back on. */
 size_t hy_pack_bcsr_bytes(const hy_features *f)
 {
     const hy_bcsr_head single = {.rows = f->rows, .blocks = f->nnz, .shape = {1, 1}};
@@ -41,7 +41,7 @@ size_t hy_pack_bcsr_bytes(const hy_features *f)
     return layout(f, &single, at);
 }
 
-/* Returns log2 of the number of lanes that a row of average length keeps busy. */
+/* Returns log2 of the lanes of a group: as many as a row of average length keeps busy. */
 static int32_t log_group_for(const hy_bcsr_head *head)
 {
     int32_t s = 0;

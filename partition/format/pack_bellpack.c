@@ -24,12 +24,12 @@
 #include "partition/format/gather.h"
 
 enum {
-    PANEL         = 4096, /* block rows that are sorted together; a multiple of R */
-    MIN_LOG_LANES = 5,    /* log2 of R, which is 32 to 256 */
+    PANEL = 4096,      /* maximum block rows that are sorted together; a multiple of R */
+    MIN_LOG_LANES = 5, /* log2 of R, which is 32 to 256 */
     MAX_LOG_LANES = 8,
-    MAX_LOG_WAYS  = 5, /* log2 of the lanes of a warp */
-    ALIGN_CELLS   = 32 /* the first cell of a slice is a multiple of this, which aligns
-                          the words of a warp */
+    MAX_LOG_WAYS  = 5, /* log2 of the maximum number of lanes for a block row, a warp */
+    ALIGN_CELLS   = 32 /* the number of the first cell (room for a block, pack.h) of a
+                          slice is a multiple of this, which aligns the words of a warp */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -49,21 +49,21 @@ static size_t layout(const hy_features *f, const hy_bellpack_head *head,
     return at[HY_BELLPACK_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
-/* Returns the maximum number of blocks of a lane, unless all lanes of a warp are too
-   few. */
+/* Returns the maximum number of blocks of a lane, which is kept unless all lanes of a
+   warp are too few for a row. */
 static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
 {
     const int64_t share = blocks / rules->wave + 1;
     return share > rules->least ? share : rules->least;
 }
 
-/* The bound is that of 1 x 1 blocks sorted as one panel with R = 32, which every chunk
-   can fall back on. Let S = steps_for(). A slice takes at most as many lanes x steps as
-   the previous slice has blocks. The exceptions are the first slice of each number of
-   ways, which takes at most 32 S, and slices of 32 ways, which are single rows. With 2^w
-   > 1 lanes for a row, a row of n > S 2^(w-1) blocks is padded by less than 2^w < 2 n / S
-   blocks. A slice of shared rows, except the first of its number of ways, follows one of
-   at least 16 S blocks. */
+/* Returns the bytes with 1 x 1 blocks sorted as one panel with R = 32, which every chunk
+   can fall back on. Let S = steps_for(), and let the ways of a slice be the lanes for
+   each of its rows. A slice takes at most as many lanes x steps as the previous slice has
+   blocks. The exceptions are the first slice of each number of ways, which takes at most
+   32 S, and slices of 32 ways, which are single rows. With 2^w > 1 lanes for a row, a row
+   of n > S 2^(w-1) blocks is padded by less than 2^w < 2 n / S blocks. A slice of shared
+   rows, except the first of its number of ways, follows one of at least 16 S blocks. */
 size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rules)
 {
     const int64_t steps = steps_for(rules, f->nnz);
@@ -80,7 +80,8 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
 typedef struct packing {
     hy_blocking b;
     int64_t panel;          /* block rows of a panel */
-    int64_t steps;          /* maximum steps of a slice, unless 32 ways are too few */
+    int64_t steps;          /* maximum steps of a slice, unless 32 lanes for a row are too
+                               few */
     int32_t *order, *spare; /* `rows` elements each */
     hy_bellpack_head head;
     hy_bellpack_slice *slice;
@@ -90,7 +91,8 @@ typedef struct packing {
 
 /* ---- order ------------------------------------------------------------------- */
 
-/* Makes one stable pass of a radix sort of block rows by `max - count`. */
+/* Makes one stable pass of a radix sort of n block rows by 8 bits of `max - count`, from
+   bit `shift` on. */
 static void sort_pass(const int64_t *count, int64_t max, int shift, const int32_t *from,
                       int32_t *to, int64_t n)
 {
@@ -104,7 +106,8 @@ static void sort_pass(const int64_t *count, int64_t max, int shift, const int32_
         to[start[(max - count[from[k]]) >> shift & 255]++] = from[k];
 }
 
-/* Sorts block rows [begin, end) by descending length; equal ones keep their order. */
+/* Sorts block rows [begin, end) by descending number of blocks; equal ones keep their
+   order. */
 static void sort_panel(const packing *p, int64_t begin, int64_t end)
 {
     int32_t *from = p->order + begin, *to = p->spare + begin;
@@ -144,7 +147,8 @@ static int32_t log_ways_for(const packing *p, int64_t longest)
     return w;
 }
 
-/* Sets *s to the slice that begins at place `first` and returns its number of places. */
+/* Sets *s to the slice that begins at place `first` of the order and returns its number
+   of places. */
 static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
                         hy_bellpack_slice *s)
 {
@@ -160,7 +164,8 @@ static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
     return rows;
 }
 
-/* Cuts all slices with R = 2^log_lanes. Writes them to `slice` unless it is NULL. */
+/* Cuts all slices with R = 2^log_lanes, and returns the head. Writes the slices to
+   `slice` unless it is NULL. */
 static hy_bellpack_head cut_slices(const packing *p, int log_lanes,
                                    hy_bellpack_slice *slice)
 {
@@ -181,7 +186,8 @@ static hy_bellpack_head cut_slices(const packing *p, int log_lanes,
     return head;
 }
 
-/* Chooses the R that takes the fewest bytes; among equal ones the largest. */
+/* Chooses the R with which the pack takes the fewest bytes, and of several such R the
+   largest. Returns these bytes. */
 static size_t choose_lanes(packing *p, size_t at[HY_ARRAYS])
 {
     const hy_features *f = &p->b.job->chunk->features;
@@ -214,7 +220,7 @@ static hybrid_status arrange(packing *p, const hy_bellpack_rules *rules, int64_t
 
 /* ---- cells ------------------------------------------------------------------- */
 
-/* Marks the cells of one lane from step `step` on as empty. */
+/* Stores cells without entries for one lane, from step `step` to the end of the slice. */
 static void pad_lane(const packing *p, const hy_bellpack_slice *s, int64_t lane,
                      int64_t step)
 {
@@ -250,7 +256,7 @@ static void pack_row(const packing *p, const hy_bellpack_slice *s, int64_t place
         pad_lane(p, s, first + way, (block - way + ways - 1) >> s->log_ways);
 }
 
-/* Packs slices, and marks the cells between a slice and the next as empty. */
+/* Packs slices, and stores cells without entries between a slice and the next. */
 static hybrid_status pack_slices(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p      = arg;

@@ -1,5 +1,5 @@
 /* partition/format/pack_bricks.c - packs one row panel of 16 rows into blocks of four
-   bricks.
+   bricks, which are 16 x 4 elements (pack.h).
 
    If the columns are near each other, a map gives the place of each entry without
    branches that depend on the pattern. Otherwise the rows are merged. */
@@ -45,7 +45,7 @@ static int32_t x_row(const hy_brick_panel *p, int64_t col)
     return p->touched->rows ? hy_renumbered(p->touched, (int32_t)col) : (int32_t)col;
 }
 
-/* Repeats the last column after `columns` columns of the block. */
+/* Repeats the last of the block's first `columns` columns in the others. */
 static void fill_up(hy_hrpb_block *b, int columns)
 {
     for (int k = columns; k < HY_HRPB_COLS; k++)
@@ -54,7 +54,8 @@ static void fill_up(hy_hrpb_block *b, int columns)
 
 /* ---- with a map --------------------------------------------------------------- */
 
-/* Numbers the columns and writes them to the blocks. */
+/* Numbers the columns of the panel and writes the rows of X that they need to the
+   blocks. */
 static void number_columns(const hy_brick_panel *p, hy_panel_map *map,
                            hy_hrpb_block *block)
 {
@@ -87,7 +88,8 @@ static void set_patterns(const hy_brick_panel *p, const hy_panel_map *map,
     }
 }
 
-/* Turns the counts of entries into the positions at which the values of bricks begin. */
+/* Turns the counts of entries in next[] into the indices at which the values of bricks
+   begin, from `first` on. */
 static void place_bricks(int64_t blocks, int64_t first, hy_hrpb_block *block,
                          int32_t *next)
 {
@@ -102,8 +104,8 @@ static void place_bricks(int64_t blocks, int64_t first, hy_hrpb_block *block,
     }
 }
 
-/* Values of a brick are ordered by row, then column, which is the order of A's
-   entries. */
+/* Copies the values. Those of a brick are ordered by row, then column, as the entries of
+   A are. */
 static void place_f32(const hy_brick_panel *p, const hy_panel_map *map, int32_t *next,
                       float *val)
 {
@@ -141,7 +143,7 @@ static void pack_mapped(const hy_brick_panel *p, int64_t blocks, int64_t first,
 
 /* ---- by merging -------------------------------------------------------------- */
 
-/* Moves bit r of the 16 bits to bit 4 r. */
+/* Returns the 16 bits of `rows`, with bit r moved to bit 4 r. */
 static uint64_t spread(uint64_t rows)
 {
     rows = (rows | rows << 24) & 0x000000ff000000ff;
@@ -150,8 +152,8 @@ static uint64_t spread(uint64_t rows)
     return (rows | rows << 3) & 0x1111111111111111;
 }
 
-/* Copies the values of the brick that the panel has just passed, row by row. The values
-   of row r end before panel->at[r]. */
+/* Copies the values of the brick that the panel has just passed, row by row, and returns
+   the place after them. The values of row r end before entry panel->at[r]. */
 static char *copy_values(const hy_brick_panel *p, const hy_panel *panel, uint64_t pattern,
                          uint32_t rows, char *to)
 {
@@ -167,7 +169,8 @@ static char *copy_values(const hy_brick_panel *p, const hy_panel *panel, uint64_
     return to;
 }
 
-/* Packs the next four columns and returns how many there were. */
+/* Packs the next four columns into a brick. Returns how many there were, fewer at the
+   end. */
 static int pack_brick(const hy_brick_panel *p, hy_panel *panel, int32_t *col,
                       uint32_t *bits, char **val)
 {

@@ -15,8 +15,8 @@ enum {
 
 /* ---- layout ------------------------------------------------------------------ */
 
-/* Sets the offsets of the arrays and returns the bytes used. Without gathered rows the
-   offsets of B's part point to the first word of A's offsets, which is 0. */
+/* Sets the offsets of the arrays and returns the bytes used. Without gathered rows of B,
+   the offsets of their arrays are 0, where the first offset of A is, which is 0. */
 static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
 {
     const size_t size = hy_value_size(f->type);
@@ -73,8 +73,8 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Replaces columns by places in the ring. A column that the plan did not foresee is an
-   error, because its row of X may not be in the ring. */
+/* Replaces columns by places in the ring of rows of X. A column that the plan did not
+   foresee is an error, because its row of X may not be in the ring. */
 static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t begin,
                                 int64_t end)
 {
@@ -239,7 +239,7 @@ static hybrid_status gather(packing *p)
                                           : gather_b(p);
 }
 
-/* Rows of A that are on the device already are not packed. */
+/* Packs nothing for rows of A that are on the device already (job->shared_a). */
 hybrid_status hy_pack_csr(hy_job *job)
 {
     const hy_problem *problem = job->problem;
@@ -333,7 +333,8 @@ int hy_pack_csr_shares(const hy_job *job)
            hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
-/* Offsets of a matrix on the device must have 64 bits if kernels read them. */
+/* Returns the view of a matrix on the device. Its offsets must have 64 bits if kernels
+   read them. */
 static hy_csr_view view_of(const hybrid_csr *A)
 {
     return (hy_csr_view){.rows    = A->rows,
@@ -375,14 +376,16 @@ hy_csr_view hy_packed_a(const hy_job *job)
     return a;
 }
 
-/* The chunk may have only some of the columns of its region of the image. */
+/* Returns the columns of the chunk, which may be only some of those of its region
+   (hy_region) of the image. */
 static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
 {
     const hy_region x   = hy_image_region_of(&p->image, chunk->col_begin);
     const char *base    = (const char *)p->shared.ptr;
     const int64_t lines = x.cols - x.tail;
     const int64_t begin = chunk->col_begin - x.begin, end = chunk->col_end - x.begin;
-    const int64_t skip = begin > lines ? begin - lines : 0; /* tail columns to skip */
+    /* number of tail columns before the chunk's */
+    const int64_t skip = begin > lines ? begin - lines : 0;
     const char *tail = base + hy_image_tail_at(&p->image, &x, 0) + (size_t)skip * x.size;
 
     if (begin >= lines && x.tail > 0)

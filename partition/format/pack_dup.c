@@ -4,8 +4,9 @@
    For each entry of a chunk of A, in order, the row of B that it selects is copied behind
    the previous one. All irregular reads of the product thus happen here, on the CPU
    (hySpMM, Wu 2015, section 3.1). Two passes run over blocks of entries: the first counts
-   the products, the second copies rows to their known positions. Rows of B are prefetched
-   some entries in advance, because the next row may be anywhere. */
+   the scalar products (here: products), the second copies rows to their known positions.
+   Rows of B are fetched into the CPU's caches some entries in advance (cache prefetch),
+   because the next row may be anywhere. */
 #include "partition/format/pack.h"
 
 #include <string.h>
@@ -15,14 +16,16 @@
 
 enum {
     PACK_ROWS       = 1 << 14, /* rows of A that one worker takes at a time */
-    BLOCK_PRODUCTS  = 1 << 16, /* products of a block, approximately */
+    BLOCK_PRODUCTS  = 1 << 16, /* target for the products of a block */
     BLOCK_NONZEROS  = 1 << 13, /* maximum entries of A in a block */
-    OFFSET_DISTANCE = 32, /* entries from the prefetch of an offset of B to its use */
-    ENTRY_DISTANCE  = 8,  /* entries from the prefetch of a row of B to its use */
-    FEW_ENTRIES     = 32, /* entries of a row that are prefetched; the processor
-                             prefetches the rest */
+    OFFSET_DISTANCE = 32, /* entries of A from the cache prefetch of an offset of B to its
+                             use */
+    ENTRY_DISTANCE = 8,   /* entries of A from the cache prefetch of a row of B to its
+                             use */
+    FEW_ENTRIES = 32,     /* maximum entries of a row of B that are fetched in advance;
+                             the processor does so with the rest */
     LINE_BYTES  = 64,
-    SHORT_BYTES = 128 /* bytes of the longest row that is copied without memcpy */
+    SHORT_BYTES = 128 /* maximum bytes of a row that is copied without memcpy */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -56,9 +59,9 @@ typedef struct packing {
     const hybrid_csr *A, *B;
     int64_t first; /* first entry of the chunk in A */
     int64_t nnz;   /* entries of the chunk */
-    int64_t block; /* entries of a block */
-    int64_t *sum;  /* blocks + 1 elements: products before each block */
-    size_t size;   /* bytes of a value */
+    int64_t block; /* entries of A in a block */
+    int64_t *sum; /* blocks + 1 elements: products of each block, later those before it */
+    size_t size;  /* bytes of a value */
     int32_t *row_start, *start, *col;
     char *a_val, *val;
 } packing;
@@ -80,7 +83,8 @@ static inline void ask_offset(const packing *p, int64_t k)
     __builtin_prefetch((const char *)p->B->row_ptr + (size_t)row * size);
 }
 
-/* Sets start[k] to the entries of the row of B that entry k of A selects. */
+/* Sets start[k] to the number of entries of the row of B that entry k of A selects, and
+   sum[] to the products of the blocks. */
 static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p = arg;
@@ -103,7 +107,8 @@ static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
 
 /* ---- the copies -------------------------------------------------------------- */
 
-/* Prefetches the row of B for entry k; start[k] must still be the length of the row. */
+/* Starts fetching the row of B for entry k into the cache; start[k] must still be the
+   length of that row. */
 static inline void ask_row(const packing *p, int64_t k)
 {
     const int64_t n = p->start[k] < FEW_ENTRIES ? p->start[k] : FEW_ENTRIES;
@@ -116,7 +121,8 @@ static inline void ask_row(const packing *p, int64_t k)
         __builtin_prefetch(col + i);
     for (int64_t i = 0; i < n * (int64_t)p->size; i += LINE_BYTES)
         __builtin_prefetch(val + i);
-    __builtin_prefetch(col + n * 4 - 1); /* rows need not begin at a cache line */
+    __builtin_prefetch(col + n * 4 - 1); /* also the last byte, because rows need not
+                                            begin at a cache line */
     __builtin_prefetch(val + n * (int64_t)p->size - 1);
 }
 
@@ -180,8 +186,8 @@ static hybrid_status start_rows(void *arg, int part, int64_t begin, int64_t end)
 
 /* ---- the pack ---------------------------------------------------------------- */
 
-/* Returns an error if the chunk does not have the planned pattern or exceeds its
-   block. */
+/* Returns BAD_STATE if the chunk does not have the planned pattern or its pack exceeds
+   the memory given. */
 static hybrid_status check(const hy_job *job, size_t bytes)
 {
     const hy_chunk *chunk = job->chunk;
@@ -204,7 +210,8 @@ static hybrid_status check(const hy_job *job, size_t bytes)
     return HYBRID_OK;
 }
 
-/* Turns the counts of blocks into sums over all earlier blocks and checks their total. */
+/* Turns the counts of blocks into sums over all earlier blocks and checks that their
+   total is as planned. */
 static hybrid_status add_up(const packing *p, int64_t blocks)
 {
     const hy_chunk *chunk = p->job->chunk;

@@ -3,8 +3,9 @@
 
    The format is hierarchical row-panel blocking (cuTeSpMM, section 3.2). Only the columns
    in which a panel has entries are stored, side by side. 16 of them form a block of four
-   bricks of 16 x 4. A brick is a pattern of 64 bits and its values. Heavy panels are cut
-   into parts so that no unit exceeds its share of a wave (section 5).
+   bricks of 16 x 4. A brick is a pattern of 64 bits and its values. A unit is the work of
+   a warp: a panel, or a part of a heavy one. Panels are cut so that no unit exceeds its
+   share of a wave, the units that run at once (section 5).
 
    Two passes over the panels: the first counts the blocks of each, the second packs them
    at their known positions (pack_bricks.c). */
@@ -15,7 +16,7 @@
 #include "partition/format/bricks.h"
 #include "partition/format/gather.h"
 
-enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
+enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries of one worker at a time */
 
 /* ---- layout ------------------------------------------------------------------ */
 
@@ -24,15 +25,16 @@ static int64_t panels_of(const hy_features *f)
     return (f->rows + HY_HRPB_ROWS - 1) / HY_HRPB_ROWS;
 }
 
-/* A panel of e entries has at most (e + 15) / 16 blocks. */
+/* Returns an upper bound on the blocks of all panels. A panel of e entries has at most (e
+   + 15) / 16 blocks. */
 static int64_t max_blocks(const hy_features *f)
 {
     const int64_t spare = (HY_HRPB_COLS - 1) * hy_min(panels_of(f), f->nnz);
     return (f->nnz + spare) / HY_HRPB_COLS;
 }
 
-/* A panel of b blocks cut into parts of at most `longest` has less than 2 b / longest
-   parts. `longest` is at least rules->least and at least all blocks / wave. */
+/* A panel of b blocks cut into parts of at most `longest` blocks has less than 2 b /
+   longest parts. `longest` is at least rules->least and at least all blocks / wave. */
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules)
 {
     return 2 * hy_min(max_blocks(f) / rules->least + 1, rules->wave);
@@ -116,7 +118,8 @@ static hy_hrpb_head count_units(const packing *p, int64_t longest)
     return head;
 }
 
-/* Writes the units of the panel to `unit` and returns the position after them. */
+/* Writes the units of a panel, which is cut into `parts` parts, to `unit` and returns the
+   place after them. */
 static hy_hrpb_unit *list_parts(const packing *p, int64_t panel, int64_t parts,
                                 int32_t partial, hy_hrpb_unit *unit)
 {
@@ -130,8 +133,8 @@ static hy_hrpb_unit *list_parts(const packing *p, int64_t panel, int64_t parts,
     return unit;
 }
 
-/* Heavy panels come first, so that none starts when the others are nearly done. Light
-   panels keep their order, because neighbours share rows of X. */
+/* Lists the units. Those of heavy panels come first, so that none starts when the others
+   are nearly done. Light panels keep their order, because neighbours share rows of X. */
 static void list_units(const packing *p, int64_t longest, hy_hrpb_unit *unit,
                        hy_hrpb_split *split)
 {

@@ -10,12 +10,13 @@
 
 enum { CUTS = 1 << 9 }; /* cuts that one worker makes at a time */
 
-/* ---- layout after hy_pack_csr()'s arrays: pieces | cuts | joins | arrived | last */
+/* ---- layout of the pack: hy_pack_csr()'s arrays, then pieces | cuts | joins | arrived |
+   last (hy_merge_view) ---- */
 
-enum { TILES, PIECES }; /* words of pack.head */
+enum { TILES, PIECES }; /* indices of the numbers of tiles and of pieces in pack.head */
 
-/* Offsets of the arrays after the pieces, which begin at 0. All but `cut` and `end` are
-   for shape.vector only. */
+/* Offsets of the arrays of hy_merge_view in bytes, from the beginning of the pieces. All
+   but `cut` and `end` are for shape.vector only. */
 typedef struct layout {
     size_t cut, join, arrived, last, end;
 } layout;
@@ -52,7 +53,7 @@ size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape, int64_t t
 
 /* ---- the path of the whole matrix --------------------------------------------- */
 
-/* A place on the path, after `row` ends of rows and `entry` entries. */
+/* A place on the merge path: `row` ends of rows and `entry` entries precede it. */
 typedef struct place {
     int64_t row, entry;
 } place;
@@ -67,7 +68,8 @@ static place start_of(const hybrid_csr *A, int64_t row)
     return (place){row, hy_offset(A, row)};
 }
 
-/* Returns the first row of [low, high] that does not end before the item. */
+/* Returns the first row of [low, high] that does not end before the item, or `high` if
+   all do. */
 static int64_t row_at(const hybrid_csr *A, int64_t low, int64_t high, int64_t item)
 {
     while (low < high) {
@@ -80,8 +82,8 @@ static int64_t row_at(const hybrid_csr *A, int64_t low, int64_t high, int64_t it
     return low;
 }
 
-/* Returns the start of tile t. Row `near` must not end after it, and row `far` not before
-   it. */
+/* Returns the place where tile t begins. Row `near` must not end after it, and row `far`
+   not before it. */
 static place tile_start(const hybrid_csr *A, hy_merge_shape shape, int64_t t,
                         int64_t near, int64_t far)
 {
@@ -105,7 +107,7 @@ typedef struct cutter {
     int64_t first, tiles; /* tiles of the whole matrix that overlap the chunk */
     hy_merge_cut *cut;
     hy_merge_piece *piece;
-    uint16_t *last; /* NULL without shape.vector */
+    uint16_t *last; /* of each row (hy_merge_view); NULL without shape.vector */
 } cutter;
 
 static cutter cutter_of(const hy_job *job, hy_merge_shape shape)
@@ -121,7 +123,8 @@ static cutter cutter_of(const hy_job *job, hy_merge_shape shape)
     return c;
 }
 
-/* Sets `last` of the rows that end in the tile from `from` to `next`. */
+/* Sets `last` (hy_merge_view) of the rows that end in the tile from place `from` to place
+   `next`. */
 static void note_last(const cutter *c, place from, place next)
 {
     const int64_t stop = next.row < c->end.row ? next.row : c->end.row;
@@ -183,7 +186,7 @@ static int64_t find_pieces(const cutter *c)
     return count;
 }
 
-/* Sets the join of every cut, and clears the counters of finished pieces. */
+/* Sets join[t] for every cut, and sets the counters of finished pieces to 0. */
 static void find_joins(const cutter *c, int64_t pieces, hy_merge_join *join,
                        int32_t *arrived)
 {

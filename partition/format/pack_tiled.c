@@ -23,7 +23,7 @@
 #include "partition/format/gather.h"
 #include "partition/format/portions.h"
 
-enum { PACK_ENTRIES = 1 << 15 }; /* entries for one worker at a time, about */
+enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries of one worker at a time */
 
 static int64_t ceil_of(int64_t a, int64_t b)
 {
@@ -32,7 +32,7 @@ static int64_t ceil_of(int64_t a, int64_t b)
 
 /* ---- layout ------------------------------------------------------------------ */
 
-/* Offsets of the arrays that HY_TILED_A consists of. */
+/* Offsets in bytes of the parts of the array HY_TILED_A. */
 typedef struct places {
     size_t out, start, stage, count, map, split, index, val, bytes;
 } places;
@@ -90,11 +90,11 @@ typedef struct packing {
     size_t size;        /* bytes of a value */
     hy_tiled_portions portions;
     hy_touched touched;
-    int64_t first, end;  /* range of the columns */
-    hy_columns *columns; /* one for each worker, opened on first use */
+    int64_t first, end;  /* range of the columns in which the chunk has entries */
+    hy_columns *columns; /* one set for each worker, opened on first use */
     int64_t panels;
-    int64_t *stages, *mapped, *entries; /* panels + 1 elements: sums over the panels
-                                           before each */
+    int64_t *stages, *mapped, *entries; /* panels + 1 elements each: sums over the earlier
+                                           panels */
     int32_t *out, *map;
     hy_tiled_stage *stage;
     uint16_t *count, *index;
@@ -116,7 +116,8 @@ static int64_t portions_of(const packing *p, int64_t panel, const hy_tiled_porti
     return hy_min(HY_TILED_ROWS, p->portions.count - panel * HY_TILED_ROWS);
 }
 
-/* Adds the panel's columns to the worker's empty set and returns the panel's entries. */
+/* Adds the panel's columns to `columns`, an empty set of the worker. Returns the number
+   of the panel's entries. */
 static int64_t add_columns(const packing *p, int64_t panel, hy_columns *columns)
 {
     const hy_tiled_portion *portion;
@@ -156,9 +157,9 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- entries --------------------------------------------------------------------- */
 
-/* State of a slice between stages. */
+/* What remains of a slice, 32 portions of a panel, after some stages. */
 typedef struct slice {
-    /* Entries [at, end) of each portion remain. */
+    /* entries [at, end) of each portion remain */
     int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE];
 } slice;
 
@@ -171,7 +172,8 @@ static void put_entry(const packing *p, int64_t to, int64_t index, int64_t entry
         memcpy(p->val + to * 8, p->from + entry * 8, 8);
 }
 
-/* Returns the end of the entries from `at` on that use rows of X below `limit`. */
+/* Returns the end of the entries from `at` on, before `end`, that use rows of X below
+   `limit`. */
 static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit)
 {
     if (limit == INT64_MAX)
@@ -181,8 +183,9 @@ static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit
     return at;
 }
 
-/* Packs the entries of the slice that use rows of X below `limit`: at each step one of
-   every portion that has more. Returns where the next slice begins. */
+/* Packs the entries of the slice that use rows of X below `limit`: at each step one entry
+   of every portion that has more. `below` is the number of columns of the set in earlier
+   stages. Returns the place after them. */
 static int64_t pack_slice(const packing *p, const hy_columns *columns, slice *s,
                           int64_t limit, int64_t below, uint16_t *count, int64_t next)
 {

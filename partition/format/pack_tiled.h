@@ -1,5 +1,6 @@
 /* partition/format/pack_tiled.h - A as row panels of 256 portions, with rows of X staged
-   in tiles. */
+   in tiles. A tile is rows of X that a thread block has in shared memory together; to
+   stage rows is to copy them there. */
 #ifndef HY_PACK_TILED_H
 #define HY_PACK_TILED_H
 
@@ -14,23 +15,25 @@ extern "C" {
    it. */
 enum { HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
 
-/* A portion is a row of A, or a segment of a long row. One thread sums it up. */
+/* A portion is a row of A, or a segment of a long row. One thread sums it up. A slice is
+   the portions of one warp. */
 enum {
     HY_TILED_SLICE  = 32,  /* portions of a slice */
     HY_TILED_SLICES = HY_TILED_ROWS / HY_TILED_SLICE,
     HY_TILED_COLS   = 768,      /* maximum rows of X in a tile */
-    HY_TILED_NONE   = INT32_MIN /* marks a place of a panel without a portion */
+    HY_TILED_NONE   = INT32_MIN /* number of a row of Y that marks a place of a panel
+                                   without a portion */
 };
 
 /* The entries of a panel that use the rows of X in one tile. They are ordered by slice,
    step and portion: step t has entry t of every portion of the slice with more than t
    entries. */
 typedef struct hy_tiled_stage {
-    int32_t first, columns;         /* range of its rows of X in the map, ascending */
-    int32_t entry[HY_TILED_SLICES]; /* first entry of each slice */
+    int32_t first, columns;         /* range of its rows of X in `map`; they ascend */
+    int32_t entry[HY_TILED_SLICES]; /* index of the first entry of each slice */
 } hy_tiled_stage;
 
-/* Counts of each array; stored in pack.head. */
+/* Number of elements of each array; stored in pack.head. */
 typedef struct hy_tiled_head {
     int64_t panels, stages, mapped, splits, partials;
     int64_t reordered; /* 1 if portions are not in the order of rows */
@@ -44,22 +47,25 @@ typedef struct hy_tiled_rules {
                          relies on that */
 } hy_tiled_rules;
 
-/* Returns an upper bound on the bytes of this pack. */
+/* Returns an upper bound on the bytes of a pack for Tiled SpMM. */
 size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules);
 
-/* Fills job->pack; job->pack.mem is given. */
+/* Fills job->pack; the caller sets job->pack.mem before. */
 hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules);
 
 /* The pack as the kernels read it; the head comes from pack.head. */
 typedef struct hy_tiled_view {
     hy_tiled_head head;
-    const int32_t *out;          /* 256 a panel: row of the chunk, -1 - partial or NONE */
-    const int32_t *start;        /* panels + 1 elements: first stage of each */
+    const int32_t *out;          /* 256 for each panel: where the sums of the portion go:
+                                    a row of the chunk, or partial p as -1 - p, or
+                                    HY_TILED_NONE */
+    const int32_t *start;        /* panels + 1 elements: first stage of each panel */
     const hy_tiled_stage *stage; /* `stages` elements */
     const uint16_t *count;       /* 256 for each stage: entries of each portion */
-    const int32_t *map;          /* `mapped` elements: rows of X, renumbered if
-                                    gathered */
-    const uint16_t *index;       /* nnz elements: row of X in its tile */
+    const int32_t *map;          /* `mapped` elements: rows of X, as numbers in the pack
+                                    if gathered */
+    const uint16_t *index;       /* nnz elements: number, in its tile, of the row of X
+                                    that an entry needs */
     const void *val;             /* nnz elements */
     const hy_tiled_split *split; /* `splits` elements */
 } hy_tiled_view;

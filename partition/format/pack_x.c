@@ -16,8 +16,8 @@ typedef struct gathering {
     char *dst;
 } gathering;
 
-/* Returns the end of the run of consecutive rows of X that begins at touched row
-   `begin`. */
+/* Returns the end of the run of consecutive rows of X that begins with the touched row of
+   index `begin`; at most `end`. */
 static int64_t run_end(const hy_touched *t, int64_t begin, int64_t end)
 {
     int64_t r = begin + 1;
@@ -27,15 +27,15 @@ static int64_t run_end(const hy_touched *t, int64_t begin, int64_t end)
     return r;
 }
 
-/* Returns 1 if most rows between the first and the last are touched, so that runs are
-   worth looking for. */
+/* Returns 1 if most rows of X between those of indices `begin` and end - 1 are touched,
+   so that it pays to look for runs. */
 static int is_dense(const hy_touched *t, int64_t begin, int64_t end)
 {
     return t->rows[end - 1] - t->rows[begin] < 2 * (end - begin);
 }
 
-/* Runs of consecutive rows are copied with stores that bypass the caches, because slots
-   of gathered chunks are larger than the caches. */
+/* Copies touched rows of a row-major X. Runs of consecutive rows are copied with stores
+   that bypass the caches, because slots of gathered chunks are larger than the caches. */
 static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g    = arg;
@@ -60,7 +60,7 @@ static hybrid_status gather_rows(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Returns where touched rows from `begin` on are stored. */
+/* Returns where the pack stores touched rows from index `begin` on. */
 static hy_grid grid_of(const gathering *g, int64_t begin)
 {
     const hy_chunk *chunk    = g->job->chunk;
@@ -72,7 +72,7 @@ static hy_grid grid_of(const gathering *g, int64_t begin)
     return (hy_grid){g->dst + (size_t)(begin * row) * g->size, row, col};
 }
 
-/* Copies rows if X or the pack is column-major. */
+/* Copies touched rows if X or the pack is column-major. */
 static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g    = arg;
@@ -90,7 +90,7 @@ static hybrid_status gather_tiles(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Reads rows from a source if X is not in memory. */
+/* Reads touched rows from a source if X is not in memory. */
 static hybrid_status gather_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g      = arg;

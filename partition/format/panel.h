@@ -8,21 +8,22 @@
 enum {
     HY_PANEL_ROWS = 16,
     HY_PANEL_END  = INT32_MAX,
-    HY_MAP_WORDS  = 1 << 11 /* words of 64 columns */
+    HY_MAP_WORDS  = 1 << 11 /* maximum words of the map; each has 64 columns */
 };
 
 /* ---- merging: works for every panel ---- */
 
-/* State of a 16-way merge. Columns ascend in each row, so the panel's next column is the
-   minimum of 16 heads; it belongs to the rows that have it as their head. */
+/* State of a merge of up to 16 rows. Columns ascend in each row, so the panel's next
+   column is the minimum of the 16 heads, the next columns of the rows; it belongs to the
+   rows that have it as their head. */
 typedef struct hy_panel {
     const int32_t *col;          /* column indices of A */
     int32_t head[HY_PANEL_ROWS]; /* next column of each row; HY_PANEL_END if none */
-    int64_t at[HY_PANEL_ROWS];   /* entry of A that has that column */
+    int64_t at[HY_PANEL_ROWS];   /* index of the entry of A that has that column */
     int64_t end[HY_PANEL_ROWS];
 } hy_panel;
 
-/* Starts at rows [row, row + rows) of A, at most 16. Further rows of the panel are
+/* Starts a merge of rows [row, row + rows) of A, at most 16. Other rows of the panel are
    empty. */
 static inline void hy_panel_start(const hybrid_csr *A, int64_t row, int64_t rows,
                                   hy_panel *p)
@@ -35,8 +36,8 @@ static inline void hy_panel_start(const hybrid_csr *A, int64_t row, int64_t rows
     }
 }
 
-/* Advances to the next column. Sets *col and returns the rows that have it, as bits;
-   returns 0 at the end. */
+/* Advances to the next column in which the panel has entries. Sets *col and returns the
+   rows that have it, as bits; returns 0 at the end. */
 static inline uint32_t hy_panel_next(hy_panel *p, int32_t *col)
 {
     static const uint32_t bit[HY_PANEL_ROWS] = {
@@ -62,7 +63,8 @@ static inline uint32_t hy_panel_next(hy_panel *p, int32_t *col)
 
 /* ---- mapping: for panels with columns near each other, several times faster ---- */
 
-/* A bit for each column that has an entry, and the number of each such column. */
+/* A bit for each column, set if the panel has entries there, and the number of each such
+   column in the panel. */
 typedef struct hy_panel_map {
     int64_t first; /* column of bit 0 */
     int words;
@@ -70,7 +72,8 @@ typedef struct hy_panel_map {
     int32_t number[HY_MAP_WORDS * 64]; /* defined where the bit is set */
 } hy_panel_map;
 
-/* Sets the bits. Returns 0 if the columns are too far apart for a map. */
+/* Sets the bits, `first` and `words`. Returns 0 if the columns are too far apart for a
+   map. */
 static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
                                 hy_panel_map *map)
 {

@@ -1,4 +1,5 @@
-/* partition/format/portions.c - makes and orders the portions of spmm.cuda.tiled.
+/* partition/format/portions.c - makes and orders the portions of spmm.cuda.tiled, rows of
+   A or segments of long rows.
 
    Tiled SpMM (section 4.2) reads the pattern of a row as a binary number, first column as
    the highest bit, and sorts rows by it, which brings rows with similar columns together.
@@ -16,8 +17,8 @@
 
 enum {
     SAMPLES = 32, /* maximum panels sampled, evenly spaced */
-    SECTOR  = 32, /* bytes of a memory transaction */
-    GAIN    = 10  /* the sort must save at least 1/GAIN of the traffic */
+    SECTOR  = 32, /* bytes that the memory of the device moves at once */
+    GAIN    = 10  /* the sort must save more than 1/GAIN of the traffic */
 };
 
 /* ---- segments ---------------------------------------------------------------- */
@@ -102,11 +103,12 @@ void hy_portions_range(const hy_tiled_portions *portions, const int32_t *col,
 /* ---- sort ---------------------------------------------------------------------- */
 
 typedef struct keyed {
-    uint64_t key; /* first column, second column; all ones for a missing column */
+    uint64_t key; /* first column in the high word, second column in the low word; all
+                     ones for a column that the portion lacks */
     hy_tiled_portion portion;
 } keyed;
 
-/* Returns 1 if the keys are in order already. */
+/* Sets the keys. Returns 1 if the portions are in the order of their keys already. */
 static int make_keys(const hy_job *job, const hy_tiled_portions *p, keyed *to)
 {
     const hybrid_csr *A = job->problem->A;
@@ -160,11 +162,11 @@ static const keyed *sort_keys(keyed *keys, keyed *spare, int64_t count)
 typedef struct model {
     const hy_job *job;
     const hy_touched *touched;
-    hy_columns sectors; /* sectors of a column of X */
-    int64_t each;       /* values in a sector */
+    hy_columns sectors; /* set of the sectors of a column of X that a panel reads */
+    int64_t each;       /* values in a sector of SECTOR bytes */
 } model;
 
-/* Returns the sectors that a panel reads of a column of X and writes of a column of Y:
+/* Returns how many sectors a panel reads of a column of X and writes of a column of Y:
    Gamma / rho of Eq. 3 in the paper, and the output as in its section 5.3. */
 static int64_t panel_traffic(model *m, const hy_tiled_portion *list, int64_t count)
 {

@@ -16,14 +16,16 @@ struct hy_touched;
 
 enum { HY_TILED_ROWS = 256 }; /* portions of a panel */
 
-/* A row in segments: partials `partial` to partial + parts - 1 are added. */
+/* A row in segments: the sums of its segments, partials `partial` to partial + parts - 1,
+   are added. */
 typedef struct hy_tiled_split {
     int32_t row, partial, parts;
 } hy_tiled_split;
 
 typedef struct hy_tiled_portion {
     int32_t begin, end; /* range of entries, counted from the chunk's first */
-    int32_t out;        /* row of the chunk, or -1 - partial */
+    int32_t out;        /* where the sums of the portion go: a row of the chunk, or
+                           partial p as -1 - p */
 } hy_tiled_portion;
 
 typedef struct hy_tiled_portions {
@@ -44,8 +46,8 @@ void hy_portions_range(const hy_tiled_portions *portions, const int32_t *col,
                        int64_t *first, int64_t *end);
 
 /* Sorts the portions by their columns if that is predicted to reduce the traffic of X and
-   Y; *sorted is then 1, else 0. Columns are renumbered by `touched` if touched->rows is
-   set. */
+   Y; *sorted is then 1, else 0. `touched` gives the new numbers of columns if
+   touched->rows is set. */
 hybrid_status hy_portions_order(const hy_job *job, const struct hy_touched *touched,
                                 hy_tiled_portions *portions, int *sorted);
 

@@ -15,8 +15,8 @@
 typedef struct hy_ring {
     int32_t base;  /* row of X at place 0: the greatest multiple of `rows` up to
                       chunk->first */
-    int32_t rows;  /* rows of the ring; 0 if X is whole */
-    int32_t first; /* the chunk touches rows [first, first + count) of X */
+    int32_t rows;  /* number of rows of the ring; 0: X has no ring */
+    int32_t first; /* the chunk may touch rows [first, first + count) of X */
     uint32_t count;
 } hy_ring;
 
@@ -52,10 +52,10 @@ static inline int hy_ring_covers(const hy_ring *ring, const hybrid_csr *A, int64
     return inside;
 }
 
-/* Returns the place of a column that the ring has. */
+/* Returns the place of a column for which the ring has the row of X. */
 static inline int32_t hy_ring_place(const hy_ring *ring, int32_t col)
 {
-    const int32_t at = col - ring->base; /* less than 2 * rows */
+    const int32_t at = col - ring->base; /* is less than 2 * rows */
     return at < ring->rows ? at : at - ring->rows;
 }
 

@@ -76,8 +76,8 @@ static hybrid_status report_row(const hy_csr_file *file, int64_t row, int64_t of
                    (long long)file->shape.nnz);
 }
 
-/* Checks a piece of offsets and subtracts `first` from each. out[0] is the offset of row
-   `row`. *last is the offset before the piece and becomes the last one of the piece. */
+/* Checks `count` offsets and subtracts `first` from each; out[0] is the offset of row
+   `row`. *last is the offset before these and is set to the last of them. */
 static hybrid_status check_piece(const hy_csr_file *file, int64_t row, int64_t count,
                                  int64_t first, int64_t *out, int64_t *last)
 {
@@ -91,8 +91,8 @@ static hybrid_status check_piece(const hy_csr_file *file, int64_t row, int64_t c
     return HYBRID_OK;
 }
 
-/* Checks that the first offset of the matrix is 0 and that of any other row is in
-   range. */
+/* Checks that the first offset of the matrix is 0, or that of any other row at least 0
+   and at most nnz. */
 static hybrid_status check_first(const hy_csr_file *file, int64_t row, const int64_t *out)
 {
     if (row == 0)

@@ -11,13 +11,13 @@ extern "C" {
 typedef struct hy_csr_file {
     hy_context *ctx;
     hybrid_csr shape; /* arrays are NULL; offset_type is that of the file */
-    char *name;       /* name of the file for messages; hy_array memory */
+    char *name;       /* name of the file for messages, allocated with hy_array() */
     hy_stored row_ptr, col, val;
 } hy_csr_file;
 
 void hy_csr_file_close(hy_csr_file *file); /* accepts a zeroed struct */
 
-/* Returns the bytes of the matrix in memory, with 64-bit offsets. */
+/* Returns the bytes that the matrix takes in memory, with 64-bit offsets. */
 int64_t hy_csr_file_bytes(const hy_csr_file *file);
 
 /* Returns the bytes of the matrix in the file. */

@@ -27,8 +27,9 @@ static void decode_plainly(const unsigned char *lengths, int32_t *out)
 #include <pthread.h>
 #include <tmmintrin.h>
 
-/* For each byte of lengths: the shuffle that spreads the bytes of its four differences,
-   and the total length of these differences. */
+/* For each byte that holds the lengths of four differences: which of the following bytes
+   go to each of four 32-bit numbers (0x80: a zero byte), and the total length of these
+   differences in bytes. */
 static struct {
     unsigned char from[256][16];
     unsigned char bytes[256];
@@ -49,8 +50,8 @@ static void fill_spread(void)
     }
 }
 
-/* Decodes four differences at a time: spreads their bytes, then sums neighbours, pairs,
-   and all before. */
+/* Decodes four differences at a time: spreads their bytes to 32-bit numbers, then adds to
+   each the one before, then the two before, then the last number decoded earlier. */
 __attribute__((target("ssse3"))) static void decode_ssse3(const unsigned char *lengths,
                                                           int32_t *out)
 {
@@ -94,7 +95,7 @@ static void decode(const unsigned char *lengths, int32_t *out)
 }
 #endif
 
-/* Returns the position of a frame. */
+/* Returns the address of a frame. */
 static const unsigned char *find(const void *coded, int64_t count, int64_t frame)
 {
     const unsigned char *bytes = coded;
@@ -106,8 +107,8 @@ static const unsigned char *find(const void *coded, int64_t count, int64_t frame
 
 enum { LINE = 64, PREFETCHED_LINES = 16 };
 
-/* Prefetches a frame. Frames lie in no particular order, so the processor cannot predict
-   where the next one begins. */
+/* Starts fetching a frame into the CPU's caches. Frames lie in no particular order, so
+   the processor cannot predict where the next one begins. */
 static void expect(const void *coded, int64_t count, int64_t frame)
 {
     const unsigned char *from = find(coded, count, frame);

@@ -46,7 +46,7 @@ HY_KERNEL_INLINE int64_t hy_deltas_frames(int64_t count)
     return (count + HY_DELTA_FRAME - 1) / HY_DELTA_FRAME;
 }
 
-/* Returns the bytes before the first frame. */
+/* Returns how many bytes of a buffer with `count` numbers precede the first frame. */
 HY_KERNEL_INLINE size_t hy_deltas_head(int64_t count)
 {
     const size_t starts = (size_t)hy_deltas_frames(count) * sizeof(uint32_t);
@@ -59,7 +59,7 @@ HY_KERNEL_INLINE size_t hy_deltas_bytes(int64_t count, int64_t units)
     return hy_deltas_head(count) + (size_t)units * HY_DELTA_UNIT;
 }
 
-/* Returns an upper bound on the bytes of `count` numbers. */
+/* Returns an upper bound on the bytes into which `count` numbers are encoded. */
 HY_KERNEL_INLINE size_t hy_deltas_bound(int64_t count)
 {
     const int64_t frame = (HY_DELTA_LENS + 4 * HY_DELTA_FRAME) / HY_DELTA_UNIT;
@@ -69,12 +69,13 @@ HY_KERNEL_INLINE size_t hy_deltas_bound(int64_t count)
 enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* bytes behind the last frame that the decoder
                                              may read */
 
-/* Decodes frame `frame` of `count` numbers to out[0 .. 1023]. Numbers beyond `count` are
-   undefined. `coded` must have HY_DELTA_BEHIND readable bytes behind the last frame. */
+/* Decodes frame `frame` of a buffer with `count` numbers to out[0 .. 1023]. If it is the
+   last frame, elements of `out` beyond its numbers are undefined afterwards. The caller
+   ensures that `coded` has HY_DELTA_BEHIND readable bytes behind the last frame. */
 void hy_deltas_decode(const void *coded, int64_t count, int64_t frame, int32_t *out);
 
-/* Returns 1 if this processor decodes with vector instructions. Otherwise decoding takes
-   six times as long. */
+/* Returns 1 if this processor decodes with vector instructions. Without them decoding
+   takes six times as long. */
 int hy_deltas_quick(void);
 
 /* Does the work of hy_deltas_decode() without vector instructions. */

@@ -1,4 +1,5 @@
-/* partition/move/dense_rows.c - stores a part of a dense result to Y. */
+/* partition/move/dense_rows.c - stores a part of a dense result to Y. storing.h explains
+   the lines of a part. */
 #include "partition/move/storing.h"
 
 #include <string.h>
@@ -15,8 +16,8 @@ typedef union block {
     double f64[BLOCK];
 } block;
 
-/* Compute out[i] = alpha * in[i], and alpha * in[i] + beta * out[i], in double with one
-   rounding. */
+/* Compute out[i] = alpha * in[i] (scale), and alpha * in[i] + beta * out[i] (add), in
+   double and rounded once to the type. */
 #define DEFINE_SCALE(scale, add, real)                                                   \
     static void scale(const real *restrict in, int64_t count, double alpha,              \
                       real *restrict out)                                                \
@@ -105,8 +106,8 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Stores short lines [begin, end), parts of lines of Y, scaled. A block holds several
-   lines at a time. */
+/* Stores lines [begin, end) of a part to the lines of Y, scaled by alpha and beta. The
+   lines are so short that a block of BLOCK elements holds several. */
 static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
 {
     const int64_t max = BLOCK / s->length;
@@ -120,8 +121,8 @@ static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
     }
 }
 
-/* Prefetches a line of Y for reading (beta != 0). Short parts of rows, and listed rows,
-   are beyond what the processor predicts. */
+/* Starts fetching a line of Y into the CPU's caches, to be read (beta != 0). The
+   processor does not predict short parts of rows, or listed rows. */
 static void expect(const hy_storing *s, int64_t line)
 {
     const hy_update *u          = s->update;
@@ -149,7 +150,7 @@ void hy_store_lines(const hy_storing *s, const hy_parts *part)
               s->origin + part->after + line_at(s, part->first + i));
 }
 
-/* Stores lines [begin, end), which are lines of Y or parts of them. */
+/* Stores lines [begin, end) of a part, which are lines of Y or parts of them. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
@@ -171,8 +172,8 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Stores lines [begin, end), which lie across those of Y: each tile is transposed into
-   parts of lines of Y. */
+/* Stores lines [begin, end) of a part, which lie across those of Y: each tile of them is
+   transposed into parts of lines of Y. */
 static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;

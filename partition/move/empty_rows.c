@@ -3,7 +3,8 @@
 
 enum { STORE_BYTES = 256 << 10 }; /* bytes of Y that one worker writes at a time */
 
-/* Computes y = alpha*0 + beta*y with the rounding of computed rows. */
+/* Computes y = alpha*0 + beta*y for `count` elements, rounded like rows that have
+   entries. */
 static void scale(const hy_update *u, void *y, int64_t count)
 {
     const double none = u->alpha * 0.0;
@@ -79,7 +80,8 @@ static void scale_rows(const hy_update *u, const lines *rows)
         scale(u, hy_dense_at(u->Y, rows->of[i] * u->Y->ld), u->Y->cols);
 }
 
-/* Stores the empty rows of words [begin, end). Set bits mark the other rows. */
+/* Stores the empty rows of words [begin, end) of the bitmap, in which the bits of all
+   other rows are set. */
 static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_empty_rows *e = arg;

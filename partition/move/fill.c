@@ -1,4 +1,5 @@
-/* partition/move/fill.c - fills parts of an image from the operand's source. */
+/* partition/move/fill.c - fills parts of an image from the operand's source. An element
+   of a strip, a region or a slab has the number that tells its place in the image. */
 #include "partition/move/fill.h"
 
 #include <string.h>
@@ -23,8 +24,8 @@ static strip tails_of(const hy_region *r)
     return (strip){r->begin + r->cols - r->tail, r->tail, r->tail_ld, r->size};
 }
 
-/* Fills elements [begin, end) of rows [row, row + rows) of a strip. Elements behind the
-   columns of the strip are padding and become 0. */
+/* Fills elements [begin, end) of each of the rows [row, row + rows) of a strip. Elements
+   behind the columns of the strip are padding and become 0. */
 static hybrid_status fill_strip(const hy_source *source, const strip *s, int64_t row,
                                 int64_t rows, int64_t begin, int64_t end, char *dst)
 {
@@ -40,8 +41,8 @@ static hybrid_status fill_strip(const hy_source *source, const strip *s, int64_t
     return HYBRID_OK;
 }
 
-/* Fills elements [begin, end) of a strip: the end of a row, whole rows, the beginning of
-   a row. */
+/* Fills elements [begin, end) of a strip, counted over its rows: the end of a row, whole
+   rows, the beginning of a row. */
 static hybrid_status fill_lines(const hy_source *source, const strip *s, int64_t begin,
                                 int64_t end, char *dst)
 {
@@ -72,7 +73,8 @@ hybrid_status hy_fill_rows(const hy_source *source, const hy_region *region, int
     return fill_strip(source, &tail, row, rows, 0, tail.ld, tails);
 }
 
-/* Fills elements of a row-major region. Its tail columns are stored behind all rows. */
+/* Fills elements [begin, end) of a row-major region. Its tail columns are stored behind
+   all rows. */
 static hybrid_status fill_region(const hy_image *image, const hy_source *source,
                                  const hy_region *region, int64_t begin, int64_t end,
                                  char *dst)
@@ -97,8 +99,8 @@ static hybrid_status fill_rect(const hy_source *source, hy_rect rect, char *dst,
     return rect.rows * rect.cols > 0 ? source->ops->fill(source, &rect, &to) : HYBRID_OK;
 }
 
-/* Fills elements [begin, end) of a column-major slab: the end of a column, whole columns,
-   the beginning of a column. */
+/* Fills elements [begin, end) of a column-major slab (base/contract/image.h), counted
+   over its columns: the end of a column, whole columns, the beginning of a column. */
 static hybrid_status fill_slab(const hy_source *source, hy_rect slab, size_t size,
                                int64_t begin, int64_t end, char *dst)
 {
@@ -128,7 +130,7 @@ hybrid_status hy_fill_columns(const hy_source *source, const hy_region *region,
     return fill_slab(source, slab, region->size, begin, end, dst);
 }
 
-/* Fills elements of a region that consists of slabs. */
+/* Fills elements [begin, end) of a region that consists of slabs. */
 static hybrid_status fill_slabs(const hy_image *image, const hy_source *source,
                                 const hy_region *region, int64_t begin, int64_t end,
                                 char *dst)

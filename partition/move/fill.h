@@ -8,7 +8,8 @@
 #include "base/contract/image.h"
 #include "base/contract/source.h"
 
-/* Fills elements [begin, end) of a region at dst. Padding of rows becomes 0. */
+/* Fills elements [begin, end) of a region (hy_region), as they lie in the image, at dst.
+   Padding of rows becomes 0. */
 hybrid_status hy_fill(const hy_image *image, const hy_source *source,
                       const hy_region *region, int64_t begin, int64_t end, char *dst);
 

@@ -23,7 +23,8 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return HYBRID_OK;
 }
 
-/* The copy is offered only if all of X is pinned, because its columns are far apart. */
+/* Offers the rectangle for a copy only if all of X is pinned, because its columns are far
+   apart. */
 static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy)
 {
     const hybrid_dense *X = self->dense;

@@ -40,7 +40,8 @@ static hybrid_status read_elements(const reading *r, int64_t at, int64_t count, 
                           (size_t)count * r->size);
 }
 
-/* Reads each line, or all at once if they are contiguous. */
+/* Reads each line directly to the destination, or all at once if they are contiguous in
+   the file and there. */
 static hybrid_status read_lines(const reading *r)
 {
     const int64_t ld = r->X->shape.ld;

@@ -1,7 +1,7 @@
 /* partition/move/source_subset.c - source of listed rows of X, for a reduced A
    (hypersparse.h).
 
-   Workers gather the rows, even if X is pinned. */
+   Workers gather the rows, even if X is pinned and a copy engine could read it. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -10,16 +10,17 @@
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
 
-enum { DISTANCE = 4, EXPECTED = 512 }; /* rows, and bytes of a row, to prefetch */
+enum { DISTANCE = 4, EXPECTED = 512 }; /* rows, and bytes of a row, of cache prefetch */
 
-/* Prefetches a row, because the processor cannot predict which row is next. */
+/* Starts fetching a row into the CPU's caches, because the processor cannot predict which
+   row is next. */
 static void expect(const char *from, size_t bytes)
 {
     for (size_t at = 0; at < bytes && at < EXPECTED; at += HY_LINE)
         __builtin_prefetch(from + at);
 }
 
-/* Copies rows of a row-major X to rows. */
+/* Copies the listed rows of a row-major X to rows, or parts of rows, of `to`. */
 static void gather(const hybrid_dense *X, const int32_t *listed, const hy_rect *rect,
                    const hy_grid *to)
 {

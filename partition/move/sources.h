@@ -27,7 +27,8 @@ hy_source hy_source_file(const hy_dense_file *X);
 /* Functions of a row-major and of a column-major X in memory. */
 extern const hy_source_ops hy_source_rows, hy_source_columns;
 
-/* source_subset.c: the `run` of sources that copy engines cannot read; returns NULL. */
+/* source_subset.c: the `run` of sources with data that copy engines cannot read; returns
+   NULL. */
 const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
                       int64_t end);
 

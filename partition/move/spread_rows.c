@@ -1,9 +1,11 @@
-/* partition/move/spread_rows.c - stores a part to listed rows of a column-major Y.
+/* partition/move/spread_rows.c - stores a part of a result to listed rows of a
+   column-major Y.
 
    A cache line of Y holds elements of many rows. The empty rows between the part's rows
    are therefore computed with them, so that whole lines are stored with instructions that
    bypass the caches. A column-major part is spread column by column, in runs of some
-   kilobytes. A row-major part is transposed tile by tile first. */
+   kilobytes. A row-major part is transposed tile by tile first. storing.h explains the
+   lines of a part. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -23,8 +25,8 @@ static int64_t cols_of(const hy_storing *s)
 }
 
 /* Returns the first row of Y that belongs to the part (k == 0) or to the next part (k ==
-   rows of the part). A part owns the empty rows behind each of its rows; the first part
-   also owns those at the beginning of Y. */
+   number of rows of the part). A part owns the empty rows behind each of its rows; the
+   first part also owns those at the beginning of Y. */
 static int64_t owned_begin(const hy_storing *s, int64_t k)
 {
     const int64_t row = s->before + k;
@@ -32,7 +34,8 @@ static int64_t owned_begin(const hy_storing *s, int64_t k)
     return row == 0 ? 0 : row < s->listed ? s->rows[k] : s->update->Y->rows;
 }
 
-/* Returns the index of the part's first row that is not before row `at` of Y. */
+/* Returns the index of the part's first row that is not before row `at` of Y, or the
+   number of its rows if there is none. */
 static int64_t first_from(const hy_storing *s, int64_t at)
 {
     int64_t low = 0, high = rows_of(s);
@@ -61,9 +64,9 @@ static int64_t first_from(const hy_storing *s, int64_t at)
 DEFINE_SPREAD(spread_4, uint32_t)
 DEFINE_SPREAD(spread_8, uint64_t)
 
-/* Spreads rows [begin, begin + count) of the part to part->count columns at `to`, with
-   zeros for other rows. Columns are `step` elements apart at `from` and contiguous at
-   `to`. */
+/* Sets part->count columns at `to`, part->length elements each, from rows [begin, begin +
+   count) of the part, with zeros for the empty rows of Y. Columns are `step` elements
+   apart at `from` and contiguous at `to`. */
 static void spread(const hy_storing *s, int64_t begin, int64_t count, const char *from,
                    int64_t step, const hy_parts *part, char *to)
 {
@@ -77,8 +80,8 @@ static void spread(const hy_storing *s, int64_t begin, int64_t count, const char
                                           to + (size_t)j * bytes);
 }
 
-/* Stores elements [begin, end) of the columns of Y, counted over the rows that the part
-   owns. */
+/* Stores elements [begin, end) of the columns of Y, counted column after column over the
+   rows that the part owns. */
 static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;

@@ -7,9 +7,11 @@
 #include "base/memory/memory.h"
 
 enum {
-    SPAN       = 256, /* rows transposed together to copy the listed ones */
-    SPAN_SHARE = 6,   /* a span is transposed if one row in SPAN_SHARE is listed */
-    TILE       = 16   /* rows that are copied element by element at a time */
+    SPAN = 256,     /* consecutive rows that may be transposed together in order to copy
+                       the listed ones */
+    SPAN_SHARE = 6, /* a span of SPAN rows is transposed if at least one row in
+                       SPAN_SHARE is listed */
+    TILE = 16       /* listed rows that are copied element by element at a time */
 };
 
 static void copy_element(char *to, const char *from, size_t size)
@@ -46,7 +48,7 @@ static void transpose_elements(const strides *t, const char *from, int64_t lines
 typedef uint32_t u32x4 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint64_t u64x2 __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* Transposes 4 x 4 elements of 4 bytes. */
+/* Transposes a corner, 4 x 4 elements of 4 bytes. */
 static inline void transpose_corner_4(const char *from, char *to, size_t to_step)
 {
     const u32x4 *in[4];
@@ -66,7 +68,7 @@ static inline void transpose_corner_4(const char *from, char *to, size_t to_step
     *out[3]       = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
-/* Transposes 2 x 2 elements of 8 bytes. */
+/* Transposes a corner, 2 x 2 elements of 8 bytes. */
 static inline void transpose_corner_8(const char *from, char *to, size_t to_step)
 {
     const u64x2 a = *(const u64x2 *)(const void *)from;
@@ -76,7 +78,8 @@ static inline void transpose_corner_8(const char *from, char *to, size_t to_step
     *(u64x2 *)(void *)(to + to_step) = __builtin_shufflevector(a, b, 1, 3);
 }
 
-/* Transposes a square stored in contiguous lines, corner by corner. */
+/* Transposes a square stored in contiguous lines, corner by corner (4 x 4 or 2 x 2
+   elements). */
 #define DEFINE_TRANSPOSE_LINES(size, corner)                                             \
     static void transpose_lines_##size(const char *from, char *to, size_t to_step)       \
     {                                                                                    \
@@ -89,9 +92,10 @@ static inline void transpose_corner_8(const char *from, char *to, size_t to_step
 DEFINE_TRANSPOSE_LINES(4, 4)
 DEFINE_TRANSPOSE_LINES(8, 2)
 
-/* Transposes a square of HY_LINE bytes a side. Each line is first copied at once, because
-   lines that are a power of two apart compete for few places in the caches. The bytes
-   behind each line are prefetched, because the processor does not predict them. */
+/* Transposes a square of HY_LINE bytes a side, a cache line. Each line is first copied at
+   once, because lines that are a power of two apart compete for few places in the caches.
+   The bytes behind each line are fetched into the caches, because the processor does not
+   predict them. */
 static void transpose_square(const strides *t, const char *from, char *to)
 {
     _Alignas(HY_LINE) char lines[HY_LINE / 4 * HY_LINE];
@@ -111,7 +115,7 @@ static void transpose_square(const strides *t, const char *from, char *to)
 }
 #endif
 
-/* Transposes a square, or a smaller rectangle at the ends. */
+/* Transposes a square of HY_LINE bytes a side, or a smaller rectangle at the ends. */
 static void transpose_part(const strides *t, const char *from, int64_t lines,
                            int64_t length, char *to)
 {
@@ -175,7 +179,7 @@ static void transpose_span(const hy_grid *to, const hy_grid *from, const int32_t
                span + (size_t)(rows[i] - rows[0]) * bytes, bytes);
 }
 
-/* Returns how many of the rows lie within a span. */
+/* Returns how many of the rows, from rows[0] on, lie within SPAN consecutive rows. */
 static int64_t span_end(const int32_t *rows, int64_t count)
 {
     int64_t end = 1;
@@ -196,7 +200,7 @@ static int64_t span_end(const int32_t *rows, int64_t count)
 DEFINE_GATHER(gather_4, 4)
 DEFINE_GATHER(gather_8, 8)
 
-/* Copies columns of a column-major matrix to columns. */
+/* Copies listed rows of a column-major matrix to a column-major one, column by column. */
 static void gather_columns(const hy_grid *to, const hy_grid *from, const int32_t *rows,
                            int64_t count, int64_t cols, size_t size)
 {

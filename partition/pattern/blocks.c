@@ -1,10 +1,12 @@
 /* partition/pattern/blocks.c - estimates how well A fits blocks of r x c, for r and c
    from 1 to 8.
 
-   The fill of all 64 shapes is estimated from a hundredth of the block rows (Choi, Singh
-   and Vuduc, section 6.4; Vuduc's thesis). The shape that stores A in the fewest bytes is
-   the fastest, because SpMV is bound by reading A. For each height the rows are merged
-   once, and the blocks of all eight widths are counted in that pass. */
+   A block row is r consecutive rows of A; the fill of a shape is the share of the
+   elements of its blocks that are entries. The fill of all 64 shapes is estimated from a
+   hundredth of the block rows (Choi, Singh and Vuduc, section 6.4; Vuduc's thesis). The
+   shape that stores A in the fewest bytes is the fastest, because SpMV is bound by
+   reading A. For each height the rows are merged once, and the blocks of all eight widths
+   are counted in that pass. */
 #include "partition/pattern/inspect.h"
 
 #include <string.h>
@@ -16,17 +18,19 @@
 
 enum {
     SHARE     = 100,    /* one block row in SHARE is sampled */
-    MIN_COUNT = 256,    /* minimum block rows sampled of each height */
+    MIN_COUNT = 256,    /* minimum block rows sampled of each height, unless there are
+                           fewer */
     MAX_COUNT = 2048,   /* maximum block rows sampled of each height */
-    COLUMNS   = 1 << 13 /* maximum columns read of a block row, from the left */
+    COLUMNS   = 1 << 13 /* maximum columns with entries that are read of a block row, from
+                           the left */
 };
 
-#define GAIN 0.9 /* fraction of the bytes of CSR below which packing blocks pays */
+#define GAIN 0.9 /* blocks pay below this fraction of the bytes of CSR */
 
-/* Counts over block rows of one height. */
+/* Counts of the sampled block rows of one height. */
 typedef struct tally {
     int64_t entries;
-    int64_t blocks[HY_BLOCK_MOST]; /* blocks for each width */
+    int64_t blocks[HY_BLOCK_MOST]; /* [c]: blocks of width c + 1 */
 } tally;
 
 typedef struct sample {
@@ -42,7 +46,7 @@ static void count_row(const sample *s, int64_t block_row, tally *t)
 {
     const int64_t row             = block_row * s->height;
     const int64_t rest            = s->A->rows - row;
-    int64_t beyond[HY_BLOCK_MOST] = {0}; /* end of the last block of each width */
+    int64_t beyond[HY_BLOCK_MOST] = {0}; /* [c]: end of the last block of width c + 1 */
     hy_panel panel;
     uint32_t bits;
     int32_t col;
@@ -65,7 +69,8 @@ static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
     for (int64_t k = begin; k < end; k++) {
         s->tallies[k] = (tally){0};
-        /* fits 64 bits: fewer than 2^31 block rows times at most MAX_COUNT */
+        /* the product fits 64 bits, because there are fewer than 2^31 block rows and k is
+           less than MAX_COUNT */
         count_row(s, (2 * k + 1) * s->block_rows / (2 * s->count), &s->tallies[k]);
     }
     return HYBRID_OK;

@@ -18,7 +18,8 @@ typedef struct cutter {
     int64_t width; /* columns of the widest column block */
     hy_chunk *chunks;
     int64_t count, capacity;
-    hy_stamps stamps; /* gathered: stamps on rows of B or X by chunk number */
+    hy_stamps stamps; /* gathered image only: for each row of B or X, the number of the
+                         last chunk that touched it */
 } cutter;
 
 size_t hy_cost_bytes(const hy_cost *cost)
@@ -43,13 +44,14 @@ static size_t device_bytes(const hy_cut *cut, const hy_features *f)
 
 int hy_chunk_is_counted(const hy_features *f)
 {
-    enum { LIMIT = INT32_MAX - 65536 }; /* room for threads past a kernel's range */
+    enum { LIMIT = INT32_MAX - 65536 }; /* thread numbers past the range fit 32 bits */
 
     return f->products <= LIMIT && f->out_bound <= LIMIT && f->nnz <= LIMIT &&
            f->gather_nnz <= LIMIT && f->rows <= LIMIT;
 }
 
-/* Returns 1 if a chunk of several rows is within the intended size and 31-bit counts. */
+/* Returns 1 if a chunk of several rows has at most cut->products_max products and
+   cut->chunk_rows rows, and all its counts fit 31 bits. */
 static int is_moderate(const hy_cut *cut, const hy_features *f)
 {
     return f->products <= cut->products_max && hy_chunk_is_counted(f) &&
@@ -62,8 +64,9 @@ static int fits(const hy_cut *cut, const hy_features *f)
            device_bytes(cut, f) <= cut->slot_bytes;
 }
 
-/* Returns the features of one row with `cols` columns. Gathered, it touches at most as
-   many rows of B or X as it has entries, with as many entries as it has products. */
+/* Returns the features of one row with `cols` columns. If the image is gathered, the row
+   is taken to touch as many rows of B or X as it has entries, and as many entries of B as
+   it has products, which are upper bounds. */
 static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 {
     hy_features f = hy_profile_range(cut->profile, row, row + 1, cols);
@@ -95,7 +98,8 @@ static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
 
 /* ---- width of a column block -------------------------------------------------- */
 
-/* Returns how many columns, at most `width`, the row fits with; 0 if it never fits. */
+/* Returns the greatest number of columns, at most `width`, with which the row fits a
+   slot; 0 if there is none. */
 static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
 {
     int64_t low = 0, high = width;
@@ -111,7 +115,7 @@ static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
     return low;
 }
 
-/* Returns 1 if a row with the maxima of all rows fits: then every row does. */
+/* Returns 1 if a row with the maxima of all rows fits a slot: then every row does. */
 static int every_row_fits(const hy_cut *cut, int64_t cols)
 {
     const hy_features *all = &cut->profile->features;
@@ -130,8 +134,9 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
     return device_bytes(cut, &f) <= cut->slot_bytes;
 }
 
-/* Finds the greatest number of columns with which every row fits. Only a gathered X is
-   cut as needed; column blocks of an image have a fixed width. */
+/* Sets *out to the greatest number of columns with which every row fits a slot. Only a
+   gathered X may get fewer than all columns; column blocks of an image have a fixed
+   width. Fails with NO_DEVICE_MEMORY if a row does not fit. */
 static hybrid_status find_width(cutter *c, int64_t *out)
 {
     const hy_cut *cut  = c->cut;
@@ -155,8 +160,8 @@ static hybrid_status find_width(cutter *c, int64_t *out)
     return HYBRID_OK;
 }
 
-/* Chooses the fewest column blocks of equal width. Column blocks of an image keep their
-   width. */
+/* Sets c->width so that the column blocks are as few and as equal as possible. Column
+   blocks of an image keep their width. */
 static hybrid_status choose_width(cutter *c)
 {
     const int64_t cols = c->cut->profile->out_cols;
@@ -170,8 +175,9 @@ static hybrid_status choose_width(cutter *c)
 
 /* ---- rows of a chunk --------------------------------------------------------- */
 
-/* Returns the features of the longest chunk that begins at `begin`. Its end is the last
-   row, or is found by doubling and bisection. */
+/* Returns the features of the longest chunk that begins at `begin`, for an image that is
+   not gathered. The end of the chunk is the last row, or is found by doubling and
+   bisection. */
 static hy_features resident_chunk(const cutter *c, int64_t begin)
 {
     const hy_profile *p   = c->cut->profile;
@@ -181,7 +187,8 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
     if (fits(c->cut, &all))
         return all;
 
-    for (;; step *= 2) { /* invariant: low fits; high does not fit or is past the end */
+    for (;; step *= 2) { /* invariant: a chunk up to `low` fits; one up to `high` does not
+                            fit or is past the end */
         high = low + step;
         if (high > p->end) {
             high = p->end + 1;
@@ -213,8 +220,9 @@ static hy_features gathered_range(const cutter *c, int64_t begin, int64_t end,
     return f;
 }
 
-/* Returns how many of `count` rows from `end` on fit in a chunk that begins at `begin`.
-   sum[i] is the chunk's reach with i of these rows. One row alone always fits. */
+/* Returns how many of `count` rows from `end` on can be added to a chunk of rows [begin,
+   end) so that it fits a slot. sum[i] is what the chunk touches with i of these rows. A
+   chunk of one row always fits. */
 static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t count,
                        const hy_reach *sum)
 {
@@ -230,7 +238,8 @@ static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t coun
     return low;
 }
 
-/* Like resident_chunk(), for a chunk that carries the rows it touches. A batch of rows is
+/* Sets *out to the features of the longest chunk that begins at `begin`, for a gathered
+   image: the chunk brings the rows of B or X that it touches. BATCH rows at a time are
    counted, then tested. Rows that do not fit are counted again for the next chunk. */
 static hybrid_status gathered_chunk(const cutter *c, int64_t begin, hy_features *out)
 {
@@ -338,7 +347,8 @@ static hybrid_status repeat_resident(cutter *c)
 
     HY_TRY(reserve(c, list.count));
     list.cut = c->chunks;
-    for (int64_t i = list.count - 1; i >= 0; i--) /* overwrites the first last */
+    for (int64_t i = list.count - 1; i >= 0; i--) /* goes backwards, because all chunks
+                                                     are made from the first ones */
         c->chunks[i] = hy_chunk_at(&list, i);
     c->count = list.count;
     return HYBRID_OK;

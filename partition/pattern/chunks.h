@@ -1,18 +1,18 @@
 /* partition/pattern/chunks.h - cuts a product into chunks that fit the device.
 
-   Every slot owns one block of device memory. `depth` slots and the resident operand B or
-   X share the budget:
+   Every slot owns one block of device memory. `depth` slots and the image of B or X,
+   which all chunks share, must fit the budget:
 
        shared + depth * (pack + work + out of the largest chunk) <= budget
 
    A chunk is a range of consecutive rows of the narrowed profile. It is as long as the
-   block of a slot and `products_max` allow, so that all chunks cost about the same.
+   memory of a slot and `products_max` allow, so that all chunks cost about the same.
 
-   If B or X is not resident, each chunk also carries the rows of B or X that its rows of
+   If there is no such image, each chunk also carries the rows of B or X that its rows of
    A touch (gathered). For SpMM X is then cut into column blocks if a single row would not
    fit otherwise: first all chunks of the first block, then the same rows for each further
    block. The rows that travel are gather_rows x (columns of the block) elements, and
-   gather_nnz is 0. A resident X has the column blocks of its image instead. */
+   gather_nnz is 0. If X has an image of column blocks, the chunks have those instead. */
 #ifndef HY_CHUNKS_H
 #define HY_CHUNKS_H
 
@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Returns 1 if every count of a chunk with features `f` fits in 31 bits. A chunk of more
-   than one row must satisfy this. */
+/* Returns 1 if every count of a chunk with features `f` is so small that kernels can use
+   32-bit numbers. A chunk of more than one row must satisfy this. */
 int hy_chunk_is_counted(const hy_features *f);
 
 typedef struct hy_cut {
@@ -33,14 +33,16 @@ typedef struct hy_cut {
     const hy_profile *profile;
     const hy_variant *variant;
     const hy_rates *rates;
-    size_t slot_bytes;    /* device bytes that one chunk may take */
-    int64_t products_max; /* intended maximum of products; a single row may exceed it */
+    size_t slot_bytes;    /* device bytes that one chunk may take at most: its pack, work
+                             and result */
+    int64_t products_max; /* target for the maximum of products of a chunk; a single row
+                             may exceed it */
     int64_t chunk_rows;   /* maximum rows of a chunk; 0 = no limit */
     hy_image image;       /* image of B or X */
 } hy_cut;
 
-/* Returns the device bytes of a chunk: pack, work and out, each rounded up to the
-   alignment. */
+/* Returns the device bytes of a chunk: pack, work and result, each rounded up to the
+   alignment of arrays. */
 size_t hy_cost_bytes(const hy_cost *cost);
 
 /* Returns the number of chunks of the first column block. The chunks of the other blocks
@@ -59,28 +61,29 @@ typedef struct hy_chunk_list {
 
 hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count);
 
-/* Returns the chunks of `list` for the column blocks of `image`. */
+/* Returns the chunks of `list`, but for the column blocks of `image`. */
 hy_chunk_list hy_chunks_in(const hy_chunk_list *list, const hy_image *image);
 
 hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
 
 /* Cuts the rows of cut->profile. *chunks is hy_array() memory that the caller frees.
    Chunks are ordered by column block, then by row. Without rows there are no chunks.
-   Fails with NO_DEVICE_MEMORY if one row with one column does not fit; the message names
-   the row and the bytes that it needs. */
+   Fails with NO_DEVICE_MEMORY if one row does not fit, not even with one column if X is
+   gathered; the message names the row and the bytes that it needs. */
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
-/* x_ranges.c: sets hy_chunk.needs of consecutive chunks. `ends` is hy_profile.ends or
-   NULL. With `with_own` the chunk's own rows count too, because they are rows of B if A
-   is squared. A chunk that needs nearly all rows of B or X is made to need all. */
+/* x_ranges.c: sets hy_chunk.needs, the number of the first rows of B or X that a chunk
+   waits for, of consecutive chunks. `ends` is hy_profile.ends or NULL. With `with_own`
+   the chunk's own rows count too, because they are rows of B if A is squared. A chunk
+   that needs nearly all rows of B or X is made to need all. */
 hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
                                    const int64_t *ends, int with_own, hy_chunk *chunks,
                                    int64_t count);
 /* Sets hy_chunk.needs to `rows`, the number of rows of B or X. */
 void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows);
-/* Sets hy_chunk.needs and hy_chunk.first, both exactly, for chunks that use a ring of
-   rows of X. */
+/* x_ranges.c: sets hy_chunk.needs and hy_chunk.first (the first row of X that this chunk
+   or a later one needs), both exactly, for chunks that use a ring of rows of X. */
 hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
                                   hy_chunk *chunks, int64_t count);
 

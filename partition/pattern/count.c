@@ -17,16 +17,18 @@
 
 enum {
     PIECE = 1 << 12, /* rows and entries that one worker inspects at a time, about 8 us */
-    FINE  = 4,       /* number of pieces that justifies waking a worker */
+    FINE  = 4,       /* a worker is woken for every FINE pieces */
     MAX_PIECES = 1 << 13,
-    BLOCK      = 512,    /* entries that are summed up before their rows are assigned */
-    LARGE      = 1 << 20 /* bytes from which an array uses pooled pages */
+    BLOCK      = 512, /* entries of A that are summed up before their sums are assigned
+                         to rows */
+    LARGE = 1 << 20   /* bytes from which on an array uses pages that the engine pools */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
 
-/* Allocates the prefix sums of rows and sets the first to 0. Faulting in fresh pages
-   takes as long as writing them, so large arrays use pages that the engine pools. */
+/* Allocates the prefix sums of rows and sets the first to 0. Letting the system provide
+   fresh pages takes as long as writing them, so large arrays use pages that the engine
+   pools. */
 static hybrid_status sums_of_rows(hy_context *ctx, int64_t rows, const char *what,
                                   int64_t **out)
 {
@@ -80,7 +82,7 @@ typedef struct tally {
     hy_row_counts counts;
     int64_t row;             /* first row */
     int64_t products, bound; /* sums over the rows of the piece, which fit 63 bits; after
-                                sum_up(), over the rows of all earlier pieces */
+                                sum_up(), sums over the rows of all earlier pieces */
 } tally;
 
 typedef struct inspection {
@@ -117,8 +119,9 @@ static int64_t piece_begin(const inspection *in, int64_t k)
 /* Stores the ends of rows [begin, end) and collects statistics of their lengths. */
 static void scan_rows(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
-    const hybrid_csr A = *in->A; /* a copy, which no store can change */
-    int64_t *nnz       = in->profile->nnz;
+    const hybrid_csr A = *in->A; /* a copy, so that the compiler knows that storing nnz
+                                    does not change it */
+    int64_t *nnz = in->profile->nnz;
     int64_t from = hy_offset(&A, begin), longest = 0;
     double squares = 0;
 
@@ -131,12 +134,14 @@ static void scan_rows(const inspection *in, int64_t begin, int64_t end, tally *t
     }
     t->counts.squares      = squares;
     t->counts.row_max      = longest;
-    t->counts.products_max = longest; /* SpMM: products for each column of X */
+    t->counts.products_max = longest; /* for SpMM: scalar products of the longest row for
+                                         each column of X */
 }
 
-/* Counts the products of rows [begin, end) and their prefix sums from `begin`. Sums run
-   over all entries of a block, across rows, and are read at the ends of rows: a loop over
-   the entries of each row would mispredict a branch at the end of each row. */
+/* Counts the scalar products of rows [begin, end): stores their prefix sums, which begin
+   with 0 at `begin`, and sets *t. The sums run over BLOCK entries at a time, across rows,
+   and are read at the ends of rows: a loop over the entries of each row would mispredict
+   a branch at the end of each row. */
 static void count_products(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
     const int64_t *nnz = in->profile->nnz, widest = in->profile->out_cols;
@@ -162,7 +167,8 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
     t->bound               = bound;
 }
 
-/* Sums up the products of rows [begin, end) that a device counted. */
+/* Stores the prefix sums of the scalar products of rows [begin, end), which a device
+   counted, and sets *t. */
 static void take_products(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
     const uint32_t *counted = in->counted;
@@ -181,9 +187,9 @@ static void take_products(const inspection *in, int64_t begin, int64_t end, tall
     t->bound               = bound;
 }
 
-/* Raises the end of the block that rows [begin, end) lie in. Rows of a block may belong
-   to several pieces. For an empty row the entry before it is read, which belongs to an
-   earlier row of the range. */
+/* Raises hy_profile.ends for the HY_ENDS_ROWS rows among which [begin, end) lie, since
+   they may belong to several pieces. For an empty row the entry before it is read, which
+   belongs to an earlier row of the range. */
 static void note_end(const inspection *in, int64_t begin, int64_t end)
 {
     const int64_t *nnz = in->profile->nnz, first = hy_offset(in->A, begin);
@@ -222,13 +228,15 @@ static hybrid_status inspect_pieces(void *arg, int part, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-/* Returns the row after piece k. Piece k+1 must have been inspected. */
+/* Returns the first row after piece k. If k is not the last piece, piece k+1 must have
+   been inspected. */
 static int64_t row_after(const inspection *in, int64_t k)
 {
     return k + 1 < in->pieces ? in->tallies[k + 1].row : in->A->rows;
 }
 
-/* Runs after inspect_pieces() if that left the products out. */
+/* Counts the scalar products of pieces in a second loop, if inspect_pieces() left them
+   out. */
 static hybrid_status add_products(void *arg, int part, int64_t begin, int64_t end)
 {
     const inspection *in = arg;
@@ -330,8 +338,8 @@ static hybrid_status sum_up(hy_context *ctx, inspection *in)
     return hy_pool_for_fine(ctx->pool, HY_PLAN, 0, in->pieces, 1, FINE, sum_pieces, in);
 }
 
-/* Allocates the bounds of rows. They are the products themselves if no row has more
-   products than B has columns. */
+/* Allocates the prefix sums of the bounds of rows. They are an alias of p->products if no
+   row has more scalar products than B has columns. */
 static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t products_max)
 {
     if (products_max <= p->out_cols) {
@@ -341,8 +349,8 @@ static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t product
     return sums_of_rows(ctx, p->rows, "bounds of rows", &p->bound);
 }
 
-/* Adds the products that were left out, counted by the device if it accepts the rows,
-   else by the workers. */
+/* Counts the scalar products that the first loop left out: by the device if it accepts
+   the rows, else by the workers. */
 static hybrid_status count_later(hy_context *ctx, inspection *in,
                                  const hy_counter *counter)
 {

@@ -23,7 +23,8 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
                             hy_row_counts *out);
 
 /* Returns UNSUPPORTED if the scalar products of SpGEMM, or the elements of a dense
-   operand or result of SpMM with `dense_cols` columns, exceed 2^60. */
+   operand or result of SpMM with `dense_cols` columns, exceed 2^60. `products` is the
+   number of scalar products. */
 hybrid_status hy_count_check(hy_context *ctx, const hybrid_csr *A, int64_t dense_cols,
                              double products);
 

@@ -7,7 +7,10 @@
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 
-enum { BLOCK = 16 /* rows */, BLOCKS = 1 << 9 /* blocks for one worker at a time */ };
+enum {
+    BLOCK  = 16 /* rows */,
+    BLOCKS = 1 << 9 /* blocks that one worker takes at a time */
+};
 
 typedef struct finding {
     const hybrid_csr *A;
@@ -80,7 +83,8 @@ void hy_extents_free(hy_context *ctx, hy_extents *extents)
 
 hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end)
 {
-    const int64_t from = (begin + BLOCK - 1) / BLOCK, to = end / BLOCK; /* whole blocks */
+    /* range of the blocks that lie within [begin, end) */
+    const int64_t from = (begin + BLOCK - 1) / BLOCK, to = end / BLOCK;
     int64_t widest = 0;
 
     if (from >= to)

@@ -1,11 +1,11 @@
-/* partition/pattern/extents.h - the range of columns in which a range of rows has
-   entries.
+/* partition/pattern/extents.h - the range of columns in which a range of rows has entries
+   (its extent).
 
    Columns ascend within a row, so the first and the last entry of each row suffice.
    Reading them costs a cache line each, which is nearly all of A if rows are short. All
-   rows are therefore read once, and the extents of blocks of rows are stored. A range of
-   rows is answered from the blocks inside it; only the rows at its ends are read
-   again. */
+   rows are therefore read once, and the extents of blocks of 16 rows are stored. The
+   extent of any range of rows is made from the blocks inside it; only the rows at its
+   ends are read again. */
 #ifndef HY_EXTENTS_H
 #define HY_EXTENTS_H
 
@@ -28,7 +28,7 @@ typedef struct hy_extents {
 } hy_extents;
 
 /* Returns the extent of rows [begin, end) by reading every row. *widest is raised to the
-   width, in columns, of the widest row. */
+   largest number of columns from the first to the last entry of a row. */
 hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
                           int64_t *widest);
 

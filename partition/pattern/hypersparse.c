@@ -7,7 +7,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum { ROWS = 1 << 14, ENTRIES = 1 << 16 }; /* for one worker at a time */
+enum { ROWS = 1 << 14, ENTRIES = 1 << 16 }; /* that one worker takes at a time */
 
 typedef struct making {
     const hybrid_csr *A;
@@ -35,8 +35,8 @@ static hybrid_status make_cols(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* The arrays come from pages that the engine pools: a one-shot product would otherwise
-   fault in fresh pages each time. */
+/* Allocates the arrays of the reduced A in pages that the engine pools: a one-shot
+   product would otherwise wait for fresh pages each time. */
 static hybrid_status open_arrays(hy_context *ctx, hybrid_csr *out)
 {
     HY_TRY(hy_results_array(ctx, out->rows + 1, 8, "offsets of rows that are not empty",

@@ -19,7 +19,8 @@
 #include "partition/pattern/touched.h"
 
 typedef struct hy_hypersparse {
-    hybrid_csr A;          /* reduced A; `val` is the caller's. rows == 0: unused */
+    hybrid_csr A;          /* reduced A; `val` is the caller's array. A.rows == 0: not
+                              used */
     hy_touched rows, cols; /* rows and columns of the caller's A that have entries */
 } hy_hypersparse;
 
@@ -28,8 +29,8 @@ static inline int hy_is_hypersparse(const hy_hypersparse *h)
     return h->A.rows > 0;
 }
 
-/* Makes the reduced A. h->rows and h->cols must have been counted (hy_touched_rows(),
-   hy_touched_cols()). Reads the pattern of A only. */
+/* Makes the reduced A. h->rows and h->cols must have been set by hy_touched_rows() and
+   hy_touched_cols(). Reads the pattern of A only. */
 hybrid_status hy_hypersparse_make(hy_context *ctx, const hybrid_csr *A,
                                   hy_hypersparse *h);
 void hy_hypersparse_free(hy_context *ctx, hy_hypersparse *h);

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Inspects A and B, or A and a dense X with `dense_cols` columns if `B` is NULL. Workers
-   count the products if `counter` is NULL. Free `out` with hy_profile_free(). */
+   count the scalar products if `counter` is NULL. Free `out` with hy_profile_free(). */
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hy_counter *counter, hy_profile *out);
 void hy_profile_free(hy_context *ctx, hy_profile *profile);
@@ -30,13 +30,13 @@ hybrid_status hy_inspect_sizes(hy_context *ctx, const hybrid_csr *A, int64_t den
 hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t end,
                              int64_t cols);
 
-/* Returns the profile of rows [begin, end), which borrows the prefix sums of
-   `profile`. */
+/* Returns the profile of rows [begin, end), which shares the prefix sums of `profile` and
+   must not be freed. */
 hy_profile hy_profile_narrow(const hy_profile *profile, int64_t begin, int64_t end);
 
 /* Sets the features that only packed device formats need and that hy_inspect() leaves 0:
-   tile_fill, and block_* if the result has one column and `blocks` is set. Finding
-   block_* takes longer than many products do. */
+   tile_fill; also block_* if the result has one column and `blocks` is 1. Finding block_*
+   takes longer than many products do. */
 hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, int blocks,
                               hy_profile *profile);
 
@@ -59,8 +59,8 @@ hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 /* Returns the predicted duration of hy_tile_fill() on one core, in seconds. */
 double hy_tile_fill_s(const hybrid_csr *A);
 
-/* Returns the class of cuTeSpMM (section 6.4) that says how well A uses tensor cores:
-   "low", "medium" or "high". The string is static. */
+/* Returns how well A uses tensor cores, by the classes of cuTeSpMM (section 6.4): "low",
+   "medium" or "high". The string is static. */
 const char *hy_synergy_class(double tile_fill);
 
 /* blocks.c: sets hy_features.block_* of A from evenly spaced block rows. */

@@ -7,7 +7,7 @@
 
 enum {
     ROWS = 1 << 12, /* rows that one worker handles at a time, about 2 us */
-    FINE = 8        /* number of pieces that justifies waking a worker */
+    FINE = 8        /* a worker is woken for every FINE pieces */
 };
 
 typedef struct noting {
@@ -72,8 +72,9 @@ static hybrid_status note_in(hy_context *ctx, noting *n, int bytes)
     return hy_pool_for_fine(ctx->pool, HY_PLAN, 0, n->B->rows, ROWS, FINE, note, n);
 }
 
-/* Rows are seldom long, so one byte is tried first. That pass also finds the longest
-   row. */
+/* Stores the lengths of rows in one byte each first, because long rows are rare, and
+   finds the longest row in the same pass. If that does not fit a byte, stores them again
+   in 2 or 4 bytes. */
 hybrid_status hy_lengths_note(hy_context *ctx, const hybrid_csr *B, hy_lengths *out)
 {
     noting n = {.B = B, .lengths = out};

@@ -17,7 +17,7 @@ typedef struct hy_lengths {
     int bytes; /* bytes of one length: 1, 2 or 4, since column indices have 31 bits */
 } hy_lengths;
 
-/* Stores the lengths of all rows of B, in parallel. Free with hy_lengths_free(). */
+/* Stores the lengths of all rows of B, in parallel. Free `out` with hy_lengths_free(). */
 hybrid_status hy_lengths_note(hy_context *ctx, const hybrid_csr *B, hy_lengths *out);
 void hy_lengths_free(hy_context *ctx, hy_lengths *lengths);
 

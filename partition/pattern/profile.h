@@ -8,17 +8,18 @@
 extern "C" {
 #endif
 
-/* Prefix sums over rows: entry i counts rows 0 to i-1. The arrays are NULL if only the
-   sizes are known (hy_inspect_sizes()). */
+/* What inspection found out about a range of rows. Prefix sums over rows have rows + 1
+   elements: element i counts rows 0 to i-1. The arrays are NULL if only the sizes are
+   known (hy_inspect_sizes()). */
 typedef struct hy_profile {
     hy_op op;
     hybrid_type type;
     int64_t rows, cols;   /* size of A */
     int64_t out_cols;     /* SpGEMM: columns of B; SpMM: columns of X */
-    int64_t *nnz;         /* entries of A; rows + 1 elements */
-    int64_t *products;    /* rows + 1 elements. SpGEMM: scalar products. SpMM: alias of
+    int64_t *nnz;         /* prefix sums of the entries of A */
+    int64_t *products;    /* prefix sums. SpGEMM: of the scalar products. SpMM: alias of
                              nnz; multiply by the columns of the chunk */
-    int64_t *bound;       /* rows + 1 elements. SpGEMM: sum of min(products, out_cols);
+    int64_t *bound;       /* prefix sums. SpGEMM: of min(products, out_cols) of each row;
                              alias of products if they are equal. SpMM: NULL */
     int64_t *ends;        /* SpGEMM: for each HY_ENDS_ROWS rows, 1 + the last column that
                              has an entry; SpMM: NULL */
@@ -29,14 +30,15 @@ typedef struct hy_profile {
 
 enum { HY_ENDS_ROWS = 64 };
 
-/* A device that holds both operands and counts the products of rows faster than the
-   workers. */
+/* A device that holds both operands and counts the scalar products of rows faster than
+   the workers. */
 typedef struct hy_counter {
-    /* Sets *products to the products of each row of A, valid until `arg` is used again,
-       or to NULL if the device cannot count them this time. */
+    /* Sets *products to the scalar products of each row of A, valid until `arg` is used
+       again, or to NULL if the device cannot count them this time. */
     hybrid_status (*count)(void *arg, const uint32_t **products);
     void *arg;
-    int64_t longest; /* entries of the longest row that the device accepts */
+    int64_t longest; /* maximum length of a row, in entries, with which the device accepts
+                        the product */
 } hy_counter;
 
 #ifdef __cplusplus

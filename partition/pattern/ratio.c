@@ -1,5 +1,5 @@
-/* partition/pattern/ratio.c - estimates how much a product compresses, from sampled rows
-   of C. */
+/* partition/pattern/ratio.c - estimates how much C = AB compresses, scalar products /
+   entries of C, from sampled rows of C. In this file a product is a scalar product. */
 #include "partition/pattern/inspect.h"
 
 #include <math.h>
@@ -13,26 +13,29 @@ enum {
     SAMPLES      = 512,    /* maximum rows of C that are sampled */
     MIN_SAMPLES  = 16,     /* rows sampled at first */
     MORE         = 4,      /* factor of the sample size if the sampled rows differ much */
-    COUNTED_PART = 1024,   /* 1/COUNTED_PART of all products may be counted */
-    SAMPLE_COST = 2 << 20, /* products that the first sample, or a single row, may take */
-    BOUND_PART  = 8,     /* at most 1/BOUND_PART of the bound on C is counted in products:
-                            counting more takes longer than a better estimate saves */
-    MIN_COST  = 1 << 12, /* products that may always be counted */
-    DRAWS     = 64,      /* draws that one worker makes at a time */
-    NEAR_ROWS = 1 << 15, /* below this many rows one worker makes all draws, because the
-                            sums are in its cache */
+    COUNTED_PART = 1024,   /* at most 1/COUNTED_PART of all products is counted after the
+                              first sample */
+    SAMPLE_COST = 2 << 20, /* maximum products of the first sample, and of a row that is
+                              counted */
+    BOUND_PART = 8,      /* products counted are at most 1/BOUND_PART of the bound on the
+                            entries of C: counting more takes longer than a better
+                            estimate saves */
+    MIN_COST  = 1 << 12, /* products that may be counted in any case */
+    DRAWS     = 64,      /* rows that one worker draws at a time */
+    NEAR_ROWS = 1 << 15, /* with fewer rows one worker makes all draws, because the sums
+                            are in its cache */
     PIECE = 1 << 11,     /* products that one worker counts at a time, about 8 us */
-    FINE  = 4,           /* number of pieces that justifies waking a worker */
-    SHARE = 1 << 13,     /* products of one share of a row */
-    MANY  = 1 << 12,     /* entries of a row up to which all of its columns are
-                            counted */
-    PLACES = 4 * MANY    /* maximum size of a row's hash table */
+    FINE  = 4,           /* a worker is woken for every FINE pieces */
+    SHARE = 1 << 13,  /* products of a share, the part of a row that one worker counts */
+    MANY  = 1 << 12,  /* maximum entries of a row for which all columns are counted; of
+                         longer rows a fraction is */
+    PLACES = 4 * MANY /* maximum places of a row's hash table */
 };
 
 #define ALIKE 0.03 /* relative standard error below which the sample is accepted */
 
-/* Set of columns. For a long row, a column is inserted only if its hash begins with
-   `thin` zero bits; each of them stands for 2^thin columns. */
+/* Set of columns in a hash table. For a long row, a column is inserted only if its hash
+   begins with `thin` zero bits; each inserted column stands for 2^thin columns. */
 typedef struct column_set {
     int32_t *table; /* mask + 1 columns; -1 = empty */
     uint32_t mask;
@@ -40,24 +43,27 @@ typedef struct column_set {
     int64_t count;    /* columns inserted by this worker */
 } column_set;
 
-/* Rows of C drawn with a probability proportional to their products. The mean of entries
-   / products over the draws therefore estimates nnz(C) / products. */
+/* Rows of C that contain evenly spaced products, so that a row is drawn in proportion to
+   its products. The mean of entries / products over the draws therefore estimates nnz(C)
+   / products. */
 typedef struct sample {
     hy_context *ctx;
     const hybrid_csr *A, *B;
     const hy_profile *profile;
     int draws;
     int64_t drawn[SAMPLES]; /* rows in ascending order, with repetitions */
-    int count;              /* distinct rows */
+    int count;              /* number of distinct rows */
     int64_t row[SAMPLES];
-    int weight[SAMPLES];        /* how often the row was drawn */
-    int64_t first[SAMPLES + 1]; /* first share of each row among the shares of all rows */
-    column_set empty[SAMPLES];  /* an empty set for each row */
-    int64_t columns[SAMPLES];   /* columns inserted by all workers */
+    int weight[SAMPLES];        /* how often each distinct row was drawn */
+    int64_t first[SAMPLES + 1]; /* number of the first share of each distinct row, counted
+                                   over the shares of all of them */
+    column_set empty[SAMPLES];  /* an empty set of the right size for each distinct row */
+    int64_t columns[SAMPLES];   /* number of columns inserted by all workers, for each
+                                   distinct row */
     double density[SAMPLES];
 } sample;
 
-/* Returns the i with sums[i] <= at < sums[i + 1], for 0 <= i < count. */
+/* Returns the i with sums[i] <= at < sums[i + 1] and 0 <= i < count, which must exist. */
 static int64_t holder_of(const int64_t *sums, int64_t count, int64_t at)
 {
     int64_t low = 0, high = count;
@@ -90,8 +96,8 @@ static hybrid_status draw_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Draws the rows at `draws` evenly spaced scalar products. Sets *cost to the products of
-   the distinct rows. */
+/* Draws the rows that contain `draws` evenly spaced scalar products. Sets *cost to the
+   number of products of the distinct rows. */
 static hybrid_status draw(sample *s, int draws, int64_t *cost)
 {
     s->draws        = draws;
@@ -118,8 +124,8 @@ static int is_full(const column_set *set)
     return set->count > set->mask / 4 * 3;
 }
 
-/* Stores `col` at an empty place and returns 1. If another worker took the place, returns
-   0 and sets *found to the column found. */
+/* Stores `col` at place `at`, which was empty, and returns 1. If another worker took the
+   place, returns 0 and sets *found to the column there. */
 static int put(column_set *set, uint32_t at, int32_t col, int32_t *found)
 {
     if (!set->shared)
@@ -142,7 +148,7 @@ static void insert(column_set *set, int32_t col)
         if ((found == -1 && put(set, at, col, &found)) || found == col)
             return;
     }
-    /* Marks the set as full, even if other workers filled it. */
+    /* every place was tried: marks the set as full, even if other workers filled it */
     set->count = (int64_t)set->mask + 1;
 }
 
@@ -172,7 +178,8 @@ static void clear(column_set *set, int32_t *table)
     memset(table, -1, ((size_t)set->mask + 1) * sizeof *table);
 }
 
-/* Inserts the columns that entries [begin, end) of A bring. Returns how many were new. */
+/* Inserts the columns of the rows of B that entries [begin, end) of A select. Returns how
+   many were new. */
 static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, column_set set)
 {
     const hybrid_csr *A = s->A, *B = s->B;
@@ -187,8 +194,9 @@ static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, colum
     return set.count;
 }
 
-/* Computes the density of row k. A row that was too costly to count, or that overflowed
-   the table, is assumed to have as many entries as its bound. */
+/* Computes the density of distinct row k, entries / products. A row that had too many
+   products to be counted, or that overflowed the table, is assumed to have as many
+   entries as its bound. */
 static void note_density(sample *s, int k)
 {
     const int64_t bound = bound_of(s, k);
@@ -214,7 +222,8 @@ static int shares_of(const sample *s, int64_t row)
     return (int)(shares < entries ? shares : entries);
 }
 
-/* Divides all rows into shares and allocates tables for rows with several shares. */
+/* Divides all distinct rows into shares and allocates tables for rows with several
+   shares. */
 static hybrid_status share_out(sample *s, int32_t **tables)
 {
     int64_t places = 0;
@@ -264,7 +273,7 @@ static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Counts all sampled rows. `cost` is the number of products in them. */
+/* Counts all distinct rows. `cost` is the number of their products. */
 static hybrid_status count_samples(sample *s, int64_t cost)
 {
     hybrid_status status;
@@ -300,8 +309,9 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
     return HYBRID_OK;
 }
 
-/* Returns the number of products that may be counted: at least `cost` or a fraction of
-   all products, but no more than knowing the size of C can save. */
+/* Returns how many products may be counted: `cost` or 1/COUNTED_PART of all products,
+   whichever is more, but no more than knowing the size of C can save (BOUND_PART), and at
+   least MIN_COST. */
 static int64_t worth(const hy_profile *p, int64_t cost)
 {
     const int64_t max = hy_max(cost, p->products[p->rows] / COUNTED_PART);
@@ -309,8 +319,9 @@ static int64_t worth(const hy_profile *p, int64_t cost)
     return hy_max(hy_min(max, p->bound[p->rows] / BOUND_PART), MIN_COST);
 }
 
-/* Few rows suffice if they are alike. If even the first sample would cost more than a
-   better estimate can save, C is assumed to be as large as its bound. */
+/* Draws more rows until they are alike or SAMPLES are drawn, because few rows suffice if
+   they are alike. If even the first sample would cost more than a better estimate can
+   save, C is assumed to be as large as its bound. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                 const hy_profile *profile, double *ratio)
 {

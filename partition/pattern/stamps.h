@@ -1,5 +1,6 @@
 /* partition/pattern/stamps.h - counts the rows of B or X that a growing chunk touches,
-   one row of A at a time. */
+   one row of A at a time. A row of B or X has a stamp, the number of the last chunk that
+   touched it. */
 #ifndef HY_STAMPS_H
 #define HY_STAMPS_H
 
@@ -8,8 +9,8 @@
 typedef struct hy_stamps {
     hy_context       *ctx;
     const hybrid_csr *A, *B; /* B is NULL if the rows of X are counted */
-    int64_t          *last;  /* A->cols elements: last chunk that touched the row, or
-                                -1 */
+    int64_t          *last;  /* A->cols elements: stamp of each row of B or X; -1 if no
+                                chunk touched it */
 } hy_stamps;
 
 /* Number of touched rows of B or X, and of the entries in those of B. */

@@ -1,5 +1,5 @@
-/* partition/pattern/tiles.c - estimates how well neighbouring rows share their
-   columns. */
+/* partition/pattern/tiles.c - estimates tile_fill: how well the rows of a row panel (16
+   rows) share their columns. */
 #include "partition/pattern/inspect.h"
 #include "partition/format/panel.h"
 
@@ -8,15 +8,16 @@
 
 enum {
     SAMPLES        = 64,      /* maximum row panels sampled, evenly spaced */
-    MIN_COUNT      = 8,       /* minimum row panels sampled */
-    COLUMNS        = 1 << 13, /* maximum columns read in all panels */
-    COLUMN_ENTRIES = 256,     /* entries of A for each column read */
-    PANEL_COLUMNS  = 1 << 9,  /* maximum columns read of a panel, from the left */
-    PIECE          = 1 << 8,  /* columns that one worker reads at a time, about 5 us */
-    FINE           = 4        /* number of pieces that justifies waking a worker */
+    MIN_COUNT      = 8,       /* minimum row panels sampled, unless A has fewer */
+    COLUMNS        = 1 << 13, /* target for the maximum of columns read in all panels */
+    COLUMN_ENTRIES = 256,     /* minimum entries of A for each column read, except for the
+                                 MIN_COUNT panels */
+    PANEL_COLUMNS = 1 << 9,   /* maximum columns read of a panel, from the left */
+    PIECE         = 1 << 8,   /* columns that one worker reads at a time, about 5 us */
+    FINE          = 4         /* a worker is woken for every FINE pieces */
 };
 
-/* Seconds to find the next column of a panel, measured. */
+/* Seconds in which a core finds the next column of a panel, measured. */
 static const double COLUMN_S = 36e-9;
 
 typedef struct sample {

@@ -14,7 +14,8 @@ enum {
     MARK_ENTRIES = 1 << 16, /* entries that one worker marks at a time */
     WORDS        = 1 << 9,  /* words of the bitmap that one worker processes at a time */
     COUNT_WORDS  = 1 << 16, /* words counted between checks for cancellation */
-    OWN_WORDS    = 1 << 17  /* maximum words of a worker's private bitmap */
+    OWN_WORDS    = 1 << 17  /* maximum words of the bitmap for which each worker has a
+                               private copy */
 };
 
 /* Range of columns with entries, inclusive. Updated atomically. */
@@ -46,12 +47,12 @@ static hybrid_status span_rows(void *arg, int part, int64_t begin, int64_t end)
 typedef struct marking {
     const hy_touched *touched;
     const int32_t *col;
-    uint64_t *own; /* private bitmap of each part of the loop */
+    uint64_t *own; /* a private bitmap for each part of the loop, merged later */
     int parts;
 } marking;
 
-/* Marks columns in the shared bitmap. Most bits are set already, so the word is read
-   before it is written. */
+/* Marks columns in the bitmap that workers share. Most bits are set already, so a word is
+   read before it is written. */
 static hybrid_status mark_shared(void *arg, int part, int64_t begin, int64_t end)
 {
     const marking *m    = arg;
@@ -240,7 +241,8 @@ renumber(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
 }
 
 #if defined(__x86_64__)
-/* Without this target the compiler calls a function to count bits. */
+/* Compiled for this target, counting bits takes one instruction; otherwise the compiler
+   calls a function. */
 __attribute__((target("popcnt"))) static void
 renumber_popcnt(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
 {

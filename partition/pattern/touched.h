@@ -1,8 +1,8 @@
 /* partition/pattern/touched.h - numbers the columns, or the rows, of A that have entries.
 
-   A bitmap marks them. The count of marks before each word of the bitmap turns an index
-   into its new number with two loads and one population count. The order of indices is
-   kept. */
+   A bitmap has a bit for each index, set if the row or column has entries. The number of
+   set bits before each word of the bitmap turns an index into its new number with two
+   loads and one count of bits. The order of indices is kept. */
 #ifndef HY_TOUCHED_H
 #define HY_TOUCHED_H
 
@@ -12,9 +12,10 @@ typedef struct hy_touched {
     int64_t first; /* index of bit 0; a multiple of 64 */
     int64_t words;
     uint64_t *bits;
-    int32_t *before; /* number of marks before each word */
+    int32_t *before; /* number of set bits before each word */
     int64_t count;
-    int32_t *rows; /* marked indices, ascending; NULL if empty or not asked for */
+    int32_t *rows; /* indices of the set bits, ascending; NULL if there are none or the
+                      list was not asked for */
 } hy_touched;
 
 /* Finds the columns that have entries in rows [begin, end) of A, in parallel. The caller
@@ -23,15 +24,16 @@ hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begi
                               int64_t end, hy_touched *out);
 
 /* hy_touched_cols() and hy_touched_rows() find all columns, or all rows, of A that have
-   entries, and count them; there must be fewer than 2^31. hy_touched_list() adds the
-   list. All run in parallel. The caller frees the result, also after a failure. */
+   entries, and count them; there must be fewer than 2^31. hy_touched_list() adds the list
+   `rows` of their indices. All run in parallel. The caller frees the result, also after a
+   failure. */
 hybrid_status hy_touched_cols(hy_context *ctx, const hybrid_csr *A, hy_touched *out);
 hybrid_status hy_touched_rows(hy_context *ctx, const hybrid_csr *A, hy_touched *out);
 hybrid_status hy_touched_list(hy_context *ctx, hy_touched *touched);
 
 void hy_touched_free(hy_context *ctx, hy_touched *touched);
 
-/* Returns the new number of a column that is marked. */
+/* Returns the new number of a column that has entries. */
 static inline __attribute__((always_inline)) int32_t
 hy_renumbered(const hy_touched *t, int32_t col)
 {
@@ -40,7 +42,7 @@ hy_renumbered(const hy_touched *t, int32_t col)
     return t->before[bit / 64] + __builtin_popcountll(below);
 }
 
-/* Renumbers `count` columns. */
+/* Sets out[i] to the new number of column col[i], for `count` columns. */
 void hy_renumber(const hy_touched *touched, const int32_t *col, int64_t count,
                  int32_t *out);
 

@@ -4,10 +4,11 @@
    for a ring, is the first row that this chunk and all later ones still need.
 
    Columns ascend within a row, so the last entry of a row suffices, but reading it costs
-   a cache line. For SpGEMM the profile has the ends of blocks of rows, because all of A
-   was read for it. Otherwise rows are shared out evenly among the workers, whatever the
-   chunks are. No more rows of a chunk are read once it needs nearly all of B or X: it
-   then waits for all. A ring of rows needs exact ranges, which come from extents.h. */
+   a cache line. For SpGEMM the profile has the ends of blocks of HY_ENDS_ROWS rows,
+   because all of A was read for it. Otherwise rows are shared out evenly among the
+   workers, whatever the chunks are. No more rows of a chunk are read once it needs nearly
+   all of B or X: it then waits for all. A ring of rows needs exact ranges, which come
+   from extents.h. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
@@ -15,10 +16,10 @@
 
 enum {
     ROWS       = 1 << 13, /* rows that one worker takes at a time */
-    ROWS_KNOWN = 1 << 19, /* rows that one worker takes at a time if block ends are
+    ROWS_KNOWN = 1 << 19, /* rows that one worker takes at a time if hy_profile.ends is
                              known */
-    CHUNKS = 1 << 6,      /* chunks that one worker takes at a time if extents are
-                             known */
+    CHUNKS = 1 << 6,      /* chunks that one worker takes at a time if extents (extents.h)
+                             are known */
     NEARLY_ALL = 32
 };
 
@@ -27,7 +28,8 @@ typedef struct needing {
     const int64_t *ends; /* ends of blocks of rows (hy_profile.ends); NULL if not known */
     hy_chunk *chunks;    /* chunks of the first column block */
     int64_t count;
-    int64_t enough; /* a chunk that needs this many rows needs all */
+    int64_t enough; /* a chunk that needs at least this many rows of B or X is made to
+                       need all */
 } needing;
 
 static int64_t chunk_of(const needing *n, int64_t row)
@@ -50,13 +52,15 @@ static int64_t end_of_row(const hybrid_csr *A, int64_t row)
     return stop > hy_offset(A, row) ? (int64_t)hy_cols(A)[stop - 1] + 1 : 0;
 }
 
-/* Returns 1 if a block of known end begins at `row` and lies within [row, end). */
+/* Returns 1 if a block of HY_ENDS_ROWS rows begins at `row`, lies within [row, end), and
+   has a known end. */
 static int is_known_block(const needing *n, int64_t row, int64_t end)
 {
     return n->ends && row % HY_ENDS_ROWS == 0 && end - row >= HY_ENDS_ROWS;
 }
 
-/* Returns the maximum of `needs` and the needs of rows [begin, end) of a chunk. */
+/* Returns the maximum of `needs` and the needs of rows [begin, end) of A; it may stop
+   once the result is at least n->enough. */
 static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t end)
 {
     for (int64_t i = begin; i < end && needs < n->enough;) {
@@ -138,7 +142,8 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
     banding b = {extents, chunks};
 
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, count, CHUNKS, set_band, &b));
-    for (int64_t c = count - 1; c > 0; c--) /* later chunks need it, too */
+    for (int64_t c = count - 1; c > 0; c--) /* makes `first` hold for all later chunks,
+                                               too */
         if (chunks[c].first < chunks[c - 1].first)
             chunks[c - 1].first = chunks[c].first;
     return HYBRID_OK;
