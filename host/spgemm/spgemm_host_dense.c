@@ -24,7 +24,9 @@
 enum {
     SHORT = 12, /* rows with at most this many entries in a term, on average, are
                    expanded: their products are listed first */
-    FLAT = 512  /* maximum products of a row that is expanded */
+    FEW = 16,  /* minimum products of a row that is expanded: a shorter row would wait for
+                  its own stores */
+    FLAT = 512 /* maximum products of a row that is expanded */
 };
 
 /* The window of one row, or of up to four. `mark` has a multiple of 64 bytes. */
