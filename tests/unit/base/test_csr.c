@@ -181,6 +181,47 @@ static void broken_rules_are_named(void **state)
     assert_check(&good, HYBRID_OK, "");
 }
 
+/* Returns the first row that breaks a rule of columns, looking at each entry; -1 if none
+ * does. */
+static int64_t first_bad_row(const hybrid_csr *A)
+{
+    const int64_t *ptr = A->row_ptr;
+    const int32_t *col = A->col;
+
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = ptr[i]; k < ptr[i + 1]; k++)
+            if (col[k] < 0 || col[k] >= A->cols || (k > ptr[i] && col[k] <= col[k - 1]))
+                return i;
+    return -1;
+}
+
+/* One entry is changed at a time, at the ends of rows and of pieces of the loop too. */
+static void each_change_is_judged_like_entry_by_entry(void **state)
+{
+    static const int32_t columns[] = {-1, 0, 1, 298, 299, 300, INT32_MAX, INT32_MIN};
+    hybrid_csr A                   = random_csr(9000, 300, 3, HYBRID_F32);
+    int32_t *col                   = A.col;
+    int bad                        = 0;
+
+    (void)state;
+    for (int64_t k = 0; k < A.nnz; k += k % 4096 < 40 ? 1 : 397)
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            const int32_t before = col[k];
+            char row[32];
+            col[k]               = columns[c];
+            const int64_t wanted = first_bad_row(&A);
+            hy_message_clear(&ctx->message);
+            assert_int_equal(hy_csr_check(ctx, &A, "A"),
+                             wanted < 0 ? HYBRID_OK : HYBRID_BAD_MATRIX);
+            snprintf(row, sizeof row, "A: row %lld,", (long long)wanted);
+            assert_true(wanted < 0 || strncmp(ctx->message.text, row, strlen(row)) == 0);
+            bad += wanted >= 0;
+            col[k] = before;
+        }
+    assert_true(bad > 100);
+    hy_csr_free(ctx, &A);
+}
+
 static void the_first_of_many_bad_rows_is_named(void **state)
 {
     hybrid_csr A       = random_csr(50000, 300, 6, HYBRID_F32);
@@ -371,6 +412,7 @@ int main(void)
         TEST(header_is_checked_without_the_arrays),
         TEST(empty_matrices_are_fine),
         TEST(broken_rules_are_named),
+        TEST(each_change_is_judged_like_entry_by_entry),
         TEST(the_first_of_many_bad_rows_is_named),
         TEST(prefix_sums_are_sums),
         TEST(small_transpose_by_hand),
