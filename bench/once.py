@@ -22,7 +22,6 @@ computes when the call has ended, for up to S seconds. "busy_calls" counts calls
 import argparse
 import collections
 import datetime
-import importlib
 import json
 import math
 import os
@@ -76,14 +75,7 @@ class Other(real_peers.Ours):
 def present(args):
     """Return ours, SciPy, each other peer that is installed, and another build."""
     found = [real_peers.Ours(args.engine, library.Library(args.library), args)]
-    real_peers.find_mkl()
-    for name in args.peers.split(","):
-        try:
-            for module in PEERS[name].modules:
-                importlib.import_module(module)
-            found.append(PEERS[name]())
-        except Exception as error:
-            print(f"{name} left out: {error}", file=sys.stderr)
+    found += real_peers.installed(args.peers, PEERS)
     if args.other:
         found.append(Other(args.engine, library.Library(args.other), args))
     return found

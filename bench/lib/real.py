@@ -14,7 +14,6 @@ import argparse
 import ctypes
 import datetime
 import gc
-import importlib
 import itertools
 import json
 import os
@@ -26,7 +25,7 @@ import numpy as np
 
 import library
 from real_check import LARGE, ascend, csr_arrays, nbytes, same_dense, same_product
-from real_peers import PEERS, Ours, Problem, SciPy, find_mkl
+from real_peers import PEERS, Ours, Problem, SciPy, installed
 from real_table import show_table, who_of
 
 COLUMNS = {"spmm1": 1, "spmm8": 8, "spmm64": 64, "spgemm": None}
@@ -50,15 +49,7 @@ def present(args):
         found += [Ours("host", lib, args), Ours("cuda", lib, args)]
     else:
         print(f"no GPU: {found[0].e.device}", file=sys.stderr)
-    find_mkl()
-    for name in args.peers.split(","):
-        try:
-            for module in PEERS[name].modules:
-                importlib.import_module(module)
-            found.append(PEERS[name]())
-        except Exception as error:
-            print(f"{name} left out: {error}", file=sys.stderr)
-    return found
+    return found + installed(args.peers)
 
 
 # ---- times ---------------------------------------------------------------------------------

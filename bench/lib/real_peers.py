@@ -1,5 +1,6 @@
 """bench/lib/real_peers.py - matrices from files, and the programs that bench/lib/real.py times."""
 import glob
+import importlib
 import lzma
 import os
 import re
@@ -145,3 +146,17 @@ def find_mkl():
     found = sorted(glob.glob(os.path.join(sys.prefix, "lib", "libmkl_rt.so*")))
     if found:
         os.environ.setdefault("MKL_RT", found[-1])
+
+
+def installed(names, known=PEERS):
+    """Returns peers by name; one that cannot be imported is named on stderr and left out."""
+    find_mkl()
+    found = []
+    for name in names.split(","):
+        try:
+            for module in known[name].modules:
+                importlib.import_module(module)
+            found.append(known[name]())
+        except Exception as error:
+            print(f"{name} left out: {error}", file=sys.stderr)
+    return found
