@@ -141,8 +141,7 @@ static const window_loops *loops_for(const hy_seat *seat)
     return &loops[hy_target_best()][seat->type == HYBRID_F64];
 }
 
-/* ---- the window ---------------------------------------------------------------------
- */
+/* ---- the window -------------------------------------------------------------------- */
 
 static void clear_window(hybrid_type type, void *acc, size_t bytes)
 {
@@ -211,8 +210,7 @@ hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
     return HYBRID_OK;
 }
 
-/* ---- spgemm.host.dense ----------------------------------------------------------------
- */
+/* ---- spgemm.host.dense ------------------------------------------------------------ */
 
 enum { WINDOW_BYTES = 64 << 20 };
 

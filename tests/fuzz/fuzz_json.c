@@ -14,42 +14,36 @@
 static hy_context *ctx;
 static int good, bad;
 
-static void must(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "%s: %s\n", what, ctx->message.text);
-        abort();
-    }
-}
-
 static void check_array(const hy_raw_array *array, const hy_input *input)
 {
-    must(array->length > 0 && array->name >= input->text &&
-             array->name + array->length <= input->text + input->bytes,
-         "a name is not in the text");
+    io_must(ctx,
+            array->length > 0 && array->name >= input->text &&
+                array->name + array->length <= input->text + input->bytes,
+            "a name is not in the text");
     char *name = malloc(array->length);
-    must(name != NULL, "no memory");
+    io_must(ctx, name != NULL, "no memory");
     const size_t length = hy_json_string_decode(array->name, array->length, name);
-    must(length > 0 && length <= array->length, "a decoded name is longer");
-    must(!memchr(name, 0, length), "a name holds a zero");
+    io_must(ctx, length > 0 && length <= array->length, "a decoded name is longer");
+    io_must(ctx, !memchr(name, 0, length), "a name holds a zero");
     free(name);
-    must(array->offset >= 0 && array->offset <= INT64_MAX / 2, "odd offset");
+    io_must(ctx, array->offset >= 0 && array->offset <= INT64_MAX / 2, "odd offset");
 }
 
 static void check(const hy_raw_header *h, const hy_input *input)
 {
-    must(h->version == 1 && h->rows >= 0 && h->cols >= 0 && h->nnz >= 0, "odd sizes");
-    must(h->type == 1 || h->type == 2, "odd type");
+    io_must(ctx, h->version == 1 && h->rows >= 0 && h->cols >= 0 && h->nnz >= 0,
+            "odd sizes");
+    io_must(ctx, h->type == 1 || h->type == 2, "odd type");
     check_array(&h->values, input);
     if (h->sparse) {
         check_array(&h->row_ptr, input);
         check_array(&h->col, input);
-        must(h->nnz <= INT64_MAX / 16 && h->rows < INT64_MAX / 16, "too large");
+        io_must(ctx, h->nnz <= INT64_MAX / 16 && h->rows < INT64_MAX / 16, "too large");
     } else {
         const int64_t lines = h->order == 1 ? h->rows : h->cols;
-        must(h->order == 1 || h->order == 2, "odd order");
-        must(h->ld >= (h->order == 1 ? h->cols : h->rows), "short lines");
-        must(lines == 0 || h->ld <= INT64_MAX / 16 / lines, "too large");
+        io_must(ctx, h->order == 1 || h->order == 2, "odd order");
+        io_must(ctx, h->ld >= (h->order == 1 ? h->cols : h->rows), "short lines");
+        io_must(ctx, lines == 0 || h->ld <= INT64_MAX / 16 / lines, "too large");
     }
 }
 
@@ -70,8 +64,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
         check(&header, &input);
         good++;
     } else {
-        must(status == HYBRID_BAD_FILE, "unexpected status");
-        must(strncmp(ctx->message.text, "fuzz:", 5) == 0, "no sentence");
+        io_must(ctx, status == HYBRID_BAD_FILE, "unexpected status");
+        io_must(ctx, strncmp(ctx->message.text, "fuzz:", 5) == 0, "no sentence");
         hy_message_clear(&ctx->message);
         bad++;
     }
@@ -83,7 +77,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
 int main(int argc, char **argv)
 {
     io_mutate(".json", argc > 1 ? atoi(argv[1]) : 20000, LLVMFuzzerTestOneInput);
-    must(good > 0 && bad > 0, "mutations are all alike");
+    io_must(ctx, good > 0 && bad > 0, "mutations are all alike");
     io_close(ctx);
     return 0;
 }

@@ -15,18 +15,11 @@
 
 static hy_context *ctx;
 
-static void must(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "%s: %s\n", what, ctx->message.text);
-        abort();
-    }
-}
-
 static void check_status(hybrid_status status)
 {
-    must(status == HYBRID_BAD_FILE || status == HYBRID_NO_MEMORY, "unexpected status");
-    must(ctx->message.text[0] != 0, "no sentence");
+    io_must(ctx, status == HYBRID_BAD_FILE || status == HYBRID_NO_MEMORY,
+            "unexpected status");
+    io_must(ctx, ctx->message.text[0] != 0, "no sentence");
     hy_message_clear(&ctx->message);
 }
 
@@ -50,21 +43,23 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
         open_context();
     const hybrid_status sparse = hy_read_mtx_memory(ctx, "fuzz", data, bytes, type, &A);
     if (sparse == HYBRID_OK) {
-        must(hy_csr_check(ctx, &A, "A") == HYBRID_OK, "a matrix that breaks the rules");
+        io_must(ctx, hy_csr_check(ctx, &A, "A") == HYBRID_OK,
+                "a matrix that breaks the rules");
         hy_csr_free(ctx, &A);
     } else {
-        must(A.rows == -1, "a failed call touched its result");
+        io_must(ctx, A.rows == -1, "a failed call touched its result");
         check_status(sparse);
     }
     const hybrid_status dense = hy_read_dense_memory(ctx, "fuzz", data, bytes, type, &X);
     if (dense == HYBRID_OK) {
-        must(X.rows >= 0 && X.cols >= 0 && X.type == type, "a dense matrix that is none");
+        io_must(ctx, X.rows >= 0 && X.cols >= 0 && X.type == type,
+                "a dense matrix that is none");
         hy_results_release(ctx, X.data);
     } else {
-        must(X.rows == -1, "a failed call touched its result");
+        io_must(ctx, X.rows == -1, "a failed call touched its result");
         check_status(dense);
     }
-    must(sparse != HYBRID_OK || dense != HYBRID_OK, "both sparse and dense");
+    io_must(ctx, sparse != HYBRID_OK || dense != HYBRID_OK, "both sparse and dense");
     return 0;
 }
 

@@ -12,22 +12,14 @@
 
 static hy_context *ctx;
 
-static void must(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "%s: %s\n", what, ctx->message.text);
-        abort();
-    }
-}
-
 /* Reads every value, so that a sanitizer notices missing ones. */
 static void check_values(const hybrid_dense *X, size_t bytes)
 {
     const int64_t count = X->rows * X->cols;
     volatile float sum  = 0;
 
-    must(X->rows >= 0 && X->cols >= 0 && (size_t)count <= bytes,
-         "more values than bytes");
+    io_must(ctx, X->rows >= 0 && X->cols >= 0 && (size_t)count <= bytes,
+            "more values than bytes");
     for (int64_t i = 0; i < count; i++)
         sum = sum + ((const float *)X->data)[i];
 }
@@ -47,10 +39,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
         check_values(&X, bytes);
         hy_results_release(ctx, X.data);
     } else {
-        must(status == HYBRID_BAD_FILE || status == HYBRID_NO_MEMORY,
-             "unexpected status");
-        must(ctx->message.text[0] != 0 && X.rows == -1,
-             "no sentence, or a touched result");
+        io_must(ctx, status == HYBRID_BAD_FILE || status == HYBRID_NO_MEMORY,
+                "unexpected status");
+        io_must(ctx, ctx->message.text[0] != 0 && X.rows == -1,
+                "no sentence, or a touched result");
         hy_message_clear(&ctx->message);
     }
     return 0;

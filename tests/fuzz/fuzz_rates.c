@@ -15,24 +15,18 @@
 static hy_context *ctx;
 static int good, bad;
 
-static void must(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "%s: %s\n", what, ctx->message.text);
-        abort();
-    }
-}
-
 static void check(const hy_rates_file *file)
 {
-    must(file->count > 0 && file->count <= HY_RATES_DEVICES, "odd number of devices");
+    io_must(ctx, file->count > 0 && file->count <= HY_RATES_DEVICES,
+            "odd number of devices");
     for (int i = 0; i < file->count; i++) {
         const hy_rates_of_device *d = &file->of[i];
-        must(strlen(d->device) > 0 && strlen(d->device) < sizeof d->device, "no name");
-        must(strlen(d->speeds.date) == 10, "no date");
-        must(isfinite(d->speeds.mem_Bps) && d->speeds.mem_Bps >= 0, "odd speed");
-        must(isfinite(d->speeds.merge_factor) && d->speeds.merge_factor >= 0,
-             "odd factor");
+        io_must(ctx, strlen(d->device) > 0 && strlen(d->device) < sizeof d->device,
+                "no name");
+        io_must(ctx, strlen(d->speeds.date) == 10, "no date");
+        io_must(ctx, isfinite(d->speeds.mem_Bps) && d->speeds.mem_Bps >= 0, "odd speed");
+        io_must(ctx, isfinite(d->speeds.merge_factor) && d->speeds.merge_factor >= 0,
+                "odd factor");
     }
 }
 
@@ -54,8 +48,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
         check(&file);
         good++;
     } else {
-        must(status == HYBRID_BAD_FILE, "unexpected status");
-        must(strncmp(ctx->message.text, "fuzz:", 5) == 0, "no sentence");
+        io_must(ctx, status == HYBRID_BAD_FILE, "unexpected status");
+        io_must(ctx, strncmp(ctx->message.text, "fuzz:", 5) == 0, "no sentence");
         hy_message_clear(&ctx->message);
         bad++;
     }
@@ -67,7 +61,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
 int main(int argc, char **argv)
 {
     io_mutate(".rates", argc > 1 ? atoi(argv[1]) : 4000, LLVMFuzzerTestOneInput);
-    must(good > 0 && bad > 0, "mutations are all alike");
+    io_must(ctx, good > 0 && bad > 0, "mutations are all alike");
     io_close(ctx);
     return 0;
 }

@@ -248,3 +248,11 @@ void io_mutate(const char *part, int rounds,
         free(names[i]);
     }
 }
+
+void io_must(const hy_context *ctx, int condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "%s: %s\n", what, ctx->message.text);
+    abort();
+}

@@ -37,4 +37,8 @@ int io_group_remove(void **state); /* io_remove_temp() as the closing fixture of
 void io_mutate(const char *part, int rounds,
                int (*fn)(const unsigned char *data, size_t bytes));
 
+/* Aborts the program, after printing `what` and the message of the context, unless the
+   condition holds. */
+void io_must(const hy_context *ctx, int condition, const char *what);
+
 #endif /* IO_FIXTURE_H */
