@@ -527,8 +527,7 @@ typedef struct hybrid_report {
     int64_t other_h2d_bytes; /**< predicted_h2d_bytes for the other `gathered`; -1 = unknown */
     int     gathered;        /**< 1 if chunks bring the rows of B or X that they need, else 0 */
     int     reused_pattern;  /**< 1 if C's row sizes were known from an earlier run, else 0 */
-    int64_t resident_chunks; /**< number of leading chunks whose rows of A are cached */
-    int64_t resident_bytes;  /**< device memory reserved for cached rows of A */
+    int64_t resident_chunks, resident_bytes; /**< leading chunks with cached A; room for it */
     int64_t host_chunks, host_products; /**< chunks and products that the CPU computed */
     double  host_s;          /**< busy time of the CPU for host_chunks, not in multiply_s */
     hybrid_use use[HYBRID_RESOURCES]; /**< use of each hybrid_resource */
@@ -536,11 +535,12 @@ typedef struct hybrid_report {
     int     rates_measured;  /**< 1 if all rates in use were measured, 0 if some are built in */
     int64_t predicted_nnz_out, predicted_result_bytes; /**< entries and bytes, as planned */
     int64_t pattern_bytes;   /**< bytes of patterns that planning copied from a device */
+    int64_t pooled_bytes;    /**< host memory of freed results, kept for results to come */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES,      \
-      0, 0, 0, 0 } /**< empty report */
+      0, 0, 0, 0, 0 } /**< empty report */
 /** Reports what `plan` will do, or its last run. Example:
 
         hybrid_report report = HYBRID_REPORT_INIT;

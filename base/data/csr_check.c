@@ -4,9 +4,10 @@
 #include "base/threads/pool.h"
 
 enum {
-    CHECK_GRAIN   = 1 << 12, /* rows in a piece of a parallel loop */
-    OFFSETS_GRAIN = 1 << 12,
-    OFFSETS_FINE  = 8 /* pieces of the loop over offsets for which one worker is woken */
+    CHECK_ROWS    = 1 << 12, /* maximum rows in a piece of the loop over all rules */
+    CHECK_ENTRIES = 1 << 14, /* target for the entries in such a piece: about 3 us */
+    OFFSETS_GRAIN = 1 << 12, /* rows in a piece of the loop over offsets */
+    FINE          = 8        /* pieces of a loop for which one worker is woken */
 };
 
 static const int64_t MOST = INT64_MAX / 16; /* maximum elements of an array, so that their
@@ -151,7 +152,7 @@ hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A, const c
     falling f = {A, 0, INT64_MAX};
 
     HY_TRY(check_ends(ctx, A, name));
-    HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, OFFSETS_FINE,
+    HY_TRY(hy_pool_for_fine(ctx->pool, HY_PLAN, 0, A->rows, OFFSETS_GRAIN, FINE,
                             find_falling, &f));
     if (!f.found)
         return HYBRID_OK;
@@ -245,6 +246,17 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
+/* Checks rows in parallel, in pieces of about the same number of entries. */
+static hybrid_status check_all_rows(hy_context *ctx, checking *c)
+{
+    const double mean = (double)c->A->nnz / (double)hy_max(c->A->rows, 1);
+    const int64_t grain =
+        1 + (int64_t)(CHECK_ENTRIES / (mean + CHECK_ENTRIES / CHECK_ROWS));
+
+    return hy_pool_for_fine(ctx->pool, HY_COMPUTE, 0, c->A->rows, grain, FINE, check_rows,
+                            c);
+}
+
 /* Fails with a sentence about the error in row i of A, which the sentence calls row
    `row`. */
 static hybrid_status report(hy_context *ctx, const hybrid_csr *A, const char *name,
@@ -274,7 +286,7 @@ hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *nam
 
     HY_TRY(hy_csr_check_header(ctx, A, name));
     HY_TRY(check_ends(ctx, A, name));
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, CHECK_GRAIN, check_rows, &c));
+    HY_TRY(check_all_rows(ctx, &c));
     return c.first == INT64_MAX ? HYBRID_OK : report(ctx, A, name, c.first, c.first);
 }
 
@@ -283,7 +295,7 @@ hybrid_status hy_csr_check_rows(hy_context *ctx, const hybrid_csr *A, const char
 {
     checking c = {A, INT64_MAX};
 
-    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, A->rows, CHECK_GRAIN, check_rows, &c));
+    HY_TRY(check_all_rows(ctx, &c));
     if (c.first == INT64_MAX)
         return HYBRID_OK;
     return report(ctx, A, name, c.first, listed ? listed[c.first] : first + c.first);

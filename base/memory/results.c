@@ -19,8 +19,9 @@
 #include "base/memory/shortage.h"
 
 enum {
-    WASTE       = 4, /* results below 1/4 of a pooled mapping do not use it */
-    POOLED_MOST = 32 /* maximum pooled mappings; the oldest are unmapped first */
+    WASTE        = 4,  /* results below 1/4 of a pooled mapping do not use it */
+    POOLED_MOST  = 32, /* maximum pooled mappings; the oldest are unmapped first */
+    POOLED_SHARE = 2   /* pooled mappings take at most 1/POOLED_SHARE of the cap */
 };
 
 /* How far a mapping has been used, in bytes from its start. */
@@ -140,14 +141,16 @@ static void give_back(hy_context *ctx, mapping *m)
     m->now = m->before;
 }
 
-/* Unmaps all pooled mappings but the `most` that were released last. */
-static void keep_only(hy_context *ctx, int most)
+/* Unmaps all pooled mappings but those that were released last: at most `most` mappings,
+   with at most `bytes` bytes of present pages. */
+static void keep_only(hy_context *ctx, int most, int64_t bytes)
 {
     mapping **link = &ctx->results->first;
 
     while (*link) {
         mapping *m = *link;
-        if (m->pooled && most-- <= 0) {
+        bytes -= m->pooled ? (int64_t)m->now.counted : 0;
+        if (m->pooled && (most-- <= 0 || bytes < 0)) {
             *link = m->next;
             unmap(ctx, ctx->results->device, m);
         } else {
@@ -315,6 +318,7 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used)
 int hy_results_release(hy_context *ctx, void *ptr)
 {
     hy_results *results = ctx->results;
+    const int64_t cap   = ctx->memory.meter.cap;
 
     if (!ptr)
         return 0;
@@ -325,13 +329,13 @@ int hy_results_release(hy_context *ctx, void *ptr)
         take_out(results, m);
         push(results, m);
         m->pooled = 1;
-        keep_only(ctx, POOLED_MOST);
+        keep_only(ctx, POOLED_MOST, cap > 0 ? cap / POOLED_SHARE : INT64_MAX);
     }
     pthread_mutex_unlock(&results->lock);
     return found;
 }
 
-int64_t hy_results_kept_bytes(hy_results *results)
+int64_t hy_results_pooled_bytes(hy_results *results)
 {
     int64_t bytes = 0;
 
@@ -345,7 +349,7 @@ int64_t hy_results_kept_bytes(hy_results *results)
 void hy_results_trim(hy_context *ctx)
 {
     pthread_mutex_lock(&ctx->results->lock);
-    keep_only(ctx, 0);
+    keep_only(ctx, 0, 0);
     pthread_mutex_unlock(&ctx->results->lock);
 }
 

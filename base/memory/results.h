@@ -71,12 +71,13 @@ int hy_results_pinned(const hy_span *span, size_t begin, size_t end);
    handed to the caller, and hy_results_release() finds it by its pointer. */
 void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
 
-/* Takes back a span that was reserved or handed out, and pools its mapping. Returns 1; 0
-   if ptr is NULL or not a result. */
+/* Takes back a span that was reserved or handed out, and pools its mapping. The mappings
+   that were released last stay pooled: at most 32, and at most half of the cap on host
+   memory. Returns 1; 0 if ptr is NULL or not a result. */
 int hy_results_release(hy_context *ctx, void *ptr);
 
 /* Bytes of pooled mappings on the host meter, which can be freed when memory is short. */
-int64_t hy_results_kept_bytes(hy_results *results);
+int64_t hy_results_pooled_bytes(hy_results *results);
 
 /* Unmaps all pooled mappings. */
 void hy_results_trim(hy_context *ctx);

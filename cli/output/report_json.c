@@ -122,6 +122,7 @@ static void put_report(cli_json *json, const hybrid_report *r)
     cli_json_int(json, "peak_device_bytes", r->peak_device_bytes);
     cli_json_int(json, "peak_pinned_bytes", r->peak_pinned_bytes);
     cli_json_int(json, "peak_host_bytes", r->peak_host_bytes);
+    cli_json_int(json, "pooled_bytes", r->pooled_bytes);
 }
 
 void cli_report_write(const cli_job *job, FILE *file)

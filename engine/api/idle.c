@@ -51,5 +51,5 @@ int64_t hy_idle_host_left(const hybrid_engine *engine)
     if (meter->cap == 0)
         return INT64_MAX;
     return hy_max(0, meter->cap - hy_meter_used(meter) +
-                         hy_results_kept_bytes(engine->ctx.results));
+                         hy_results_pooled_bytes(engine->ctx.results));
 }

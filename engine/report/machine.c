@@ -18,7 +18,7 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
     const hy_context *ctx      = &engine->ctx;
     const hy_meter *meter      = &ctx->memory.meter;
     const hy_backend *computes = engine->device ? engine->device : engine->host;
-    const int64_t pooled       = hy_results_kept_bytes(ctx->results);
+    const int64_t pooled       = hy_results_pooled_bytes(ctx->results);
     const hybrid_machine found = {
         .struct_size     = sizeof found,
         .processors      = (int)hy_max(1, sysconf(_SC_NPROCESSORS_ONLN)),

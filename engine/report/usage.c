@@ -5,6 +5,7 @@
 
 #include "base/threads/clock.h"
 #include "base/data/min_max.h"
+#include "base/memory/results.h"
 
 hy_beginning hy_usage_begin(const hybrid_engine *engine)
 {
@@ -137,4 +138,5 @@ void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends
     r->bound                  = bound_of(r, on_device, count);
     r->reference_s            = reference_s(r, reference, on_device);
     r->speedup_over_reference = r->reference_s / r->total_s;
+    r->pooled_bytes           = hy_results_pooled_bytes(engine->ctx.results);
 }

@@ -194,6 +194,7 @@ class Report(Structure):
         ("predicted_nnz_out", c_int64),
         ("predicted_result_bytes", c_int64),
         ("pattern_bytes", c_int64),
+        ("pooled_bytes", c_int64),
     ]
 
 

@@ -124,6 +124,8 @@ class Report:
         Prediction of the size of the result.
     pattern_bytes : int
         Offsets and columns in GPU memory that planning copied to the host.
+    pooled_bytes : int
+        Host memory of freed results, kept for results to come.
     """
 
     total_s: float = field(metadata=SECONDS)
@@ -167,6 +169,7 @@ class Report:
     predicted_nnz_out: int
     predicted_result_bytes: int = field(metadata=BYTES)
     pattern_bytes: int = field(metadata=BYTES)
+    pooled_bytes: int = field(metadata=BYTES)
 
     def __repr__(self) -> str:
         return (

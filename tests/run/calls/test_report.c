@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "engine/api/struct_size.h"
 #include "support/engines/host_engine.h"
@@ -64,6 +65,29 @@ static void one_shot_calls_have_one(void **state)
     hybrid_csr_free(engine, &C);
 }
 
+/* C is freed after each run, and Y is the caller's: only C's pages are pooled. */
+static void it_tells_the_pooled_memory(void **state)
+{
+    const double x[]     = {1, 10, 100};
+    hybrid_report report = HYBRID_REPORT_INIT;
+    double y[3];
+    hybrid_csr C;
+
+    (void)state;
+    hybrid_engine_trim(engine);
+    assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
+    assert_int_equal(hybrid_engine_report(engine, &report), HYBRID_OK);
+    assert_int_equal(report.pooled_bytes, 0);
+    hybrid_csr_free(engine, &C);
+    assert_int_equal(hybrid_spmv(engine, 1, &A, x, 0, y), HYBRID_OK);
+    assert_int_equal(hybrid_engine_report(engine, &report), HYBRID_OK);
+    assert_int_equal(report.pooled_bytes, 3 * sysconf(_SC_PAGESIZE));
+    hybrid_engine_trim(engine);
+    assert_int_equal(hybrid_spmv(engine, 1, &A, x, 0, y), HYBRID_OK);
+    assert_int_equal(hybrid_engine_report(engine, &report), HYBRID_OK);
+    assert_int_equal(report.pooled_bytes, 0);
+}
+
 static void who_asks_wrongly_is_refused(void **state)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -81,6 +105,7 @@ int main(void)
         cmocka_unit_test(there_is_none_before_a_run),
         cmocka_unit_test(it_is_that_of_the_last_plan_to_run),
         cmocka_unit_test(one_shot_calls_have_one),
+        cmocka_unit_test(it_tells_the_pooled_memory),
         cmocka_unit_test(who_asks_wrongly_is_refused),
     };
     return cmocka_run_group_tests_name("report", tests, open_engine, close_engine);

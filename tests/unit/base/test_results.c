@@ -166,6 +166,21 @@ static void keeping_has_an_end(void **state)
                                                        pool */
 }
 
+static void pooled_pages_take_half_of_the_cap(void **state)
+{
+    char *old = array_of(2 * MIB), *middle = array_of(4 * MIB), *last = array_of(6 * MIB);
+
+    (void)state;
+    ctx->memory.meter.cap = 20 * MIB;
+    hy_results_release(ctx, old);
+    hy_results_release(ctx, middle);
+    assert_int_equal(hy_results_pooled_bytes(ctx->results), 6 * MIB);
+    hy_results_release(ctx, last); /* 10 MiB are left for 12 */
+    assert_int_equal(hy_results_pooled_bytes(ctx->results), 10 * MIB);
+    assert_int_equal(pages_counted(), 10 * MIB);
+    assert_ptr_equal(array_of(4 * MIB), middle);
+}
+
 static void trim_gives_back_only_what_is_kept(void **state)
 {
     char *mine = array_of(MIB), *kept = array_of(2 * MIB);
@@ -317,6 +332,7 @@ int main(void)
         TEST(the_smallest_that_fits_is_taken),
         TEST(small_results_take_turns_on_a_page),
         TEST(keeping_has_an_end),
+        TEST(pooled_pages_take_half_of_the_cap),
         TEST(trim_gives_back_only_what_is_kept),
         TEST(kept_pages_make_room_under_the_cap),
         TEST(releasing_twice_or_strangers_is_ignored),
