@@ -162,6 +162,16 @@ class Device:
         return csr_matrix((up(val), up(col), up(row_ptr)), shape=shape)
 
     def seconds(self, call):
+        """Returns the seconds of a call. If it fails, CuPy and PyTorch give their pooled memory back,
+        and it is made again."""
+        try:
+            return self.timed(call)
+        except Exception:
+            self.cupy.get_default_memory_pool().free_all_blocks()
+            self.torch.cuda.empty_cache()
+            return self.timed(call)
+
+    def timed(self, call):
         self.cupy.cuda.runtime.deviceSynchronize()
         start = time.perf_counter()
         result = call()
