@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """bench/sequence.py - a sequence of equal one-shot calls A*A, from the first call of a process on.
 
-    bench/sequence.py BENCH LIBRARY [--base LIBRARY --base-header FILE] [--problems P,...]
-                      [--calls 10] [--rounds 5] [--backend auto] [--json FILE.jsonl]
+    bench/sequence.py BENCH LIBRARY [--base LIBRARY --base-header FILE]
+                      [--problems P,...] [--calls 10] [--rounds 5] [--backend auto] [--json FILE.jsonl]
 
 BENCH is hybrid_spmm_bench, which writes the matrices of each problem (--dump). Each round starts a
 new process for each library and times --calls calls, f32, operands in pageable memory. Each result
@@ -88,7 +88,7 @@ def measure(args, problem, libraries):
                "library": name, "calls_s": calls, "pooled_bytes": found[-1]["pooled_bytes"],
                "nnz_out": found[-1]["nnz_out"], "device": found[-1]["device"],
                "threads": found[-1]["threads"], "version": found[-1]["version"],
-               "commit": args.commit, "date": args.date}
+               "commit": args.base_commit if name == "base" else args.commit, "date": args.date}
 
 
 def tell(lines):
@@ -114,7 +114,8 @@ def parse():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--backend", default="auto")
     parser.add_argument("--json", help="append lines of JSON")
-    parser.add_argument("--commit")
+    parser.add_argument("--commit", help="recorded in the lines of LIBRARY")
+    parser.add_argument("--base-commit", help="recorded in those of --base")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--header", help=argparse.SUPPRESS)
     args = parser.parse_args()

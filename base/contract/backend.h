@@ -7,6 +7,7 @@
 #define HY_BACKEND_H
 
 #include "base/contract/context.h"
+#include "base/data/inline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -99,6 +100,7 @@ typedef struct hy_rebasing {
     const void *from;
     hybrid_index to_type, from_type;
     int64_t count, base;
+    const int *gate; /* NULL, or a word in device memory: if it is 0, to[i] = -1 */
 } hy_rebasing;
 
 /* Result of a survey: facts that a device finds out about operands in its memory, so that
@@ -125,7 +127,21 @@ typedef struct hy_surveying {
                        it to 0 before the first survey; every survey leaves it ready for
                        the next one. */
     hy_survey *out; /* memory that receives the result; pinned */
+    const hy_survey *expected; /* NULL, or numbers that the survey is expected to find;
+                                  they stay valid until the survey is done */
+    int *gate; /* with `expected`: a word in device memory that becomes 1 if the survey
+                  finds exactly these numbers, else 0 */
 } hy_surveying;
+
+/* Returns 1 if two surveys found the same numbers. */
+HY_KERNEL_INLINE int hy_survey_same(const hy_survey *a, const hy_survey *b)
+{
+    return a->wrong == b->wrong && a->falls == b->falls && a->longest == b->longest &&
+           a->squares == b->squares && a->products == b->products &&
+           a->products_max == b->products_max && a->bound == b->bound &&
+           a->drawn_products == b->drawn_products &&
+           a->drawn_entries == b->drawn_entries;
+}
 
 /* Where an address lies, as a device sees it: outside all devices (NOT), in this device's
    memory (DEVICE), in another device's memory (OTHER), or in managed memory, which the

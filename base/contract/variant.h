@@ -171,6 +171,7 @@ typedef struct hy_job {
     int64_t offset;    /* SpGEMM: index of the first entry in C; valid after reserve */
     int shared_a;      /* 1: the rows of A are on the device already, as A or as rows of
                           B, and the device computes the chunk's offsets */
+    const int *gate;   /* word in device memory for `arrange`, or NULL */
     int there;         /* 1: the pack is cached, and `in` holds it once earlier work of
                           the lane is done; `pack` tells where its arrays are */
     int direct;        /* 1: the copy from the device wrote entries or elements to the
@@ -216,7 +217,9 @@ struct hy_variant {
     /* (optional, with csr) Replaces prepare and the copy to the device for a chunk that
        is all of an A in the memory of the lane's device (problem->device_a). Enqueues the
        work that fills job->in, which has room for hy_arranged_bytes(), and sets
-       job->pack. */
+       job->pack. If job->gate is a word that is 0 when the work executes, the pack is
+       void: its offsets are -1, and `multiply` then reads no entries and stores
+       nothing. */
     hybrid_status (*arrange)(hy_lane *lane, hy_job *job);
 
     /* Enqueues the product: job->in, job->work -> job->out. A variant that computes in

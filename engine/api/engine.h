@@ -8,6 +8,7 @@
 #include "engine/api/narrow.h"
 #include "engine/rates/rates.h"
 #include "engine/api/settings.h"
+#include "engine/device/recall.h"
 #include "engine/device/spaces.h"
 #include "engine/tables/tables.h"
 
@@ -29,6 +30,7 @@ struct hybrid_engine {
     hy_narrow narrow;                  /* operands of the current call that have 64-bit
                                           columns */
     hy_spaces spaces;                  /* operands of the current call on devices */
+    hy_recall recall;                  /* plans of recent one-shot calls on devices */
     hybrid_report report;              /* last finished run; zero before the first */
     hybrid_trace_fn trace;
     void *trace_user;

@@ -77,27 +77,69 @@ static hybrid_status compute_dense(hy_single *s, const hy_update *update,
         return HYBRID_OK;
     hy_progress_expect(progress, elements);
     HY_TRY(hy_single_wait(s));
+    if (!hy_single_is_confirmed(s)) {
+        *end = HY_DIRECT_LEFT;
+        return HYBRID_OK;
+    }
     hy_progress_add(progress, elements);
     hy_single_report(s, start, elements * (int64_t)hy_value_size(Y->type), elements, r);
     return HYBRID_OK;
 }
 
-hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_plan_options *options,
-                             const hybrid_csr *A, const hybrid_dense *X,
-                             const hy_update *update, const hy_beginning *start,
-                             hy_direct_end *end_of)
+/* Computes as a recent call with the same arrays was planned. *end becomes HY_DIRECT_LEFT
+   if the pattern has changed or memory is short. */
+static hybrid_status compute_as_before(hy_single *s, const hy_recalled *recalled,
+                                       const hy_update *update, const hy_beginning *start,
+                                       hy_direct_end *end)
 {
-    hy_single s          = hy_single_dense(engine, A, X, update);
     hybrid_report r      = HYBRID_REPORT_INIT;
     hybrid_status status = HYBRID_OK;
 
-    HY_TRY_ELSE_DONE(hy_single_begin(&s));
-    HY_TRY_ELSE_DONE(hy_single_plan(&s, X->cols, options->flags, start, end_of));
-    if (*end_of == HY_DIRECT_DONE)
-        HY_TRY_ELSE_DONE(compute_dense(&s, update, start, &r, end_of));
+    *end = HY_DIRECT_DONE;
+    HY_TRY_ELSE_DONE(hy_single_begin(s));
+    HY_TRY_ELSE_DONE(hy_single_follow(s, recalled, start));
+    HY_TRY_ELSE_DONE(compute_dense(s, update, start, &r, end));
 done:
-    hy_single_end(&s, status);
+    hy_single_end(s, status);
     return status;
+}
+
+static hybrid_status compute_anew(hy_single *s, const hybrid_csr *A, unsigned flags,
+                                  const hy_update *update, const hy_beginning *start,
+                                  hy_direct_end *end)
+{
+    hybrid_report r      = HYBRID_REPORT_INIT;
+    hybrid_status status = HYBRID_OK;
+
+    HY_TRY_ELSE_DONE(hy_single_begin(s));
+    HY_TRY_ELSE_DONE(hy_single_plan(s, s->problem.X->cols, flags, start, end));
+    if (*end != HY_DIRECT_DONE)
+        goto done;
+    HY_TRY_ELSE_DONE(compute_dense(s, update, start, &r, end));
+    if (*end == HY_DIRECT_DONE)
+        hy_single_remember(s, A, flags);
+done:
+    hy_single_end(s, status);
+    return status;
+}
+
+hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_plan_options *options,
+                             const hybrid_csr *A, const hybrid_dense *X,
+                             const hy_update *update, const hy_beginning *start,
+                             hy_direct_end *end)
+{
+    hy_single s           = hy_single_dense(engine, A, X, update);
+    hy_recalled *recalled = hy_recall_find(&engine->recall, engine->spaces.device, A,
+                                           X->cols, options->flags);
+
+    if (recalled && hy_single_is_written_at_once(update)) {
+        HY_TRY(compute_as_before(&s, recalled, update, start, end));
+        if (*end == HY_DIRECT_DONE)
+            return HYBRID_OK;
+        recalled->device = NULL;
+        s                = hy_single_dense(engine, A, X, update);
+    }
+    return compute_anew(&s, A, options->flags, update, start, end);
 }
 
 hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid_dense *X,

@@ -119,6 +119,7 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
                  .in       = s->arranged->in,
                  .work     = hy_buffer_part(&s->room, 0, work),
                  .out_nnz  = s->problem.op == HY_SPGEMM ? &hy_single_told(s)->nnz : NULL,
+                 .gate     = s->recalled ? hy_lane_set_gate(s->lanes) : NULL,
                  .shared_a = 1};
     if (out_bytes > 0)
         s->job.out =
@@ -148,8 +149,7 @@ hy_part hy_single_part(const hy_single *s)
     return (hy_part){.chunk = &s->chunk, .rows = s->job.out, .order = HYBRID_ROW_MAJOR};
 }
 
-/* Returns 1 if the kernels can store to Y themselves. */
-static int is_written_at_once(const hy_update *u)
+int hy_single_is_written_at_once(const hy_update *u)
 {
     const hybrid_dense *Y = u->Y;
     const int in_rows     = Y->order == HYBRID_ROW_MAJOR;
@@ -169,7 +169,7 @@ hybrid_status hy_single_land_dense(hy_single *s, const hy_update *update)
 hybrid_status hy_single_enqueue_dense(hy_single *s, const hy_update *update,
                                       hy_direct_end *end)
 {
-    const int at_once = is_written_at_once(update);
+    const int at_once = hy_single_is_written_at_once(update);
 
     HY_TRY(hy_single_room(s, at_once ? 0 : s->cost.out_bytes, end));
     if (*end != HY_DIRECT_DONE)

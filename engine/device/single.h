@@ -45,6 +45,8 @@ typedef struct hy_single {
     hy_chunk chunk; /* variant and features: from hy_single_plan() or a plan */
     hy_cost cost;   /* cost of the chunk with its variant */
     hy_job job;
+    const hy_recalled *recalled; /* plan of a recent call, which this call follows unless
+                                    its pattern has changed; or NULL */
     hy_arranged own;
     hy_arranged *arranged; /* `own`, or the pack of a plan */
     hy_buffer room;        /* device memory of the scratch and the result */
@@ -86,6 +88,18 @@ hybrid_status hy_single_wait(const hy_single *s);
    columns of the result. */
 hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
                              const hy_beginning *start, hy_direct_end *end);
+
+/* survey.c: follows the plan of a recent call with the same arrays, and enqueues a survey
+   and its gate. hy_single_is_confirmed() returns 1 if the survey, which must be done, has
+   found that the plan is right, or if no plan is followed. hy_single_remember() adds the
+   product, planned by hy_single_plan(), to the recent calls; A is the caller's. */
+hybrid_status hy_single_follow(hy_single *s, const hy_recalled *recalled,
+                               const hy_beginning *start);
+int hy_single_is_confirmed(const hy_single *s);
+void hy_single_remember(const hy_single *s, const hybrid_csr *A, unsigned flags);
+
+/* Returns 1 if the kernels can store to Y themselves. */
+int hy_single_is_written_at_once(const hy_update *u);
 
 /* Allocates device memory and converts operands to the types that kernels read. s->chunk
    and s->cost must be set. `out_bytes` are the bytes of the result, 0 if kernels write it

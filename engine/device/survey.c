@@ -13,15 +13,17 @@ static hy_survey *survey_of(const hy_single *s)
     return &hy_single_told(s)->survey;
 }
 
-static hybrid_status survey(hy_single *s)
+/* Enqueues a survey. `expected` is NULL or what opens the gate. */
+static hybrid_status survey(hy_single *s, const hy_survey *expected)
 {
     HY_TRY(hy_lane_set_survey(s->lanes, sizeof(hy_told)));
-    const hy_surveying how = {.A    = s->problem.device_a,
-                              .B    = s->problem.device_b,
-                              .work = s->lanes->survey.ptr,
-                              .out  = survey_of(s)};
-    HY_TRY(s->device->ops->survey(s->lane, &how));
-    return hy_single_wait(s);
+    const hy_surveying how = {.A        = s->problem.device_a,
+                              .B        = s->problem.device_b,
+                              .work     = s->lanes->survey.ptr,
+                              .out      = survey_of(s),
+                              .expected = expected,
+                              .gate     = hy_lane_set_gate(s->lanes)};
+    return s->device->ops->survey(s->lane, &how);
 }
 
 /* Returns the features that partition/pattern/inspect.c would find, except for tile_fill
@@ -99,7 +101,7 @@ static void choose(hy_single *s, unsigned flags)
 hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
                              const hy_beginning *start, hy_direct_end *end)
 {
-    const hybrid_status status = survey(s);
+    const hybrid_status status = survey(s, NULL);
 
     if (status == HYBRID_NO_DEVICE_MEMORY) {
         hy_message_clear(&s->engine->ctx.message);
@@ -107,6 +109,7 @@ hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
         return HYBRID_OK;
     }
     HY_TRY(status);
+    HY_TRY(hy_single_wait(s));
     if (survey_of(s)->wrong || (flags & HYBRID_CHECK && survey_of(s)->falls)) {
         *end = HY_DIRECT_WRONG;
         return HYBRID_OK;
@@ -118,4 +121,36 @@ hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
     *end      = s->chunk.variant ? HY_DIRECT_DONE : HY_DIRECT_LEFT;
     s->plan_s = (double)(hy_now_ns() - start->ns) * 1e-9;
     return HYBRID_OK;
+}
+
+/* ---- plans of recent calls ------------------------------------------------------------
+ */
+
+hybrid_status hy_single_follow(hy_single *s, const hy_recalled *recalled,
+                               const hy_beginning *start)
+{
+    s->recalled = recalled;
+    s->chunk    = recalled->chunk;
+    s->cost     = recalled->cost;
+    HY_TRY(survey(s, &recalled->survey));
+    s->plan_s = (double)(hy_now_ns() - start->ns) * 1e-9;
+    return HYBRID_OK;
+}
+
+int hy_single_is_confirmed(const hy_single *s)
+{
+    return !s->recalled || hy_survey_same(survey_of(s), &s->recalled->survey);
+}
+
+void hy_single_remember(const hy_single *s, const hybrid_csr *A, unsigned flags)
+{
+    const hy_recalled call = {.device = s->device,
+                              .A      = *A,
+                              .cols   = s->chunk.col_end,
+                              .flags  = flags,
+                              .survey = *survey_of(s),
+                              .chunk  = s->chunk,
+                              .cost   = s->cost};
+
+    hy_recall_add(&s->engine->recall, &call);
 }

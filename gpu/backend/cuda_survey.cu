@@ -49,6 +49,8 @@ struct operands {
     hy_survey *record, *out;        /* `records` records, one for each thread block; their
                                        sum */
     int records;
+    hy_survey expected; /* the sum that opens the gate */
+    int *gate;          /* nullptr: there is no gate */
 };
 
 __device__ int64_t max_of(int64_t a, int64_t b)
@@ -128,8 +130,11 @@ __device__ void finish(const operands &o)
              from->products_max, from->bound, from->drawn_products, from->drawn_entries});
     }
     s = block_add(s);
-    if (threadIdx.x == 0)
-        *o.out = s;
+    if (threadIdx.x > 0)
+        return;
+    *o.out = s;
+    if (o.gate)
+        *o.gate = hy_survey_same(&s, &o.expected);
 }
 
 /* ---- rows of A ---- */
@@ -419,7 +424,9 @@ operands operands_of(const hy_surveying *s, int records)
             static_cast<unsigned *>(s->work),
             static_cast<hy_survey *>(record),
             s->out,
-            records};
+            records,
+            s->expected ? *s->expected : hy_survey{},
+            s->expected ? s->gate : nullptr};
 }
 
 } // namespace

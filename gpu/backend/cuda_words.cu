@@ -16,11 +16,11 @@ hybrid_status hy_publish(hy_lane *self, int64_t *to, const int64_t *from)
 
 template <typename T, typename F>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
-    rebase_offsets(T *dst, const F *src, int64_t count, int64_t base)
+    rebase_offsets(T *dst, const F *src, int64_t count, int64_t base, const int *gate)
 {
     const int64_t i = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
     if (i < count)
-        dst[i] = T(int64_t(src[i]) - base);
+        dst[i] = gate && *gate == 0 ? T(-1) : T(int64_t(src[i]) - base);
 }
 
 void hy_words_load()
@@ -33,8 +33,9 @@ template <typename T, typename F>
 static void launch_rebase(hy_lane *self, const hy_rebasing *r)
 {
     rebase_offsets<<<hy_blocks(r->count, HY_CUDA_THREADS), HY_CUDA_THREADS, 0,
-                     hy_stream(self)>>>(
-        static_cast<T *>(r->to), static_cast<const F *>(r->from), r->count, r->base);
+                     hy_stream(self)>>>(static_cast<T *>(r->to),
+                                        static_cast<const F *>(r->from), r->count,
+                                        r->base, r->gate);
 }
 
 template <typename T> static void launch_to(hy_lane *self, const hy_rebasing *r)

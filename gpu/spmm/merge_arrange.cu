@@ -47,11 +47,12 @@ static __device__ int64_t row_at(const arranging &a, int64_t low, int64_t high,
     return low;
 }
 
-/* Returns the place at which the tile begins. Row `near` must not end after it. */
+/* Returns the place at which the tile begins. Row `near` must not end after it. All tiles
+   of a void pack (hy_variant.arrange) begin at the end, so that they are empty. */
 static __device__ path_place tile_start(const arranging &a, int64_t tile, int64_t near)
 {
     const int64_t item = tile * a.shape.items;
-    if (item >= a.rows + a.nnz)
+    if (item >= a.rows + a.nnz || a.row_ptr[0] < 0)
         return {a.rows, a.nnz};
     const int64_t row = row_at(a, near, a.rows, item);
     if (row < a.rows && a.row_ptr[row + 1] - a.row_ptr[row] <= a.shape.longest)

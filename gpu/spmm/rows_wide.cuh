@@ -79,8 +79,9 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
                             bool takes_rest)
 {
     const int lane         = int(threadIdx.x) % LANES;
-    const bool real        = row < o.rows;
-    int64_t k              = real ? o.row_ptr[row] : 0;
+    const int64_t begin    = row < o.rows ? o.row_ptr[row] : -1;
+    const bool real        = begin >= 0; /* false for rows of a void pack, too */
+    int64_t k              = real ? begin : 0;
     const int64_t end      = real ? o.row_ptr[row + 1] : 0;
     const int columns_left = int(min(o.n - j, int64_t(INT32_MAX)));
     T sum[TILES][VEC]      = {};

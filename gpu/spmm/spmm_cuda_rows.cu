@@ -22,13 +22,14 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     constexpr int IN_FLIGHT = HY_ROWS_IN_FLIGHT;
     const int64_t row =
         int64_t(blockIdx.x) * (HY_CUDA_THREADS >> group) + (threadIdx.x >> group);
-    const int ways    = 1 << (group - log_lanes);
-    const int way     = (threadIdx.x & ((1 << group) - 1)) >> log_lanes;
-    const int64_t j   = int64_t(threadIdx.x & ((1 << log_lanes) - 1)) * VEC;
-    const bool inside = row < o.rows && j < o.n;
-    int64_t k         = inside ? o.row_ptr[row] + way : 0;
-    const int64_t end = inside ? o.row_ptr[row + 1] : 0;
-    T sum[VEC]        = {};
+    const int ways      = 1 << (group - log_lanes);
+    const int way       = (threadIdx.x & ((1 << group) - 1)) >> log_lanes;
+    const int64_t j     = int64_t(threadIdx.x & ((1 << log_lanes) - 1)) * VEC;
+    const int64_t begin = row < o.rows && j < o.n ? o.row_ptr[row] : -1;
+    const bool inside   = begin >= 0; /* false for rows of a void pack, too */
+    int64_t k           = inside ? begin + way : 0;
+    const int64_t end   = inside ? o.row_ptr[row + 1] : 0;
+    T sum[VEC]          = {};
 
     for (; k < end; k += IN_FLIGHT * ways) {
         hy_vec<T, VEC> x[IN_FLIGHT];

@@ -286,7 +286,8 @@ hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job)
                              .from      = A->row_ptr,
                              .to_type   = HYBRID_I64,
                              .from_type = A->offset_type,
-                             .count     = A->rows + 1};
+                             .count     = A->rows + 1,
+                             .gate      = job->gate};
 
     job->pack.bytes = job->pack.rest = offsets_bytes(&job->chunk->features);
     return lane->backend->ops->rebase(lane, &all);

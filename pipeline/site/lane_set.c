@@ -148,9 +148,15 @@ hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes)
     if (!lane_set->told.ptr)
         HY_TRY(ops->alloc(backend, HY_PINNED, told_bytes, "the numbers of a product",
                           &lane_set->told));
-    HY_TRY(ops->alloc(backend, HY_DEVICE, ops->survey_bytes, "the survey of a pattern",
-                      &lane_set->survey));
+    HY_TRY(ops->alloc(backend, HY_DEVICE, ops->survey_bytes + sizeof(double),
+                      "the survey of a pattern", &lane_set->survey));
     return clear(lane_set->lanes[HY_ON_RUN], &lane_set->survey);
+}
+
+int *hy_lane_set_gate(const hy_lane_set *lane_set)
+{
+    char *work = lane_set->survey.ptr;
+    return (int *)(void *)(work + lane_set->backend->ops->survey_bytes);
 }
 
 /* ---- open and close ---------------------------------------------------------------- */

@@ -36,8 +36,8 @@ typedef struct hy_lane_set {
     hy_made marks, runs;          /* `runs` are the run lanes of slots */
     hy_buffer told, survey; /* for surveys, in which a device counts what planning needs
                                to know about operands in its memory: pinned memory that
-                               receives the numbers, and hy_surveying.work; empty until
-                               the first survey */
+                               receives the numbers, and hy_surveying.work with the gate;
+                               empty until the first survey */
 } hy_lane_set;
 
 /* Kinds of lanes. hy_lane_name() returns the name of a lane in traces and profilers:
@@ -73,6 +73,9 @@ hybrid_status hy_lane_set_loader(hy_lane_set *lane_set);
 /* Allocates `told` with `told_bytes` bytes, and `survey`, unless they exist, and enqueues
    the zeroing of `survey`. */
 hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes);
+
+/* Returns the gate of surveys (hy_surveying.gate), which lies behind the work memory. */
+int *hy_lane_set_gate(const hy_lane_set *lane_set);
 
 /* Closes idle lane sets of which a part was created by call number `since` or a later
    one. 0 closes all idle lane sets. */

@@ -113,9 +113,12 @@ static void check_dense(hybrid_engine *engine, const char *name, const hybrid_cs
 
     for (int i = 0; i < 6; i++) {
         dense d = dense_of(engine, name, A, a, cols[i], kind);
-        if (hybrid_spmm(engine, 1, &d.a, &d.x, 0, &d.y) != HYBRID_OK)
-            complain(name, "one shot", cols[i], hybrid_engine_message(engine));
-        check_y(&d, "one shot", 1, 0);
+        for (int call = 0; call < 2; call++) { /* the second follows the plan of the
+                                                  first */
+            if (hybrid_spmm(engine, 1, &d.a, &d.x, 0, &d.y) != HYBRID_OK)
+                complain(name, "one shot", cols[i], hybrid_engine_message(engine));
+            check_y(&d, "one shot", 1, 0);
+        }
         if (A->rows > 0 && A->nnz > 0) {
             check_planned(&d, "spmm.cuda.merge", 0);
             check_planned(&d, "spmm.cuda.rows", 0);
@@ -206,6 +209,56 @@ static void check_wrong(hybrid_engine *engine)
            "offsets that fall");
     dense_end(&d);
     cuda_csr_free(&a, 0);
+    matrix_free(&A);
+}
+
+/* ---- patterns that change between calls ---- */
+
+/* Overwrites column 100 of `a` on the device. */
+static void set_column(const hybrid_csr *a, int32_t col)
+{
+    void *stream = cuda_stream();
+
+    cuda_write_late(stream, (int32_t *)a->col + 100, &col, sizeof col);
+    cuda_stream_wait(stream);
+    cuda_stream_free(stream);
+}
+
+/* A call follows the plan of the call before, until a column is out of range. That call
+   leaves Y as it was. */
+static void check_change(hybrid_engine *engine, const hybrid_csr *A, int64_t cols)
+{
+    const test_kind kind = {A->type, A->offset_type, 1};
+    const int32_t col    = ((const int32_t *)A->col)[100];
+    hybrid_csr a         = cuda_csr(A, 0);
+    dense d              = dense_of(engine, "a change", A, &a, cols, kind);
+
+    for (int call = 0; call < 6; call++) {
+        const int wrong           = call == 2 || call == 4;
+        const hybrid_status right = wrong ? HYBRID_BAD_MATRIX : HYBRID_OK;
+        set_column(&a, wrong ? 500 : col);
+        expect(hybrid_spmm(engine, 1, &d.a, &d.x, 0, &d.y) == right,
+               "a column that changes between calls");
+        check_y(&d, "a change", wrong ? 0 : 1, wrong ? 1 : 0);
+    }
+    dense_end(&d);
+    cuda_csr_free(&a, 0);
+}
+
+/* In the second matrix, row 0 has all entries of the first 100 rows. */
+static void check_changes(hybrid_engine *engine)
+{
+    static const int64_t cols[] = {1, 8, 64};
+    const test_kind kind        = {HYBRID_F32, HYBRID_I32, 1};
+    hybrid_csr A;
+
+    matrix_random(500, 500, 5, 1, kind, &A);
+    for (int i = 0; i < 3; i++)
+        check_change(engine, &A, cols[i]);
+    for (int row = 1; row < 100; row++)
+        ((int32_t *)A.row_ptr)[row] = ((int32_t *)A.row_ptr)[100];
+    for (int i = 0; i < 3; i++)
+        check_change(engine, &A, cols[i]);
     matrix_free(&A);
 }
 
@@ -333,6 +386,7 @@ int main(int argc, char **argv)
         return 1;
     check_cases(engine, few ? FEW_STEP : 1);
     check_wrong(engine);
+    check_changes(engine);
     check_async(engine, few);
     printf("%lld products were checked\n", (long long)checked);
     expect(checked > (few ? 100 : 1000), "too few products");

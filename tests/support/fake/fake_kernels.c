@@ -71,7 +71,8 @@ static hybrid_status do_rebase(hy_lane *lane, void *arg)
 
     (void)lane;
     for (int64_t i = 0; i < r->count; i++) {
-        const int64_t number = hy_offset(&from, i) - r->base;
+        const int64_t number =
+            r->gate && *r->gate == 0 ? -1 : hy_offset(&from, i) - r->base;
         if (r->to_type == HYBRID_I64)
             ((int64_t *)r->to)[i] = number;
         else

@@ -81,6 +81,8 @@ static hybrid_status do_survey(hy_lane *lane, void *arg)
         count_row(s, i);
     out->drawn_products = (double)out->products;
     out->drawn_entries  = (double)out->bound;
+    if (s->expected)
+        *s->gate = hy_survey_same(out, s->expected);
     return HYBRID_OK;
 }
 

@@ -233,9 +233,10 @@ static hybrid_status rows_times_x(hy_lane *lane, void *arg)
     const int64_t cols     = job->chunk->col_end - job->chunk->col_begin;
     const hy_csr_view a    = hy_packed_a(job);
     const hy_dense_view x  = hy_packed_x(job);
+    const int64_t rows     = a.row_ptr[0] < 0 ? 0 : a.rows; /* a void pack has no rows */
 
     (void)lane;
-    for (int64_t i = 0; i < a.rows; i++)
+    for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++) {
             double sum = 0;
             for (int64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; k++)

@@ -1,0 +1,48 @@
+/* engine/device/recall.h - how recent one-shot calls of SpMM on a device were planned.
+
+   To plan a one-shot call, the host waits for a survey of the pattern, which takes longer
+   than a small product. A call with the arrays of a recent call does not wait: it is
+   enqueued as that call was planned, behind a survey and a gate. The gate is a word in
+   device memory. If the survey finds other numbers than it found for the recent call, the
+   gate is closed, the kernels store nothing, and the call is planned anew. Equal numbers
+   give an equal plan, so that the result has the same bits in both cases. */
+#ifndef HY_RECALL_H
+#define HY_RECALL_H
+
+#include "base/contract/backend.h"
+#include "base/contract/variant.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A call and its plan. Its arrays are never read; they may have been freed. */
+typedef struct hy_recalled {
+    const hy_backend *device; /* NULL: the entry is free */
+    hybrid_csr A;
+    int64_t cols;   /* columns of X */
+    unsigned flags; /* hybrid_plan_options.flags */
+    hy_survey survey;
+    hy_chunk chunk; /* all of A, with features and variant */
+    hy_cost cost;
+} hy_recalled;
+
+enum { HY_RECALLED = 4 }; /* calls of which an engine knows the plan */
+
+typedef struct hy_recall {
+    hy_recalled of[HY_RECALLED];
+    int next; /* index of the entry that the next call replaces */
+} hy_recall;
+
+/* Returns the entry of a call with these arrays and options, or NULL. */
+hy_recalled *hy_recall_find(hy_recall *recall, const hy_backend *device,
+                            const hybrid_csr *A, int64_t cols, unsigned flags);
+
+/* Adds a call, in place of the oldest one. */
+void hy_recall_add(hy_recall *recall, const hy_recalled *call);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HY_RECALL_H */

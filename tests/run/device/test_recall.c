@@ -1,0 +1,134 @@
+/* tests/run/device/test_recall.c - one-shot calls of SpMM on a fake device with the
+   arrays of a recent call, whose plan they follow unless the pattern has changed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/fake/fake_backend.h"
+#include "support/fake/fake_memory.h"
+#include "support/fake/fake_spmm.h"
+#include "support/device/on_device.h"
+#include "support/check/oracle.h"
+#include "support/device/space_world.h"
+
+static void open_world(space_world *w)
+{
+    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    fake_delays(1, 0);
+    space_world_open(&options, w);
+}
+
+/* Checks that y is alpha*A*X + beta*Y. */
+static void check_dense(space_world *w, double alpha, double beta)
+{
+    hybrid_dense here;
+
+    dense_copy(&w->Y, &here);
+    fake_memory_open();
+    memcpy(here.data, w->y.data, (size_t)(here.rows * here.ld) * sizeof(double));
+    fake_memory_close();
+    assert_null(oracle_check_spmm(alpha, &w->A, &w->X, beta, &w->Y, &here, 1));
+    dense_free(&here);
+}
+
+/* Adds `more` to offset `at` of A, here and on the device: an entry moves from one row to
+   the next, or back. */
+static void move_offset(space_world *w, int64_t at, int64_t more)
+{
+    ((int64_t *)w->A.row_ptr)[at] += more;
+    fake_memory_open();
+    ((int64_t *)w->a.row_ptr)[at] += more;
+    fake_memory_close();
+}
+
+static void set_column(space_world *w, int64_t k, int32_t col)
+{
+    fake_memory_open();
+    ((int32_t *)w->a.col)[k] = col;
+    fake_memory_close();
+}
+
+static int holds_only(space_world *w, double number)
+{
+    const hybrid_dense *Y = &w->y;
+    int same              = 1;
+
+    fake_memory_open();
+    for (int64_t i = 0; i < Y->rows * Y->ld; i++)
+        same = same && ((const double *)Y->data)[i] == number;
+    fake_memory_close();
+    return same;
+}
+
+static void fill(space_world *w, double number)
+{
+    fake_memory_open();
+    for (int64_t i = 0; i < w->y.rows * w->y.ld; i++)
+        ((double *)w->y.data)[i] = number;
+    fake_memory_close();
+}
+
+/* A call is computed behind its survey; a second survey is made only after a change. */
+static void the_next_call_follows(void **state)
+{
+    const int64_t *row_ptr;
+    int64_t row = 1; /* the first row > 0 with an entry more than the row before */
+    space_world w;
+
+    (void)state;
+    open_world(&w);
+    row_ptr               = w.A.row_ptr;
+    const int64_t surveys = fake_surveys();
+    for (int call = 1; call <= 3; call++) {
+        fill(&w, 7);
+        assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
+        check_dense(&w, 1, 0);
+        assert_int_equal(fake_surveys(), surveys + call);
+    }
+    /* the rows have lengths of other squares now */
+    while (row_ptr[row + 1] - row_ptr[row] < 2)
+        row++;
+    move_offset(&w, row, 1);
+    assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
+    check_dense(&w, 1, 0);
+    assert_true(fake_surveys() >= surveys + 4);
+    const int64_t before = fake_surveys();
+    assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
+    check_dense(&w, 1, 0);
+    assert_int_equal(fake_surveys(), before + 1);
+    space_world_close(&w);
+}
+
+/* Y stays as it is if an operand has become wrong since the last call. */
+static void what_has_become_wrong_is_found(void **state)
+{
+    space_world w;
+
+    (void)state;
+    open_world(&w);
+    assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
+    fill(&w, 7);
+    const int32_t col = ((const int32_t *)w.A.col)[7];
+    set_column(&w, 7, SPACE_ROWS);
+    space_world_expect(&w, space_world_spmm(&w, &w.a, &w.x, &w.y), HYBRID_BAD_MATRIX,
+                       "A: ");
+    assert_true(holds_only(&w, 7));
+    set_column(&w, 7, col);
+    assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
+    check_dense(&w, 1, 0);
+    assert_int_equal(hybrid_spmm(w.engine, 2, &w.a, &w.x, 3, &w.y), HYBRID_OK);
+    space_world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_next_call_follows),
+        cmocka_unit_test(what_has_become_wrong_is_found),
+    };
+    return cmocka_run_group_tests_name("recall", tests, NULL, NULL);
+}
