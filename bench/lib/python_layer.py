@@ -1,11 +1,20 @@
 """bench/lib/python_layer.py - what the Python package adds to the calls of the C library.
 
 A product of a matrix with 64 rows takes the library a few microseconds, so that most of the call
-is Python. Two medians are measured: the time of the whole call, and the time within the
-functions of the library, ctypes included. Their difference is the cost of the Python layer.
+is Python. Each call is timed as a whole. In further calls clocks around the functions of the C
+library, ctypes included, divide the time into that of the library and that of Python. Both parts
+are of the same calls, because the library's time varies between runs by more than Python takes.
+The time that the clocks add is measured and subtracted.
 
-SciPy's LinearOperator.matvec() calls the package in between. The difference includes SciPy's
-part. An operator that computes nothing shows how much that is.
+Part of Python's time is spent in functions of another package that every product of that kind has
+to call. These functions are timed alone, each time after a call of hybrid_spmm, so that the caches
+hold what they hold within a call:
+
+- SciPy's LinearOperator.matvec() calls hybrid_spmm in between. An operator that computes nothing
+  shows how long SciPy takes.
+- A sparse result in GPU memory is a matrix of CuPy or PyTorch, which that package makes from
+  arrays that exist. The function is the fastest that it has, which hybrid_spmm calls.
+- A dense result in GPU memory is an unset array, which CuPy or PyTorch allocates.
 """
 import statistics
 import time
@@ -21,15 +30,14 @@ from hybrid_spmm._library import lib
 ROWS, COLUMNS = 64, 8
 CALLS = 1000
 MOST_S = 1.0  # seconds for one median
-MATVEC = "operator.matvec(x)"
 GOAL_S = {"numpy": 15e-6, "cupy": 25e-6, "torch": 25e-6}
 
 
 class Inside:
-    """Replaces the functions of the library in a ``with`` block by ones that add up times."""
+    """Puts clocks around the functions of the library in a ``with`` block."""
 
     def __enter__(self):
-        self.seconds = 0.0
+        self.seconds, self.calls = 0.0, 0
         self.functions = {name: getattr(lib, name) for name in _capi.FUNCTIONS}
         for name, function in self.functions.items():
             setattr(lib, name, self.timed(function))
@@ -44,8 +52,32 @@ class Inside:
             start = time.perf_counter()
             result = function(*arguments)
             self.seconds += time.perf_counter() - start
+            self.calls += 1
             return result
         return call
+
+    def clock_s(self):
+        """Return the seconds that a clock adds to Python's time: those outside the function."""
+        nothing, found = self.timed(int), []
+        for _ in range(CALLS):
+            before, start = self.seconds, time.perf_counter()
+            for _ in range(10):
+                nothing()
+            found.append((time.perf_counter() - start - (self.seconds - before)) / 10)
+        return min(found)
+
+    def medians(self, call):
+        """Return the median seconds of a call within the library, and outside."""
+        clock_s, within, outside = self.clock_s(), [], []
+        end = time.perf_counter() + MOST_S
+        while len(within) < CALLS and time.perf_counter() < end:
+            seconds, calls = self.seconds, self.calls
+            start = time.perf_counter()
+            call()
+            whole = time.perf_counter() - start
+            within.append(self.seconds - seconds)
+            outside.append(whole - within[-1] - (self.calls - calls) * clock_s)
+        return statistics.median(within), statistics.median(outside)
 
 
 class Nothing(LinearOperator):
@@ -59,27 +91,27 @@ class Nothing(LinearOperator):
         return self.product
 
 
-def median(call, read=time.perf_counter):
-    """Return the median by which `read()` grows in a call."""
+def median(call, before=lambda: None):
+    """Return the median seconds of a call, each after `before` is called."""
     times, end = [], time.perf_counter() + MOST_S
     while len(times) < CALLS and time.perf_counter() < end:
-        before = read()
+        before()
+        start = time.perf_counter()
         call()
-        times.append(read() - before)
+        times.append(time.perf_counter() - start)
     return statistics.median(times)
 
 
-def medians(name, call):
-    """Return the median seconds of a call, those within the library, and those of SciPy."""
+def times(call, theirs):
+    """Return the fields of a line that are seconds; `theirs` is what another package must do."""
     for _ in range(20):
         call()
-    total = median(call)
+    call_s = median(call)
     with Inside() as inside:
-        within = median(call, lambda: inside.seconds)
-    if name != MATVEC:
-        return total, within, 0.0
-    operator, x = Nothing(), np.ones(ROWS)
-    return total, within, median(lambda: operator.matvec(x))
+        library_s, python_s = inside.medians(call)
+    theirs_s = median(theirs, call) if theirs else 0.0
+    return {"call_s": call_s, "library_s": library_s, "python_s": python_s, "theirs_s": theirs_s,
+            "layer_s": python_s - theirs_s}
 
 
 def operands(dtype=np.float64):
@@ -89,31 +121,56 @@ def operands(dtype=np.float64):
 
 
 def host_calls():
-    """Yield the name of a product and a function that computes it from host arrays."""
+    """Yield a product, a function that computes it from host arrays, and SciPy's part or None."""
     A, x, X = operands()
     y, Y = np.empty(ROWS), np.empty((ROWS, COLUMNS))
     square, image, op = hs.plan(A, A), hs.plan(A, X), hs.aslinearoperator(A)
-    yield "matmul(A, A)", lambda: hs.matmul(A, A)
-    yield "matmul(A, x)", lambda: hs.matmul(A, x)
-    yield "matmul(A, x, out=y)", lambda: hs.matmul(A, x, out=y)
-    yield "matmul(A, X)", lambda: hs.matmul(A, X)
-    yield "matmul(A, X, out=Y)", lambda: hs.matmul(A, X, out=Y)
-    yield "plan(A, A)", lambda: square(A, A)
-    yield "plan(A, X)", lambda: image(A, X)
-    yield MATVEC, lambda: op.matvec(x)
+    nothing = Nothing()
+    yield "matmul(A, A)", lambda: hs.matmul(A, A), None
+    yield "matmul(A, x)", lambda: hs.matmul(A, x), None
+    yield "matmul(A, x, out=y)", lambda: hs.matmul(A, x, out=y), None
+    yield "matmul(A, X)", lambda: hs.matmul(A, X), None
+    yield "matmul(A, X, out=Y)", lambda: hs.matmul(A, X, out=Y), None
+    yield "plan(A, A)", lambda: square(A, A), None
+    yield "plan(A, X)", lambda: image(A, X), None
+    yield "operator.matvec(x)", lambda: op.matvec(x), lambda: nothing.matvec(x)
 
 
 def device_calls(program):
-    """Yield the name of a product and a function that computes it from arrays on the GPU."""
+    """Yield the same for arrays on the GPU, with what their own package does for the result."""
     A, x, X = operands()
     D = program.csr(A.data, A.indices, A.indptr, A.shape)
     d, E = program.dense(x), program.dense(X)
     square, image = hs.plan(D, D), hs.plan(D, E)
-    yield "matmul(A, A)", lambda: hs.matmul(D, D)
-    yield "matmul(A, x)", lambda: hs.matmul(D, d)
-    yield "matmul(A, X)", lambda: hs.matmul(D, E)
-    yield "plan(A, A)", lambda: square(D, D)
-    yield "plan(A, X)", lambda: image(D, E)
+    sparse = makers[program.arrays](D)
+    if program.arrays == "cupy":
+        new = lambda like: lambda: program.cupy.ndarray(like.shape, like.dtype)
+    else:
+        new = lambda like: lambda: like.new_empty(like.shape)
+    yield "matmul(A, A)", lambda: hs.matmul(D, D), sparse
+    yield "matmul(A, x)", lambda: hs.matmul(D, d), new(d)
+    yield "matmul(A, X)", lambda: hs.matmul(D, E), new(E)
+    yield "plan(A, A)", lambda: square(D, D), sparse
+    yield "plan(A, X)", lambda: image(D, E), new(E)
+
+
+def cupy_maker(D):
+    """Return a function that makes a matrix from the arrays of another one."""
+    cls, arrays = type(D), (D.data, D.indices, D.indptr)
+    if hasattr(cls, "_from_parts"):  # not public, and without a copy to the host
+        return lambda: cls._from_parts(*arrays, D.shape, True)
+    return lambda: cls(arrays, shape=D.shape)
+
+
+def torch_maker(D):
+    """Return a function that makes a tensor from the arrays of another one."""
+    import torch
+    arrays = D.crow_indices(), D.col_indices(), D.values()
+    return lambda: torch.sparse_compressed_tensor(*arrays, size=tuple(D.shape), layout=D.layout,
+                                                  check_invariants=False)
+
+
+makers = {"cupy": cupy_maker, "torch": torch_maker}
 
 
 def layer_lines(programs):
@@ -122,21 +179,20 @@ def layer_lines(programs):
         if program.name:
             continue
         calls = host_calls() if program.arrays == "numpy" else device_calls(program)
-        for name, call in calls:
-            total, within, scipy = medians(name, call)
+        for name, call, theirs in calls:
             yield {"mode": "layer", "problem": "tridiagonal", "op": name, "type": "f64",
-                   "rows": ROWS, "arrays": program.arrays, "call_s": total, "library_s": within,
-                   "layer_s": total - within, "scipy_s": scipy,
+                   "rows": ROWS, "arrays": program.arrays, **times(call, theirs),
                    "goal_s": GOAL_S[program.arrays]}
 
 
 def layer_text(line):
     """Return a line as a row of a table."""
     cells = [line["op"], line["arrays"]]
-    cells += [f"{line[name] * 1e6:.1f}"
-              for name in ("call_s", "library_s", "layer_s", "scipy_s", "goal_s")]
+    cells += [f"{line[name] * 1e6:.1f}" for name in ("call_s", "library_s", "python_s", "theirs_s",
+                                                     "layer_s", "goal_s")]
     return "| " + " | ".join(cells) + " |"
 
 
-LAYER_HEAD = ("| call | arrays | us | in the library | in Python | of these in SciPy | goal |\n"
-              "| --- | --- | --- | --- | --- | --- | --- |")
+LAYER_HEAD = ("| call | arrays | us | in the C library | in Python | in SciPy, CuPy or PyTorch "
+              "| in hybrid_spmm | goal |\n"
+              "| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -12,29 +12,39 @@ import numpy as np
 import scipy.sparse as sp
 
 
+class Place:
+    """Where an array lies."""
+
+    device_id = 0
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def ptr(self):
+        Array.asked += 1
+        return self.array.ctypes.data
+
+
 class Array:
-    """A NumPy array behind ``__cuda_array_interface__``."""
+    """A NumPy array with the attributes of CuPy's arrays."""
 
     __module__ = "cupy"
     asked = 0  # how often an address was read
 
-    def __init__(self, array):
+    def __init__(self, array, dtype=None, place=None):
+        """Wrap an array, or take a shape and a type, and memory as CuPy's class does."""
+        if place is not None and place.size:
+            array = np.frombuffer(place, dtype).reshape(array)
+        elif not isinstance(array, np.ndarray):
+            array = np.full(array, np.nan if dtype.kind == "f" else 0, dtype)
         self.array = array
-        self.device = types.SimpleNamespace(id=0)
-        self.shape, self.dtype = array.shape, array.dtype
+        self.shape, self.strides, self.dtype = array.shape, array.strides, array.dtype
+        self.size = array.size
 
     @property
-    def __cuda_array_interface__(self):
-        Array.asked += 1
-        contiguous = self.array.flags.c_contiguous
-        return {
-            "shape": self.array.shape,
-            "typestr": self.array.dtype.str,
-            "data": (self.array.ctypes.data, False),
-            "version": 3,
-            "strides": None if contiguous else self.array.strides,
-            "stream": 1,
-        }
+    def data(self):
+        return Place(self.array)
 
     @property
     def T(self):
@@ -117,15 +127,32 @@ class Nothing:
         pass
 
 
+class Exported:
+    """An array behind ``__cuda_array_interface__`` alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __cuda_array_interface__(self):
+        return {
+            "shape": self.array.shape,
+            "typestr": self.array.dtype.str,
+            "data": (self.array.ctypes.data, False),
+            "version": 3,
+        }
+
+
+def memory(pointer, size, owner, device):
+    """Return memory that a program owns."""
+    buffer = (ctypes.c_char * size).from_address(pointer) if size else (ctypes.c_char * 0)()
+    buffer.owner, buffer.size = owner, size
+    return buffer
+
+
 def asarray(exported):
-    """Return an array over memory that an object exports, which it keeps alive."""
-    told = exported.__cuda_array_interface__
-    if not told["shape"][0]:
-        return Array(np.empty(0, told["typestr"]))
-    dtype = np.dtype(told["typestr"])
-    buffer = (ctypes.c_char * (told["shape"][0] * dtype.itemsize)).from_address(told["data"][0])
-    buffer.owner = exported
-    return Array(np.frombuffer(buffer, dtype))
+    """Return an array over memory that an object exports."""
+    return Array(exported.array)
 
 
 def modules(stream):
@@ -134,12 +161,14 @@ def modules(stream):
     cupy.ndarray = Array
     cupy.asarray = asarray
     cupy.from_dlpack = lambda other: Array(other.__dlpack__())
-    cupy.empty = lambda shape, dtype: Array(np.full(shape, np.nan, dtype))
     cupy.ascontiguousarray = lambda a, dtype: Array(np.ascontiguousarray(a.array, dtype))
     cupy.array_equal = lambda a, b: np.array_equal(a.array, b.array)
     cupy.cuda = types.SimpleNamespace(
         Device=lambda number: Nothing(),
-        get_current_stream=lambda: types.SimpleNamespace(ptr=stream),
+        MemoryPointer=lambda memory, offset: memory,
+        UnownedMemory=memory,
+        get_current_stream=lambda device: types.SimpleNamespace(ptr=stream),
+        runtime=types.SimpleNamespace(getDevice=lambda: 0),
     )
     sparse = types.ModuleType("cupyx.scipy.sparse")
     sparse.csr_matrix, sparse.csc_matrix = Csr, Csc

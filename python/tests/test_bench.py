@@ -36,6 +36,8 @@ def test_every_part_gives_lines(matrix):
     for line in host:
         if line["mode"] == "layer":
             assert 0 < line["library_s"] < line["call_s"]
+            assert line["layer_s"] == line["python_s"] - line["theirs_s"]
+            assert (line["theirs_s"] > 0) == (line["op"] == "operator.matvec(x)")
         elif line["mode"] == "solver":
             assert line["first_s"] > 0 and (line["peer"] == "scipy") == (line["verified"] is None)
         else:

@@ -179,8 +179,43 @@ def test_unsorted_matrices_are_repaired_and_damaged_ones_refused(engine):
 
 def test_arrays_of_other_libraries(engine, rng):
     A, X = integers(rng, (12, 8)), np.ones((8, 5))
-    Y = engine.matmul(move(A), fakes.Other(X))
-    assert type(Y) is fakes.Array and (Y.array == oracle(A.toarray(), X)).all()
+    for x in (fakes.Other(X), fakes.Exported(X)):
+        Y = engine.matmul(move(A), x)
+        assert type(Y) is fakes.Array and (Y.array == oracle(A.toarray(), X)).all()
+
+
+def test_results_are_made_without_a_copy_to_the_host_where_cupy_can(engine, rng, monkeypatch):
+    A, made = move(integers(rng, (12, 12))), []
+
+    def from_parts(cls, data, indices, indptr, shape, has_canonical_format=None):
+        made.append(has_canonical_format)
+        if indices.shape == (0,):
+            raise ValueError
+        result = cls((data, indices, indptr), shape=shape)
+        result.has_canonical_format = has_canonical_format
+        return result
+
+    monkeypatch.setattr(fakes.Csr, "_from_parts", classmethod(from_parts), raising=False)
+    C = engine.matmul(A, A)
+    assert made == [True]
+    expected = oracle(A.scipy().toarray(), A.scipy().toarray())
+    assert (C.scipy().toarray() == expected).all()
+    empty = move(sp.csr_array((12, 12)))
+    assert engine.matmul(empty, empty).has_canonical_format and made == [True] * 2
+
+
+def test_functions_of_cupy_with_other_arguments_are_not_called(engine, rng, monkeypatch):
+    A = move(integers(rng, (12, 12)))
+    monkeypatch.setattr(fakes.Csr, "_from_parts", lambda shape, arrays: None, raising=False)
+    assert engine.matmul(A, A).has_canonical_format
+
+
+def test_indices_of_other_types_are_refused(engine, rng):
+    A = integers(rng, (9, 9))
+    D = move(A)
+    D.indices = fakes.Array(A.indices.astype(np.uint32))
+    with pytest.raises(hs.OperandTypeError, match="uint32"):
+        engine.matmul(D, fakes.Array(np.ones((9, 2))))
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float16, np.complex64])
@@ -207,7 +242,7 @@ def test_empty_operands(engine, shape):
 
 
 def test_addresses_are_read_once(engine, rng):
-    """Reading an address takes 1 to 3 us, which is most of what a call costs."""
+    """What the package reads of arrays is a large part of what a call costs."""
     A, X = move(integers(rng, (9, 9))), fakes.Array(np.ones((9, 2)))
     plan, out = engine.plan(A, X), fakes.Array(np.empty((9, 2)))
     fakes.Array.asked = 0

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import _capi, _device
 from ._arrays import DTYPES, INDEX_DTYPES
-from ._device import Matrix, common, dense, layout
+from ._device import Matrix, common, dense, layout, new_dense
 from ._errors import ArgumentError, OperandTypeError, ShapeError, StateError
-from ._foreign import Exported, Library, Parts, View
-from ._handle import Handle, Pages, sparse_pages
+from ._foreign import Flat, Library, View
+from ._handle import Pages, sparse_pages
 from ._library import lib
 from ._listen import Show
 from ._plan import DenseProduct, Plan, SparseProduct, read_options
@@ -24,49 +24,49 @@ from ._product import demand_shapes
 if TYPE_CHECKING:
     from ._engine import Engine
 
-
-def on_stream(handle: Handle, stream: int | None, function: Callable[..., int]) -> Any:
-    """Return a function of the library that waits for a stream first."""
-
-    def run(*arguments: Any) -> int:
-        lib.hybrid_engine_stream(handle.pointer, stream)
-        try:
-            return function(*arguments)
-        finally:
-            lib.hybrid_engine_stream(handle.pointer, None)
-
-    return run
+unpack = _capi.CSR.unpack_from
 
 
-def dense_operands(
-    library: Library, a: Matrix, X: Any, view: View, out: Any, dtype: Any, shape: tuple[int, int]
-) -> tuple[Any, tuple[bytes, Any], tuple[bytes, Any]]:
-    """Return `out` or a new array for a product of that shape, and dense() of X and of it."""
-    wanted = (shape[0],) if len(view.shape) == 1 else shape
-    result = library.empty(wanted, dtype, a.parts.data) if out is None else library.own(out)
-    found = library.view(result)
-    if found.shape != wanted or found.dtype != dtype:
+def on_stream(engine: Any, stream: int | None, function: Callable[..., int], *rest: Any) -> int:
+    """Call a function of the library that waits for a stream first."""
+    lib.hybrid_engine_stream(engine, stream)
+    try:
+        return function(*rest)
+    finally:
+        lib.hybrid_engine_stream(engine, None)
+
+
+def target(
+    library: Library, a: Matrix, out: Any, shape: tuple[int, ...], dtype: Any
+) -> tuple[Any, bytes]:
+    """Return `out` or a new array for a product of that shape, and its packed struct."""
+    if out is None:
+        return new_dense(library, a, shape, dtype)
+    result = library.own(out)
+    view = library.view(result)
+    check_out(view, shape, dtype)
+    return result, dense(library, result, view, dtype)[0]
+
+
+def check_out(found: View, shape: tuple[int, ...], dtype: Any) -> None:
+    """Raise unless an array can hold a product of that shape and type."""
+    if found[1] != shape or found[3] != dtype:
         raise ShapeError(
-            f"out has shape {found.shape} and {found.dtype}; the product has {wanted} and {dtype}"
+            f"out has shape {found[1]} and {found[3]}; the product has {shape} and {dtype}"
         )
     if layout(found) is None:
         raise ArgumentError("out on a device must be in C or Fortran order")
-    return result, dense(library, X, view, dtype), dense(library, result, found, dtype)
 
 
-def sparse_result(
-    library: Library, pages: Pages, shape: tuple[int, int], turned: bool, a: Matrix
-) -> Any:
-    """Return C as a matrix of the library of its operands, over the arrays of `pages`."""
-    found = pages.struct
-    parts = Parts(
-        "csc" if turned else "csr",
-        shape,
-        Exported(found.row_ptr, found.rows + 1, INDEX_DTYPES[found.offset_type], pages),
-        Exported(found.col, found.nnz, INDEX_DTYPES[found.col_type or _capi.I32], pages),
-        Exported(found.val, found.nnz, DTYPES[found.type], pages),
-    )
-    return library.matrix(parts, a.parts.data)
+def sparse_result(pages: Pages, shape: tuple[int, int], a: Matrix) -> Any:
+    """Return A B, of which `pages` holds the result, as a matrix of the library of A."""
+    rows, _, nnz, offset_type, offsets, columns, values, kind, column_type, _ = unpack(pages.struct)
+    made = [
+        (offsets, rows + 1, INDEX_DTYPES[offset_type]),
+        (columns, nnz, INDEX_DTYPES[column_type or _capi.I32]),
+        (values, nnz, DTYPES[kind]),
+    ]
+    return a.library.matrix("csc" if a.turned else "csr", shape, made, pages, a.arrays[2])
 
 
 class DevicePlan(Plan):
@@ -75,29 +75,34 @@ class DevicePlan(Plan):
     def __init__(self, engine: Engine, a: Matrix, **options: Any) -> None:
         super().__init__(engine)
         self._library, self._device = a.library, a.device
-        self._patterns: list[tuple[Any, ...]] = []
+        self._patterns: list[tuple[Any, Flat, Any, Flat]] = []
         self._options = read_options(**options)
         self._options.flags |= _capi.CHECK
         self._options.result_space = _device.SPACE
 
-    def _run(self, function: Callable[..., int], *arguments: Any, show: Show | None) -> None:
-        stream = self._library.stream(self._device)
-        self._handle.run(on_stream(self._handle, stream, function), arguments, True, show)
+    def _run(self, show: Show | None, function: Callable[..., int], *arguments: Any) -> None:
+        handle, stream = self._handle, self._library.stream(self._device)
+        arguments = handle.pointer, stream, function, self._pointer, *arguments
+        handle.run(on_stream, arguments, True, show)
 
     def _plan(self, function: Callable[..., int], *arguments: Any) -> None:
-        self._make(
-            on_stream(self._handle, self._library.stream(self._device), function), *arguments
-        )
+        stream = self._library.stream(self._device)
+
+        def make(engine: Any, *rest: Any) -> int:
+            return on_stream(engine, stream, function, engine, *rest)
+
+        self._make(make, *arguments)
 
     def _demand(self, *operands: Matrix) -> None:
         """Raise unless the operands have the patterns that were planned for."""
         if not self._patterns:
-            self._patterns = [(m.parts.indptr, m.parts.indices, *m.views[:2]) for m in operands]
-        for m, (indptr, indices, *views) in zip(operands, self._patterns, strict=True):
-            if m.views[:2] != views:  # other arrays, whose elements have to be the same
-                planned = (m.parts.indptr, indptr), (m.parts.indices, indices)
-                if not all(self._library.same(*pair) for pair in planned):
-                    raise StateError("the pattern of an operand is not the planned one")
+            self._patterns = [(m.arrays[0], m.flat[0], m.arrays[1], m.flat[1]) for m in operands]
+        for m, (indptr, ends, indices, columns) in zip(operands, self._patterns, strict=True):
+            if m.flat[0] == ends and m.flat[1] == columns:
+                continue
+            same = self._library.same  # other arrays, whose elements have to be the same
+            if not (same(m.arrays[0], indptr) and same(m.arrays[1], indices)):
+                raise StateError("the pattern of an operand is not the planned one")
 
 
 class DeviceDensePlan(DevicePlan, DenseProduct):
@@ -106,8 +111,8 @@ class DeviceDensePlan(DevicePlan, DenseProduct):
     def __init__(self, engine: Engine, a: Matrix, columns: int, dtype: Any, **options: Any) -> None:
         super().__init__(engine, a, **options)
         a = a.held(turned=False)
-        self.shape = (a.parts.shape[0], columns)
-        self.dtype = common(a.library, a.dtype, dtype)
+        self.shape = (a.shape[0], columns)
+        self.dtype = common(a.dtype, dtype)
         self._options.x_space = _device.SPACE
         self._demand(a)
         struct, _kept = a.bind(self.dtype)
@@ -117,21 +122,13 @@ class DeviceDensePlan(DevicePlan, DenseProduct):
         self, a: Matrix, X: Any, view: View, out: Any, alpha: float, beta: float, show: Show | None
     ) -> Any:
         """Return alpha A X + beta out; `view` is that of X."""
-        library, a = self._library, a.held(turned=False)
+        library, a, dtype = self._library, a.held(turned=False), self.dtype
         self._demand(a)
-        operands = dense_operands(library, a, X, view, out, self.dtype, self.shape)
-        result, (x, _kept), (y, _) = operands
-        struct, _kept_too = a.bind(self.dtype)
-        self._run(
-            lib.hybrid_spmm_run,
-            self._pointer,
-            alpha,
-            struct,
-            x,
-            beta,
-            y,
-            show=show,
-        )
+        shape = self.shape if len(view[1]) == 2 else self.shape[:1]
+        result, y = target(library, a, out, shape, dtype)
+        x, _kept = dense(library, X, view, dtype)
+        struct, _kept_too = a.bind(dtype)
+        self._run(show, lib.hybrid_spmm_run, alpha, struct, x, beta, y)
         return result if out is None else out
 
     def _compute(
@@ -141,7 +138,7 @@ class DeviceDensePlan(DevicePlan, DenseProduct):
             raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
         a, X = Matrix(self._library, A), self._library.own(X)
         view = self._library.view(X)
-        demand_shapes(a.parts.shape, view.shape)
+        demand_shapes(a.shape, view[1])
         return self.multiply(a, X, view, out, alpha, beta, show)
 
 
@@ -150,8 +147,8 @@ class DeviceSparsePlan(DevicePlan, SparseProduct):
 
     def __init__(self, engine: Engine, a: Matrix, b: Matrix, **options: Any) -> None:
         super().__init__(engine, a, **options)
-        self.shape = (a.parts.shape[0], b.parts.shape[1])
-        self.dtype = common(a.library, a.dtype, b.dtype)
+        self.shape = (a.shape[0], b.shape[1])
+        self.dtype = common(a.dtype, b.dtype)
         self._options.offsets = self._options.columns = _capi.INDEX_AUTO
         self._turned = a.turned
         (first, _kept), (second, _kept_too) = self._bind(a, b)
@@ -161,22 +158,16 @@ class DeviceSparsePlan(DevicePlan, SparseProduct):
         """Return what Matrix.bind() does, in the order in which the library multiplies."""
         b = b.held(a.turned)
         self._demand(a, b)
-        first, second = a.bind(self.dtype), b.bind(self.dtype)
+        first = a.bind(self.dtype)
+        second = first if b is a else b.bind(self.dtype)
         return (second, first) if self._turned else (first, second)
 
     def multiply(self, a: Matrix, b: Matrix, show: Show | None) -> Any:
         """Return A @ B as a matrix of the operands' library."""
         pages = sparse_pages(self._handle)
         (first, _kept), (second, _kept_too) = self._bind(a, b)
-        self._run(
-            lib.hybrid_spgemm_run,
-            self._pointer,
-            first,
-            second,
-            pages.struct,
-            show=show,
-        )
-        return sparse_result(self._library, pages, self.shape, self._turned, a)
+        self._run(show, lib.hybrid_spgemm_run, first, second, pages.struct)
+        return sparse_result(pages, self.shape, a)
 
     def _compute(self, A: Any, B: Any, show: Show | None) -> Any:
         a = Matrix(self._library, A)
@@ -191,9 +182,11 @@ _lock = threading.Lock()
 
 def engine_for(engine: Engine, device: int) -> Engine:
     """Return the engine of a GPU, if `engine` is the default one, which uses the first GPU."""
+    if device == 0:
+        return engine
     from ._engine import Engine, is_default
 
-    if device == 0 or not is_default(engine):
+    if not is_default(engine):
         return engine
     with _lock:
         if device not in _engines:
@@ -213,9 +206,9 @@ def make_device_plan(
         return DeviceDensePlan(engine, a, B, a.dtype, **options)
     if library.is_sparse(B):
         b = a if B is A else Matrix(library, B)
-        demand_shapes(a.parts.shape, b.parts.shape)
+        demand_shapes(a.shape, b.shape)
         return DeviceSparsePlan(engine, a, b, flags=_capi.REUSE, **options)
     view = library.view(library.own(B))
-    demand_shapes(a.parts.shape, view.shape)
-    columns = view.shape[1] if len(view.shape) == 2 else 1
-    return DeviceDensePlan(engine, a, columns, view.dtype, **options)
+    demand_shapes(a.shape, view[1])
+    columns = view[1][1] if len(view[1]) == 2 else 1
+    return DeviceDensePlan(engine, a, columns, view[3], **options)

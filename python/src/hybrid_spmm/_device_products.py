@@ -9,8 +9,8 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from . import _capi, _device
-from ._device import Matrix, common
-from ._device_plans import dense_operands, engine_for, on_stream, sparse_result
+from ._device import Matrix, common, dense
+from ._device_plans import engine_for, on_stream, sparse_result, target
 from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
 from ._foreign import Library, View
 from ._handle import sparse_pages
@@ -40,7 +40,7 @@ def multiply_on_device(
             raise ArgumentError("out, alpha and beta need a dense operand")
         a = Matrix(library, A)
         b = a if B is A else Matrix(library, B)
-        demand_shapes(a.parts.shape, b.parts.shape)
+        demand_shapes(a.shape, b.shape)
         return spgemm(engine_for(engine, a.device), a, b, show)
     if not left and not right:
         raise OperandTypeError(
@@ -51,7 +51,7 @@ def multiply_on_device(
         return spmm(engine_for(engine, a.device), a, X, out, alpha, beta, show)
     # X B is the transpose of B^T X^T.
     b, X = Matrix(library, B).transpose(), library.own(A)
-    demand_shapes(library.view(X).shape, b.parts.shape[::-1])
+    demand_shapes(library.view(X)[1], b.shape[::-1])
     target = None if out is None else turned(out)
     result = spmm(engine_for(engine, b.device), b, turned(X), target, alpha, beta, show)
     return turned(result) if out is None else out
@@ -82,21 +82,21 @@ def one_shot(space: int) -> _capi.PlanOptions:
 
 def multiply_sparse(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
     """Compute sparse times sparse of canonical operands, which the library checks."""
-    library, handle = a.library, engine._alive()
-    dtype = common(library, a.dtype, b.dtype)
+    handle, dtype = engine._alive(), common(a.dtype, b.dtype)
     first, _kept = a.bind(dtype)
     second, _kept_too = (first, _kept) if b is a else b.held(a.turned).bind(dtype)
     if a.turned:  # (A B)^T = B^T A^T
         first, second = second, first
     pages = sparse_pages(handle)
+    pointer, stream = handle.pointer, a.library.stream(a.device)
+    options = one_shot(_device.SPACE)
     handle.run(
-        on_stream(handle, library.stream(a.device), lib.hybrid_spgemm_with),
-        (handle.pointer, one_shot(_device.SPACE), first, second, pages.struct),
+        on_stream,
+        (pointer, stream, lib.hybrid_spgemm_with, pointer, options, first, second, pages.struct),
         True,
         show,
     )
-    shape = a.parts.shape[0], b.parts.shape[1]
-    return sparse_result(library, pages, shape, a.turned, a)
+    return sparse_result(pages, (a.shape[0], b.shape[1]), a)
 
 
 def spmm(
@@ -104,9 +104,10 @@ def spmm(
 ) -> Any:
     """Compute sparse times dense; an operand that is not canonical is repaired."""
     view = a.library.view(X)
-    if not 1 <= len(view.shape) <= 2:
-        raise ShapeError(f"a dense operand has {len(view.shape)} dimensions; 1 and 2 are supported")
-    demand_shapes(a.parts.shape, view.shape)
+    shape = view[1]
+    if not 1 <= len(shape) <= 2:
+        raise ShapeError(f"a dense operand has {len(shape)} dimensions; 1 and 2 are supported")
+    demand_shapes(a.shape, shape)
     if beta != 0 and out is None:
         raise ArgumentError("beta needs out, which holds the matrix that it multiplies")
     try:
@@ -127,14 +128,15 @@ def multiply_dense(
 ) -> Any:
     """Compute sparse times dense of a canonical operand, which the library checks."""
     library, handle = a.library, engine._alive()
-    dtype = common(library, a.dtype, view.dtype)
-    shape = a.parts.shape[0], view.shape[1] if len(view.shape) == 2 else 1
+    dtype = common(a.dtype, view[3])
     a = a.held(turned=False)
-    result, (x, _kept), (y, _) = dense_operands(library, a, X, view, out, dtype, shape)
+    result, y = target(library, a, out, (a.shape[0], *view[1][1:]), dtype)
+    x, _kept = dense(library, X, view, dtype)
     struct, _kept_too = a.bind(dtype)
+    pointer, stream = handle.pointer, library.stream(a.device)
     handle.run(
-        on_stream(handle, library.stream(a.device), lib.hybrid_spmm_with),
-        (handle.pointer, CHECKED, alpha, struct, x, beta, y),
+        on_stream,
+        (pointer, stream, lib.hybrid_spmm_with, pointer, CHECKED, alpha, struct, x, beta, y),
         True,
         show,
     )

@@ -213,6 +213,8 @@ class Engine:
         if left is not None and right is not None and progress is False:
             return multiply(self._alive(), A, B, left, right, out, alpha, beta, None)
         library = library_for(A, B)
+        if library is not None and progress is False:
+            return multiply_on_device(library, self, A, B, out, alpha, beta, None)
         with showing(progress) as show:
             if library is not None:
                 return multiply_on_device(library, self, A, B, out, alpha, beta, show)

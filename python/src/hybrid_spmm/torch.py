@@ -118,8 +118,8 @@ _turned: Any = WeakTensorKeyDictionary()  # by tensor: versions of its arrays, a
 
 def turned_pattern(tensor: Any, make: Callable[[], Turned]) -> Turned:
     """Return the pattern of a tensor's transpose, made anew after changes in place."""
-    arrays = library().parts(tensor)[2:4]
-    stamp = [(array.data_ptr(), array._version) for array in arrays]
+    _, _, (indptr, indices, _) = library().parts(tensor)
+    stamp = [(array.data_ptr(), array._version) for array in (indptr, indices)]
     kept = _turned.get(tensor)
     if kept is None or kept[0] != stamp:
         kept = _turned[tensor] = stamp, make()
@@ -173,20 +173,20 @@ class _Gpu:
 
     def rows(self) -> Matrix:
         """Return the operand held by rows."""
-        known, held = library(), self.matrix.original
+        held, (_, _, values) = self.matrix.original, self.matrix.arrays
         indptr, indices, places = turned_pattern(self.tensor, self.turned)
         layout = OTHER[held.layout]
         return self.matrix.over(
-            compressed(layout, held.shape, indptr, indices, known.parts(held).data[places]), False
+            compressed(layout, held.shape, indptr, indices, values[places]), False
         )
 
     def turned(self) -> Turned:
         """Return the pattern of the transpose of the arrays, as PyTorch finds it."""
         known, held = library(), self.matrix.original
-        kind, _, indptr, indices, values = known.parts(held)
+        kind, _, (indptr, indices, values) = known.parts(held)
         numbers = torch.arange(len(values), dtype=torch.float64, device=values.device)
         counted = compressed(held.layout, held.shape, indptr, indices, numbers)
-        _, _, indptr, indices, numbers = known.parts(
+        _, _, (indptr, indices, numbers) = known.parts(
             known.convert(counted, "csc" if kind == "csr" else "csr")
         )
         return indptr, indices, numbers.long()
@@ -217,7 +217,7 @@ def operand_of(engine: Engine, tensor: Any) -> _Host | _Gpu:
         return _Gpu(engine_for(engine, matrix.device), owner, matrix)
     known = library()
     held = known.convert(tensor, "csc" if known.format(tensor) == "csc" else "csr")
-    kind, shape, *arrays = known.parts(held)
+    kind, shape, arrays = known.parts(held)
     indptr, indices, data = (array.numpy() for array in arrays)
     cls = getattr(sparse(), f"{kind}_array")
     owner = tensor if tensor.layout in OTHER else held
