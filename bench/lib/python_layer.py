@@ -24,8 +24,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 import hybrid_spmm as hs
-from hybrid_spmm import _capi
-from hybrid_spmm._library import lib
+from hybrid_spmm._native import capi
+from hybrid_spmm._native.library import lib
 
 ROWS, COLUMNS = 64, 8
 CALLS = 1000
@@ -38,7 +38,7 @@ class Inside:
 
     def __enter__(self):
         self.seconds, self.calls = 0.0, 0
-        self.functions = {name: getattr(lib, name) for name in _capi.FUNCTIONS}
+        self.functions = {name: getattr(lib, name) for name in capi.FUNCTIONS}
         for name, function in self.functions.items():
             setattr(lib, name, self.timed(function))
         return self

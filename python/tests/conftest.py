@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import versions
 
 import hybrid_spmm as hs
-from hybrid_spmm import _handle
+from hybrid_spmm._native import handle
 
 
 def pytest_sessionfinish(session, exitstatus):
@@ -44,13 +44,13 @@ def interruptible():
 def ended(monkeypatch):
     """Addresses of the C engines that were destroyed."""
     addresses = []
-    destroy = _handle.lib.hybrid_engine_destroy
+    destroy = handle.lib.hybrid_engine_destroy
 
     def note(address):
         addresses.append(int(address))
         destroy(address)
 
-    monkeypatch.setattr(_handle.Pointer, "__del__", property(partial(partial, note)))
+    monkeypatch.setattr(handle.Pointer, "__del__", property(partial(partial, note)))
     return addresses
 
 

@@ -177,10 +177,11 @@ def modules(stream):
 
 def install(monkeypatch, stream=0):
     """Put the fakes in place of CuPy, and host memory in place of the GPU's."""
-    from hybrid_spmm import _capi, _device, _foreign
+    from hybrid_spmm._gpu import device_operands, foreign
+    from hybrid_spmm._native import capi
 
     for name, module in modules(stream).items():
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr(_device, "SPACE", _capi.SPACE_HOST)
-    monkeypatch.setattr(_foreign, "_libraries", {})
-    monkeypatch.setattr(_foreign, "_by_type", {})
+    monkeypatch.setattr(device_operands, "SPACE", capi.SPACE_HOST)
+    monkeypatch.setattr(foreign, "_libraries", {})
+    monkeypatch.setattr(foreign, "_by_type", {})

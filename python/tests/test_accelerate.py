@@ -11,7 +11,7 @@ import scipy.sparse.linalg as sla
 from conftest import integers
 
 import hybrid_spmm as hs
-from hybrid_spmm import _accelerate
+from hybrid_spmm._products import accelerate
 
 FORMATS = ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"]
 TYPES = [np.bool_, np.int8, np.int64, np.float32, np.float64]
@@ -202,12 +202,12 @@ def test_three_dimensions_fall_back(rng):
 def test_integers_that_need_much_memory_fall_back(rng, monkeypatch):
     A, X = integers(rng, (6, 6), dtype=np.int8), np.ones((6, 4), np.int8)
     expected = A @ X, A @ A
-    monkeypatch.setattr(_accelerate, "memory", lambda: 2 * 8 * (A.nnz + 2 * X.size) - 1)
+    monkeypatch.setattr(accelerate, "memory", lambda: 2 * 8 * (A.nnz + 2 * X.size) - 1)
     with hs.accelerate() as used:
         same(A @ X, expected[0])
         same(A.astype(np.float32) @ X, expected[0].astype(np.float32))
         assert (used.products, sum(used.fallbacks.values())) == (1, 1)
-    monkeypatch.setattr(_accelerate, "memory", lambda: 2 * 8 * 2 * A.nnz)
+    monkeypatch.setattr(accelerate, "memory", lambda: 2 * 8 * 2 * A.nnz)
     with hs.accelerate() as used:
         same(A @ A, expected[1])
     assert used.products == 1
@@ -248,7 +248,7 @@ def test_classes_of_other_packages_are_kept(rng):
 
 
 def snapshot():
-    return [(cls, name, vars(cls)[name]) for cls, name, _ in _accelerate.methods()]
+    return [(cls, name, vars(cls)[name]) for cls, name, _ in accelerate.methods()]
 
 
 def test_blocks_nest_and_restore_scipy(rng):
@@ -285,7 +285,7 @@ def test_blocks_belong_to_their_threads(rng):
     def watch():
         start.wait()
         for _ in range(200):
-            others.append(_accelerate._current.get())
+            others.append(accelerate._current.get())
             if abs(A @ A - expected).sum():
                 failures.append("watch")
 
@@ -309,7 +309,7 @@ def test_a_busy_engine_falls_back(rng):
         panels.close()
         same(A @ A, expected)
     assert used.products == 1
-    assert [key.partition(": ")[2] for key in used.fallbacks] == [_accelerate.BUSY]
+    assert [key.partition(": ")[2] for key in used.fallbacks] == [accelerate.BUSY]
 
 
 @pytest.mark.parametrize("function", [operator.matmul, sla.cg])

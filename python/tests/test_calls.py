@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from conftest import integers, users
 
 import hybrid_spmm as hs
-from hybrid_spmm import _arrays, _handle
+from hybrid_spmm._native import handle
+from hybrid_spmm._operands import arrays
 
 LONG = 60_000  # rows of a matrix whose square takes seconds on two cores
 
@@ -126,9 +127,9 @@ def test_interrupts_arrive_between_small_calls(engine, rng, interruptible, monke
 def test_calls_of_few_entries_and_many_rows_can_be_interrupted(engine, monkeypatch, columns):
     """They listen for interrupts, as calls with many entries do; short calls do not."""
     heard = []
-    original = _handle.Handle.heard
+    original = handle.Handle.heard
     monkeypatch.setattr(
-        _handle.Handle, "heard", lambda *a: heard.append(a[1].__name__) or original(*a)
+        handle.Handle, "heard", lambda *a: heard.append(a[1].__name__) or original(*a)
     )
     for rows, long in ((1000, False), (2_000_000 // columns, True)):
         offsets = np.full(rows + 1, 2)
@@ -146,15 +147,15 @@ def test_calls_of_few_entries_and_many_rows_can_be_interrupted(engine, monkeypat
 def test_an_interrupt_ends_a_copy(monkeypatch, interruptible):
     X = np.asfortranarray(np.arange(4e6).reshape(2, -1)[:, ::2])
     for piece in (1000, 10**6):
-        monkeypatch.setattr(_arrays, "PIECE", piece)
+        monkeypatch.setattr(arrays, "PIECE", piece)
         for array in (X, X.T, X[0]):
-            assert np.array_equal(_arrays.copy_of(array, np.float32), array)
-    monkeypatch.setattr(_arrays, "PIECE", 8)  # which takes a second
+            assert np.array_equal(arrays.copy_of(array, np.float32), array)
+    monkeypatch.setattr(arrays, "PIECE", 8)  # which takes a second
     timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         timer.start()
         for _ in range(100):
-            _arrays.copy_of(X, np.float32)
+            arrays.copy_of(X, np.float32)
     timer.join()
 
 

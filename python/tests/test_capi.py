@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from hybrid_spmm import _capi
+from hybrid_spmm._native import capi
 
 HEADER = Path(__file__).parents[2] / "include" / "hybrid_spmm.h"
 STRUCTS = {
-    "hybrid_csr": _capi.Csr,
-    "hybrid_dense": _capi.Dense,
-    "hybrid_allocator": _capi.Allocator,
-    "hybrid_engine_options": _capi.EngineOptions,
-    "hybrid_plan_options": _capi.PlanOptions,
-    "hybrid_candidate": _capi.Candidate,
-    "hybrid_use": _capi.Use,
-    "hybrid_report": _capi.Report,
+    "hybrid_csr": capi.Csr,
+    "hybrid_dense": capi.Dense,
+    "hybrid_allocator": capi.Allocator,
+    "hybrid_engine_options": capi.EngineOptions,
+    "hybrid_plan_options": capi.PlanOptions,
+    "hybrid_candidate": capi.Candidate,
+    "hybrid_use": capi.Use,
+    "hybrid_report": capi.Report,
 }
 ENUMERATORS = [
     name
-    for name, value in vars(_capi).items()
+    for name, value in vars(capi).items()
     if name.isupper() and name != "VERSION" and isinstance(value, int)
 ]
 
@@ -63,7 +63,7 @@ def test_structs_have_the_layout_of_the_header(measured, name):
 
 @pytest.mark.parametrize("name", ENUMERATORS)
 def test_enumerators_have_the_values_of_the_header(measured, name):
-    assert getattr(_capi, name) == measured[name]
+    assert getattr(capi, name) == measured[name]
 
 
 @pytest.mark.parametrize("name", STRUCTS)
@@ -80,20 +80,20 @@ def test_structs_have_all_fields_of_the_header(name):
 
 def test_declared_functions_are_those_of_the_header():
     declared = set(re.findall(r"(hybrid_\w+)\(", HEADER.read_text()))
-    assert set(_capi.FUNCTIONS) <= declared
+    assert set(capi.FUNCTIONS) <= declared
 
 
-@pytest.mark.parametrize("name", sorted(_capi.FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(capi.FUNCTIONS))
 def test_functions_take_as_many_arguments_as_in_the_header(name):
     text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
     found = re.search(rf"^HYBRID_API[^;]*?\b{name}\(([^;]*?)\);", text, re.M | re.S)
     arguments = found[1].strip()
-    assert len(_capi.FUNCTIONS[name][1]) == (0 if arguments == "void" else arguments.count(",") + 1)
+    assert len(capi.FUNCTIONS[name][1]) == (0 if arguments == "void" else arguments.count(",") + 1)
 
 
 def test_version_is_the_header_s():
     found = {k: int(v) for k, v in re.findall(r"HYBRID_VERSION_(\w+) (\d+)", HEADER.read_text())}
-    assert found["MAJOR"] * 10000 + found["MINOR"] * 100 + found["PATCH"] == _capi.VERSION
+    assert found["MAJOR"] * 10000 + found["MINOR"] * 100 + found["PATCH"] == capi.VERSION
 
 
 def test_status_has_an_exception():

@@ -14,7 +14,8 @@ import pytest
 from conftest import integers, users
 
 import hybrid_spmm as hs
-from hybrid_spmm import _sparse, _turned
+from hybrid_spmm._operands import sparse
+from hybrid_spmm._products import turned
 
 LIBC = ctypes.CDLL(None)
 LIBC.kill.argtypes = [ctypes.c_int, ctypes.c_int]
@@ -23,9 +24,9 @@ KEPT = []  # the transposes that are kept
 
 def kept_transpose(engine, A, path):
     """Return a csc matrix whose transpose is kept until it is collected."""
-    matrix, transposes = A.tocsc(), _turned.Transposes()
+    matrix, transposes = A.tocsc(), turned.Transposes()
     for _ in range(2):
-        transposes.turn(engine._alive(), _sparse.Operand(matrix, "csc", True), A.dtype)
+        transposes.turn(engine._alive(), sparse.Operand(matrix, "csc", True), A.dtype)
     KEPT[:] = [transposes]
     return matrix
 

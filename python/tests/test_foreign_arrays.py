@@ -9,16 +9,17 @@ import scipy.sparse as sp
 from conftest import integers, oracle
 
 import hybrid_spmm as hs
-from hybrid_spmm import _capi, _device, _device_plans, _library
+from hybrid_spmm._gpu import device_operands, device_plans
+from hybrid_spmm._native import capi, library
 
 
 @pytest.fixture
 def streams(monkeypatch):
     """The streams that the library is told, in order."""
     told = []
-    tell = _library.lib.hybrid_engine_stream
+    tell = library.lib.hybrid_engine_stream
     monkeypatch.setattr(
-        _library.lib, "hybrid_engine_stream", lambda e, s: told.append(s) or tell(e, None)
+        library.lib, "hybrid_engine_stream", lambda e, s: told.append(s) or tell(e, None)
     )
     return told
 
@@ -62,33 +63,35 @@ def test_dense_operands(engine, rng, kind, order):
 
 def test_nothing_is_copied_that_need_not_be(engine, rng, monkeypatch):
     seen = []
-    run = _library.lib.hybrid_spmm_with
+    run = library.lib.hybrid_spmm_with
 
     def look(engine, options, alpha, a, x, beta, y):
-        seen.append((_capi.CSR.unpack(a), _capi.DENSE.unpack(x), _capi.DENSE.unpack(y)))
+        seen.append((capi.CSR.unpack(a), capi.DENSE.unpack(x), capi.DENSE.unpack(y)))
         return run(engine, options, alpha, a, x, beta, y)
 
-    monkeypatch.setattr(_library.lib, "hybrid_spmm_with", look)
+    monkeypatch.setattr(library.lib, "hybrid_spmm_with", look)
     A, X = integers(rng, (12, 8)), np.ones((8, 5), order="F")
     Y = engine.matmul(move(A), fakes.Array(X))
     a, x, y = seen[0]
     assert a[4:7] == tuple(array.ctypes.data for array in (A.indptr, A.indices, A.data))
-    assert x[2:5] == (8, _capi.COL_MAJOR, X.ctypes.data)
-    assert y[3:5] == (_capi.ROW_MAJOR, Y.array.ctypes.data)
+    assert x[2:5] == (8, capi.COL_MAJOR, X.ctypes.data)
+    assert y[3:5] == (capi.ROW_MAJOR, Y.array.ctypes.data)
 
 
 def test_spaces_are_said(engine, rng, monkeypatch):
     """On a device all structs and options say so; an engine without a GPU refuses them."""
-    monkeypatch.setattr(_device, "SPACE", _capi.SPACE_DEVICE)
+    monkeypatch.setattr(device_operands, "SPACE", capi.SPACE_DEVICE)
     A = move(integers(rng, (9, 9)))
-    struct, _ = _device.Matrix(_device.library_for(A, A), A).bind(np.dtype(float))
-    assert _capi.CSR.unpack(struct)[-1] == _capi.SPACE_DEVICE
+    struct, _ = device_operands.Matrix(device_operands.library_for(A, A), A).bind(np.dtype(float))
+    assert capi.CSR.unpack(struct)[-1] == capi.SPACE_DEVICE
     for B in (A, fakes.Array(np.ones((9, 2)))):
         with pytest.raises(hs.UnsupportedError):
             engine.matmul(A, B)
-    plan = _device_plans.DevicePlan(engine, _device.Matrix(_device.library_for(A, A), A))
-    assert plan._options.result_space == _capi.SPACE_DEVICE
-    assert plan._options.flags & _capi.CHECK
+    plan = device_plans.DevicePlan(
+        engine, device_operands.Matrix(device_operands.library_for(A, A), A)
+    )
+    assert plan._options.result_space == capi.SPACE_DEVICE
+    assert plan._options.flags & capi.CHECK
 
 
 def test_every_call_waits_for_the_current_stream(engine, rng, streams):

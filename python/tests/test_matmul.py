@@ -83,19 +83,20 @@ def test_other_indices_are_converted(engine, rng, kind):
 
 
 def test_no_operand_is_copied(engine, rng, monkeypatch):
-    from hybrid_spmm import _capi, _sparse
+    from hybrid_spmm._native import capi
+    from hybrid_spmm._operands import sparse
 
     kept = []
-    bind = _sparse.Operand.bind
+    bind = sparse.Operand.bind
     monkeypatch.setattr(
-        _sparse.Operand, "bind", lambda self, dtype: kept.append(bind(self, dtype)) or kept[-1]
+        sparse.Operand, "bind", lambda self, dtype: kept.append(bind(self, dtype)) or kept[-1]
     )
     A = integers(rng, (12, 12))
     A.indptr = A.indptr.astype(np.int64)
     engine.matmul(A, A)
     engine.matmul(A, np.ones((12, 2)))
     for struct, *_ in kept:
-        found = _capi.CSR.unpack(struct)[4:7]
+        found = capi.CSR.unpack(struct)[4:7]
         assert found == tuple(a.ctypes.data for a in (A.indptr, A.indices, A.data))
 
 
@@ -136,7 +137,7 @@ def test_strides_of_dense_operands(engine, rng, view):
 
 
 def test_padded_rows_are_not_copied(rng):
-    from hybrid_spmm._dense import dense
+    from hybrid_spmm._operands.dense import dense
 
     X = np.zeros((9, 16))
     for part in (X[:, :5], X[2:, 3:7], X.T[:, 1:4], X[::3], np.asfortranarray(X)):

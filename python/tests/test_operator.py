@@ -11,7 +11,7 @@ from conftest import integers, oracle, users
 from test_lifetime import in_child
 
 import hybrid_spmm as hs
-from hybrid_spmm import _operator
+from hybrid_spmm._products import linear_operator
 
 
 def stencil(n, dtype=np.float64):
@@ -42,8 +42,8 @@ def test_products_with_the_matrix_and_its_transpose(engine, rng, cls, kind):
 
 def test_the_transpose_is_made_once_and_only_if_asked_for(engine, rng, monkeypatch):
     made = []
-    make = _operator.transposed
-    monkeypatch.setattr(_operator, "transposed", lambda *args: made.append(1) or make(*args))
+    make = linear_operator.transposed
+    monkeypatch.setattr(linear_operator, "transposed", lambda *args: made.append(1) or make(*args))
     for cls in (sp.csr_array, sp.csc_array):
         del made[:]
         op = engine.aslinearoperator(cls(integers(rng, (12, 8))))
@@ -58,13 +58,13 @@ def test_the_transpose_is_made_once_and_only_if_asked_for(engine, rng, monkeypat
 
 def test_plans_are_made_once(engine, rng, monkeypatch):
     made = []
-    make = _operator.DensePlan
+    make = linear_operator.DensePlan
 
     def counted(engine, matrix, columns, *rest, **options):
         made.append((columns, options["resident"]))
         return make(engine, matrix, columns, *rest, **options)
 
-    monkeypatch.setattr(_operator, "DensePlan", counted)
+    monkeypatch.setattr(linear_operator, "DensePlan", counted)
     op = engine.aslinearoperator(integers(rng, (9, 9)))
     for width in (1, 3, 1, 3, 1):
         op @ np.ones((9, width))

@@ -9,7 +9,8 @@ import pytest
 from conftest import integers, users
 
 import hybrid_spmm as hs
-from hybrid_spmm import _handle, _pin
+from hybrid_spmm import _pin
+from hybrid_spmm._native import handle
 
 ORDERS = list(itertools.permutations(["engine", "pin", "array", "plan", "result"]))
 
@@ -18,7 +19,7 @@ ORDERS = list(itertools.permutations(["engine", "pin", "array", "plan", "result"
 def pinned(monkeypatch):
     """Ranges that the library has pinned, by their addresses."""
     ranges = {}
-    pin, unpin = _handle.lib.hybrid_pin, _handle.lib.hybrid_unpin
+    pin, unpin = handle.lib.hybrid_pin, handle.lib.hybrid_unpin
 
     def note_pin(engine, address, size):
         status = pin(engine, address, size)
@@ -31,8 +32,8 @@ def pinned(monkeypatch):
         del ranges[address.value]
         return 0
 
-    monkeypatch.setattr(_handle.lib, "hybrid_pin", note_pin)
-    monkeypatch.setattr(_handle.lib, "hybrid_unpin", note_unpin)
+    monkeypatch.setattr(handle.lib, "hybrid_pin", note_pin)
+    monkeypatch.setattr(handle.lib, "hybrid_unpin", note_unpin)
     return ranges
 
 

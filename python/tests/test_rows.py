@@ -83,17 +83,17 @@ def test_the_engine_is_usable_after_any_end(engine, rng, end):
 
 
 def test_the_queue_is_bounded(engine, rng, monkeypatch):
-    from hybrid_spmm import _rows
+    from hybrid_spmm._products import rows
 
     made = []
-    copies = _rows.copies
-    monkeypatch.setattr(_rows, "copies", lambda rows: made.append(1) or copies(rows))
+    copies = rows.copies
+    monkeypatch.setattr(rows, "copies", lambda rows: made.append(1) or copies(rows))
     A = integers(rng, (300, 300))
     panels = engine.matmul_rows(A, A, chunk_rows=1)
     for taken in range(1, 20):
         next(panels)
         time.sleep(0.005)
-        assert len(made) <= taken + _rows.WAITING + 1
+        assert len(made) <= taken + rows.WAITING + 1
     panels.close()
 
 

@@ -225,16 +225,17 @@ def test_what_is_refused(rng):
 @pytest.fixture
 def pretended(monkeypatch):
     """Host memory in place of the GPU's: tensors take the way of tensors on a GPU."""
-    from hybrid_spmm import _capi, _device, _foreign, _library
+    from hybrid_spmm._gpu import device_operands, foreign
+    from hybrid_spmm._native import capi, library
 
     told = []
-    tell = _library.lib.hybrid_engine_stream
+    tell = library.lib.hybrid_engine_stream
     monkeypatch.setattr(
-        _library.lib, "hybrid_engine_stream", lambda e, s: told.append(s) or tell(e, None)
+        library.lib, "hybrid_engine_stream", lambda e, s: told.append(s) or tell(e, None)
     )
-    monkeypatch.setattr(_device, "SPACE", _capi.SPACE_HOST)
-    monkeypatch.setattr(_foreign.Torch, "on_device", lambda self, operand: True)
-    monkeypatch.setattr(_foreign.Torch, "stream", lambda self, device: 77)
+    monkeypatch.setattr(device_operands, "SPACE", capi.SPACE_HOST)
+    monkeypatch.setattr(foreign.Torch, "on_device", lambda self, operand: True)
+    monkeypatch.setattr(foreign.Torch, "stream", lambda self, device: 77)
     return told
 
 
@@ -256,7 +257,7 @@ def test_tensors_on_a_gpu_are_read_where_they_are(engine, rng, pretended, layout
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_gradients_of_tensors_on_a_gpu(engine, rng, pretended, monkeypatch, layout):
-    from hybrid_spmm._device import Matrix
+    from hybrid_spmm._gpu.device_operands import Matrix
 
     def operand_of(engine, tensor):
         matrix = Matrix(hs.torch.library(), tensor)

@@ -8,16 +8,16 @@ import scipy.sparse as sp
 from conftest import integers, users
 
 import hybrid_spmm as hs
-from hybrid_spmm import _turned
+from hybrid_spmm._products import turned
 
 
 @pytest.fixture
 def made(monkeypatch):
     """The operands that were transposed, in order."""
     told = []
-    transposed = _turned.transposed
+    transposed = turned.transposed
     monkeypatch.setattr(
-        _turned, "transposed", lambda h, a, dtype: told.append(a) or transposed(h, a, dtype)
+        turned, "transposed", lambda h, a, dtype: told.append(a) or transposed(h, a, dtype)
     )
     return told
 
@@ -73,15 +73,15 @@ def test_nan_and_signs_of_zero_are_values(engine, rng, made):
 def test_nothing_outlives_its_matrix_or_the_block(engine, rng):
     X = np.ones((40, 16))
     with hs.accelerate(engine) as used:
-        for _ in range(_turned.MOST + 3):
+        for _ in range(turned.MOST + 3):
             A = integers(rng, (30, 40)).tocsc()
             A @ X
             A @ X
-            assert 1 <= len(used._transposes._kept) <= _turned.MOST
-        many = [integers(rng, (30, 40)).tocsc() for _ in range(_turned.MOST + 3)]
+            assert 1 <= len(used._transposes._kept) <= turned.MOST
+        many = [integers(rng, (30, 40)).tocsc() for _ in range(turned.MOST + 3)]
         for A in many + many:
             A @ X
-        assert len(used._transposes._kept) == _turned.MOST
+        assert len(used._transposes._kept) == turned.MOST
         del A, many
         gc.collect()
         assert not used._transposes._kept
@@ -99,7 +99,7 @@ def test_large_matrices_are_not_kept(engine, rng, made, monkeypatch):
     bytes_ = A.data.nbytes + A.indices.nbytes + A.indptr.nbytes
     for most, times in ((bytes_ - 1, 4), (bytes_, 2)):
         del made[:]
-        monkeypatch.setattr(_turned, "memory", lambda most=most: most * _turned.SHARE)
+        monkeypatch.setattr(turned, "memory", lambda most=most: most * turned.SHARE)
         with hs.accelerate(engine):
             for _ in range(4):
                 A @ X
@@ -110,7 +110,7 @@ def test_kept_transposes_give_way_when_memory_runs_out():
     """The memory of the engine holds the square of S or the transposes, but not both."""
     n, band = 100_000, range(10)
     S = sp.csr_array(sp.diags([1.0] * 10, band, shape=(n, n)))
-    many = [sp.csc_array(S) for _ in range(_turned.MOST)]
+    many = [sp.csc_array(S) for _ in range(turned.MOST)]
     X, expected = np.ones((n, 16)), S @ S
     with (
         hs.Engine(backend="host", threads=2, host_memory="60MB") as engine,

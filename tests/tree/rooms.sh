@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$HYBRID_SOURCE"
 library=(base partition host gpu pipeline engine io)
-full=$(find "${library[@]}" cli include tests bench docs examples scripts cmake \
-    -type f ! -path 'tests/data/*' ! -path 'bench/results/*' ! -name '*.pyc' -printf '%h\n' |
+full=$(find "${library[@]}" cli include tests bench docs examples scripts cmake python \
+    -type f ! -path 'tests/data/*' ! -path 'bench/results/*' ! -path 'python/build/*' \
+    ! -path '*/.*' ! -name '*.pyc' -printf '%h\n' |
     sort | uniq -c | awk '$1 > 25 { print $2 ": " $1 " files" }')
 same=$(find "${library[@]}" -type f -printf '%f\n' | sort | uniq -d)
 [ -z "$full" ] || echo "folders of more than 25 files:"$'\n'"$full"

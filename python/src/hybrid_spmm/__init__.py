@@ -34,7 +34,6 @@ from typing import Any
 
 import numpy as np
 
-from ._accelerate import Acceleration, accelerate
 from ._engine import Engine, default_engine
 from ._errors import (
     ArgumentError,
@@ -56,10 +55,11 @@ from ._errors import (
     UnsupportedError,
 )
 from ._pin import Pin
-from ._plan import Plan
-from ._progress import Progress
-from ._report import Report, Use
-from ._trace import Trace
+from ._products.accelerate import Acceleration, accelerate
+from ._products.plan import Plan
+from ._reports.progress import Progress
+from ._reports.report import Report, Use
+from ._reports.trace import Trace
 
 __version__ = "0.2.0"
 

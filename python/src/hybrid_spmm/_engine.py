@@ -16,27 +16,27 @@ from typing import Any
 
 import numpy as np
 
-from . import _capi
-from ._device import library_for
-from ._device_plans import make_device_plan
-from ._device_products import multiply_on_device
 from ._errors import ArgumentError, StateError
 from ._files import read_matrix, write_matrix
-from ._handle import CLOSED, Handle
-from ._library import lib
+from ._gpu.device_operands import library_for
+from ._gpu.device_plans import make_device_plan
+from ._gpu.device_products import multiply_on_device
+from ._native import capi
+from ._native.handle import CLOSED, Handle
+from ._native.library import lib
+from ._operands.scipy_classes import FORMATS, format_of
 from ._pin import Pin, pinnable
-from ._plan import Plan
-from ._plans import make_plan
-from ._product import multiply
-from ._progress import Progress, showing
-from ._report import Report, fetch
-from ._rows import multiply_rows
-from ._scipy import FORMATS, format_of
-from ._trace import Trace
+from ._products.plan import Plan
+from ._products.plans import make_plan
+from ._products.product import multiply
+from ._products.rows import multiply_rows
+from ._reports.progress import Progress, showing
+from ._reports.report import Report, fetch
+from ._reports.trace import Trace
 
 log = logging.getLogger("hybrid_spmm")
 
-BACKENDS = {"auto": _capi.AUTO, "host": _capi.HOST, "cuda": _capi.CUDA}
+BACKENDS = {"auto": capi.AUTO, "host": capi.HOST, "cuda": capi.CUDA}
 NAMES = {number: name for name, number in BACKENDS.items()}
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -113,7 +113,7 @@ class Engine:
     ) -> None:
         if backend not in BACKENDS:
             raise ArgumentError(f"backend is {backend!r}; it is one of {', '.join(BACKENDS)}")
-        options = _capi.EngineOptions(ctypes.sizeof(_capi.EngineOptions), BACKENDS[backend])
+        options = capi.EngineOptions(ctypes.sizeof(capi.EngineOptions), BACKENDS[backend])
         options.threads = threads or 0
         options.device_bytes = parse_size(device_memory)
         options.host_bytes = parse_size(host_memory)
@@ -128,7 +128,7 @@ class Engine:
         self._handle: Handle | None = None
         self._start()
         key = id(self)
-        _engines[key] = weakref.ref(self, partial(_engines.pop, key))  # see _finalizers.py
+        _engines[key] = weakref.ref(self, partial(_engines.pop, key))  # see finalizers.py
 
     # ---- life --------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class Engine:
                     raise StateError(CLOSED)
                 self._handle = Handle(self._options)
                 log.info("an engine starts: %s", self._handle.device())
-                if self._after_fork and self._handle.kind == _capi.HOST:
+                if self._after_fork and self._handle.kind == capi.HOST:
                     log.warning(
                         "after a fork, products are computed by the CPU: %s", self._handle.device()
                     )
@@ -234,7 +234,7 @@ class Engine:
 
     def aslinearoperator(self, A: Any) -> Any:
         """Return a LinearOperator on this engine; see :func:`hybrid_spmm.aslinearoperator`."""
-        from ._operator import Operator  # imports scipy.sparse.linalg
+        from ._products.linear_operator import Operator  # imports scipy.sparse.linalg
 
         return Operator(self, A)
 
@@ -309,7 +309,7 @@ def _forked() -> None:
         handle, engine._handle = engine._handle, None
         engine._trace = None
         if handle is not None:
-            engine._after_fork = handle.kind == _capi.CUDA
+            engine._after_fork = handle.kind == capi.CUDA
             handle.leave()
 
 

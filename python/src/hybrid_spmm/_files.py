@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import CODES, common
 from ._errors import FileError, FileMissingError, OperandTypeError
-from ._handle import Handle, sparse_pages
-from ._library import lib
-from ._plans import operand
-from ._product import F64
-from ._scipy import sparse
-from ._sparse import check, to_scipy, transposed
+from ._native.handle import Handle, sparse_pages
+from ._native.library import lib
+from ._operands.arrays import CODES, common
+from ._operands.scipy_classes import sparse
+from ._operands.sparse import check, to_scipy, transposed
+from ._products.plans import operand
+from ._products.product import F64
 
 Path = str | os.PathLike[str]
 

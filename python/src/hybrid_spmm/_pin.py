@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import address
-from ._dense import layout
 from ._errors import ArgumentError, Error, OperandTypeError
-from ._finalizers import Action, Address, in_turn, stored
-from ._handle import Handle
-from ._library import lib
-from ._scipy import format_of
+from ._native.finalizers import Action, Address, in_turn, stored
+from ._native.handle import Handle
+from ._native.library import lib
+from ._operands.arrays import address
+from ._operands.dense import layout
+from ._operands.scipy_classes import format_of
 
 
 class Pin:

@@ -13,15 +13,15 @@ import numpy as np
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from ._device import Matrix
-from ._device_plans import engine_for
-from ._device_products import multiply_on_device, spmm, turned
 from ._engine import default_engine
 from ._errors import MatrixError, OperandTypeError, ShapeError, UnsupportedError
-from ._foreign import Torch, library_of
-from ._pattern import numbered
-from ._scipy import assemble, sparse
-from ._sparse import Operand, arrays_of
+from ._gpu.device_operands import Matrix
+from ._gpu.device_plans import engine_for
+from ._gpu.device_products import multiply_on_device, spmm, turned
+from ._gpu.foreign import Torch, library_of
+from ._operands.pattern import numbered
+from ._operands.scipy_classes import assemble, sparse
+from ._operands.sparse import Operand, arrays_of
 
 if TYPE_CHECKING:
     from ._engine import Engine

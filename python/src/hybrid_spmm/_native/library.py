@@ -1,4 +1,4 @@
-"""Loads the shared library that lies inside the package.
+"""Loads the shared library that lies in the folder of the package.
 
 The system is never searched for a library of the same name. For development, the
 environment variable ``HYBRID_SPMM_LIBRARY`` names the file to load in its place.
@@ -10,13 +10,15 @@ import ctypes
 import os
 from pathlib import Path
 
-from . import _capi
+from . import capi
+
+PACKAGE = Path(__file__).parents[1]
 
 
 def library_path() -> str:
     """Return the absolute path of the library that the package loads."""
     named = os.environ.get("HYBRID_SPMM_LIBRARY")
-    return os.path.abspath(named) if named else str(Path(__file__).with_name("libhybrid_spmm.so"))
+    return os.path.abspath(named) if named else str(PACKAGE / "libhybrid_spmm.so")
 
 
 def load(path: str) -> ctypes.CDLL:
@@ -25,13 +27,13 @@ def load(path: str) -> ctypes.CDLL:
         library = ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(f"hybrid_spmm cannot load its library: {error}") from error
-    found, expected = library.hybrid_version(), _capi.VERSION
+    found, expected = library.hybrid_version(), capi.VERSION
     if found // 100 != expected // 100:
         raise ImportError(
             f"{path} has version {found // 10000}.{found // 100 % 100}, "
             f"but this package needs {expected // 10000}.{expected // 100 % 100}"
         )
-    _capi.declare(library)
+    capi.declare(library)
     return library
 
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ._listen import Show
+from .._native.listen import Show
 
 Progress = bool | Callable[[int, int], object]
 

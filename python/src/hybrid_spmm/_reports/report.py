@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from . import _capi
-from ._html import table
-from ._library import lib
+from .._native import capi
+from .._native.library import lib
+from .html import table
 
 BYTES, SECONDS = {"unit": "bytes"}, {"unit": "s"}
 
@@ -198,7 +198,7 @@ def show(value: Any, unit: str) -> str:
 
 def fetch(call: Callable[..., None], function: Callable[..., int], subject: Any) -> Report:
     """Return the report that a function of the library writes about an engine or a plan."""
-    found = _capi.Report(ctypes.sizeof(_capi.Report))
+    found = capi.Report(ctypes.sizeof(capi.Report))
     call(function, subject, ctypes.byref(found))
     values: dict[str, Any] = {f.name: getattr(found, f.name) for f in fields(Report)}
     for name in ("gathered", "reused_pattern", "rates_measured"):

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._engine import default_engine
-from ._errors import ExactnessError, HostMemoryError, UnsupportedError
-from ._product import multiply_dense, multiply_sparse
-from ._scipy import format_of, sparse
-from ._sparse import Operand
-from ._turned import Transposes, memory
+from .._engine import default_engine
+from .._errors import ExactnessError, HostMemoryError, UnsupportedError
+from .._operands.scipy_classes import format_of, sparse
+from .._operands.sparse import Operand
+from .product import multiply_dense, multiply_sparse
+from .turned import Transposes, memory
 
 if TYPE_CHECKING:
-    from ._engine import Engine
-    from ._handle import Handle
+    from .._engine import Engine
+    from .._native.handle import Handle
 
 FORMATS = ("csr", "csc", "bsr", "coo")
 FEW = 16  # columns; SciPy multiplies a CSC matrix by them while the library transposes it

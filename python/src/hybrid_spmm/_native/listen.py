@@ -16,7 +16,7 @@ import functools
 from collections.abc import Callable, Generator
 from typing import Any
 
-from . import _capi
+from . import capi
 
 Show = Callable[[int, int], object]
 
@@ -30,7 +30,7 @@ class Listener:
         self.error: BaseException | None = None
         self.show: Show | None = None
         send = started(self.listen())
-        self.callback = _capi.PROGRESS_FN(functools.partial(max, key=send))
+        self.callback = capi.PROGRESS_FN(functools.partial(max, key=send))
 
     def listen(self) -> Generator[int, int, None]:
         """Receive user, which is 0, rows_done and rows, and let max return user or rows."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _capi
-from ._errors import MatrixError, OperandTypeError
+from .._errors import MatrixError, OperandTypeError
+from .._native import capi
 
-CODES = {np.dtype(np.float32): _capi.F32, np.dtype(np.float64): _capi.F64}
-INDEX_CODES = {np.dtype(np.int32): _capi.I32, np.dtype(np.int64): _capi.I64}
+CODES = {np.dtype(np.float32): capi.F32, np.dtype(np.float64): capi.F64}
+INDEX_CODES = {np.dtype(np.int32): capi.I32, np.dtype(np.int64): capi.I64}
 FLOATS = {dtype: dtype for dtype in CODES}
 DTYPES: dict[int, Any] = {code: dtype for dtype, code in CODES.items()}
 INDEX_DTYPES: dict[int, Any] = {code: dtype for dtype, code in INDEX_CODES.items()}

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _capi
-from ._arrays import CODES, common
-from ._dense import check_dense, deliver, dense, target
-from ._errors import ArgumentError, OperandTypeError, ShapeError, StateError
-from ._handle import Pages, sparse_pages
-from ._library import lib
-from ._listen import Show
-from ._pattern import Pattern
-from ._plan import DenseProduct, Plan, SparseProduct, read_options
-from ._product import (
+from .._errors import ArgumentError, OperandTypeError, ShapeError, StateError
+from .._native import capi
+from .._native.handle import Pages, sparse_pages
+from .._native.library import lib
+from .._native.listen import Show
+from .._operands.arrays import CODES, common
+from .._operands.dense import check_dense, deliver, dense, target
+from .._operands.pattern import Pattern
+from .._operands.scipy_classes import format_of
+from .._operands.sparse import QUICK, Bound, Operand
+from .plan import DenseProduct, Plan, SparseProduct, read_options
+from .product import (
     F64,
     demand_plain,
     demand_shapes,
@@ -24,11 +26,9 @@ from ._product import (
     finished,
     product_type,
 )
-from ._scipy import format_of
-from ._sparse import QUICK, Bound, Operand
 
 if TYPE_CHECKING:
-    from ._engine import Engine
+    from .._engine import Engine
 
 
 def operand(matrix: Any, quiet: bool = False) -> Operand:
@@ -53,8 +53,8 @@ class SparsePlan(SparseProduct):
         self._left = Pattern(self._handle, a, self._values, transpose=False)
         self._right = Pattern(self._handle, b, self._values, transpose=a.turned != b.turned)
         self._turned = a.turned
-        read = read_options(flags=_capi.REUSE, **options)
-        read.offsets = read.columns = _capi.INDEX_AUTO
+        read = read_options(flags=capi.REUSE, **options)
+        read.offsets = read.columns = capi.INDEX_AUTO
         first, second = self._bind(a, b)
         self._make(lib.hybrid_spgemm_plan, first[0], second[0], read)
 

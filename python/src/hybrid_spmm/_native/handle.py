@@ -24,11 +24,11 @@ from functools import partial
 from itertools import chain, repeat, takewhile
 from typing import Any
 
-from . import _capi
-from ._errors import StateError, error_for
-from ._finalizers import Action, call_each, in_turn, stored
-from ._library import lib
-from ._listen import Show, idle_listener, put_back
+from .._errors import StateError, error_for
+from . import capi
+from .finalizers import Action, call_each, in_turn, stored
+from .library import lib
+from .listen import Show, idle_listener, put_back
 
 get_ident = threading.get_ident
 CLOSED = "the engine is closed"
@@ -73,7 +73,7 @@ class Handle:
         "waiting",
     )
 
-    def __init__(self, options: _capi.EngineOptions) -> None:
+    def __init__(self, options: capi.EngineOptions) -> None:
         sentence = ctypes.create_string_buffer(1024)
         options.message = ctypes.addressof(sentence)
         options.message_size = len(sentence)
@@ -294,4 +294,4 @@ def pages_for(handle: Handle, struct: Any, free: Callable[..., None]) -> Pages:
 
 def sparse_pages(handle: Handle) -> Pages:
     """Return the owner of a sparse matrix that the library will make."""
-    return pages_for(handle, _capi.Csr(), lib.hybrid_csr_free)
+    return pages_for(handle, capi.Csr(), lib.hybrid_csr_free)

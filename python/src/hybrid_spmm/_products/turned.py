@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ._handle import Handle
-from ._sparse import Bound, Operand, transposed
+from .._native.handle import Handle
+from .._operands.sparse import Bound, Operand, transposed
 
 MOST = 4  # matrices that are kept
 SHARE = 32  # of which each has at most this part of the memory

@@ -6,22 +6,23 @@ import ctypes
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from . import _capi, _report
-from ._errors import ArgumentError
-from ._finalizers import Action, Address, stored
-from ._html import text
-from ._library import lib
-from ._listen import Show
-from ._progress import Progress, showing
+from .._errors import ArgumentError
+from .._native import capi
+from .._native.finalizers import Action, Address, stored
+from .._native.library import lib
+from .._native.listen import Show
+from .._reports.html import text
+from .._reports.progress import Progress, showing
+from .._reports.report import Report, fetch
 
 if TYPE_CHECKING:
-    from ._engine import Engine
+    from .._engine import Engine
 
 SPLITS = {
-    "default": _capi.SPLIT_DEFAULT,
-    "auto": _capi.SPLIT_AUTO,
-    "gpu": _capi.SPLIT_GPU,
-    "host": _capi.SPLIT_HOST,
+    "default": capi.SPLIT_DEFAULT,
+    "auto": capi.SPLIT_AUTO,
+    "gpu": capi.SPLIT_GPU,
+    "host": capi.SPLIT_HOST,
 }
 
 
@@ -36,25 +37,25 @@ def read_options(
     split: str | float = "default",
     depth: int = 0,
     chunk_rows: int = 0,
-) -> _capi.PlanOptions:
+) -> capi.PlanOptions:
     """Return the library's options for the keywords of :func:`hybrid_spmm.plan`."""
-    options = _capi.PlanOptions(ctypes.sizeof(_capi.PlanOptions))
+    options = capi.PlanOptions(ctypes.sizeof(capi.PlanOptions))
     options.flags = (
         flags
-        | (_capi.DETERMINISTIC if deterministic else 0)
-        | (_capi.RESIDENT if resident else 0)
-        | (_capi.EXPLAIN if explain else 0)
-        | (_capi.ALLOW_TF32 if allow_tf32 else 0)
+        | (capi.DETERMINISTIC if deterministic else 0)
+        | (capi.RESIDENT if resident else 0)
+        | (capi.EXPLAIN if explain else 0)
+        | (capi.ALLOW_TF32 if allow_tf32 else 0)
     )
     options.depth, options.chunk_rows = depth, chunk_rows
     options.variant = variant.encode() if variant else None
-    options.order = _capi.ROW_MAJOR
+    options.order = capi.ROW_MAJOR
     if isinstance(split, str):
         if split not in SPLITS:
             raise ArgumentError(f"split is {split!r}; it is a share or one of {', '.join(SPLITS)}")
         options.split = SPLITS[split]
     else:
-        options.split, options.host_share = _capi.SPLIT_SHARE, split
+        options.split, options.host_share = capi.SPLIT_SHARE, split
     return options
 
 
@@ -107,9 +108,9 @@ class Plan:
 
         return str(self._handle.tell(ask))
 
-    def report(self) -> _report.Report:
+    def report(self) -> Report:
         """Return what the plan will do, or after a run where its time went."""
-        return _report.fetch(self._handle.call, lib.hybrid_plan_report, self._pointer)
+        return fetch(self._handle.call, lib.hybrid_plan_report, self._pointer)
 
     def _repr_html_(self) -> str:
         return text(repr(self), self.explain())

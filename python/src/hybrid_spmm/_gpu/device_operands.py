@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _capi
-from ._arrays import CODES, DTYPES, INDEX_CODES
-from ._errors import MatrixError, OperandTypeError, ShapeError
-from ._foreign import Arrays, Flat, Library, View, library_of
-from ._sparse import warn
+from .._errors import MatrixError, OperandTypeError, ShapeError
+from .._native import capi
+from .._operands.arrays import CODES, DTYPES, INDEX_CODES
+from .._operands.sparse import warn
+from .foreign import Arrays, Flat, Library, View, library_of
 
-SPACE = _capi.SPACE_DEVICE
+SPACE = capi.SPACE_DEVICE
 UNIT = (1,)  # strides of an array of one dimension without gaps
 
 
@@ -98,7 +98,7 @@ class Matrix:
             raise MatrixError(
                 f"{rows} rows with {nnz} indices have {ends} offsets and {count} values"
             )
-        struct = _capi.CSR.pack(
+        struct = capi.CSR.pack(
             rows,
             cols,
             nnz,
@@ -145,16 +145,16 @@ def layout(view: View) -> tuple[int, int, int, int] | None:
     """Return rows, columns, ld and order of a dense array, or None if it must be copied."""
     _, shape, strides, _ = view
     if strides == UNIT:
-        return shape[0], 1, 1, _capi.ROW_MAJOR
+        return shape[0], 1, 1, capi.ROW_MAJOR
     if len(shape) == 2:
         rows, cols = shape
         down, right = strides
     else:
         rows, cols, down, right = shape[0], 1, strides[0], 1
     if (right == 1 or cols < 2) and (down >= cols or rows < 2):
-        return rows, cols, max(down if rows > 1 else cols, cols, 1), _capi.ROW_MAJOR
+        return rows, cols, max(down if rows > 1 else cols, cols, 1), capi.ROW_MAJOR
     if (down == 1 or rows < 2) and (right >= rows or cols < 2):
-        return rows, cols, max(right if cols > 1 else rows, rows, 1), _capi.COL_MAJOR
+        return rows, cols, max(right if cols > 1 else rows, rows, 1), capi.COL_MAJOR
     return None
 
 
@@ -169,15 +169,15 @@ def dense(library: Library, array: Any, view: View, dtype: Any) -> tuple[bytes, 
         view = library.view(array)
         found = layout(view)
         assert found is not None
-    return _capi.DENSE.pack(*found, view[0], CODES[dtype], SPACE), array
+    return capi.DENSE.pack(*found, view[0], CODES[dtype], SPACE), array
 
 
 def new_dense(library: Library, a: Matrix, shape: tuple[int, ...], dtype: Any) -> tuple[Any, bytes]:
     """Return an unset array in C order where the operand `a` lies, and its packed struct."""
     array = library.empty(shape, dtype, a.arrays[2])
     rows, cols = shape if len(shape) == 2 else (shape[0], 1)
-    return array, _capi.DENSE.pack(
-        rows, cols, cols or 1, _capi.ROW_MAJOR, library.pointer(array), CODES[dtype], SPACE
+    return array, capi.DENSE.pack(
+        rows, cols, cols or 1, capi.ROW_MAJOR, library.pointer(array), CODES[dtype], SPACE
     )
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import DTYPES, INDEX_DTYPES, SUPPORTED
-from ._errors import OperandTypeError
+from .._errors import OperandTypeError
+from .._operands.arrays import DTYPES, INDEX_DTYPES, SUPPORTED
 
 # An array on a device: its address, shape, strides in elements, and type.
 View = tuple[int, tuple[int, ...], tuple[int, ...], Any]

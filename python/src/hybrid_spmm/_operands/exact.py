@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import ExactnessError
+from .._errors import ExactnessError
 
 LIMIT = 2.0**53
 

@@ -10,21 +10,22 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _capi, _device
-from ._arrays import DTYPES, INDEX_DTYPES
-from ._device import Matrix, common, dense, layout, new_dense
-from ._errors import ArgumentError, OperandTypeError, ShapeError, StateError
-from ._foreign import Flat, Library, View
-from ._handle import Pages, sparse_pages
-from ._library import lib
-from ._listen import Show
-from ._plan import DenseProduct, Plan, SparseProduct, read_options
-from ._product import demand_shapes
+from .._errors import ArgumentError, OperandTypeError, ShapeError, StateError
+from .._native import capi
+from .._native.handle import Pages, sparse_pages
+from .._native.library import lib
+from .._native.listen import Show
+from .._operands.arrays import DTYPES, INDEX_DTYPES
+from .._products.plan import DenseProduct, Plan, SparseProduct, read_options
+from .._products.product import demand_shapes
+from . import device_operands
+from .device_operands import Matrix, common, dense, layout, new_dense
+from .foreign import Flat, Library, View
 
 if TYPE_CHECKING:
-    from ._engine import Engine
+    from .._engine import Engine
 
-unpack = _capi.CSR.unpack_from
+unpack = capi.CSR.unpack_from
 
 
 def on_stream(engine: Any, stream: int | None, function: Callable[..., int], *rest: Any) -> int:
@@ -63,7 +64,7 @@ def sparse_result(pages: Pages, shape: tuple[int, int], a: Matrix) -> Any:
     rows, _, nnz, offset_type, offsets, columns, values, kind, column_type, _ = unpack(pages.struct)
     made = [
         (offsets, rows + 1, INDEX_DTYPES[offset_type]),
-        (columns, nnz, INDEX_DTYPES[column_type or _capi.I32]),
+        (columns, nnz, INDEX_DTYPES[column_type or capi.I32]),
         (values, nnz, DTYPES[kind]),
     ]
     return a.library.matrix("csc" if a.turned else "csr", shape, made, pages, a.arrays[2])
@@ -77,8 +78,8 @@ class DevicePlan(Plan):
         self._library, self._device = a.library, a.device
         self._patterns: list[tuple[Any, Flat, Any, Flat]] = []
         self._options = read_options(**options)
-        self._options.flags |= _capi.CHECK
-        self._options.result_space = _device.SPACE
+        self._options.flags |= capi.CHECK
+        self._options.result_space = device_operands.SPACE
 
     def _run(self, show: Show | None, function: Callable[..., int], *arguments: Any) -> None:
         handle, stream = self._handle, self._library.stream(self._device)
@@ -113,7 +114,7 @@ class DeviceDensePlan(DevicePlan, DenseProduct):
         a = a.held(turned=False)
         self.shape = (a.shape[0], columns)
         self.dtype = common(a.dtype, dtype)
-        self._options.x_space = _device.SPACE
+        self._options.x_space = device_operands.SPACE
         self._demand(a)
         struct, _kept = a.bind(self.dtype)
         self._plan(lib.hybrid_spmm_plan, struct, columns, self._options)
@@ -149,7 +150,7 @@ class DeviceSparsePlan(DevicePlan, SparseProduct):
         super().__init__(engine, a, **options)
         self.shape = (a.shape[0], b.shape[1])
         self.dtype = common(a.dtype, b.dtype)
-        self._options.offsets = self._options.columns = _capi.INDEX_AUTO
+        self._options.offsets = self._options.columns = capi.INDEX_AUTO
         self._turned = a.turned
         (first, _kept), (second, _kept_too) = self._bind(a, b)
         self._plan(lib.hybrid_spgemm_plan, first, second, self._options)
@@ -184,7 +185,7 @@ def engine_for(engine: Engine, device: int) -> Engine:
     """Return the engine of a GPU, if `engine` is the default one, which uses the first GPU."""
     if device == 0:
         return engine
-    from ._engine import Engine, is_default
+    from .._engine import Engine, is_default
 
     if not is_default(engine):
         return engine
@@ -207,7 +208,7 @@ def make_device_plan(
     if library.is_sparse(B):
         b = a if B is A else Matrix(library, B)
         demand_shapes(a.shape, b.shape)
-        return DeviceSparsePlan(engine, a, b, flags=_capi.REUSE, **options)
+        return DeviceSparsePlan(engine, a, b, flags=capi.REUSE, **options)
     view = library.view(library.own(B))
     demand_shapes(a.shape, view[1])
     columns = view[1][1] if len(view[1]) == 2 else 1

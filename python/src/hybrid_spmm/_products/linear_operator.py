@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.sparse.linalg import LinearOperator
 
-from ._arrays import CODES, common
-from ._plans import DensePlan, operand
-from ._product import F64
-from ._scipy import sparse
-from ._sparse import Bound, Operand, check, to_scipy, transposed, with_values
+from .._operands.arrays import CODES, common
+from .._operands.scipy_classes import sparse
+from .._operands.sparse import Bound, Operand, check, to_scipy, transposed, with_values
+from .plans import DensePlan, operand
+from .product import F64
 
 if TYPE_CHECKING:
-    from ._engine import Engine
+    from .._engine import Engine
 
 PLANS = 2  # of a matrix: for vectors, and for the width of blocks that was used last
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from . import _capi
-from ._arrays import CODES, common
-from ._dense import check_dense, check_out, converted, deliver, dense, target
-from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
-from ._exact import demand_exact, longest_row, narrow, peak
-from ._handle import Handle, Pages, sparse_pages
-from ._library import lib
-from ._listen import Show
-from ._sparse import (
+from .._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
+from .._native import capi
+from .._native.handle import Handle, Pages, sparse_pages
+from .._native.library import lib
+from .._native.listen import Show
+from .._operands.arrays import CODES, common
+from .._operands.dense import check_dense, check_out, converted, deliver, dense, target
+from .._operands.exact import demand_exact, longest_row, narrow, peak
+from .._operands.sparse import (
     QUICK,
     Bound,
     Operand,
@@ -131,14 +131,14 @@ def sum_terms(a: Operand, b: Operand) -> int:
 
 def checked(index: int) -> Any:
     """Return options that check everything and give indices of that width."""
-    options = _capi.PlanOptions(ctypes.sizeof(_capi.PlanOptions), _capi.CHECK)
-    options.order = _capi.ROW_MAJOR
+    options = capi.PlanOptions(ctypes.sizeof(capi.PlanOptions), capi.CHECK)
+    options.order = capi.ROW_MAJOR
     options.offsets = options.columns = index
     return options
 
 
-ONE_SHOT = checked(_capi.INDEX_AUTO)  # 32 bits where these suffice
-CHECKED = checked(_capi.INDEX_DEFAULT)
+ONE_SHOT = checked(capi.INDEX_AUTO)  # 32 bits where these suffice
+CHECKED = checked(capi.INDEX_DEFAULT)
 
 
 def spgemm(handle: Handle, a: Operand, b: Operand, dtype: Any, show: Show | None) -> Pages:

@@ -8,19 +8,20 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from . import _capi, _device
-from ._device import Matrix, common, dense
-from ._device_plans import engine_for, on_stream, sparse_result, target
-from ._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
-from ._foreign import Library, View
-from ._handle import sparse_pages
-from ._library import lib
-from ._listen import Show
-from ._plan import read_options
-from ._product import CHECKED, demand_shapes
+from .._errors import ArgumentError, MatrixError, OperandTypeError, ShapeError
+from .._native import capi
+from .._native.handle import sparse_pages
+from .._native.library import lib
+from .._native.listen import Show
+from .._products.plan import read_options
+from .._products.product import CHECKED, demand_shapes
+from . import device_operands
+from .device_operands import Matrix, common, dense
+from .device_plans import engine_for, on_stream, sparse_result, target
+from .foreign import Library, View
 
 if TYPE_CHECKING:
-    from ._engine import Engine
+    from .._engine import Engine
 
 
 def multiply_on_device(
@@ -72,11 +73,11 @@ def spgemm(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> Any:
 
 
 @functools.cache
-def one_shot(space: int) -> _capi.PlanOptions:
+def one_shot(space: int) -> capi.PlanOptions:
     """Return options that check everything, for a sparse result in that memory."""
-    options = read_options(flags=_capi.CHECK)
+    options = read_options(flags=capi.CHECK)
     options.result_space = space
-    options.offsets = options.columns = _capi.INDEX_AUTO
+    options.offsets = options.columns = capi.INDEX_AUTO
     return options
 
 
@@ -89,7 +90,7 @@ def multiply_sparse(engine: Engine, a: Matrix, b: Matrix, show: Show | None) -> 
         first, second = second, first
     pages = sparse_pages(handle)
     pointer, stream = handle.pointer, a.library.stream(a.device)
-    options = one_shot(_device.SPACE)
+    options = one_shot(device_operands.SPACE)
     handle.run(
         on_stream,
         (pointer, stream, lib.hybrid_spgemm_with, pointer, options, first, second, pages.struct),

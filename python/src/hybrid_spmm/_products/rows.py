@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _capi
-from ._arrays import CODES, DTYPES, common
-from ._errors import CancelledError
-from ._exact import demand_exact, longest_row, narrow, peak
-from ._finalizers import Action, in_turn, stored
-from ._handle import BEGIN, MEMORY, Handle, Taker
-from ._library import lib
-from ._plan import Plan, read_options
-from ._plans import operand
-from ._product import F64, demand_shapes
-from ._scipy import assemble, relative
-from ._sparse import Bound, Operand, absolute, check, transposed
+from .._errors import CancelledError
+from .._native import capi
+from .._native.finalizers import Action, in_turn, stored
+from .._native.handle import BEGIN, MEMORY, Handle, Taker
+from .._native.library import lib
+from .._operands.arrays import CODES, DTYPES, common
+from .._operands.exact import demand_exact, longest_row, narrow, peak
+from .._operands.scipy_classes import assemble, relative
+from .._operands.sparse import Bound, Operand, absolute, check, transposed
+from .plan import Plan, read_options
+from .plans import operand
+from .product import F64, demand_shapes
 
 if TYPE_CHECKING:
-    from ._engine import Engine
+    from .._engine import Engine
 
 BUSY = (
     "the engine computes rows for matmul_rows(): exhaust or close that generator first, "
@@ -63,7 +63,7 @@ class RowsPlan(Plan):
                 self._pointer,
                 self.first,
                 self.second,
-                _capi.EACH_FN(hand_out),
+                capi.EACH_FN(hand_out),
                 None,
             )
         except CancelledError:
@@ -76,7 +76,7 @@ def rows_of(handle: Handle, a: Operand, dtype: Any) -> Bound:
     return transposed(handle, a, dtype) if a.turned else check(handle, a, dtype)
 
 
-def copies(rows: _capi.Csr) -> tuple[Any, Any, Any]:
+def copies(rows: capi.Csr) -> tuple[Any, Any, Any]:
     """Return copies of the arrays of a panel, with 32-bit indices where these suffice."""
 
     def view(address: int | None, count: int, dtype: Any) -> Any:

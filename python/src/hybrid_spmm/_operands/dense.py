@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _capi
-from ._arrays import ALIGNED, CODES, CONTIGUOUS, READABLE, address, copy_of
-from ._errors import ArgumentError, OperandTypeError, ShapeError
-from ._handle import BEGIN, Handle, pages_for
-from ._library import lib
+from .._errors import ArgumentError, OperandTypeError, ShapeError
+from .._native import capi
+from .._native.handle import BEGIN, Handle, pages_for
+from .._native.library import lib
+from .arrays import ALIGNED, CODES, CONTIGUOUS, READABLE, address, copy_of
 
 Layout = tuple[int, int, int, int]  # rows, cols, ld, order
-pack, ROWS, HOST = _capi.DENSE.pack, _capi.ROW_MAJOR, _capi.SPACE_HOST
+pack, ROWS, HOST = capi.DENSE.pack, capi.ROW_MAJOR, capi.SPACE_HOST
 SMALL = 1 << 16  # bytes below which NumPy's allocator is faster than the engine's pages
 
 
@@ -33,16 +33,16 @@ def layout(array: Any) -> Layout | None:
     if flags & CONTIGUOUS:
         shape = array.shape
         rows, cols = shape if len(shape) == 2 else (shape[0], 1)
-        return rows, cols, cols or 1, _capi.ROW_MAJOR
+        return rows, cols, cols or 1, capi.ROW_MAJOR
     if array.ndim == 1:
         return None
     size = array.itemsize
     rows, cols = array.shape
     down, right = array.strides
     if right == size and down % size == 0 and down // size >= cols:
-        return rows, cols, down // size, _capi.ROW_MAJOR
+        return rows, cols, down // size, capi.ROW_MAJOR
     if down == size and right % size == 0 and right // size >= rows:
-        return rows, cols, right // size, _capi.COL_MAJOR
+        return rows, cols, right // size, capi.COL_MAJOR
     return None
 
 
@@ -77,13 +77,13 @@ def new_dense(handle: Handle, shape: tuple[int, ...], dtype: Any) -> Any:
     columns = shape[1] if len(shape) == 2 else 1
     if shape[0] * columns * dtype.itemsize < SMALL:
         return np.empty(shape, dtype)
-    pages = pages_for(handle, _capi.Dense(), lib.hybrid_dense_free)
+    pages = pages_for(handle, capi.Dense(), lib.hybrid_dense_free)
     handle.call(
         lib.hybrid_dense_create,
         handle.pointer,
         shape[0],
         columns,
-        _capi.ROW_MAJOR,
+        capi.ROW_MAJOR,
         CODES[dtype],
         pages.struct,
     )

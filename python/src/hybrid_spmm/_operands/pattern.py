@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _capi
-from ._arrays import CODES, address
-from ._errors import StateError
-from ._handle import Handle, Pages, sparse_pages
-from ._library import lib
-from ._sparse import Bound, Operand, arrays_of, check, with_values
+from .._errors import StateError
+from .._native import capi
+from .._native.handle import Handle, Pages, sparse_pages
+from .._native.library import lib
+from .arrays import CODES, address
+from .sparse import Bound, Operand, arrays_of, check, with_values
 
 
 def numbered(handle: Handle, operand: Operand) -> Pages:
@@ -68,6 +68,6 @@ class Pattern:
         """Return the struct of the transpose, with the values `data` of the operand."""
         assert self._pages is not None
         moved = data[self._places]
-        made = _capi.Csr.from_buffer_copy(self._pages.struct)
+        made = capi.Csr.from_buffer_copy(self._pages.struct)
         made.val, made.type = address(moved), CODES[self._dtype]
         return bytes(made), made.rows, made.nnz, (self._pages, moved)

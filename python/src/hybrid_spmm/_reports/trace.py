@@ -8,10 +8,10 @@ from ctypes import byref, c_void_p
 from functools import partial
 from pathlib import Path
 
-from ._errors import StateError
-from ._finalizers import Action, Address, in_turn, stored
-from ._handle import Handle
-from ._library import lib
+from .._errors import StateError
+from .._native.finalizers import Action, Address, in_turn, stored
+from .._native.handle import Handle
+from .._native.library import lib
 
 ADD = ctypes.cast(lib.hybrid_trace_add, c_void_p)  # which an engine calls for every event
 

@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _capi
-from ._arrays import (
+from .._errors import FormatWarning, MatrixError, ShapeError
+from .._native import capi
+from .._native.handle import BEGIN, Handle, Pages, sparse_pages
+from .._native.library import lib
+from .arrays import (
     CODES,
     DTYPES,
     INDEX_CODES,
@@ -25,12 +28,9 @@ from ._arrays import (
     copy_of,
     native,
 )
-from ._errors import FormatWarning, MatrixError, ShapeError
-from ._handle import BEGIN, Handle, Pages, sparse_pages
-from ._library import lib
-from ._scipy import assemble, is_plain, relative
+from .scipy_classes import assemble, is_plain, relative
 
-pack, unpack, HOST = _capi.CSR.pack, _capi.CSR.unpack_from, _capi.SPACE_HOST
+pack, unpack, HOST = capi.CSR.pack, capi.CSR.unpack_from, capi.SPACE_HOST
 QUICK = 10**6  # entries, products, or elements of a result that take milliseconds
 
 # A sparse operand as functions of the library take it: the packed struct, its rows and entries,
@@ -142,7 +142,7 @@ def warn(reason: str) -> None:
 
 def outside() -> int:
     """Return the level of the stack, for warnings, that is the first outside the package."""
-    package = __name__.rpartition(".")[0]
+    package = __name__.partition(".")[0]
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(package):
         level, frame = level + 1, frame.f_back

@@ -1,0 +1,1 @@
+"""Operands and products in GPU memory: arrays of CuPy and PyTorch."""

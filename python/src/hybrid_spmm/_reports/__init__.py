@@ -1,0 +1,1 @@
+"""What is told of a product: progress, reports and traces."""
