@@ -463,9 +463,10 @@ typedef struct hybrid_candidate {
 /** Describes candidate `i` of a plan, 0 being the fastest; BAD_ARGUMENT beyond the last. */
 HYBRID_API hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i,
     hybrid_candidate *out);
-/** Name, description and source (a paper) of a variant. */
+/** A variant: name, description, and source (a paper). */
 typedef struct hybrid_variant_info {
     const char *name, *summary, *source; /**< static strings */
+    int by_name; /**< 1: only computes if options name it */
 } hybrid_variant_info;
 /** Describes variant `i` of the library, 0 or more; BAD_ARGUMENT beyond the last. */
 HYBRID_API hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out);
@@ -534,8 +535,7 @@ typedef struct hybrid_report {
     hybrid_resource bound;   /**< resource that was busy for most of the run */
     int     rates_measured;  /**< 1 if all rates in use were measured, 0 if some are built in */
     int64_t predicted_nnz_out, predicted_result_bytes; /**< entries and bytes, as planned */
-    int64_t pattern_bytes;   /**< bytes of patterns that planning copied from a device */
-    int64_t pooled_bytes;    /**< host memory of freed results, kept for results to come */
+    int64_t pattern_bytes, pooled_bytes; /**< copied to plan; host memory kept for results */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \

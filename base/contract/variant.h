@@ -198,6 +198,8 @@ struct hy_variant {
                 number at a time, at any alignment. Rows of A that are already on the
                 device can then serve as the pack. */
     int in_place;   /* 1: multiply stores Y itself, and no stage stores a result */
+    int by_name;    /* 1: the planner uses the variant only if options name it, because
+                       estimates prefer another one on every measured product */
     int unordered;  /* 1: sums may differ in their last bits from run to run */
     int tail_lines; /* SpMM: hy_image.tail_lines of X on the device. The variant reads
                        tail columns where they are (hy_packed_x() in

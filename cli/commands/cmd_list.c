@@ -43,7 +43,8 @@ static void print_words(const backend *backends, int count)
                backends[i].text);
     printf("\nvariants\n");
     for (int i = 0; hybrid_variant_at(i, &v) == HYBRID_OK; i++)
-        printf("  %-24s %s\n  %-24s source: %s\n", v.name, v.summary, "", v.source);
+        printf("  %-24s %s%s\n  %-24s source: %s\n", v.name, v.summary,
+               v.by_name ? " (only by name)" : "", "", v.source);
 }
 
 static void put_backends(cli_json *json, const backend *backends, int count)
@@ -71,6 +72,7 @@ static void put_variants(cli_json *json)
         cli_json_text(&item, "name", v.name);
         cli_json_text(&item, "summary", v.summary);
         cli_json_text(&item, "source", v.source);
+        cli_json_truth(&item, "by_name", v.by_name);
         cli_json_end(&item);
     }
     cli_json_end_array(json);

@@ -63,6 +63,8 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
         c.refused = find_place(product, variant);
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
         c.refused = "its sums have no fixed order";
+    if (!c.refused && variant->by_name && !product->options.variant)
+        c.refused = "it only computes if options name it";
     if (!c.refused)
         c.predicted_s = predict(product, &c);
     return c;

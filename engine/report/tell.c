@@ -40,7 +40,8 @@ hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out)
         return HYBRID_BAD_ARGUMENT;
     for (const hy_variant *const *v = hy_variants; *v; v++)
         if (i-- == 0) {
-            *out = (hybrid_variant_info){(*v)->name, (*v)->summary, (*v)->source};
+            *out = (hybrid_variant_info){(*v)->name, (*v)->summary, (*v)->source,
+                                         (*v)->by_name};
             return HYBRID_OK;
         }
     return HYBRID_BAD_ARGUMENT;

@@ -117,6 +117,7 @@ extern "C" const hy_variant hy_spgemm_cuda_esc_dup = {
     .source  = "Wu 2015 (hySpMM)",
     .op      = HY_SPGEMM,
     .in_place = 0,
+    .by_name  = 1,
     .refuse   = hy_esc_refuse,
     .cost     = cost,
     .prepare  = hy_pack_dup,

@@ -260,6 +260,7 @@ extern "C" const hy_variant hy_spmm_cuda_tiled = {
     .op       = HY_SPMM,
     .form     = HY_FORM_SLABS,
     .in_place = 0,
+    .by_name  = 1,
     .refuse   = refuse,
     .cost     = cost,
     .prepare  = prepare,

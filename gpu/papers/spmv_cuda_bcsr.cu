@@ -110,6 +110,7 @@ extern "C" const hy_variant hy_spmv_cuda_bcsr = {
     .op       = HY_SPMM,
     .form     = HY_FORM_ROWS,
     .in_place = 0,
+    .by_name  = 1,
     .refuse   = blocks::refuse,
     .cost     = cost,
     .prepare  = hy_pack_bcsr,

@@ -244,6 +244,7 @@ const hy_variant hy_spgemm_host_dense = {
     .summary  = "a dense window of columns for each row",
     .source   = "Gilbert, Moler, Schreiber 1992 (SPA); windows and marks of blocks",
     .op       = HY_SPGEMM,
+    .by_name  = 1,
     .refuse   = refuse,
     .cost     = cost,
     .multiply = multiply,

@@ -152,6 +152,7 @@ const hy_variant hy_spgemm_host_hash = {
     .summary  = "a hash table for each row, then a radix sort",
     .source   = "Nagasaka, Azad, Matsuoka, Buluc 2018",
     .op       = HY_SPGEMM,
+    .by_name  = 1,
     .refuse   = refuse,
     .cost     = cost,
     .multiply = multiply,
