@@ -4,7 +4,7 @@ A product of a matrix with 64 rows takes the library a few microseconds, so that
 is Python. Each call is timed as a whole. In further calls clocks around the functions of the C
 library, ctypes included, divide the time into that of the library and that of Python. Both parts
 are of the same calls, because the library's time varies between runs by more than Python takes.
-The time that the clocks add is measured and subtracted.
+The time that the clocks add is measured and subtracted. Results are freed between the calls.
 
 Part of Python's time is spent in functions of another package that every product of that kind has
 to call. These functions are timed alone, each time after a call of hybrid_spmm, so that the caches
@@ -73,8 +73,9 @@ class Inside:
         while len(within) < CALLS and time.perf_counter() < end:
             seconds, calls = self.seconds, self.calls
             start = time.perf_counter()
-            call()
+            result = call()
             whole = time.perf_counter() - start
+            del result
             within.append(self.seconds - seconds)
             outside.append(whole - within[-1] - (self.calls - calls) * clock_s)
         return statistics.median(within), statistics.median(outside)
@@ -97,8 +98,9 @@ def median(call, before=lambda: None):
     while len(times) < CALLS and time.perf_counter() < end:
         before()
         start = time.perf_counter()
-        call()
+        result = call()
         times.append(time.perf_counter() - start)
+        del result
     return statistics.median(times)
 
 
