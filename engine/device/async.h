@@ -1,4 +1,15 @@
-/* engine/device/async.h - runs that return before their work is done (HYBRID_ASYNC). */
+/* engine/device/async.h - runs that return before their work is done (HYBRID_ASYNC).
+
+   A run is enqueued in the caller's stream, which becomes the lane of its single chunk
+   (single.h). Operands and result are in device memory, and the variant reads A in place;
+   hy_direct_check_async() has refused all other plans. Nothing is copied to the host, and
+   no thread of the library waits.
+
+   Runs of a plan follow one another in the stream. They therefore share one set of
+   memory: scratch, converted operands, and the pack of A. If the caller has set another
+   stream, the next run first waits for the last run in the old one. hy_async_end() waits
+   too, so destroying the plan is safe. If a run cannot be enqueued, the lane is drained
+   and the next run makes the pack of A again. */
 #ifndef HY_ASYNC_H
 #define HY_ASYNC_H
 

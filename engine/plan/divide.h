@@ -1,4 +1,17 @@
-/* engine/plan/divide.h - divides the rows of a product among devices. */
+/* engine/plan/divide.h - divides the rows of a product among devices.
+
+   Every device of the engine plans for the whole product as if it were alone. The fastest
+   takes part; another one joins if the predicted run becomes 5 % shorter and the device
+   gets at least 1 % of the work. Each device that takes part becomes a portion with a
+   contiguous range of rows. The ranges are chosen so that all devices are predicted to
+   finish together. divide.c describes the arithmetic.
+
+   Bits of a dense result depend on the kind of device. With HYBRID_DETERMINISTIC such a
+   product is therefore divided among devices of one kind only.
+
+   Predictions err. A device that has finished its own rows may take rows of the others
+   (queue.h) if it has all of B or X, or if its packs contain what they need. Rows of a
+   resident A stay on their device, and so do rows of a deterministic dense result. */
 #ifndef HY_DIVIDE_H
 #define HY_DIVIDE_H
 

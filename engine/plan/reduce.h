@@ -1,4 +1,16 @@
-/* engine/plan/reduce.h - decides whether a product is computed with the reduced A. */
+/* engine/plan/reduce.h - decides whether a product is computed with the reduced A.
+
+   The reduced A has no empty rows and columns (hypersparse.h). With it the device gets
+   only the rows of X that A reads and sends back only the rows of Y that A computes.
+   Workers gather the one and store the other even if X and Y are pinned.
+
+   Planning asks hy_reduce_find() after candidates are ranked and before a schedule is
+   chosen, for an SpMM from host memory on a device. Rows of X must take a cache line or
+   more, X and Y together HY_HYPERSPARSE_BYTES, and at least a quarter of all rows and
+   columns must be empty. chunk_rows and a split with the host exclude a reduced A,
+   because they refer to rows of the caller's A. Each run calls hy_reduce_bind(), which
+   makes the reduced A the operand of all chunks. hy_row_of() returns the caller's number
+   of a row, for messages and events. */
 #ifndef HY_REDUCE_H
 #define HY_REDUCE_H
 

@@ -1,4 +1,18 @@
-/* engine/report/usage.h - how much of the machine a run used, and what bound it. */
+/* engine/report/usage.h - how much of the machine a run used, and what bound it.
+
+   hy_usage_begin() notes the time, and how long workers have been busy, when a run
+   begins. hy_usage_end() divides what each resource has served since then by the seconds
+   of the run: busy seconds of workers, bytes that the bus moved up and down, and bytes
+   that device memory and host memory moved. The utilisation of a resource is this speed
+   divided by the rate of the resource. The rate is the measured one if the machine was
+   calibrated, else the built-in one, or the speed of the run itself if the run was faster
+   than that. No utilisation exceeds 1.
+
+   The bound is the resource whose stages were busy for the largest part of the run. Host
+   memory has no stages. It is the bound in place of the cores if its utilisation exceeds
+   half of theirs. The reference time moves operands and result once at these rates: over
+   the bus, with both directions at once, or through the memory of a host that computes
+   alone. */
 #ifndef HY_USAGE_H
 #define HY_USAGE_H
 

@@ -1,5 +1,16 @@
 /* engine/run/resident.h - HYBRID_RESIDENT: which rows of A earlier runs have cached on a
-   site. */
+   site.
+
+   The packs of A stay on the device from run to run (pack_cache.h), so later runs need
+   not send them. The cache has room for the first chunks of a plan, as many as fit beside
+   X and the slots. A pack enters the cache when the device computes its chunk. Chunks
+   that the host computes have no pack, so a run with the host's help may leave gaps,
+   which later runs fill. The cache counts as complete after a successful run without the
+   host's help in which no pack was missing at the end.
+
+   The report of a plan tells the number of cached chunks. The reference time of a run
+   leaves out the rows that were cached before it. If all rows are cached, runs do not
+   read the arrays of A. */
 #ifndef HY_RESIDENT_H
 #define HY_RESIDENT_H
 

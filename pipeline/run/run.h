@@ -1,4 +1,17 @@
-/* pipeline/run/run.h - one product on one or more sites. */
+/* pipeline/run/run.h - one product on one or more sites.
+
+   hy_run_product() takes these steps on the calling thread:
+
+     wake    sites allocate the device memory again that they gave back while idle
+     begin   the queue gets a side for each site, and loaders begin to send B or X
+     drive   sites claim chunks, which pass through their stages (driver.h)
+     end     loaders finish; after a failure the lanes of all sites are drained
+     rest    sites are idle again: plans that need device memory may take theirs
+     close   the sink is finished, or aborted after a failure
+
+   The first error stops the run: no further chunk begins, and the error is returned after
+   all steps that follow. A call can be cancelled until the sink is finished, because only
+   then the result is handed out. */
 #ifndef HY_RUN_H
 #define HY_RUN_H
 

@@ -1,4 +1,17 @@
-/* pipeline/run/trace.h - turns the stages of a finished chunk into events and sums. */
+/* pipeline/run/trace.h - turns the stages of a finished chunk into events and sums.
+
+   A slot records when each stage of its chunk began and ended (hy_passage). The driver
+   calls hy_trace_slot() once the chunk is done, which adds seconds and bytes to the
+   report. Events are made only if the run has a listener. Reserving, which the driver
+   does itself, has no event.
+
+   A stage on a lane of a device has one event, between the times of its two marks. Marks
+   of some copies to the host have no times: such a copy counts from the time when the
+   chunk was computed and the copy before had ended, until the host saw its end. A stage
+   of workers has one event for each thread that worked on it, and the bytes and
+   operations of the stage are divided among these threads in proportion to their times.
+   If the host computes a chunk of a product that devices compute too, the seconds of
+   computing it go to hybrid_report.host_s. */
 #ifndef HY_TRACE_H
 #define HY_TRACE_H
 
