@@ -1,4 +1,6 @@
 /* base/data/csr_check.c - checks the rules of hybrid_csr. */
+#include <math.h>
+
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
@@ -249,9 +251,9 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
 /* Checks rows in parallel, in pieces of about the same number of entries. */
 static hybrid_status check_all_rows(hy_context *ctx, checking *c)
 {
-    const double mean = (double)c->A->nnz / (double)hy_max(c->A->rows, 1);
-    const int64_t grain =
-        1 + (int64_t)(CHECK_ENTRIES / (mean + CHECK_ENTRIES / CHECK_ROWS));
+    const double mean   = (double)c->A->nnz / (double)hy_max(c->A->rows, 1);
+    const double rows   = CHECK_ENTRIES / fmax(mean, 1);
+    const int64_t grain = 1 + (int64_t)fmin(rows, CHECK_ROWS);
 
     return hy_pool_for_fine(ctx->pool, HY_COMPUTE, 0, c->A->rows, grain, FINE, check_rows,
                             c);
