@@ -107,6 +107,22 @@ def test_every_call_waits_for_the_current_stream(engine, rng, streams):
     assert len(streams) == 4
 
 
+def test_calls_tell_progress_and_can_be_ended(engine, rng):
+    A, X, told = move(integers(rng, (12, 12))), fakes.Array(np.ones((12, 3))), []
+
+    def end(done, rows):
+        raise KeyboardInterrupt
+
+    plan = engine.plan(A, X)
+    for call in (lambda **p: engine.matmul(A, A, **p), lambda **p: plan(A, X, **p)):
+        call(progress=lambda done, rows: told.append((done, rows)))
+        assert told[-1] == (12, 12)
+        told.clear()
+        with pytest.raises(KeyboardInterrupt):
+            call(progress=end)
+        call()
+
+
 def test_out_alpha_and_beta(engine, rng):
     A, X = integers(rng, (12, 8)), rng.integers(0, 9, (8, 5)).astype(float)
     for order in "CF":

@@ -53,8 +53,8 @@ def multiply_on_device(
     # X B is the transpose of B^T X^T.
     b, X = Matrix(library, B).transpose(), library.own(A)
     demand_shapes(library.view(X)[1], b.shape[::-1])
-    target = None if out is None else turned(out)
-    result = spmm(engine_for(engine, b.device), b, turned(X), target, alpha, beta, show)
+    into = None if out is None else turned(out)
+    result = spmm(engine_for(engine, b.device), b, turned(X), into, alpha, beta, show)
     return turned(result) if out is None else out
 
 

@@ -48,9 +48,7 @@ class Exported:
             "shape": (length,),
             "typestr": TYPESTR[dtype],
             "data": (pointer, False),
-            "version": 3,
-            "strides": None,
-            "stream": None,  # the call that made the array has returned
+            "version": 3,  # without a stream: the call that made the array has returned
         }
 
 
