@@ -21,7 +21,8 @@
 enum {
     WASTE        = 4,  /* results below 1/4 of a pooled mapping do not use it */
     POOLED_MOST  = 32, /* maximum pooled mappings; the oldest are unmapped first */
-    POOLED_SHARE = 2   /* pooled mappings take at most 1/POOLED_SHARE of the cap */
+    POOLED_SHARE = 2   /* pooled mappings take at most 1/POOLED_SHARE of the cap on host
+                          memory, if there is one */
 };
 
 /* How far a mapping has been used, in bytes from its start. */

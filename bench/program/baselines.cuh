@@ -18,8 +18,8 @@ struct peer_matrix {
 struct peer_device {
     cusparseHandle_t handle;
     cudaEvent_t begin, end;
-    peer_hold *hold; /* a long copy that holds work back (hold.cu); NULL until it is first
-                        used */
+    peer_hold *hold; /* a long copy that delays the timed work until all of it is enqueued
+                        (hold.cu); NULL until it is first used */
     char name[256], error[PEER_TEXT];
     const peer_problem *problem;
     cudaDataType type;

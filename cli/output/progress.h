@@ -32,7 +32,7 @@ void cli_progress_begin(const hybrid_report *plan);
 /* Removes the line from the screen. Call it before other text and at the end. */
 void cli_progress_clear(void);
 
-/* Removes the line from a signal handler. */
+/* Like cli_progress_clear() without a flush of stderr; allowed in signal handlers. */
 void cli_progress_clear_now(void);
 
 #endif /* CLI_PROGRESS_H */

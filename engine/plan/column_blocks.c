@@ -1,4 +1,5 @@
-/* engine/plan/column_blocks.c - cuts an X on the device into column blocks. */
+/* engine/plan/column_blocks.c - decides whether X is sent to the device in column blocks,
+   and how wide they are. */
 #include "engine/plan/column_blocks.h"
 
 #include "base/data/csr.h"

@@ -1,4 +1,5 @@
-/* engine/plan/column_blocks.h - cuts an X on the device into column blocks. */
+/* engine/plan/column_blocks.h - decides whether X is sent to the device in column blocks,
+   and how wide they are. */
 #ifndef HY_COLUMN_BLOCKS_H
 #define HY_COLUMN_BLOCKS_H
 

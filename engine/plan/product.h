@@ -15,8 +15,9 @@ typedef struct hy_product {
     hy_op op;
     hybrid_plan_options options;   /* `variant` is NULL once the plan is made */
     int once;                      /* 1: a one-shot call */
-    int pinned;                    /* one-shot call; 1: the device may copy X and Y
-                                      directly */
+    int pinned;                    /* 1: X and Y of a one-shot call are pinned and have
+                                      the same order (row- or column-major), so that the
+                                      device can copy both directly; else 0 */
     int64_t rows, cols;            /* sizes of the caller's A, also if the reduced A is
                                       used */
     int64_t b_rows, b_cols, b_nnz; /* SpGEMM: of B. SpMM: rows and columns of X, or of the

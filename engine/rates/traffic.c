@@ -94,7 +94,8 @@ static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Counts the rows of B or X that a chunk would gather. */
+/* Sets *out to the number of rows of B or X that a chunk would gather and to the number
+   of entries in these rows of B. The latter is 0 for SpMM. */
 static hybrid_status touch(const hy_product *product, const hy_chunk *chunk,
                            const hybrid_csr *A, const hybrid_csr *B, hy_touch *out)
 {

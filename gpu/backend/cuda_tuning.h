@@ -246,7 +246,8 @@ enum {
                              second */
 #define HY_ESC_SM_NONZEROS 2.5e7 /* entries of A for which a multiprocessor expands the
                                     rows of B in a second */
-#define HY_DUP_ROW_S 2e-8 /* esc_dup: seconds in which a core finds a row of B */
+#define HY_DUP_ROW_S 2e-8 /* esc_dup: seconds in which a core finds the row of B to copy
+                             for one entry of A */
 #define HY_ESC_LONG_BYTES                                                                \
     0.25 /* bytes per second of one pass of the sort of long rows, as a fraction of
             memory's; from two matrices */

@@ -28,8 +28,8 @@ typedef struct hy_row {
                                         has computed */
     int64_t        room;             /* entries that may be written for each row: at least
                                         `bound` */
-    int32_t        col_min, col_max; /* smallest and largest column of the products; unset
-                                        without products */
+    int32_t        col_min, col_max; /* smallest and largest column of the products;
+                                        INT32_MAX and -1 if there are no products */
     int            lanes;
     int            shuffled;         /* 1: columns of a term may be in any order; 0: they
                                         ascend */

@@ -364,7 +364,8 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
 
 /* ---- spgemm.host.rows: the best accumulator for each row -------------------------- */
 
-/* maximum columns per product with which a dense window is fastest */
+/* columns per product above which hy_row_few() makes a row of at most HY_FEW products
+   sooner than a dense window does */
 enum { NEAR = 256 };
 enum { SPREAD = 512 }; /* minimum columns per product with which a hash table is faster */
 /* maximum columns of a window; a wider one does not fit a core's share of the L3 cache */

@@ -49,8 +49,9 @@ static size_t layout(const hy_features *f, const hy_bellpack_head *head,
     return at[HY_BELLPACK_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
-/* Returns the maximum number of blocks of a lane, which is kept unless all lanes of a
-   warp are too few for a row. */
+/* Returns the number of blocks that a GPU lane (thread) should have at most: 1/wave of
+   all blocks, or `least` if that is more. A longer block row is shared by 2 to 32 lanes.
+   A lane gets more blocks only if 32 lanes are too few. */
 static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
 {
     const int64_t share = blocks / rules->wave + 1;

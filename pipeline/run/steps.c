@@ -127,8 +127,9 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
     hy_pack *kept =
         hy_pack_cache_record(&slot->site->cache, job->chunk, slot->claim.index);
 
-    if (job->there) { /* sets only the stage's marks, because later stages wait for X on
-                         this lane */
+    if (job->there) { /* the pack is cached, so that nothing is copied. The caller still
+                         sets the stage's marks, because X comes on the same lane and
+                         later stages wait for these marks. */
         job->pack = *kept;
         return HYBRID_OK;
     }

@@ -1,8 +1,9 @@
 /* pipeline/sink/prefault.h - idle workers prepare pages of C before they are written.
 
-   Pages that were used before are pinned, so that the device copies to them directly. New
-   pages are touched. Workers do both only while they have no other task, and stop when
-   C's new pages are about to be written. */
+   First, pages that were used before are pinned, so that the device copies to them
+   directly. Then new pages are touched. Workers do both only while they have no other
+   task. Before entries are stored, hy_prefault_reach() lets all workers touch those of
+   their new pages that are still untouched. */
 #ifndef HY_PREFAULT_H
 #define HY_PREFAULT_H
 

@@ -286,8 +286,9 @@ static void parts_are_stored(void **state)
     with_engine(pass);
 }
 
-/* A device copies directly to a pinned Y if parts and Y have the same order, the values
-   need no change, and the copies are line by line. */
+/* A device copies a part directly to a pinned Y only if both have the same order, alpha
+   is 1, beta is 0, the part holds all rows of its chunk, and one copy for each line is
+   allowed (hy_part.by_lines). */
 static void pass_pinned(hy_context *ctx, const layout *l)
 {
     const int along = l->order == l->part;
