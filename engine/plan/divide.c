@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "base/data/min_max.h"
-#include "engine/plan/cut.h"
-#include "engine/plan/rank.h"
+#include "engine/plan/choose.h"
 
 /* least part of the run's time that a device must save to join */
 static const double LEAST_GAIN = 0.05;
@@ -54,7 +53,8 @@ static hybrid_status plan_alone(const division *d, hy_portion *portion, int *fou
         if (c->refused)
             continue;
         hy_product_assign(product, c->variant, c->backend);
-        const hybrid_status status = hy_cut_layout(product, d->A, d->B, &portion->layout);
+        const hybrid_status status =
+            hy_choice_cut_device(product, d->A, d->B, &portion->layout);
         if (status == HYBRID_NO_DEVICE_MEMORY || status == HYBRID_UNSUPPORTED) {
             hy_message_clear(&ctx->message);
             continue;
@@ -88,7 +88,6 @@ static hybrid_status plan_others(division *d)
             continue;
         *portion                 = *d->portions;
         portion->product.backend = device;
-        portion->product.host_s  = INFINITY; /* the host cannot compute in its place */
         portion->layout          = (hy_layout){.depth = 0};
         HY_TRY(plan_alone(d, portion, &found));
         d->count += found;
@@ -100,9 +99,9 @@ static hybrid_status plan_others(division *d)
 
 static hy_estimate part_of(const division *d, int i, double part)
 {
-    const hy_portion *portion    = &d->portions[i];
-    const hy_planning planning   = {.product = &portion->product, .A = d->A, .B = d->B};
-    const hy_circumstances found = hy_circumstances_planned(&planning);
+    const hy_portion *portion = &d->portions[i];
+    const hy_circumstances found =
+        hy_circumstances_planned(&portion->product, d->A, d->B);
     const hy_estimate all =
         hy_estimate_device(&portion->product, &portion->layout, &found);
 
@@ -125,7 +124,7 @@ static void measure(division *d)
 /* Sets the weights so that all devices that take part finish at the same time, which is
    (1 + sum of fixed_s / all_s) / (sum of 1 / all_s). A device with a longer fixed_s gets
    no rows, unless a test lets all devices join. */
-static void weigh(division *d)
+static void set_weights(division *d)
 {
     const int all      = hy_settings_of(d->portions->product.engine)->all_devices;
     const double least = all ? FORCED_WEIGHT / d->count : 0;
@@ -188,15 +187,15 @@ static void choose(division *d)
     int i = find_fastest(d);
 
     d->of[i].in = 1;
-    weigh(d);
+    set_weights(d);
     d->seconds = d->of[i].alone_s;
     while ((i = find_fastest(d)) >= 0) {
         d->of[i].in = 1;
-        weigh(d);
+        set_weights(d);
         const double with_s = seconds(d);
         if (!is_worth_it(d, i, with_s)) {
             d->of[i].in = 0;
-            weigh(d);
+            set_weights(d);
             return;
         }
         d->seconds = with_s;
@@ -267,8 +266,7 @@ static hybrid_status cut_own(const division *d, hy_portion *p)
 
     hy_layout_free(product, &p->layout);
     product->profile = hy_profile_narrow(&product->profile, p->begin, p->end);
-    product->host_s  = INFINITY;
-    return hy_cut_layout(product, d->A, d->B, &p->layout);
+    return hy_choice_cut_device(product, d->A, d->B, &p->layout);
 }
 
 hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *portions,

@@ -45,12 +45,12 @@ enum {
 /* Returns the most scalar products of an SpGEMM chunk on a device: those that make
    OUT_BYTES of C, as far as is known, or, if packs contain an entry of B for each scalar
    product, those that need CARRIED_BYTES. */
-static double most_sparse(const hy_product *product)
+static double most_sparse(const hy_planning *p)
 {
-    const hy_features *f = &product->profile.features;
-    const double entry   = 4 + (double)hy_value_size(f->type);
-    const double bytes =
-        product->variant->form == HY_FORM_NONE ? CARRIED_BYTES : OUT_BYTES * f->out_ratio;
+    const double entry = 4 + (double)hy_value_size(p->features.type);
+    const double bytes = p->product->variant->form == HY_FORM_NONE
+                             ? CARRIED_BYTES
+                             : OUT_BYTES * p->features.out_ratio;
 
     return fmin(bytes / entry, DEVICE_PRODUCTS);
 }
@@ -66,28 +66,29 @@ static int64_t least_of_image(const hy_product *product, const hy_image *image)
                   hy_ring_chunks(ring, product->b_rows));
 }
 
-static int64_t least_chunks(const hy_product *product, const hy_layout *layout)
+static int64_t least_chunks(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_features *f = &product->profile.features;
+    const hy_features *f = &p->features;
     const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
 
-    if (product->op == HY_SPGEMM)
-        return (int64_t)((double)f->products / most_sparse(product)) + 1;
-    return hy_max(bytes / DENSE_BYTES + 1, least_of_image(product, &layout->image));
+    if (p->product->op == HY_SPGEMM)
+        return (int64_t)((double)f->products / most_sparse(p)) + 1;
+    return hy_max(bytes / DENSE_BYTES + 1, least_of_image(p->product, &layout->image));
 }
 
 /* Returns the least number of equal chunks of which each fits a slot; a large B or X
    leaves little room for slots. */
-static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
+static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
 {
-    const size_t image = hy_align(hy_image_room(&layout->image));
+    const hy_product *product = p->product;
+    const size_t image        = hy_align(hy_image_room(&layout->image));
     const size_t memory =
         product->rates.memory > image ? product->rates.memory - image : 0;
     const size_t slot = memory / (size_t)(layout->share * layout->depth);
     int64_t n         = 1;
 
     for (; n < product->rows; n += n / 4 + 1) {
-        const hy_features f = hy_features_share(&product->profile.features, n);
+        const hy_features f = hy_features_share(&p->features, n);
         const hy_cost cost  = product->variant->cost(&f, &product->rates);
         if (hy_cost_bytes(&cost) <= slot)
             break;
@@ -101,7 +102,8 @@ static int64_t least_of_room(const hy_product *product, const hy_layout *layout)
 static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t needs,
                          int64_t chunks, const hy_circumstances *found)
 {
-    const hy_estimate e = hy_estimate_even(p->product, layout, needs, chunks, found);
+    const hy_estimate e =
+        hy_estimate_even(p->product, &p->features, layout, needs, chunks, found);
 
     return hy_estimate_seconds(p->product, &e);
 }
@@ -112,7 +114,7 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
                       int64_t chunks)
 {
-    hy_circumstances found = hy_circumstances_planned(p);
+    hy_circumstances found = hy_circumstances_planned(p->product, p->A, p->B);
     const double s         = seconds_if(p, layout, needs, chunks, &found);
 
     if (p->product->once || p->product->op == HY_SPGEMM ||
@@ -127,10 +129,9 @@ static double seconds(const hy_planning *p, const hy_layout *layout, int64_t nee
    best. */
 static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 {
-    const int64_t least =
-        hy_max(least_chunks(p->product, layout), least_of_room(p->product, layout));
-    const int64_t most  = hy_min(MOST_TIMES * least,
-                                 p->product->profile.features.products / MIN_PRODUCTS + 1);
+    const int64_t least = hy_max(least_chunks(p, layout), least_of_room(p, layout));
+    const int64_t most =
+        hy_min(MOST_TIMES * least, p->features.products / MIN_PRODUCTS + 1);
     const int64_t needs = hy_prefetch_needs(p->A);
     double best_s       = seconds(p, layout, needs, least);
     int64_t best        = least;
@@ -150,9 +151,9 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 /* Getting the pages of a buffer takes as long as computing what fills the buffer once. A
    product with few chunks, which fill each buffer only a few times, therefore has short
    chunks, with small buffers. */
-static int64_t products_of_few(const hy_product *product)
+static int64_t products_of_few(int64_t products)
 {
-    const int64_t share = product->profile.features.products / FEW_CHUNKS;
+    const int64_t share = products / FEW_CHUNKS;
 
     return hy_min(hy_max(share, FEW_LEAST), HOST_LEAST);
 }
@@ -160,32 +161,38 @@ static int64_t products_of_few(const hy_product *product)
 /* Returns the scalar products of a chunk that the host computes in place. A chunk of SpMM
    is one parallel loop, at whose end workers wait for the last of them, so there are as
    few chunks as let an interrupt be seen soon. */
-static int64_t host_products(const hy_product *product)
+static int64_t host_products(const hy_planning *p)
 {
-    const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
+    const int64_t threads = hy_pool_threads(p->product->engine->ctx.pool);
 
-    if (hy_product_by_few(product))
-        return products_of_few(product);
-    return product->op == HY_SPMM ? HOST_DENSE * threads
-                                  : hy_max(HOST_PRODUCTS * threads, HOST_LEAST);
+    if (hy_product_by_few(p->product))
+        return products_of_few(p->features.products);
+    return p->product->op == HY_SPMM ? HOST_DENSE * threads
+                                     : hy_max(HOST_PRODUCTS * threads, HOST_LEAST);
+}
+
+int64_t hy_grain_host_chunks(const hy_planning *p)
+{
+    const int64_t rows = p->product->options.chunk_rows;
+
+    return rows > 0 ? hy_max(p->features.rows - 1, 0) / rows + 1
+                    : p->features.products / host_products(p) + 1;
 }
 
 int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout)
 {
-    const int64_t products = p->product->profile.features.products;
-
     if (hy_product_is_there(p->product)) /* several chunks would overlap nothing */
-        return least_of_room(p->product, layout);
+        return least_of_room(p, layout);
     return hy_product_on_device(p->product) ? device_chunks(p, layout)
-                                            : products / host_products(p->product) + 1;
+                                            : hy_grain_host_chunks(p);
 }
 
 int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_features *f = &p->product->profile.features;
+    const hy_features *f = &p->features;
 
     if (!hy_product_on_device(p->product))
-        return host_products(p->product);
+        return host_products(p);
     /* a little more, so that no remainder becomes a chunk of its own */
     const int64_t even = f->products / hy_grain_chunks(p, layout) + 1;
     return even + hy_min(f->products_max, even / 16);

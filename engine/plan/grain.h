@@ -9,6 +9,10 @@
    enough work for all workers instead. */
 int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout);
 
+/* Returns the number of chunks, 1 or more, in which the host computes an SpMM in place.
+ */
+int64_t hy_grain_host_chunks(const hy_planning *p);
+
 /* Returns the most scalar products that a chunk should have, so that there are
    hy_grain_chunks() chunks. */
 int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout);

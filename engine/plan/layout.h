@@ -1,15 +1,17 @@
 /* engine/plan/layout.h - how a product would lie on its device: a value, to be compared.
 
    A layout has the image of B or X, slots, and the chunks for which these leave room.
-   cut.c tries layouts and gives one to the plan. */
+   choose.c tries layouts and gives one to the plan. */
 #ifndef HY_LAYOUT_H
 #define HY_LAYOUT_H
 
 #include "engine/plan/product.h"
 #include "partition/pattern/extents.h"
 
-enum { HY_RESIDENT_SHARE = 4 /* value of `share` with HYBRID_RESIDENT: slots are small, so
-                                that many packs of A fit beside them */ };
+enum {
+    HY_RESIDENT_SHARE = 4 /* value of `share` with HYBRID_RESIDENT: slots are small, so
+                             that many packs of A fit beside them */
+};
 
 /* Bytes that a run sends to the device in each way in which an X that does not fit could
    come: gathered with each chunk, as a ring of rows (a window of X), or in column blocks
@@ -27,27 +29,33 @@ typedef struct hy_layout {
     int64_t products; /* most scalar products that a chunk should have (grain.h) */
 
     /* filled in by planning */
-    hy_image if_pinned;    /* image of X in runs with pinned X and Y, if it has column
-                              blocks */
-    size_t resident_bytes; /* bytes of B or X sent to the device in a run; meaningless if
-                              it is gathered */
-    size_t shared_bytes;   /* bytes of the room for B or X on the device; 0 if it is
-                              gathered */
+    hy_image if_pinned;     /* image of X in runs with pinned X and Y, if it has column
+                               blocks */
+    size_t resident_bytes;  /* bytes of B or X sent to the device in a run; meaningless if
+                               it is gathered */
+    size_t shared_bytes;    /* bytes of the room for B or X on the device; 0 if it is
+                               gathered */
     size_t converted_bytes; /* room for copies that kernels need of a B or X that the
                                caller has on the device */
     hy_chunk *chunks;
     int64_t count;
     hy_ways_up ways_up; /* of the ways that were compared, which include this layout's */
     double seconds;     /* predicted time of the best layout on the device, even if the
-                           host computes instead */
+                           host computes instead; 0 if none was estimated */
 } hy_layout;
 
 /* The product for which layouts are compared. */
 typedef struct hy_planning {
     const hy_product *product;
     const hybrid_csr *A, *B; /* B is NULL for SpMM */
-    hy_extents *extents;     /* first and last columns in which blocks of rows of A have
-                                entries; found when first needed (schedule.h) */
+    hy_features features;    /* features with which layouts are estimated: those of the
+                                product; those that are unknown are as favourable to a
+                                device as they can be */
+    double host_s;       /* predicted seconds of the host, with the least favourable of
+                            such features; INFINITY if it may not compute in the
+                            device's place */
+    hy_extents *extents; /* first and last columns in which blocks of rows of A have
+                            entries; found when first needed (schedule.h) */
 } hy_planning;
 
 /* Cuts the chunks, from the fields that the caller has set. If some row does not fit, the

@@ -1,4 +1,4 @@
-/* engine/plan/plan.h - makes plans: inspect, rank, cut, open the sites.
+/* engine/plan/plan.h - makes plans: inspect, estimate, choose, cut, divide, open.
 
    A plan holds what was found out and chosen when it was made, and runs take it as
    `const`. State that lasts from run to run is in its sites (pipeline/site/site.h) and in
@@ -30,22 +30,18 @@ typedef struct hy_once {
 struct hybrid_plan {
     hy_product product; /* the whole product, as the first portion's site computes it */
     hy_candidates candidates;
-    const hy_once *unasked; /* the one-shot call, until planning has found out whether its
-                               X and Y are pinned; NULL afterwards and for other plans */
-    void *a_offsets; /* offsets, in host memory, of an A in device memory */
+    void *a_offsets;            /* offsets, in host memory, of an A in device memory */
     hybrid_index a_offset_type; /* type of a_offsets */
-    double plan_s;   /* planning time in seconds, if the plan is handed out */
+    double plan_s;              /* planning time in seconds, if the plan is handed out */
     int64_t pattern_bytes; /* bytes of patterns that were copied from a device to make the
                               plan */
-    double spared_s; /* predicted seconds of a device, if the host computes in its place;
-                        else 0 */
-    hy_split split; /* how the host helps devices, if it does */
+    hy_split split;        /* how the host helps devices, if it does */
     hy_history history;
     hy_arranged arranged;   /* pack of A on the device, for runs without a pipeline
                                (direct.h) */
     struct hy_async *async; /* state of asynchronous runs (async.h) */
-    int count;             /* number of sites that compute, without the host that helps
-                              devices */
+    int count;              /* number of sites that compute, without the host that helps
+                               devices */
     hy_portion portions[]; /* `count` are used. Memory for one per device of the engine is
                               allocated, and after it a hy_bound for each. */
 };
@@ -67,10 +63,16 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
    of A are cached. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
 
-/* Returns the bytes of host memory for a C of `rows` rows and `entries` entries, with offsets
-   and columns as the options ask for them. */
-int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type, int64_t rows,
-                        int64_t entries);
+/* Returns the predicted seconds of a device if the host computes in its place; else 0. */
+static inline double hy_plan_device_s(const hybrid_plan *plan)
+{
+    return hy_product_on_device(&plan->product) ? 0 : plan->portions->layout.seconds;
+}
+
+/* Returns the bytes of host memory for a C of `rows` rows and `entries` entries, with
+   offsets and columns as the options ask for them. */
+int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type,
+                        int64_t rows, int64_t entries);
 
 /* Returns a report with what is known before a run with these chunks of each portion. */
 hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound);

@@ -103,7 +103,8 @@ double hy_portions_s(const hy_portion *portions, int count, const hy_circumstanc
     hy_rates host;
 
     if (!hy_product_on_device(first))
-        return hy_estimated_host_s(first, first->variant);
+        return hy_estimated_host_s(first->engine, &first->profile.features,
+                                   first->variant);
     hy_rates_of(first->engine->host, &host);
     for (int i = 0; i < count; i++) {
         each[i]  = hy_portion_estimate(&portions[i], &found[i]);

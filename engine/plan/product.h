@@ -1,8 +1,8 @@
 /* engine/plan/product.h - what is known about a product, as a value.
 
    The plan fills it in: sizes, options, what inspection finds, and who computes the
-   product. The files that compare ways of computing it (rank, weigh, reduce, schedules,
-   column_blocks, layout, traffic, cut, split) only read it. */
+   product. The files that compare ways of computing it (rank, choose, reduce, schedules,
+   column_blocks, layout, traffic, split) only read it. */
 #ifndef HY_PRODUCT_H
 #define HY_PRODUCT_H
 
@@ -33,15 +33,13 @@ typedef struct hy_product {
 
     /* results of inspection */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
-    hy_profile profile; /* of A, or of the reduced A */
-    double host_s;      /* predicted seconds of an SpMM that the host may take from the
-                           device; else INFINITY */
+    hy_profile profile;         /* of A, or of the reduced A */
 
     /* set by hy_product_assign() */
     const hy_variant *variant;
     hy_backend *backend;
-    hy_rates rates;     /* of the backend; rates.memory is the budget less narrow_room and
-                           both rooms below */
+    hy_rates rates; /* of the backend; rates.memory is the budget less narrow_room and
+                       both rooms below */
     size_t transposed_room; /* bytes of the device memory in which parts of a column-major
                                X are transposed; a second room of this size is for Y */
 } hy_product;

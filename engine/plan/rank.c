@@ -23,21 +23,21 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
 
 /* Returns the predicted seconds of a run with this candidate; of a later run, which finds
    its packs cached, if A is resident. */
-static double predict(const hy_product *product, const hy_candidate *c)
+static double predict(hy_product *product, const hy_candidate *c)
 {
     const hy_circumstances found = hy_circumstances_of(product);
-    hy_product as                = *product;
+    const hy_features *f         = &product->profile.features;
+    const int64_t chunks         = hy_min(f->products / CHUNK_PRODUCTS + 1, CHUNKS);
 
-    hy_product_assign(&as, c->variant, c->backend);
-    if (!hy_product_on_device(&as))
-        return hy_estimated_host_s(&as, c->variant);
-    hy_layout layout = {.image = hy_product_image(&as)};
+    if (!c->backend->ops->copy)
+        return hy_estimated_host_s(product->engine, f, c->variant);
+    hy_product_assign(product, c->variant, c->backend);
+    hy_layout layout = {.image = hy_product_image(product)};
     if (c->variant->form == HY_FORM_NONE)
         layout.image.axis = HY_AXIS_GATHERED;
-    const int64_t chunks =
-        hy_min(product->profile.features.products / CHUNK_PRODUCTS + 1, CHUNKS);
-    const hy_estimate e = hy_estimate_even(&as, &layout, product->b_rows, chunks, &found);
-    return hy_estimate_seconds(&as, &e);
+    const hy_estimate e =
+        hy_estimate_even(product, f, &layout, product->b_rows, chunks, &found);
+    return hy_estimate_seconds(product, &e);
 }
 
 /* Returns NULL, or why the variant cannot use operands in device memory. */
@@ -50,6 +50,7 @@ static const char *find_place(const hy_product *product, const hy_variant *varia
     return NULL;
 }
 
+/* Returns the candidate without its predicted seconds. */
 static hy_candidate judge(const hy_product *product, const hy_variant *variant,
                           hy_backend *backend)
 {
@@ -65,8 +66,6 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
         c.refused = "its sums have no fixed order";
     if (!c.refused && variant->by_name && !product->options.variant)
         c.refused = "it only computes if options name it";
-    if (!c.refused)
-        c.predicted_s = predict(product, &c);
     return c;
 }
 
@@ -99,8 +98,7 @@ static size_t compared(const hybrid_engine *engine, const char *prefix)
     return length;
 }
 
-static void add_backend(const hy_product *product, hy_backend *backend,
-                        hy_candidates *out)
+static void add_backend(hy_product *product, hy_backend *backend, hy_candidates *out)
 {
     const hybrid_engine *engine = product->engine;
     const char *prefix          = product->options.variant;
@@ -110,8 +108,11 @@ static void add_backend(const hy_product *product, hy_backend *backend,
     for (const hy_variant *const *v = engine->variants; *v && out->count < HY_CANDIDATES;
          v++)
         if ((*v)->op == product->op && hy_runs_on(*v, backend) &&
-            strncmp((*v)->name, prefix ? prefix : "", length) == 0)
-            add(out, begin, judge(product, *v, backend));
+            strncmp((*v)->name, prefix ? prefix : "", length) == 0) {
+            hy_candidate c = judge(product, *v, backend);
+            c.predicted_s  = c.refused ? 0 : predict(product, &c);
+            add(out, begin, c);
+        }
 }
 
 int hy_rank_first_host(const hy_candidates *candidates)
@@ -123,6 +124,14 @@ int hy_rank_first_host(const hy_candidates *candidates)
     return i;
 }
 
+const hy_candidate *hy_rank_first(const hy_candidates *candidates)
+{
+    for (int i = 0; i < candidates->count; i++)
+        if (!candidates->of[i].refused)
+            return &candidates->of[i];
+    return NULL;
+}
+
 void hy_rank_host(const hy_product *product, hy_candidate *out)
 {
     const hybrid_engine *engine = product->engine;
@@ -131,7 +140,8 @@ void hy_rank_host(const hy_product *product, hy_candidate *out)
     for (const hy_variant *const *v = engine->variants; *v; v++) {
         if ((*v)->op != product->op || !hy_runs_on(*v, engine->host))
             continue;
-        const hy_candidate c = judge(product, *v, engine->host);
+        hy_candidate c = judge(product, *v, engine->host);
+        c.predicted_s  = hy_estimated_host_s(engine, &product->profile.features, *v);
         if (!c.refused && c.predicted_s < out->predicted_s)
             *out = c;
     }
@@ -154,13 +164,13 @@ static hybrid_status none_left(const hy_product *product, const hy_candidates *c
                    prefix ? " named " : "", prefix ? prefix : "", count ? ":" : "", text);
 }
 
-void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out)
+void hy_rank_device(hy_product *product, hy_backend *device, hy_candidates *out)
 {
     out->count = out->chosen = 0;
     add_backend(product, device, out);
 }
 
-hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
+hybrid_status hy_rank(hy_product *product, hy_candidates *out)
 {
     hybrid_engine *engine    = product->engine;
     const char *prefix       = product->options.variant;
@@ -177,8 +187,5 @@ hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
         add_backend(product, product->there ? product->there : engine->device, out);
     if (!on_device || (!wants_device && (engine->wanted == HYBRID_AUTO || prefix)))
         add_backend(product, engine->host, out);
-    for (int i = 0; i < out->count; i++)
-        if (!out->of[i].refused)
-            return HYBRID_OK;
-    return none_left(product, out);
+    return hy_rank_first(out) ? HYBRID_OK : none_left(product, out);
 }

@@ -26,16 +26,19 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
    that has exactly this name (NULL: all). Variants of the engine's device come first,
    then those of the host if the options and the engine allow it to compute; on each
    backend the cheapest comes first and refused ones last. HYBRID_DETERMINISTIC refuses
-   variants whose sums have no fixed order. UNSUPPORTED, with a sentence that lists each
-   refusal, if none is left. */
-hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
+   variants whose sums have no fixed order. Afterwards the product is assigned to any of
+   the variants. UNSUPPORTED, with a sentence that lists each refusal, if none is left. */
+hybrid_status hy_rank(hy_product *product, hy_candidates *out);
 
-/* Ranks variants of that device or host alone. It is not an error if all are refused. */
-void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out);
+/* Works as hy_rank() for that device or host alone. It is not an error if all are
+   refused. */
+void hy_rank_device(hy_product *product, hy_backend *device, hy_candidates *out);
 
 /* Returns the index of the first candidate that computes in place, or the number of
-   candidates. */
+   candidates. hy_rank_first() returns the first of all candidates that is not refused;
+   NULL if there is none. */
 int hy_rank_first_host(const hy_candidates *candidates);
+const hy_candidate *hy_rank_first(const hy_candidates *candidates);
 
 /* Finds the host's cheapest variant for the product. options.variant is ignored.
    out->variant is NULL if there is none. */

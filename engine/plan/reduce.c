@@ -1,4 +1,4 @@
-/* engine/plan/reduce.c - decides whether a product is computed with the reduced A.
+/* engine/plan/reduce.c - makes the reduced A if a device may gain by it.
 
    Empty rows are found quickly. Finding empty columns takes a look at all entries, which
    takes a small part of the time in which the bus sends A. Planning therefore looks if
@@ -8,7 +8,6 @@
 #include "engine/plan/reduce.h"
 
 #include "base/data/csr.h"
-#include "engine/plan/weigh.h"
 #include "partition/move/sources.h"
 
 enum {
@@ -21,26 +20,16 @@ enum {
     LEAST_ROW = HY_LINE
 };
 
-static const hy_candidate *first_of(const hy_candidates *candidates)
-{
-    int i = 0;
-
-    while (candidates->of[i].refused) /* one candidate is not refused */
-        i++;
-    return &candidates->of[i];
-}
-
 /* Returns 1 if a reduced A may pay: an SpMM from host memory on a device, with long rows
    of X and a large X and Y. With chunk_rows or a share of the host it may not, because
    numbers of rows refer to all of A. */
-static int may_pay(const hy_product *product, const hy_candidate *best,
-                   const hybrid_csr *A)
+static int may_pay(const hy_product *product, const hybrid_csr *A)
 {
     const hybrid_plan_options *o = &product->options;
     const int64_t row            = product->b_cols * (int64_t)hy_value_size(A->type);
     const int shares = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
 
-    return product->op == HY_SPMM && !product->there && best->backend->ops->copy &&
+    return product->op == HY_SPMM && !product->there && hy_product_on_device(product) &&
            !shares && o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX &&
            row >= LEAST_ROW &&
            A->rows + A->cols >= hy_settings_of(product->engine)->hypersparse_bytes / row;
@@ -51,10 +40,9 @@ static int64_t empty_of(const hy_touched *touched, int64_t all)
     return all - touched->count;
 }
 
-/* Finds the reduced A if enough is empty and the host does not compute all of A
-   sooner. */
-static hybrid_status find(const hy_product *product, const hy_candidate *best,
-                          const hybrid_csr *A, hy_hypersparse *c, double *device_s)
+/* Makes the reduced A if enough is empty. */
+static hybrid_status find(const hy_product *product, const hybrid_csr *A,
+                          hy_hypersparse *c)
 {
     hy_context *ctx = &product->engine->ctx;
 
@@ -65,22 +53,18 @@ static hybrid_status find(const hy_product *product, const hy_candidate *best,
         return HYBRID_OK;
     HY_TRY(hy_touched_cols(ctx, A, &c->cols));
     const int64_t empty = rows + empty_of(&c->cols, A->cols);
-    if (empty < (A->rows + A->cols) / LEAST_PART)
-        return HYBRID_OK;
-    HY_TRY(hy_weigh(product, best, A, c->rows.count, c->cols.count, device_s));
-    return *device_s > 0 ? HYBRID_OK : hy_hypersparse_make(ctx, A, c);
+    return empty < (A->rows + A->cols) / LEAST_PART ? HYBRID_OK
+                                                    : hy_hypersparse_make(ctx, A, c);
 }
 
-hybrid_status hy_reduce_find(const hy_product *product, const hy_candidates *candidates,
-                             const hybrid_csr *A, hy_hypersparse *reduced,
-                             double *device_s)
+hybrid_status hy_reduce_find(const hy_product *product, const hybrid_csr *A,
+                             hy_hypersparse *reduced)
 {
-    const hy_candidate *best = first_of(candidates);
-    hy_context *ctx          = &product->engine->ctx;
-    hybrid_status status     = HYBRID_OK;
+    hy_context *ctx      = &product->engine->ctx;
+    hybrid_status status = HYBRID_OK;
 
-    if (may_pay(product, best, A))
-        status = find(product, best, A, reduced, device_s);
+    if (may_pay(product, A))
+        status = find(product, A, reduced);
     if (status != HYBRID_OK || !hy_is_hypersparse(reduced))
         hy_hypersparse_free(ctx, reduced);
     if (status != HYBRID_NO_MEMORY)

@@ -76,7 +76,7 @@ static double predict(const hy_product *product, const hy_portion *portions, int
     hy_sharing *s          = &forecast->sharing;
     const hy_features *f   = &product->profile.features;
     const double work      = (double)f->products + (double)f->rows;
-    const hy_estimate host = hy_estimate_host(product, s->variant, &s->rates);
+    const hy_estimate host = hy_estimate_host(f, s->variant, &s->rates);
     hy_circumstances found[HY_MOST_DEVICES];
 
     foresee(portions, count, kind, 0, found);

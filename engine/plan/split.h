@@ -22,9 +22,8 @@ typedef struct hy_forecast {
 } hy_forecast;
 
 typedef struct hy_split {
-    hy_forecast
-        of[HY_RUN_KINDS]; /* both are alike if pinned X and Y change nothing */
-    hy_site *host;        /* NULL: the device is alone in all runs */
+    hy_forecast of[HY_RUN_KINDS]; /* both are alike if pinned X and Y change nothing */
+    hy_site *host;                /* NULL: the device is alone in all runs */
 } hy_split;
 
 /* Called when chunks are cut and the sites of the portions are open. Chooses the shares,

@@ -81,11 +81,12 @@ hy_circumstances hy_circumstances_of(const hy_product *product)
                               .pinned = product->pinned && hy_product_has_views(product)};
 }
 
-hy_circumstances hy_circumstances_planned(const hy_planning *p)
+hy_circumstances hy_circumstances_planned(const hy_product *product, const hybrid_csr *A,
+                                          const hybrid_csr *B)
 {
-    hy_circumstances found = hy_circumstances_of(p->product);
+    hy_circumstances found = hy_circumstances_of(product);
 
-    found.rows_of_b = hy_traffic_same(p->product, p->A, p->B);
+    found.rows_of_b = hy_traffic_same(product, A, B);
     return found;
 }
 
@@ -178,10 +179,10 @@ static void add_block_rows(const hy_product *product, const hy_layout *layout,
         ((double)layout->resident_bytes - e->first_bytes + e->down_bytes - e->last_bytes);
 }
 
-static void add_dense_result(const hy_product *product, const hy_layout *layout,
-                             const hy_circumstances *found, hy_estimate *e)
+static void add_dense_result(const hy_product *product, const hy_features *f,
+                             const hy_layout *layout, const hy_circumstances *found,
+                             hy_estimate *e)
 {
-    const hy_features *f  = &product->profile.features;
     const double launch_s = product->rates.launch_s;
 
     e->down_bytes =
@@ -198,11 +199,10 @@ static void add_dense_result(const hy_product *product, const hy_layout *layout,
     e->chunk_s += launch_s * WORKERS_CHUNK;
 }
 
-static void add_sparse_result(const hy_product *product, const hy_layout *layout,
-                              hy_estimate *e)
+static void add_sparse_result(const hy_product *product, const hy_features *f,
+                              const hy_layout *layout, hy_estimate *e)
 {
-    const hy_features *f = &product->profile.features;
-    const double bytes   = hy_expected_entries(f) * (4 + (double)hy_value_size(f->type)) +
+    const double bytes = hy_expected_entries(f) * (4 + (double)hy_value_size(f->type)) +
                          8 * (double)(f->rows + layout->count);
 
     e->down_bytes   = product->result_there ? 0 : SPARSE_DOWN * bytes;
@@ -250,9 +250,11 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
     return e;
 }
 
-/* Returns the estimate of the layout's chunks, each counted `times` times. */
-static hy_estimate estimate_of(const hy_product *product, const hy_layout *layout,
-                               int64_t times, const hy_circumstances *found)
+/* Returns the estimate of the layout's chunks, each counted `times` times, for a product
+   with features `f`. */
+static hy_estimate estimate_of(const hy_product *product, const hy_features *f,
+                               const hy_layout *layout, int64_t times,
+                               const hy_circumstances *found)
 {
     hy_estimate e = {.chunks = layout->count * times};
 
@@ -262,22 +264,23 @@ static hy_estimate estimate_of(const hy_product *product, const hy_layout *layou
     e.call_s = e.up_bytes > 0 ? product->rates.launch_s * PACKING : 0;
     add_image(product, layout, found, &e);
     if (product->op == HY_SPGEMM)
-        add_sparse_result(product, layout, &e);
+        add_sparse_result(product, f, layout, &e);
     else
-        add_dense_result(product, layout, found, &e);
+        add_dense_result(product, f, layout, found, &e);
     return part_of(e, 1 - found->share);
 }
 
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found)
 {
-    hy_layout in_panels = *layout;
+    const hy_features *f = &product->profile.features;
+    hy_layout in_panels  = *layout;
 
     if (!found->in_panels)
-        return estimate_of(product, layout, 1, found);
+        return estimate_of(product, f, layout, 1, found);
     in_panels.image          = layout->if_pinned;
     in_panels.resident_bytes = hy_image_bytes(&layout->if_pinned);
-    hy_estimate e            = estimate_of(product, &in_panels, 1, found);
+    hy_estimate e            = estimate_of(product, f, &in_panels, 1, found);
     e.chunks *= hy_image_col_blocks(&layout->if_pinned);
     return e;
 }
@@ -297,10 +300,11 @@ hy_features hy_features_share(const hy_features *all, int64_t parts)
     return f;
 }
 
-hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
-                             int64_t needs, int64_t chunks, const hy_circumstances *found)
+hy_estimate hy_estimate_even(const hy_product *product, const hy_features *features,
+                             const hy_layout *layout, int64_t needs, int64_t chunks,
+                             const hy_circumstances *found)
 {
-    hy_chunk part  = {.features = hy_features_share(&product->profile.features, chunks),
+    hy_chunk part  = {.features = hy_features_share(features, chunks),
                       .needs    = chunks > 1 ? needs : product->b_rows,
                       .kept = found->packed > 0 && !hy_image_is_gathered(&layout->image),
                       .variant = product->variant};
@@ -309,7 +313,7 @@ hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
     even.chunks         = &part;
     even.count          = 1;
     even.resident_bytes = hy_product_sent(product, &layout->image);
-    return estimate_of(product, &even, chunks, found);
+    return estimate_of(product, features, &even, chunks, found);
 }
 
 /* ---- the host ---------------------------------------------------------------------- */
@@ -321,12 +325,12 @@ static double starting_s(double loops, double core_s, const hy_rates *host)
     return fmin(loops * host->launch_s, core_s * (1 - 1 / fmax(host->width, 1)));
 }
 
-hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *variant,
+hy_estimate hy_estimate_host(const hy_features *features, const hy_variant *variant,
                              const hy_rates *host)
 {
-    const hy_cost cost = variant->cost(&product->profile.features, host);
-    const double nnz   = (double)product->profile.features.nnz;
-    const int sparse   = product->op == HY_SPGEMM;
+    const hy_cost cost = variant->cost(features, host);
+    const double nnz   = (double)features->nnz;
+    const int sparse   = variant->op == HY_SPGEMM;
     hy_estimate e      = {.chunks = 1};
 
     e.core_s =
@@ -350,13 +354,13 @@ hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host)
 }
 
 /* All cores compute, including those otherwise reserved for the device's threads. */
-double hy_estimated_host_s(const hy_product *product, const hy_variant *variant)
+double hy_estimated_host_s(const hybrid_engine *engine, const hy_features *features,
+                           const hy_variant *variant)
 {
-    const hybrid_engine *engine = product->engine;
     hy_rates host;
 
     hy_rates_of(engine->host, &host);
-    const hy_estimate e = hy_estimate_host(product, variant, &host);
+    const hy_estimate e = hy_estimate_host(features, variant, &host);
     host.width          = hy_pool_most_threads(engine->ctx.pool);
     return hy_seconds(&e, &host, &host);
 }
@@ -367,7 +371,8 @@ double hy_estimated_s(const hy_product *product, const hy_layout *layout,
                       const hy_circumstances *found)
 {
     if (!hy_product_on_device(product))
-        return hy_estimated_host_s(product, product->variant);
+        return hy_estimated_host_s(product->engine, &product->profile.features,
+                                   product->variant);
     const hy_estimate e = hy_estimate_device(product, layout, found);
     return hy_estimate_seconds(product, &e);
 }

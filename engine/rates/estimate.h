@@ -66,7 +66,8 @@ double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimat
 /* Return the circumstances that a plan assumes: with HYBRID_RESIDENT all packs are cached
    by an earlier run. hy_circumstances_planned() also sets rows_of_b. */
 hy_circumstances hy_circumstances_of(const hy_product *product);
-hy_circumstances hy_circumstances_planned(const hy_planning *p);
+hy_circumstances hy_circumstances_planned(const hy_product *product, const hybrid_csr *A,
+                                          const hybrid_csr *B);
 
 /* Estimates a run of the layout's chunks on the product's device. */
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
@@ -80,22 +81,24 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
 /* Returns the features of one of `parts` equal parts. */
 hy_features hy_features_share(const hy_features *all, int64_t parts);
 
-/* Estimates `chunks` equal chunks of a layout that is not cut yet. `needs` is the number
-   of rows of B or X that the first of several chunks needs. */
-hy_estimate hy_estimate_even(const hy_product *product, const hy_layout *layout,
-                             int64_t needs, int64_t chunks,
+/* Estimates `chunks` equal chunks of a layout that is not cut yet, for a product with
+   these features. `needs` is the number of rows of B or X that the first of several
+   chunks needs. */
+hy_estimate hy_estimate_even(const hy_product *product, const hy_features *features,
+                             const hy_layout *layout, int64_t needs, int64_t chunks,
                              const hy_circumstances *found);
 
 /* Estimates a run of this variant on the host alone, with rates `host`. */
-hy_estimate hy_estimate_host(const hy_product *product, const hy_variant *variant,
+hy_estimate hy_estimate_host(const hy_features *features, const hy_variant *variant,
                              const hy_rates *host);
 
 /* Estimates an SpMM on the host in which neighbouring rows of A find the rows of X that
    they share in the caches. */
 hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host);
 
-/* Returns the seconds of hy_estimate_host(). */
-double hy_estimated_host_s(const hy_product *product, const hy_variant *variant);
+/* Returns the seconds of hy_estimate_host() on the host of the engine. */
+double hy_estimated_host_s(const hybrid_engine *engine, const hy_features *features,
+                           const hy_variant *variant);
 
 /* Returns the seconds of a run of the product with this layout, on its backend. */
 double hy_estimated_s(const hy_product *product, const hy_layout *layout,

@@ -173,10 +173,11 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     const hy_forecast *all    = &split->of[HY_RUNS_PAGEABLE],
                       *pinned = &split->of[HY_RUNS_PINNED];
 
-    if (plan->spared_s > 0)
+    const double device_s = hy_plan_device_s(plan);
+    if (device_s > 0)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
-                     1e3 * plan->spared_s);
+                     1e3 * device_s);
     if (!split->host && !pinned->why_not) /* only the host computes */
         return;
     hy_words_put(w, "split     ");

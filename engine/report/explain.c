@@ -131,9 +131,9 @@ static void put_where(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w, ", and %d other GPUs", plan->count - 1);
     if (on_device && plan->split.host)
         hy_words_put(w, "; the CPU may take a part");
-    if (plan->spared_s > 0) {
+    if (hy_plan_device_s(plan) > 0) {
         hy_words_put(w, "; the GPU would take ");
-        put_seconds(w, plan->spared_s);
+        put_seconds(w, hy_plan_device_s(plan));
     }
     hy_words_put(w, "\nalgorithm   %s: %s\n", product->variant->name, summary_of(plan));
 }

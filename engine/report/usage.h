@@ -34,8 +34,8 @@ typedef struct hy_reference {
 double hy_usage_overlap(const hybrid_report *r);
 
 /* Completes the report of a run that has ended on `backends`: time, use of each resource,
-   bound, reference time and pooled memory. The report must hold the run's bytes and stage times. Rates
-   of several devices are summed. */
+   bound, reference time and pooled memory. The report must hold the run's bytes and stage
+   times. Rates of several devices are summed. */
 void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends,
                   int count, const hy_beginning *begin, const hy_reference *reference,
                   hybrid_report *report);

@@ -94,15 +94,15 @@ hybrid_status hy_schedule_look(const hy_planning *p)
 
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_circumstances found = hy_circumstances_planned(p);
+    const hy_circumstances found = hy_circumstances_planned(p->product, p->A, p->B);
 
-    return hy_estimate_even(p->product, layout, hy_prefetch_needs(p->A),
+    return hy_estimate_even(p->product, &p->features, layout, hy_prefetch_needs(p->A),
                             hy_grain_chunks(p, layout), &found);
 }
 
 double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_circumstances found = hy_circumstances_planned(p);
+    const hy_circumstances found = hy_circumstances_planned(p->product, p->A, p->B);
     const hy_estimate e          = hy_estimate_device(p->product, layout, &found);
 
     return hy_estimate_seconds(p->product, &e);

@@ -3,8 +3,8 @@
 
    Like a variant, a schedule says whether it can be used, what it costs, and how the work
    is cut for it. A schedule is a file schedule_<name>.c and a row of the table in
-   schedules.c. cut.c compares schedules by hy_seconds() of their estimates and by nothing
-   else. */
+   schedules.c. choose.c compares schedules by hy_seconds() of their estimates and by
+   nothing else. */
 #ifndef HY_SCHEDULE_H
 #define HY_SCHEDULE_H
 
@@ -34,7 +34,8 @@ typedef struct hy_schedule {
 extern const hy_schedule hy_schedule_whole, hy_schedule_row_ring, hy_schedule_column_ring,
     hy_schedule_gather, hy_schedule_in_place;
 
-extern const hy_schedule *const hy_schedules[]; /* simple schedules first; ends with NULL */
+extern const hy_schedule
+    *const hy_schedules[]; /* simple schedules first; ends with NULL */
 
 /* ---- for schedules ------------------------------------------------------------- */
 

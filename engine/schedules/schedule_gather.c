@@ -19,12 +19,10 @@ static hy_layout asked_for(const hy_product *product, int slots)
 static hy_estimate bring(const hy_planning *p, hy_touch touch)
 {
     const hy_layout asked = asked_for(p->product, hy_slots_fewer(p->product));
-    hy_product product    = *p->product;
     hy_planning with      = *p;
 
-    with.product                         = &product;
-    product.profile.features.gather_rows = touch.rows;
-    product.profile.features.gather_nnz  = touch.nnz;
+    with.features.gather_rows = touch.rows;
+    with.features.gather_nnz  = touch.nnz;
     return hy_schedule_even(&with, &asked);
 }
 

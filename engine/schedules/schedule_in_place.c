@@ -1,10 +1,20 @@
 /* engine/schedules/schedule_in_place.c - the host computes, and reads operands in place.
 
-   An engine with a device uses this schedule if the caller leaves the choice open
-   (product->host_s is finite) and B or X does not fit the device; where it fits, weigh.h
-   has decided before. If A is banded, the host finds rows of X in its caches. With X and
-   Y in columns the host takes twice as long, and an X that can pass through the device in
-   a ring of rows is left to the device. */
+   An engine with a device uses this schedule if the caller leaves the choice open and the
+   host is predicted to be sooner. With B or X on the device, workers copy X and Y once
+   each and the device gathers. Few hosts gather as fast, but A is sent as well, and with
+   few columns A is most of the bytes. Without room for X, workers do more for the device,
+   or in smaller pieces, and if A is banded, the host finds rows of X in its caches. Times
+   in ms on 16 cores and an H200; 128 MiB is a limit on device memory:
+
+       product                                       device      host
+       stencil27:80, 16 columns                         3.9       1.6
+       stencil27:80, 128 columns                        9.4   8 to 11
+       Erdos-Renyi, 128 columns, 128 MiB, blocks   85 to 97  33 to 49
+       fem3:36, 128 columns, 128 MiB, row ring   4.1 to 4.5  2.8 to 3
+
+   With X and Y in columns the host takes twice as long. A device computes these if X fits
+   or can pass through the device in a ring of rows. */
 #include <math.h>
 
 #include "base/data/csr.h"
@@ -16,13 +26,13 @@ enum {
                 last-level cache */
 };
 
-/* Returns an estimate whose time is that by which the host's variant was ranked (host_s),
-   or twice that if X and Y are column-major. */
-static hy_estimate far(const hy_product *product)
+/* Returns an estimate whose time is that of the host's variant, or twice that if X and Y
+   are column-major. */
+static hy_estimate far(const hy_planning *p)
 {
-    const double times = hy_product_in_columns(product) ? 2 : 1;
+    const double times = hy_product_in_columns(p->product) ? 2 : 1;
 
-    return (hy_estimate){.call_s = times * product->host_s, .chunks = 1};
+    return (hy_estimate){.call_s = times * p->host_s, .chunks = 1};
 }
 
 static hy_estimate near(const hy_product *product)
@@ -36,13 +46,15 @@ static hy_estimate near(const hy_product *product)
 static hy_estimate promise(const hy_planning *p)
 {
     const hy_product *product = p->product;
+    const int in_columns      = hy_product_in_columns(product);
+    const int fits            = hy_product_fits(product);
 
-    if (isinf(product->host_s) || hy_product_fits(product) ||
-        !hy_product_has_views(product))
+    if (isinf(p->host_s) || (fits && in_columns) || (!fits && product->op == HY_SPGEMM) ||
+        (fits && hy_settings_of(product->engine)->device_first))
         return (hy_estimate){.chunks = 0};
-    const hy_estimate one = near(product), other = far(product);
-    return !hy_product_in_columns(product) &&
-                   hy_estimate_seconds(p->product, &one) < product->host_s
+    const hy_estimate one = near(product), other = far(p);
+    return !fits && !in_columns && hy_product_has_views(product) &&
+                   hy_estimate_seconds(product, &one) < p->host_s
                ? one
                : other;
 }
@@ -65,17 +77,22 @@ static int is_near(const hy_planning *p)
     const double row =
         (double)product->b_cols * (double)hy_value_size(product->profile.type);
 
-    return p->extents->blocks &&
+    return p->extents->blocks && hy_product_has_views(product) &&
            NEAR * mean_span(p->extents) * row <= (double)hy_topology_llc_bytes(cpu);
 }
 
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 {
+    if (hy_product_fits(p->product)) {
+        *out = promise(p);
+        return HYBRID_OK;
+    }
     HY_TRY(hy_schedule_look(p));
-    if (hy_product_in_columns(p->product) && p->extents->blocks)
+    if (hy_product_in_columns(p->product) && hy_product_has_views(p->product) &&
+        p->extents->blocks)
         *out = (hy_estimate){.chunks = 0};
     else
-        *out = is_near(p) ? near(p->product) : far(p->product);
+        *out = is_near(p) ? near(p->product) : far(p);
     return HYBRID_OK;
 }
 

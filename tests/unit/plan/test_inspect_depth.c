@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "engine/plan/choose.h"
 #include "engine/plan/plan.h"
-#include "engine/plan/weigh.h"
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
 #include "support/check/oracle.h"
@@ -88,11 +88,32 @@ static void unpin_pair(hybrid_engine *engine, pinned_pair *p)
 /* A device that is faster is not chosen if inspection takes a second. */
 static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
 {
-    hybrid_plan *p = plan_for(engine, A, &any_once);
+    const unsigned known = HY_KNOW_ALL & ~(unsigned)HY_KNOW_FILL;
+    hybrid_plan *p       = plan_for(engine, A, &any_once);
+    hy_choice choice;
 
-    assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 0) == 0);
-    assert_true(hy_weigh_fitting(&p->product, &p->candidates, A, NULL, 1) > 1);
+    hy_choice_open(&p->product, &p->candidates, A, NULL, known, &choice);
+    assert_true(choice.look_s > 0);
+    assert_int_equal(hy_choose(&choice, known, 0.1), HY_KNOW_FILL);
+    assert_false(hy_choice_is_host(&choice));
+    choice.look_s = 1;
+    assert_true(hy_choice_is_host(&choice));
+    hy_choice_close(&choice);
     hybrid_plan_destroy(p);
+}
+
+/* Chunks of 100 rows need the lengths of rows. */
+static void chunk_rows_are_kept(hybrid_engine *engine, const hybrid_csr *A)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    options.chunk_rows = 100;
+    assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, &any_once, &plan),
+                     HYBRID_OK);
+    assert_false(hy_product_on_device(&plan->product));
+    assert_int_equal(plan->portions->layout.count, ROWS / 100);
+    hybrid_plan_destroy(plan);
 }
 
 /* If one launch takes longer than the whole product on the host, no device variant is
@@ -129,6 +150,7 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
     engine->device->measured.h2d_Bps = 1e6;
     assert_int_equal(looked_at(engine, &even, 0), 0);
     assert_int_equal(looked_at(engine, &uneven, 0), 0);
+    chunk_rows_are_kept(engine, &even);
     compute_once(engine, &even);
     compute_once(engine, &uneven);
     matrix_free(&even);

@@ -1,0 +1,290 @@
+/* engine/plan/choose.c - compares all schedules, the host's included, by their seconds.
+
+   While features are unknown, devices are estimated with the most favourable ones and the
+   host with the least favourable, so that a host that is sooner can be chosen without
+   further inspection. Then the schedule that seems fastest takes its next step, until the
+   fastest one has been cut. No step is taken that cannot change the choice. */
+#include "engine/plan/choose.h"
+
+#include <math.h>
+
+#include "engine/plan/grain.h"
+#include "engine/rates/traffic.h"
+
+/* hy_features.tile_fill of an A whose rows share no columns, and of one whose rows share
+   all */
+static const double LEAST_FILL = 1.0 / 16, MOST_FILL = 1;
+
+static int is_on_device(const hy_option *o)
+{
+    return o->schedule != &hy_schedule_in_place;
+}
+
+/* ---- what is known of one ------------------------------------------------------ */
+
+static const char *refused(const hy_product *product, const hy_schedule *schedule)
+{
+    return schedule->refuse ? schedule->refuse(product) : NULL;
+}
+
+static double seconds_of(const hy_choice *c, const hy_estimate *e)
+{
+    return e->chunks == 0 ? INFINITY : hy_estimate_seconds(c->planning.product, e);
+}
+
+/* Returns the least seconds of an SpMM on the engine's device. */
+static double least_s(const hybrid_engine *engine)
+{
+    hy_rates rates;
+
+    hy_rates_of(engine->device, &rates);
+    return hy_estimate_least_s(&rates);
+}
+
+/* Adds a schedule. If the product is assigned to the host, no device can compute it, or
+   devices have not been estimated yet. */
+static void add(hy_choice *c, const hy_schedule *schedule, unsigned known)
+{
+    const hy_product *product = c->planning.product;
+    hy_option *o              = &c->of[c->count++];
+
+    *o = (hy_option){.schedule = schedule, .up = -1};
+    if (is_on_device(o) && !hy_product_on_device(product)) {
+        o->seconds = known & HY_KNOW_DEVICES ? INFINITY : least_s(product->engine);
+        return;
+    }
+    const hy_estimate e = schedule->promise(&c->planning);
+    o->seconds          = seconds_of(c, &e);
+}
+
+static hybrid_status look(hy_choice *c, hy_option *o)
+{
+    hy_estimate e;
+
+    o->known = HY_LOOKED;
+    if (!o->schedule->cost)
+        return HYBRID_OK;
+    HY_TRY(o->schedule->cost(&c->planning, &e));
+    o->seconds = seconds_of(c, &e);
+    if (o->schedule == &hy_schedule_gather)
+        o->up = (int64_t)(e.first_bytes + e.up_bytes);
+    return HYBRID_OK;
+}
+
+static hybrid_status cut(hy_choice *c, hy_option *o)
+{
+    const hy_product *product  = c->planning.product;
+    const hybrid_status status = o->schedule->cut(&c->planning, &o->layout);
+
+    o->known = HY_CUT;
+    if (status == HYBRID_NO_DEVICE_MEMORY) {
+        hy_message_clear(&product->engine->ctx.message);
+        o->seconds = INFINITY;
+        return HYBRID_OK;
+    }
+    if (status != HYBRID_OK || o->layout.depth == 0) {
+        o->seconds = INFINITY;
+        return status;
+    }
+    o->seconds = hy_schedule_layout_s(&c->planning, &o->layout);
+    o->up      = hy_traffic_dense_up(product, &o->layout);
+    return HYBRID_OK;
+}
+
+/* ---- the best of all ----------------------------------------------------------- */
+
+/* Returns the fastest schedule on the device, by hy_is_sooner(); NULL if none can be
+   used. */
+static hy_option *find_best_of_device(hy_choice *c)
+{
+    hy_option *best = NULL;
+
+    for (int i = 0; i < c->count; i++) {
+        hy_option *o = &c->of[i];
+        if (is_on_device(o) && isfinite(o->seconds) &&
+            (!best || hy_is_sooner(o->seconds, best->seconds)))
+            best = o;
+    }
+    return best;
+}
+
+/* The host computes in place of a device if it is sooner, or if there is no device. The
+   time of inspection that only a device needs is part of the device's. */
+static hy_option *find_best(hy_choice *c)
+{
+    hy_option *best = find_best_of_device(c);
+
+    for (int i = 0; i < c->count; i++) {
+        hy_option *o = &c->of[i];
+        if (!is_on_device(o) &&
+            (best ? hy_is_sooner(o->seconds, best->seconds + c->look_s)
+                  : !hy_product_on_device(c->planning.product)))
+            return o;
+    }
+    return best;
+}
+
+/* Takes steps until the best schedule, which the function returns in *best, has been cut,
+   or is the host's. *best is NULL if no schedule can be used. */
+static hybrid_status explore(hy_choice *c, hy_option **best)
+{
+    for (;;) {
+        hy_option *o = *best = find_best(c);
+        if (!o || o->known >= (is_on_device(o) ? HY_CUT : HY_LOOKED))
+            return HYBRID_OK;
+        HY_TRY(o->known == HY_PROMISED ? look(c, o) : cut(c, o));
+    }
+}
+
+/* ---- what to inspect ----------------------------------------------------------- */
+
+/* Returns the predicted seconds of the host's best variant; INFINITY if the host may not
+   compute in the device's place. */
+static double host_seconds(const hy_product *product, const hy_candidates *candidates)
+{
+    const int i   = candidates ? hy_rank_first_host(candidates) : 0;
+    hy_features f = product->profile.features;
+
+    if (!candidates || i == candidates->count || candidates->of[i].refused ||
+        product->options.flags & HYBRID_RESIDENT)
+        return INFINITY;
+    f.tile_fill = f.tile_fill > 0 ? f.tile_fill : LEAST_FILL;
+    return hy_estimated_host_s(product->engine, &f, candidates->of[i].variant);
+}
+
+void hy_choice_open(const hy_product *product, const hy_candidates *candidates,
+                    const hybrid_csr *A, const hybrid_csr *B, unsigned known,
+                    hy_choice *out)
+{
+    const int unseen = !(known & HY_KNOW_FILL);
+
+    *out = (hy_choice){.look_s = unseen && product->once ? hy_tile_fill_s(A) : 0};
+    out->planning = (hy_planning){.product  = product,
+                                  .A        = A,
+                                  .B        = B,
+                                  .features = product->profile.features,
+                                  .host_s   = host_seconds(product, candidates),
+                                  .extents  = &out->extents};
+    if (unseen)
+        out->planning.features.tile_fill = MOST_FILL;
+    for (int i = 0; hy_schedules[i]; i++)
+        if (!refused(product, hy_schedules[i]))
+            add(out, hy_schedules[i], known);
+}
+
+void hy_choice_close(hy_choice *c)
+{
+    const hy_product *product = c->planning.product;
+
+    hy_extents_free(&product->engine->ctx, &c->extents);
+    for (int i = 0; i < c->count; i++)
+        hy_layout_free(product, &c->of[i].layout);
+    c->count = 0;
+}
+
+int hy_choice_is_host(hy_choice *c)
+{
+    const hy_product *product = c->planning.product;
+    const hy_option *best     = find_best(c);
+
+    return best ? !is_on_device(best) && hy_product_fits(product)
+                : !hy_product_on_device(product);
+}
+
+unsigned hy_choose(hy_choice *c, unsigned known, double budget)
+{
+    const hy_planning *p = &c->planning;
+    const int host       = hy_choice_is_host(c);
+    const int is_short   = hy_tile_fill_s(p->A) > budget * p->host_s;
+
+    if (!(known & HY_KNOW_DEVICES) && !host)
+        return HY_KNOW_DEVICES;
+    if (!(known & HY_KNOW_FILL) && !(host && is_short))
+        return HY_KNOW_FILL;
+    if (!(known & HY_KNOW_ROWS) && !(host && hy_grain_host_chunks(p) == 1))
+        return HY_KNOW_ROWS;
+    return 0;
+}
+
+/* ---- the layout ---------------------------------------------------------------- */
+
+static int64_t up_of(const hy_choice *c, const hy_schedule *schedule)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->of[i].schedule == schedule)
+            return c->of[i].up;
+    return -1;
+}
+
+/* Hands the layout to the caller, who frees it. */
+static void take(hy_choice *c, hy_option *best, hy_layout *out)
+{
+    *out         = best->layout;
+    out->seconds = find_best_of_device(c)->seconds + c->look_s;
+    out->ways_up = (hy_ways_up){.gathered = up_of(c, &hy_schedule_gather),
+                                .window   = up_of(c, &hy_schedule_row_ring),
+                                .panels   = up_of(c, &hy_schedule_column_ring)};
+    best->layout = (hy_layout){.depth = 0};
+}
+
+/* Called when no schedule has a layout. Tries chunks that gather, and then all of B or X
+   with a single slot: the rows that a chunk touches may fit although all of B or X does
+   not, or the other way round, as the rows that one row touches, with repetitions, may
+   exceed B. */
+static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
+{
+    const hy_layout whole = {
+        .image = hy_product_image(p->product), .depth = 1, .share = 1};
+    const hybrid_status status = refused(p->product, &hy_schedule_gather)
+                                     ? hy_schedule_first(p, &whole, 1, out)
+                                     : hy_schedule_gather.cut(p, out);
+
+    if (status != HYBRID_NO_DEVICE_MEMORY || refused(p->product, &hy_schedule_gather) ||
+        hy_align(hy_image_room(&whole.image)) > p->product->rates.memory)
+        return status;
+    return hy_schedule_first(p, &whole, 1, out);
+}
+
+/* Takes the schedule that a test names, or says why it cannot be used. */
+static hybrid_status cut_named(hy_choice *c, const hy_schedule *schedule,
+                               hy_option **best)
+{
+    const hy_product *product = c->planning.product;
+    const char *why           = refused(product, schedule);
+
+    c->of[0] = (hy_option){.schedule = schedule, .seconds = INFINITY, .up = -1};
+    c->count = 1;
+    *best    = &c->of[0];
+    if (!why)
+        HY_TRY(cut(c, *best));
+    if (isfinite((*best)->seconds))
+        return HYBRID_OK;
+    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED, "%s: %s", schedule->name,
+                   why ? why : "no layout within the budget holds every row");
+}
+
+hybrid_status hy_choice_cut(hy_choice *c, hy_layout *out)
+{
+    const hy_product *product = c->planning.product;
+    const hy_schedule *named  = hy_settings_of(product->engine)->schedule;
+    hy_option *best           = NULL;
+
+    if (!hy_product_on_device(product))
+        return hy_schedule_in_place.cut(&c->planning, out);
+    HY_TRY(named ? cut_named(c, named, &best) : explore(c, &best));
+    if (!best)
+        return cut_anyway(&c->planning, out);
+    take(c, best, out);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_choice_cut_device(const hy_product *product, const hybrid_csr *A,
+                                   const hybrid_csr *B, hy_layout *out)
+{
+    hy_choice choice;
+
+    hy_choice_open(product, NULL, A, B, HY_KNOW_ALL, &choice);
+    const hybrid_status status = hy_choice_cut(&choice, out);
+    hy_choice_close(&choice);
+    return status;
+}
