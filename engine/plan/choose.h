@@ -8,7 +8,7 @@
 #include "engine/plan/rank.h"
 #include "engine/schedules/schedule.h"
 
-/* What planning has found out. */
+/* Facts that planning finds out. */
 enum {
     HY_KNOW_SIZES   = 1, /* sizes of the operands */
     HY_KNOW_DEVICES = 2, /* seconds of the variants of the device */
@@ -19,8 +19,8 @@ enum {
 
 enum { HY_OPTIONS = 8 }; /* maximum number of schedules */
 
-/* How much is known about a schedule. Each step is dearer and more accurate than the one
-   before: from sizes, after a look at A, and from the chunks that the schedule cuts. */
+/* Steps of the estimate of a schedule: from sizes, after a look at A, and from the chunks
+   that the schedule cuts. Each is dearer and more accurate than the one before. */
 typedef enum hy_knowledge { HY_PROMISED, HY_LOOKED, HY_CUT } hy_knowledge;
 
 /* A schedule for the product. */

@@ -18,7 +18,7 @@
    makes the estimate more accurate. */
 static const double BUDGET = 0.1;
 
-/* What a plan is made from. */
+/* The operands that a plan is made for. */
 typedef struct given {
     const hybrid_csr *A, *B;
     const hy_counter *counter; /* lets a device count scalar products, or NULL */
@@ -43,9 +43,9 @@ static double budget_of(const hy_product *product)
 
 /* Returns what is found out before anything is estimated. A plan that may run often needs
    the lengths of rows in any case. */
-static unsigned first_step(const hy_product *product)
+static unsigned first_step(const hy_product *product, double budget)
 {
-    if (isinf(budget_of(product)))
+    if (isinf(budget))
         return HY_KNOW_ALL;
     if (!product->once)
         return HY_KNOW_SIZES | HY_KNOW_DEVICES | HY_KNOW_ROWS;
@@ -70,16 +70,6 @@ static hybrid_status inspect(hy_product *product, const given *from, unsigned st
 
 /* ---- estimate --------------------------------------------------------------------- */
 
-/* Finds out whether X and Y are pinned; asking the driver takes some microseconds. */
-static void ask_pinned(hy_product *product, given *from)
-{
-    const hy_once *once = from->once;
-
-    if (once)
-        product->pinned = hy_pin_both(&product->engine->ctx, once->X, once->Y);
-    from->once = NULL;
-}
-
 /* Refuses candidates that cannot use the schedule that a test names. */
 static hybrid_status rank_named(hy_product *product, hy_candidates *candidates,
                                 const hy_schedule *named)
@@ -95,7 +85,8 @@ static hybrid_status rank_named(hy_product *product, hy_candidates *candidates,
 }
 
 /* Ranks the variants that may compute the product; before `known` has HY_KNOW_DEVICES,
-   those of the host, if it has any. */
+   those of the host, if it has any. Only devices need to know whether X and Y are pinned;
+   asking the driver takes some microseconds. */
 static hybrid_status rank(hy_product *product, hy_candidates *candidates, given *from,
                           unsigned *known)
 {
@@ -107,7 +98,10 @@ static hybrid_status rank(hy_product *product, hy_candidates *candidates, given 
             return HYBRID_OK;
         *known |= HY_KNOW_DEVICES;
     }
-    ask_pinned(product, from);
+    if (from->once)
+        product->pinned =
+            hy_pin_both(&product->engine->ctx, from->once->X, from->once->Y);
+    from->once = NULL;
     HY_TRY(hy_rank(product, candidates));
     return named ? rank_named(product, candidates, named) : HYBRID_OK;
 }
@@ -128,11 +122,10 @@ static hybrid_status estimate(hybrid_plan *plan, given *from, unsigned *known,
 /* ---- choose ----------------------------------------------------------------------- */
 
 /* Inspects and estimates until enough is known to cut the product. */
-static hybrid_status choose(hybrid_plan *plan, given *from, unsigned step,
+static hybrid_status choose(hybrid_plan *plan, given *from, double budget,
                             hy_choice *choice)
 {
-    const double budget = budget_of(&plan->product);
-    unsigned known      = 0;
+    unsigned step = first_step(&plan->product, budget), known = 0;
 
     for (; step; step = hy_choose(choice, known, budget)) {
         known |= step;
@@ -193,6 +186,8 @@ static hybrid_status cut(hybrid_plan *plan, const given *from, int end, hy_choic
     return status == HYBRID_NO_DEVICE_MEMORY ? no_room(product) : status;
 }
 
+/* ---- cut all of A, or the reduced A ----------------------------------------------- */
+
 /* Returns 1 if planning with all of A may succeed where the reduced A failed. */
 static int gives_way(hybrid_status status)
 {
@@ -207,7 +202,7 @@ static hybrid_status cut_reduced(hybrid_plan *plan)
     given from       = {.A = &plan->product.hypersparse.A};
     hy_choice choice = {.count = 0};
 
-    hybrid_status status = choose(plan, &from, HY_KNOW_ALL, &choice);
+    hybrid_status status = choose(plan, &from, INFINITY, &choice);
     if (status == HYBRID_OK)
         status = cut(plan, &from, hy_rank_first_host(&plan->candidates), &choice);
     if (choice.count > 0)
@@ -290,7 +285,7 @@ static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **early)
     hy_product *product = &plan->product;
     hy_choice choice    = {.count = 0};
 
-    hybrid_status status = choose(plan, from, first_step(product), &choice);
+    hybrid_status status = choose(plan, from, budget_of(product), &choice);
     if (status == HYBRID_OK)
         status = cut_all_or_reduced(plan, from, &choice);
     if (choice.count > 0)

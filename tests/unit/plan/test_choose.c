@@ -166,6 +166,26 @@ static void an_x_that_fits_is_weighed(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* X fits, and the device seems sooner until the product is cut: 300 chunks of 10 rows
+   need more launches than were expected. */
+static void the_host_is_compared_with_the_cut(void **state)
+{
+    hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine = weighed_open(64 << 20);
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 1, f64, &A);
+    engine->device->measured.launch_s = 1e-3;
+    engine->host->measured.flops      = 5e6;
+    assert_int_equal(host_computes(engine, &A, &o), 0);
+    o.chunk_rows = 10;
+    assert_int_equal(host_computes(engine, &A, &o), 1);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 /* Computes C = A*A and checks it. Returns 1 if the host computed it. */
 static int host_squares(hybrid_engine *engine, const hybrid_csr *A,
                         const hybrid_plan_options *options)
@@ -322,6 +342,7 @@ int main(void)
         cmocka_unit_test(not_if_x_passes_through),
         cmocka_unit_test(a_window_is_weighed),
         cmocka_unit_test(an_x_that_fits_is_weighed),
+        cmocka_unit_test(the_host_is_compared_with_the_cut),
         cmocka_unit_test(a_sparse_product_is_weighed),
         cmocka_unit_test(not_if_the_caller_says_who),
         cmocka_unit_test(not_if_the_host_is_slow),
