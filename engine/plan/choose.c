@@ -165,6 +165,8 @@ void hy_choice_open(const hy_product *product, const hy_candidates *candidates,
                                   .features = product->profile.features,
                                   .host_s   = host_seconds(product, candidates),
                                   .extents  = &out->extents};
+    if (unseen && !hy_product_fits(product))
+        return; /* schedules are compared after all inspection */
     if (unseen)
         out->planning.features.tile_fill = MOST_FILL;
     for (int i = 0; hy_schedules[i]; i++)
@@ -199,6 +201,8 @@ unsigned hy_choose(hy_choice *c, unsigned known, double budget)
 
     if (!(known & HY_KNOW_DEVICES) && !host)
         return HY_KNOW_DEVICES;
+    if (c->count == 0)
+        return HY_KNOW_ALL & ~known;
     if (!(known & HY_KNOW_FILL) && !(host && is_short))
         return HY_KNOW_FILL;
     if (!(known & HY_KNOW_ROWS) && !(host && hy_grain_host_chunks(p) == 1))

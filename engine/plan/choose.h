@@ -44,8 +44,9 @@ typedef struct hy_choice {
 
 /* Estimates all schedules of a product that is assigned to its best variant. The host may
    compute in place of a device if it is among `candidates`, which may be NULL, and A is
-   not resident. `known` says what was found out. B is NULL for SpMM. Memory is allocated
-   only by hy_choice_cut(). */
+   not resident. `known` says what was found out. While positions are unknown and B or X
+   does not fit, there are no options, and hy_choose() asks for all inspection. B is NULL
+   for SpMM. Memory is allocated only by hy_choice_cut(). */
 void hy_choice_open(const hy_product *product, const hy_candidates *candidates,
                     const hybrid_csr *A, const hybrid_csr *B, unsigned known,
                     hy_choice *out);
@@ -56,7 +57,7 @@ void hy_choice_close(hy_choice *choice);
    device takes longer. */
 int hy_choice_is_host(hy_choice *choice);
 
-/* Returns what to find out next before the product is cut (one HY_KNOW value); 0 if
+/* Returns what to find out next before the product is cut (HY_KNOW values); 0 if
    enough is known. If the host computes, more is inspected only as far as the cut needs
    it, or for an estimate that takes at most the share `budget`, 0 to 1, of the host's
    time. */
