@@ -61,6 +61,7 @@ struct hy_source {
     const int32_t *listed;     /* ascending indices of the rows of *dense that form the
                                   operand; NULL: all rows */
     const hy_source *all;      /* with `listed`: the source of *dense */
+    const struct hy_matrix_file *file; /* the file that holds the numbers; else NULL */
 };
 
 /* Returns 1 if the matrix lies in memory. */

@@ -237,8 +237,8 @@ static hybrid_status run_file(hybrid_plan *plan, double alpha, const hybrid_csr 
 
     HY_TRY(hy_file_check(plan->product.engine, X, 0, "X"));
     HY_TRY(hy_check_csr(ctx, A, "A"));
-    HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense.shape, Y));
-    const hy_source source = hy_source_file(&X->matrix.dense);
+    HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense, Y));
+    const hy_source source = hy_source_file(&X->matrix);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 

@@ -12,10 +12,10 @@ static int64_t aligned(int64_t bytes)
 }
 
 /* Returns the bytes of a part with aligned arrays. */
-static int64_t part_bytes(const hy_csr_file *file, int64_t rows, int64_t nnz)
+static int64_t part_bytes(const hy_matrix_file *file, int64_t rows, int64_t nnz)
 {
     return aligned((rows + 1) * 8) + aligned(nnz * 4) +
-           nnz * (int64_t)hy_value_size(file->shape.type);
+           nnz * (int64_t)hy_value_size(file->csr.type);
 }
 
 static hybrid_status make_room(const hy_a_parts *p, hy_a_part *part, int64_t bytes)
@@ -27,7 +27,7 @@ static hybrid_status make_room(const hy_a_parts *p, hy_a_part *part, int64_t byt
    length of the file. */
 static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
 {
-    const hybrid_csr *shape = &p->file->shape;
+    const hybrid_csr *shape = &p->file->csr;
     const double row        = (double)hy_csr_file_bytes(p->file) / (double)shape->rows;
     const int64_t rows      = (int64_t)((double)p->bytes / row);
 
@@ -62,7 +62,7 @@ static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part 
         offset[0] = 0;
         offset[1] = nnz;
     }
-    part->A             = p->file->shape;
+    part->A             = p->file->csr;
     part->A.rows        = rows;
     part->A.nnz         = nnz;
     part->A.row_ptr     = offset;
@@ -124,7 +124,7 @@ static void await(hy_a_parts *p)
 
 /* ---- parts in order -------------------------------------------------------------- */
 
-void hy_a_parts_open(const hy_csr_file *file, int64_t bytes, hy_a_parts *out)
+void hy_a_parts_open(const hy_matrix_file *file, int64_t bytes, hy_a_parts *out)
 {
     *out = (hy_a_parts){.file = file, .bytes = bytes};
     hy_message_init(&out->aside);
@@ -145,7 +145,7 @@ void hy_a_parts_close(hy_a_parts *p)
 hybrid_status hy_a_parts_next(hy_a_parts *p, const hy_a_part **out)
 {
     hy_context *ctx    = p->file->ctx;
-    const int64_t rows = p->file->shape.rows;
+    const int64_t rows = p->file->csr.rows;
 
     *out = NULL;
     if (!p->reading && rows > 0)

@@ -92,10 +92,10 @@ static run run_from(const gathering *g, int64_t i, int64_t end)
     return r;
 }
 
-typedef hybrid_status (*read_fn)(const hy_csr_file *file, int64_t begin, int64_t count,
+typedef hybrid_status (*read_fn)(const hy_matrix_file *file, int64_t begin, int64_t count,
                                  void *out);
 
-static hybrid_status read_cols(const hy_csr_file *file, int64_t begin, int64_t count,
+static hybrid_status read_cols(const hy_matrix_file *file, int64_t begin, int64_t count,
                                void *out)
 {
     return hy_csr_file_cols(file, begin, count, out);
@@ -135,7 +135,7 @@ static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
 
 static int64_t entry_bytes(const hy_b_rows *rows)
 {
-    return 4 + (int64_t)hy_value_size(rows->file->shape.type);
+    return 4 + (int64_t)hy_value_size(rows->file->csr.type);
 }
 
 static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
@@ -224,7 +224,7 @@ static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t b
     const int64_t count = rows->touched.count;
     HY_TRY(
         hy_array_reuse(ctx, &rows->places, (2 * count + 1) * 8, "places of rows of B"));
-    *B             = rows->file->shape;
+    *B             = rows->file->csr;
     B->rows        = count;
     B->nnz         = 0;
     B->offset_type = HYBRID_I64;
@@ -284,7 +284,7 @@ static hybrid_status find_rows_that_fit(hy_b_rows *rows, const hybrid_csr *A,
     }
 }
 
-void hy_b_rows_open(const hy_csr_file *file, int64_t bytes, hy_b_rows *out)
+void hy_b_rows_open(const hy_matrix_file *file, int64_t bytes, hy_b_rows *out)
 {
     *out = (hy_b_rows){.file = file, .bytes = bytes, .rows = INT32_MAX};
 }

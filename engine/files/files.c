@@ -26,7 +26,7 @@ static int64_t part_left(const hybrid_engine *engine, int part)
     return piece > 0 ? piece : left / part;
 }
 
-int64_t hy_files_panel(const hy_files *call, const hy_csr_file *file)
+int64_t hy_files_panel(const hy_files *call, const hy_matrix_file *file)
 {
     return hy_min(part_left(call->engine, PANEL_PART),
                   hy_max(LEAST, hy_csr_file_bytes(file) / PANELS));
@@ -70,8 +70,8 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
     if (!operand->file)
         return hy_check_csr(ctx, operand->csr, name);
     HY_TRY(hy_file_check(call->engine, operand->file, 1, name));
-    out->file = &operand->file->matrix.csr;
-    out->csr  = &out->file->shape;
+    out->file = &operand->file->matrix;
+    out->csr  = &out->file->csr;
     return HYBRID_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/files/files.h"
 #include "engine/api/scale.h"
 #include "engine/files/x_block.h"
+#include "partition/move/sources.h"
 
 typedef struct update {
     hy_files call;
@@ -87,7 +88,7 @@ static hybrid_status find_x(update *u, const hybrid_operand *X)
                        "X is a sparse matrix and must be dense");
     if (X->file) {
         HY_TRY(hy_file_check(u->call.engine, X->file, 0, "X"));
-        u->given = hy_source_file(&X->file->matrix.dense);
+        u->given = hy_source_file(&X->file->matrix);
     } else {
         HY_TRY(hy_check_dense(ctx, X->dense, "X"));
         u->given = hy_source_dense(ctx, X->dense);

@@ -59,10 +59,10 @@ static int64_t end(hy_context *ctx, const int64_t *calls)
 static void rows_of_a_are_taken_in_pieces(void **state)
 {
     enum { ROWS = 1 << 20 };
-    hy_context *ctx        = test_context(1);
-    const hy_csr_file file = {.ctx = ctx, .name = "b", .shape = {.cols = 1, .rows = 1}};
-    builder a              = build_start(ROWS, 1);
-    hybrid_csr A           = build_finish(&a, 1, kind);
+    hy_context *ctx           = test_context(1);
+    const hy_matrix_file file = {.ctx = ctx, .name = "b", .csr = {.cols = 1, .rows = 1}};
+    builder a                 = build_start(ROWS, 1);
+    hybrid_csr A              = build_finish(&a, 1, kind);
     int64_t calls, next;
     hy_b_rows rows;
 
