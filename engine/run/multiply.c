@@ -267,7 +267,7 @@ static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
 static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
                                const hy_problem *problem, hy_history *history)
 {
-    return hy_has_view(problem->X) || hy_product_on_device(&plan->product)
+    return hy_has_view(&problem->source) || hy_product_on_device(&plan->product)
                ? run_chunks(plan, sites, problem, history)
                : run_panels(plan, sites, problem, history);
 }

@@ -28,6 +28,7 @@ extern const hy_file_format *const hy_file_formats[];
 /* Opens the matrix in the file at `path`. *out is zeroed after a failure. */
 hybrid_status hy_matrix_file_open(hy_context *ctx, const hy_file_format *const *formats,
                                   const char *path, hy_matrix_file *out);
+void hy_matrix_file_close(hy_matrix_file *file); /* accepts a zeroed struct */
 
 /* Reads a whole sparse matrix and checks all rules of hybrid_csr. Free it with
    hy_csr_free(). BAD_FILE if the matrix is dense. */

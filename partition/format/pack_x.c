@@ -114,8 +114,8 @@ hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst)
     gathering g = {job, touched, hy_value_size(problem->X->type), dst};
 
     return hy_pool_for(problem->ctx->pool, HY_PACK, 0, touched->count, grain,
-                       !hy_has_view(problem->X) ? gather_pieces
-                       : in_rows                ? gather_rows
-                                                : gather_tiles,
+                       !hy_has_view(&problem->source) ? gather_pieces
+                       : in_rows                      ? gather_rows
+                                                      : gather_tiles,
                        &g);
 }

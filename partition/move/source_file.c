@@ -115,5 +115,6 @@ hy_source hy_source_file(const hy_matrix_file *X)
                        .rows  = X->dense.rows,
                        .cols  = X->dense.cols,
                        .dense = &X->dense,
-                       .file  = X};
+                       .file  = X,
+                       .name  = X->name};
 }

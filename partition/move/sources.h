@@ -12,10 +12,15 @@ extern "C" {
 
 /* Return sources. The matrix, the file, the source `all` and the list must live as long
    as the source. */
-hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *B);
+hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *A);
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X);
 hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t rows);
 hy_source hy_source_file(const hy_matrix_file *X);
+hy_source hy_source_csr_file(const hy_matrix_file *A);
+
+/* Reads a sparse matrix in a file completely and checks it. Free `out` with
+   hy_csr_free(). */
+hybrid_status hy_source_read(const hy_source *source, hybrid_csr *out);
 
 /* Functions of a row-major and of a column-major X in memory. */
 extern const hy_source_ops hy_source_rows, hy_source_columns;
