@@ -26,6 +26,13 @@ typedef struct hy_grid {
     int64_t row, col;
 } hy_grid;
 
+/* An operand in the memory of the run's device, as kernels read it. Both pointers are
+   NULL if the operand is not there. */
+typedef struct hy_on_device {
+    const hybrid_csr *csr; /* with all arrays on the device */
+    const hybrid_dense *dense;
+} hy_on_device;
+
 typedef struct hy_source hy_source;
 
 /* Any thread may call these functions. */
@@ -56,7 +63,8 @@ struct hy_source {
     int64_t rows, cols; /* sizes of the operand */
 
     /* The operand as packers and the host's loops read it. One of csr and dense is NULL.
-       Arrays are NULL if the operand is in a file. */
+       Arrays are NULL if the operand is in a file. If the operand is on the device, only
+       the offsets of csr can be read. */
     const hybrid_csr *csr;     /* A or B; NULL: the operand is X */
     const hybrid_dense *dense; /* X; with `listed`, the larger matrix */
     const int32_t *listed;     /* ascending indices of the rows of *dense that form the
@@ -64,6 +72,7 @@ struct hy_source {
     const hy_source *all;      /* with `listed`: the source of *dense */
     const struct hy_matrix_file *file; /* the file that holds the numbers; else NULL */
     const char *name;                  /* path of the file, for messages; else NULL */
+    hy_on_device on_device;
 };
 
 /* Returns 1 if the arrays of csr or dense can be read. */

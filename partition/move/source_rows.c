@@ -59,11 +59,13 @@ const hy_source_ops hy_source_rows = {.fill = fill, .run = hy_dense_run, .lines 
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
 {
     const int in_rows = X->order == HYBRID_ROW_MAJOR;
+    const int there   = X->space == HYBRID_SPACE_DEVICE && X->rows > 0 && X->cols > 0;
 
-    return (hy_source){.ops   = in_rows ? &hy_source_rows : &hy_source_columns,
-                       .ctx   = ctx,
-                       .order = X->order,
-                       .rows  = X->rows,
-                       .cols  = X->cols,
-                       .dense = X};
+    return (hy_source){.ops       = in_rows ? &hy_source_rows : &hy_source_columns,
+                       .ctx       = ctx,
+                       .order     = X->order,
+                       .rows      = X->rows,
+                       .cols      = X->cols,
+                       .dense     = X,
+                       .on_device = {.dense = there ? X : NULL}};
 }
