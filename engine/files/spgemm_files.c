@@ -12,14 +12,12 @@
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_each.h"
 
-/* One call. Rows of C go to `csr` or to `each`. */
+/* One call. */
 typedef struct product {
     hy_files call;
     hy_sparse A, B;
-    hy_b_rows b_rows; /* rows of B, if B is not in memory */
-    hy_csr_sink csr;
-    hy_each_sink each;
-    hy_sink *sink;
+    hy_b_rows b_rows;    /* rows of B, if B is not in memory */
+    hy_sink *sink;       /* sink of C */
     int64_t *nnz;        /* number of entries of C so far; points into the sink */
     hy_result_size size; /* estimated size of C; 0 if C fits in any case */
 } product;
@@ -28,16 +26,6 @@ static const char remedy[] =
     ", or take its rows one after another (hybrid_spgemm_files_each)";
 
 /* ---- products of parts ----------------------------------------------------------- */
-
-static void begin_part(product *p, const hybrid_plan *plan, int64_t first, int64_t rows)
-{
-    const int64_t more = (int64_t)hy_expected_entries(&plan->product.profile.features);
-
-    if (p->sink == &p->csr.sink)
-        hy_csr_sink_part(&p->csr, first, first + rows, *p->nnz + more);
-    else
-        hy_each_sink_part(&p->each, first, first + rows);
-}
 
 /* Computes A*B, where row 0 of A is row `first` of the operand. */
 static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr *B,
@@ -49,7 +37,8 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
     hybrid_plan *plan;
 
     HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &once, &plan));
-    begin_part(p, plan, first, A->rows);
+    p->sink->ops->begin(p->sink, first, first + A->rows,
+                        (int64_t)hy_expected_entries(&plan->product.profile.features));
     const hybrid_status status =
         hy_multiply_to(plan, A, B, &start, &plan->history, p->sink, p->nnz);
     if (status == HYBRID_OK)
@@ -192,6 +181,7 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
                            hybrid_csr *C)
 {
     hybrid_status status;
+    hy_csr_sink csr;
     hybrid_csr made;
     product p;
 
@@ -209,9 +199,9 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
                                 .offsets   = p.call.options.offsets,
                                 .columns   = p.call.options.columns,
                                 .index_max = hy_settings_of(engine)->index_max};
-    HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &p.csr));
-    p.sink = &p.csr.sink;
-    p.nnz  = &p.csr.nnz;
+    HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &csr));
+    p.sink = &csr.sink;
+    p.nnz  = &csr.nnz;
     HY_TRY_ELSE_DONE(multiply_all(&p));
     end(&p);
     *C = made;
@@ -225,15 +215,16 @@ static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
                           hybrid_each_fn fn, void *user)
 {
     hybrid_status status;
+    hy_each_sink each;
     product p;
 
     HY_TRY(begin(&p, engine, A, B, options));
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
     HY_TRY_ELSE_DONE(read_what_fits(&p));
-    hy_each_sink_open(&engine->ctx, p.A.source.csr, p.B.source.csr, fn, user, &p.each);
-    p.sink = &p.each.sink;
-    p.nnz  = &p.each.nnz;
+    hy_each_sink_open(&engine->ctx, p.A.source.csr, p.B.source.csr, fn, user, &each);
+    p.sink = &each.sink;
+    p.nnz  = &each.nnz;
     HY_TRY_ELSE_DONE(multiply_all(&p));
     end(&p);
 done:

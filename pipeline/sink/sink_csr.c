@@ -308,7 +308,21 @@ static void abort_result(hy_sink *sink)
     release(csr);
 }
 
+static void begin(hy_sink *sink, int64_t first, int64_t end, int64_t expected)
+{
+    hy_csr_sink *csr  = (hy_csr_sink *)sink;
+    const int64_t all = csr->nnz + expected;
+
+    csr->first_row = first;
+    csr->end_row   = end;
+    expect(csr, all);
+    hy_prefault_stop(&csr->ahead);
+    hy_prefault_start(&csr->ahead, sink->ctx, &csr->col, &csr->val, sink->col_bytes,
+                      hy_value_size(csr->type), all);
+}
+
 static const hy_sink_ops ops = {
+    .begin        = begin,
     .reserve      = reserve,
     .direct       = direct,
     .store        = store,
@@ -364,14 +378,4 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     else
         release(out);
     return status;
-}
-
-void hy_csr_sink_part(hy_csr_sink *csr, int64_t first, int64_t end, int64_t expected)
-{
-    csr->first_row = first;
-    csr->end_row   = end;
-    expect(csr, expected);
-    hy_prefault_stop(&csr->ahead);
-    hy_prefault_start(&csr->ahead, csr->sink.ctx, &csr->col, &csr->val,
-                      csr->sink.col_bytes, hy_value_size(csr->type), expected);
 }

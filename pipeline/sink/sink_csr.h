@@ -62,11 +62,6 @@ typedef struct hy_csr_shape {
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                                hybrid_csr *result, hy_csr_sink *out);
 
-/* Begins the product that makes rows [first, end). The result is expected to have
-   `expected` entries in total after this product. Without this call a single product
-   makes all rows. */
-void hy_csr_sink_part(hy_csr_sink *sink, int64_t first, int64_t end, int64_t expected);
-
 /* sink_csr_deltas.c: the operations takes_deltas and store_deltas of the sink. */
 int hy_csr_takes_deltas(const hy_sink *sink);
 hybrid_status hy_csr_store_deltas(hy_sink *sink, const hy_part *part, const void *deltas);

@@ -27,8 +27,4 @@ typedef struct hy_each_sink {
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out);
 
-/* Begins the product that makes rows [first, end). Without this call the one product
-   makes all rows. */
-void hy_each_sink_part(hy_each_sink *sink, int64_t first, int64_t end);
-
 #endif /* HY_SINK_EACH_H */
