@@ -139,7 +139,7 @@ static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybr
 
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
-    if (plan->product.result_there)
+    if (plan->product.result_on)
         return hy_fail(&engine->ctx, HYBRID_BAD_STATE,
                        "the plan leaves C in device memory, but hybrid_spgemm_each() "
                        "delivers rows in host memory");

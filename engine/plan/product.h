@@ -24,24 +24,24 @@ typedef struct hy_product {
                                       rows of X that are sent; b_nnz is 0 */
 
     /* operands and result in device memory */
-    hy_backend *there; /* the device whose memory has them and which computes; NULL: all
-                          are in host memory */
-    int a_there, second_there, result_there; /* 1 if A; B or X; or the result is in device
-                                                memory */
+    hy_backend *a_on, *second_on, *result_on; /* device whose memory has A; B or X; or the
+                                                 result. NULL: host memory. All that are
+                                                 set are the same device, which
+                                                 computes. */
     size_t narrow_room; /* bytes of device memory for columns of A and B in 32 bits, if
                            they have 64 */
 
     /* results of inspection */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
-    hy_profile profile; /* of A, or of the reduced A */
-    double host_s;      /* predicted seconds of an SpMM that the host may take from the
-                           device; else INFINITY */
+    hy_profile profile;         /* of A, or of the reduced A */
+    double host_s; /* predicted seconds of an SpMM that the host may take from the
+                      device; else INFINITY */
 
     /* set by hy_product_assign() */
     const hy_variant *variant;
     hy_backend *backend;
-    hy_rates rates;     /* of the backend; rates.memory is the budget less narrow_room and
-                           both rooms below */
+    hy_rates rates; /* of the backend; rates.memory is the budget less narrow_room and
+                       both rooms below */
     size_t transposed_room; /* bytes of the device memory in which parts of a column-major
                                X are transposed; a second room of this size is for Y */
 } hy_product;
@@ -74,7 +74,7 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
 /* Returns the bytes of B or X that are sent to the device for this image. */
 static inline size_t hy_product_sent(const hy_product *product, const hy_image *image)
 {
-    return product->second_there ? 0 : hy_image_bytes(image);
+    return product->second_on ? 0 : hy_image_bytes(image);
 }
 
 /* Returns 1 if the product is computed on a device, to which operands are copied. */
@@ -83,10 +83,19 @@ static inline int hy_product_on_device(const hy_product *product)
     return product->backend->ops->copy != NULL;
 }
 
+/* Returns the device whose memory has operands or the result; NULL if all are in host
+   memory. */
+static inline hy_backend *hy_product_device(const hy_product *product)
+{
+    return product->a_on        ? product->a_on
+           : product->second_on ? product->second_on
+                                : product->result_on;
+}
+
 /* Returns 1 if operands and result are in device memory, so that nothing is copied. */
 static inline int hy_product_is_there(const hy_product *product)
 {
-    return product->a_there && product->second_there && product->result_there;
+    return product->a_on && product->second_on && product->result_on;
 }
 
 /* Returns 1 if X and Y are expected to be column-major and have several columns. The host

@@ -52,10 +52,10 @@ static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
     const int64_t down   = product->op == HY_SPGEMM
                                ? hy_csr_bytes(product->rows, nnz_out, f->type)
                                : nnz_out * (int64_t)hy_value_size(f->type);
-    const int64_t a_up   = product->a_there ? 0 : a - there_bytes;
+    const int64_t a_up   = product->a_on ? 0 : a - there_bytes;
 
-    return (hy_reference){a_up + (product->second_there ? 0 : second_bytes),
-                          product->result_there ? 0 : down};
+    return (hy_reference){a_up + (product->second_on ? 0 : second_bytes),
+                          product->result_on ? 0 : down};
 }
 
 static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
@@ -162,7 +162,8 @@ static hybrid_status run_to_device(const hybrid_plan *plan, const hybrid_csr *A,
     hy_context *ctx = &plan->product.engine->ctx;
     hy_device_csr_sink sink;
 
-    HY_TRY(hy_device_csr_sink_open(ctx, plan->product.there, shape, C, &sink));
+    HY_TRY(
+        hy_device_csr_sink_open(ctx, hy_product_device(&plan->product), shape, C, &sink));
     HY_TRY(run_to(plan, A, B, start, 0, &sink.sink, &sink.nnz, history));
     hy_progress_keep(&ctx->progress);
     return HYBRID_OK;
@@ -189,7 +190,7 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                     hy_settings_of(plan->product.engine)->index_max};
     hy_csr_sink sink;
 
-    if (plan->product.result_there)
+    if (plan->product.result_on)
         return run_to_device(plan, A, B, start, &shape, history, C);
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
     HY_TRY(run_to(plan, A, B, start, known != NULL, &sink.sink, &sink.nnz, history));
