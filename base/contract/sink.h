@@ -114,6 +114,8 @@ struct hy_sink {
                            parts are reserved in order of rows */
     int counts;         /* 1: the sink reads the lengths of rows (hy_rows.row_ptr), and a
                            part is reserved when its entries are counted */
+    int64_t nnz;        /* number of entries of the parts of a sparse result that are
+                           reserved */
     hybrid_order order; /* order of a dense result */
     int reads;          /* 1: the old contents of the result are read before a part is
                            stored */

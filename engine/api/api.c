@@ -146,7 +146,7 @@ static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybr
     HY_TRY(take_operands(plan, &A, &B));
     hy_each_sink sink;
     hy_each_sink_open(&engine->ctx, A, B, fn, user, &sink);
-    return hy_multiply_to(plan, A, B, &start, &plan->history, &sink.sink, &sink.nnz);
+    return hy_multiply_to(plan, A, B, &start, &plan->history, &sink.sink);
 }
 
 hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,

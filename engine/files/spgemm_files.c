@@ -18,7 +18,6 @@ typedef struct product {
     hy_sparse A, B;
     hy_b_rows b_rows;    /* rows of B, if B is not in memory */
     hy_sink *sink;       /* sink of C */
-    int64_t *nnz;        /* number of entries of C so far; points into the sink */
     hy_result_size size; /* estimated size of C; 0 if C fits in any case */
 } product;
 
@@ -40,7 +39,7 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
     p->sink->ops->begin(p->sink, first, first + A->rows,
                         (int64_t)hy_expected_entries(&plan->product.profile.features));
     const hybrid_status status =
-        hy_multiply_to(plan, A, B, &start, &plan->history, p->sink, p->nnz);
+        hy_multiply_to(plan, A, B, &start, &plan->history, p->sink);
     if (status == HYBRID_OK)
         hy_files_add(&p->call, plan);
     hybrid_plan_destroy(plan);
@@ -167,7 +166,7 @@ static void end(product *p)
     const int64_t b_bytes = A == B ? 0 : hy_sparse_bytes(&p->B);
 
     hy_files_end(&p->call, hy_sparse_bytes(&p->A) + b_bytes,
-                 hy_csr_bytes(A->rows, *p->nnz, A->type));
+                 hy_csr_bytes(A->rows, p->sink->nnz, A->type));
 }
 
 static void release(product *p)
@@ -201,7 +200,6 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
                                 .index_max = hy_settings_of(engine)->index_max};
     HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &csr));
     p.sink = &csr.sink;
-    p.nnz  = &csr.nnz;
     HY_TRY_ELSE_DONE(multiply_all(&p));
     end(&p);
     *C = made;
@@ -224,7 +222,6 @@ static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
     HY_TRY_ELSE_DONE(read_what_fits(&p));
     hy_each_sink_open(&engine->ctx, p.A.source.csr, p.B.source.csr, fn, user, &each);
     p.sink = &each.sink;
-    p.nnz  = &each.nnz;
     HY_TRY_ELSE_DONE(multiply_all(&p));
     end(&p);
 done:

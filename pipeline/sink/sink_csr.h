@@ -35,7 +35,6 @@ typedef struct hy_csr_sink {
     int64_t next_row;     /* unless offsets are known: first row whose place in C is not
                              reserved */
     int64_t taken;        /* number of rows whose place in C is reserved */
-    int64_t nnz;          /* number of entries of the rows whose place is reserved */
     hybrid_index offset_type, col_type; /* index types as stored */
     int64_t index_max;                  /* maximum entries for 32-bit offsets */
     int undecided;                      /* 1: one array is converted at the end */

@@ -101,9 +101,9 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
                        (long long)part->chunk->id);
     part->nnz      = part->counted;
-    part->offset   = each->nnz;
+    part->offset   = each->sink.nnz;
     each->next_row = each->first_row + part->chunk->row_end;
-    each->nnz += part->nnz;
+    each->sink.nnz += part->nnz;
     return HYBRID_OK;
 }
 
