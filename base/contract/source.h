@@ -42,6 +42,11 @@ typedef struct hy_source_ops {
        offsets. */
     hybrid_status (*fill)(const hy_source *self, const hy_rect *rect, const hy_grid *to);
 
+    /* (dense operands only) Writes columns [col, col + cols) of the rows in `listed`,
+       which ascend, to successive rows of `to`. Fails as fill() does. */
+    hybrid_status (*gather)(const hy_source *self, const int32_t *listed, int64_t count,
+                            int64_t col, int64_t cols, const hy_grid *to);
+
     /* Memory that a copy engine may read and in which elements [begin, end) of the
        operand follow each other, line by line in `order`. For a sparse operand they are
        elements of array `array`. NULL if there is no such memory. */

@@ -217,7 +217,6 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
 {
     const hy_chunk *chunk = job->chunk;
     hy_context *ctx       = job->problem->ctx;
-    const int32_t *listed = job->problem->source.listed;
 
     HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
     if (!hy_pack_as_planned(job, out->count, chunk->features.gather_rows))
@@ -225,8 +224,6 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
                        "rows %lld to %lld of A touch %lld columns, %lld were planned",
                        first_row(job), end_row(job), (long long)out->count,
                        (long long)chunk->features.gather_rows);
-    for (int64_t r = 0; listed && r < out->count; r++)
-        out->rows[r] = listed[out->rows[r]];
     return HYBRID_OK;
 }
 

@@ -42,4 +42,4 @@ static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_co
 }
 
 const hy_source_ops hy_source_columns = {
-    .fill = fill, .run = hy_dense_run, .lines = lines};
+    .fill = fill, .gather = hy_dense_gather, .run = hy_dense_run, .lines = lines};

@@ -105,7 +105,23 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return r.step == 1 && is_direct ? read_lines(&r) : read_pieces(&r);
 }
 
-static const hy_source_ops ops = {.fill = fill, .run = hy_no_run};
+/* Reads consecutive rows together. */
+static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_t count,
+                            int64_t col, int64_t cols, const hy_grid *to)
+{
+    const size_t size = hy_value_size(self->dense->type);
+
+    for (int64_t i = 0, stop; i < count; i = stop) {
+        for (stop = i + 1; stop < count && listed[stop] == listed[stop - 1] + 1;)
+            stop++;
+        const hy_rect rect = {listed[i], stop - i, col, cols};
+        const hy_grid part = {to->at + (size_t)(i * to->row) * size, to->row, to->col};
+        HY_TRY(fill(self, &rect, &part));
+    }
+    return HYBRID_OK;
+}
+
+static const hy_source_ops ops = {.fill = fill, .gather = gather, .run = hy_no_run};
 
 hy_source hy_source_file(const hy_matrix_file *X)
 {

@@ -24,6 +24,54 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return HYBRID_OK;
 }
 
+/* Returns the end of the run of consecutive rows that begins with listed[begin]; at most
+   `end`. */
+static int64_t run_end(const int32_t *listed, int64_t begin, int64_t end)
+{
+    int64_t r = begin + 1;
+
+    while (r < end && listed[r] == listed[r - 1] + 1)
+        r++;
+    return r;
+}
+
+/* Runs of consecutive rows are copied with stores that bypass the caches, because slots
+   of gathered chunks are larger than the caches. Looking for runs pays if most rows
+   between the first and the last are listed. */
+static void gather_rows(const hybrid_dense *X, const int32_t *listed, int64_t count,
+                        int64_t col, int64_t cols, const hy_grid *to)
+{
+    const size_t size = hy_value_size(X->type), bytes = (size_t)cols * size;
+    const size_t pitch = (size_t)to->row * size;
+    const int dense    = listed[count - 1] - listed[0] < 2 * count;
+
+    for (int64_t r = 0, stop; r < count; r = stop) {
+        const char *from = hy_dense_at(X, listed[r] * X->ld + col);
+        char *dst        = to->at + (size_t)r * pitch;
+        stop             = dense ? run_end(listed, r, count) : r + 1;
+        if (dense)
+            hy_copy_rows_past(dst, pitch, from, (size_t)X->ld * size, bytes,
+                              (size_t)(stop - r));
+        else
+            memcpy(dst, from, bytes);
+    }
+}
+
+hybrid_status hy_dense_gather(const hy_source *self, const int32_t *listed, int64_t count,
+                              int64_t col, int64_t cols, const hy_grid *to)
+{
+    const hybrid_dense *X = self->dense;
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int64_t row = in_rows ? X->ld : 1, step = in_rows ? 1 : X->ld;
+    const hy_grid from = {hy_dense_at(X, col * step), row, step};
+
+    if (in_rows && to->col == 1)
+        gather_rows(X, listed, count, col, cols, to);
+    else
+        hy_copy_listed(to, &from, listed, count, cols, hy_value_size(X->type));
+    return HYBRID_OK;
+}
+
 const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
                          int64_t begin, int64_t end)
 {
@@ -54,7 +102,8 @@ static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_co
     return copy->src_pitch <= HY_MOST_PITCH && hy_pinned_rows(self->ctx, copy, 0);
 }
 
-const hy_source_ops hy_source_rows = {.fill = fill, .run = hy_dense_run, .lines = lines};
+const hy_source_ops hy_source_rows = {
+    .fill = fill, .gather = hy_dense_gather, .run = hy_dense_run, .lines = lines};
 
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
 {

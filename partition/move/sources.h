@@ -30,7 +30,9 @@ extern const hy_source_ops hy_source_rows, hy_source_columns;
 const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
                       int64_t end);
 
-/* source_rows.c: the `run` of row-major and column-major X. */
+/* source_rows.c: `gather` and `run` of row-major and column-major X. */
+hybrid_status hy_dense_gather(const hy_source *self, const int32_t *listed, int64_t count,
+                              int64_t col, int64_t cols, const hy_grid *to);
 const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
                          int64_t begin, int64_t end);
 
