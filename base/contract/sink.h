@@ -75,6 +75,11 @@ typedef struct hy_sink_ops {
     int by_caller; /* 1: the thread that runs the product stores the parts, in the order
                       of reserve; 0: any worker does */
 
+    /* (optional) Begins a product that makes rows [first, end) of a result of several
+       products, and about `expected` entries. Products make all rows in order. Without
+       this call, one product makes the result. */
+    void (*begin)(hy_sink *self, int64_t first, int64_t end, int64_t expected);
+
     /* Sets part->nnz and part->offset. If the sink `counts`, part->counted must be known.
        If it is in_order, BAD_STATE is returned if the preceding part has not been
        reserved. */
@@ -109,6 +114,8 @@ struct hy_sink {
                            parts are reserved in order of rows */
     int counts;         /* 1: the sink reads the lengths of rows (hy_rows.row_ptr), and a
                            part is reserved when its entries are counted */
+    int64_t nnz;        /* number of entries of the parts of a sparse result that are
+                           reserved */
     hybrid_order order; /* order of a dense result */
     int reads;          /* 1: the old contents of the result are read before a part is
                            stored */

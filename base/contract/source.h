@@ -1,7 +1,8 @@
 /* base/contract/source.h - the interface of a source: where an operand comes from.
 
-   Code that sends an operand to a device, or packs it, calls its source and need not know
-   whether the operand is pinned, pageable, column-major or a subset of rows. A call
+   Code that reads an operand, packs it, or sends it to a device calls its source and need
+   not know whether the operand is pinned, pageable, column-major, a subset of rows, or in
+   a file. A call
    covers 64 KB or more. Each kind of source is a file, partition/move/source_*.c. */
 #ifndef HY_SOURCE_H
 #define HY_SOURCE_H
@@ -12,9 +13,9 @@
 extern "C" {
 #endif
 
-/* Rows [row, row + rows) and columns [col, col + cols) of an operand. For B a column is
-   one of its arrays (HY_CSR_OFFSETS, ... in image.h), and a row is an element of that
-   array. */
+/* Rows [row, row + rows) and columns [col, col + cols) of an operand. A column of a
+   sparse operand is one of its arrays (HY_CSR_OFFSETS, ... in image.h), and a row is an
+   element of that array; offsets have 64 bits. */
 typedef struct hy_rect {
     int64_t row, rows, col, cols;
 } hy_rect;
@@ -25,17 +26,30 @@ typedef struct hy_grid {
     int64_t row, col;
 } hy_grid;
 
+/* An operand in the memory of the run's device, as kernels read it. Both pointers are
+   NULL if the operand is not there. */
+typedef struct hy_on_device {
+    const hybrid_csr *csr; /* with all arrays on the device */
+    const hybrid_dense *dense;
+} hy_on_device;
+
 typedef struct hy_source hy_source;
 
 /* Any thread may call these functions. */
 typedef struct hy_source_ops {
-    /* Writes the rectangle to `to`, where one of the two strides is 1. IO_FAILED, with a
-       sentence, if the operand is in a file that cannot be read. */
+    /* Writes the rectangle to `to`, where one of the two strides is 1. Fails, with a
+       sentence, only if the operand is in a file that cannot be read or has bad
+       offsets. */
     hybrid_status (*fill)(const hy_source *self, const hy_rect *rect, const hy_grid *to);
 
-    /* Memory that a copy engine may read and in which elements [begin, end) of the
-       operand follow each other, line by line in `order`. For B they are elements of
-       array `array`. NULL if there is no such memory. */
+    /* (dense operands only) Writes columns [col, col + cols) of the rows in `listed`,
+       which ascend, to successive rows of `to`. Fails as fill() does. */
+    hybrid_status (*gather)(const hy_source *self, const int32_t *listed, int64_t count,
+                            int64_t col, int64_t cols, const hy_grid *to);
+
+    /* (optional) Memory that a copy engine may read and in which elements [begin, end) of
+       the operand follow each other, line by line in `order`. For a sparse operand they
+       are elements of array `array`. NULL if there is no such memory. */
     const char *(*run)(const hy_source *self, hybrid_order order, int array,
                        int64_t begin, int64_t end);
 
@@ -53,20 +67,36 @@ struct hy_source {
                            of the image, the device should transpose. */
     int64_t rows, cols; /* sizes of the operand */
 
-    /* The operand as packers and the host's loops read it. One of csr and dense is
-       NULL. */
-    const hybrid_csr *csr;     /* B; NULL: the operand is X */
-    const hybrid_dense *dense; /* X; with `listed`, the larger matrix. Its data are NULL
-                                  if it is not in memory. */
+    /* The operand as packers and the host's loops read it. One of csr and dense is NULL.
+       Arrays are NULL if the operand is in a file. If the operand is on the device, only
+       the offsets of csr can be read. */
+    const hybrid_csr *csr;     /* A or B; NULL: the operand is X */
+    const hybrid_dense *dense; /* X; with `listed`, the larger matrix */
     const int32_t *listed;     /* ascending indices of the rows of *dense that form the
                                   operand; NULL: all rows */
     const hy_source *all;      /* with `listed`: the source of *dense */
+    const struct hy_matrix_file *file; /* the file that holds the numbers; else NULL */
+    const char *name;                  /* path of the file, for messages; else NULL */
+    hy_on_device on_device;
 };
 
-/* Returns 1 if the matrix lies in memory. */
-static inline int hy_has_view(const hybrid_dense *X)
+/* Returns 1 if the arrays of csr or dense can be read. */
+static inline int hy_has_view(const hy_source *source)
 {
-    return X->data != NULL || X->rows == 0 || X->cols == 0;
+    const hybrid_dense *X = source->dense;
+
+    return source->csr ? source->csr->row_ptr != NULL
+                       : X->data != NULL || X->rows == 0 || X->cols == 0;
+}
+
+/* Reads elements [begin, begin + count) of an array of a sparse operand. */
+static inline hybrid_status hy_source_array(const hy_source *source, int array,
+                                            int64_t begin, int64_t count, void *out)
+{
+    const hy_rect rect = {begin, count, array, 1};
+    const hy_grid to   = {(char *)out, 1, count};
+
+    return source->ops->fill(source, &rect, &to);
 }
 
 #ifdef __cplusplus

@@ -81,15 +81,9 @@ typedef struct hy_problem {
                               for messages (partition/pattern/hypersparse.h); NULL: the
                               rows are the caller's */
     double alpha, beta;
-    const hybrid_csr *device_a; /* A as it lies on the run's device; its view A has only
-                                   the offsets in host memory. NULL: A is in host
-                                   memory. */
-    const hybrid_csr
-        *device_b; /* B as it lies on the run's device; NULL: B is in host memory */
-    const hybrid_dense *device_x; /* X, if the kernels of the run read it where the caller
-                                     has it; else NULL */
-    hy_source source;             /* where B or X comes from */
-    hy_image image; /* how B or X lies on the device or in a gathered pack */
+    hy_source a_source; /* where A comes from */
+    hy_source source;   /* where B or X comes from */
+    hy_image image;     /* how B or X lies on the device or in a gathered pack */
     const struct hy_profile *profile; /* the plan's profile of these patterns
                                          (partition/pattern/inspect.h) */
     hy_buffer shared; /* device memory of the image; empty if rows are gathered or the
@@ -217,7 +211,7 @@ struct hy_variant {
     hybrid_status (*prepare)(hy_job *job);
 
     /* (optional, with csr) Replaces prepare and the copy to the device for a chunk that
-       is all of an A in the memory of the lane's device (problem->device_a). Enqueues the
+       is all of an A in the memory of the lane's device (problem->a_source). Enqueues the
        work that fills job->in, which has room for hy_arranged_bytes(), and sets
        job->pack. If job->gate is a word that is 0 when the work executes, the pack is
        void: its offsets are -1, and `multiply` then reads no entries and stores

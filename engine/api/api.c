@@ -139,14 +139,14 @@ static hybrid_status run_each(hybrid_plan *plan, const hybrid_csr *A, const hybr
 
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
-    if (plan->product.result_there)
+    if (plan->product.result_on)
         return hy_fail(&engine->ctx, HYBRID_BAD_STATE,
                        "the plan leaves C in device memory, but hybrid_spgemm_each() "
                        "delivers rows in host memory");
     HY_TRY(take_operands(plan, &A, &B));
     hy_each_sink sink;
     hy_each_sink_open(&engine->ctx, A, B, fn, user, &sink);
-    return hy_multiply_to(plan, A, B, &start, &plan->history, &sink.sink, &sink.nnz);
+    return hy_multiply_to(plan, A, B, &start, &plan->history, &sink.sink);
 }
 
 hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
@@ -237,8 +237,8 @@ static hybrid_status run_file(hybrid_plan *plan, double alpha, const hybrid_csr 
 
     HY_TRY(hy_file_check(plan->product.engine, X, 0, "X"));
     HY_TRY(hy_check_csr(ctx, A, "A"));
-    HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense.shape, Y));
-    const hy_source source = hy_source_file(&X->matrix.dense);
+    HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense, Y));
+    const hy_source source = hy_source_file(&X->matrix);
     return run_dense(plan, alpha, A, &source, beta, &start, Y);
 }
 

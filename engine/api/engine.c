@@ -12,6 +12,7 @@
 #include "base/memory/results.h"
 #include "engine/api/struct_size.h"
 #include "engine/api/threads.h"
+#include "io/formats/file_format.h"
 #include "pipeline/site/lane_set.h"
 
 hy_backend *hy_engine_backend(const hybrid_engine *engine)
@@ -193,7 +194,8 @@ static hybrid_status open_with(hybrid_engine *engine,
 const hy_settings hy_usual_settings = {.prefetch_bytes    = HY_PREFETCH_BYTES,
                                        .counted_bytes     = HY_COUNTED_BYTES,
                                        .index_max         = INT32_MAX,
-                                       .hypersparse_bytes = HY_HYPERSPARSE_BYTES};
+                                       .hypersparse_bytes = HY_HYPERSPARSE_BYTES,
+                                       .formats           = hy_file_formats};
 
 hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,

@@ -40,6 +40,6 @@ int hy_pin_both(hy_context *ctx, const hybrid_dense *X, const hybrid_dense *Y)
 
 int hy_pin_direct(const hy_problem *problem)
 {
-    return !problem->source.listed && problem->alpha == 1 && problem->beta == 0 &&
+    return problem->source.ops->lines && problem->alpha == 1 && problem->beta == 0 &&
            hy_pin_both(problem->ctx, problem->X, problem->Y);
 }

@@ -26,13 +26,16 @@ typedef struct hy_settings {
                               made */
     size_t counted_bytes;  /* least bytes of a B = A for which the device counts scalar
                               products */
-    int64_t index_max;     /* maximum entries of a C with 32-bit offsets: INT32_MAX or less */
-    int all_devices;       /* 1: all devices compute a part of each product */
-    int device_first;      /* 1: the host gets no product that fits the device */
+    int64_t index_max; /* maximum entries of a C with 32-bit offsets: INT32_MAX or less */
+    int all_devices;   /* 1: all devices compute a part of each product */
+    int device_first;  /* 1: the host gets no product that fits the device */
     int64_t hypersparse_bytes; /* least bytes of X and Y together for which rows that A
                                   leaves empty are left out */
-    int64_t piece_bytes; /* bytes of a part of A and of rows of B that are read from a file;
-                            0: as the budget of the host allows */
+    int64_t piece_bytes; /* bytes of a part of A and of rows of B that are read from a
+                            file; 0: as the budget of the host allows */
+
+    /* Formats of files that stay open (io/formats/file_format.h). */
+    const struct hy_file_format *const *formats;
 } hy_settings;
 
 /* The settings of every engine outside tests. */

@@ -248,7 +248,7 @@ hybrid_status hy_direct_spgemm(hybrid_engine *engine, const hybrid_plan_options 
     hybrid_report r      = HYBRID_REPORT_INIT;
     hybrid_status status = HYBRID_OK;
 
-    s.problem.B = s.problem.device_b = B;
+    s.problem.B = s.problem.source.on_device.csr = B;
     HY_TRY_ELSE_DONE(hy_single_begin(&s));
     HY_TRY_ELSE_DONE(hy_single_plan(&s, B->cols, options->flags, start, end_of));
     if (*end_of == HY_DIRECT_DONE)

@@ -5,6 +5,7 @@
 #include "base/data/csr.h"
 #include "engine/plan/rank.h"
 #include "partition/format/pack.h"
+#include "partition/move/sources.h"
 #include "pipeline/sink/sink_device.h"
 #include "pipeline/site/slot.h"
 #include "pipeline/site/tenant.h"
@@ -15,7 +16,9 @@ hy_single hy_single_of(hybrid_engine *engine, hy_op op, const hybrid_csr *A)
 {
     return (hy_single){.engine  = engine,
                        .device  = engine->spaces.device,
-                       .problem = {.op = op, .ctx = &engine->ctx, .device_a = A}};
+                       .problem = {.op       = op,
+                                   .ctx      = &engine->ctx,
+                                   .a_source = {.on_device = {.csr = A}}}};
 }
 
 hy_single hy_single_dense(hybrid_engine *engine, const hybrid_csr *A,
@@ -23,10 +26,11 @@ hy_single hy_single_dense(hybrid_engine *engine, const hybrid_csr *A,
 {
     hy_single s = hy_single_of(engine, HY_SPMM, A);
 
-    s.problem.X     = X;
-    s.problem.Y     = update->Y;
-    s.problem.alpha = update->alpha;
-    s.problem.beta  = update->beta;
+    s.problem.X      = X;
+    s.problem.source = hy_source_dense(&engine->ctx, X);
+    s.problem.Y      = update->Y;
+    s.problem.alpha  = update->alpha;
+    s.problem.beta   = update->beta;
     return s;
 }
 
@@ -37,7 +41,7 @@ void hy_single_bind(hy_single *s)
     hy_meter_reset_peak(&s->device->device);
     hy_meter_reset_peak(&s->device->pinned);
     hy_meter_reset_peak(&s->engine->ctx.memory.meter);
-    s->A             = *s->problem.device_a;
+    s->A             = *s->problem.a_source.on_device.csr;
     s->A.row_ptr     = (void *)(uintptr_t)&first_offset; /* only read */
     s->A.offset_type = HYBRID_I64;
     s->problem.A     = &s->A;

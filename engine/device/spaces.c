@@ -7,6 +7,7 @@
 #include "base/threads/clock.h"
 #include "base/data/csr.h"
 #include "base/memory/results.h"
+#include "partition/move/sources.h"
 
 void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devices,
                     const int *device_count, const char *why)
@@ -330,6 +331,14 @@ const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view)
         if (spaces->of[i].row_ptr == view->row_ptr && spaces->of[i].val == view->val)
             return spaces->from[i];
     return NULL;
+}
+
+hy_source hy_spaces_source(const hy_spaces *spaces, const hybrid_csr *A)
+{
+    hy_source source = hy_source_csr(spaces->ctx, A);
+
+    source.on_device.csr = hy_spaces_of(spaces, A);
+    return source;
 }
 
 void *hy_spaces_take(hy_spaces *spaces, const hybrid_csr *view)

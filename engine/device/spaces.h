@@ -8,7 +8,7 @@
 #ifndef HY_SPACES_H
 #define HY_SPACES_H
 
-#include "base/contract/backend.h"
+#include "base/contract/source.h"
 
 enum { HY_SPACES_MOST = 2 }; /* maximum sparse operands of a call */
 enum { HY_SPACES_SEEN = 8 };
@@ -76,6 +76,9 @@ void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
 /* Returns the device operand that has this view, also if the view's columns were
    narrowed; NULL if there is none. */
 const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view);
+
+/* Returns the source of an operand in host memory, or of a view. */
+hy_source hy_spaces_source(const hy_spaces *spaces, const hybrid_csr *A);
 
 /* Hands the copied offsets of a view to the caller, who frees them with
    hy_results_release(). NULL if the view has no copy of its own. */

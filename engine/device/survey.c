@@ -17,8 +17,8 @@ static hy_survey *survey_of(const hy_single *s)
 static hybrid_status survey(hy_single *s, const hy_survey *expected)
 {
     HY_TRY(hy_lane_set_survey(s->lanes, sizeof(hy_told)));
-    const hy_surveying how = {.A        = s->problem.device_a,
-                              .B        = s->problem.device_b,
+    const hy_surveying how = {.A        = s->problem.a_source.on_device.csr,
+                              .B        = s->problem.source.on_device.csr,
                               .work     = s->lanes->survey.ptr,
                               .out      = survey_of(s),
                               .expected = expected,

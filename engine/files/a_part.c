@@ -1,6 +1,7 @@
-/* engine/files/a_part.c - reads an A that is in a file, as parts (ranges of rows). */
+/* engine/files/a_part.c - reads an A that is not in memory, as parts (ranges of rows). */
 #include "engine/files/a_part.h"
 
+#include "base/contract/image.h"
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
@@ -12,39 +13,39 @@ static int64_t aligned(int64_t bytes)
 }
 
 /* Returns the bytes of a part with aligned arrays. */
-static int64_t part_bytes(const hy_csr_file *file, int64_t rows, int64_t nnz)
+static int64_t part_bytes(const hybrid_csr *A, int64_t rows, int64_t nnz)
 {
     return aligned((rows + 1) * 8) + aligned(nnz * 4) +
-           nnz * (int64_t)hy_value_size(file->shape.type);
+           nnz * (int64_t)hy_value_size(A->type);
 }
 
 static hybrid_status make_room(const hy_a_parts *p, hy_a_part *part, int64_t bytes)
 {
-    return hy_array_reuse(p->file->ctx, &part->block, bytes, "a panel of rows of A");
+    return hy_array_reuse(p->source->ctx, &part->block, bytes, "a panel of rows of A");
 }
 
 /* Returns the number of rows from `begin` on that probably fill a part, from the mean row
    length of the file. */
 static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
 {
-    const hybrid_csr *shape = &p->file->shape;
-    const double row        = (double)hy_csr_file_bytes(p->file) / (double)shape->rows;
-    const int64_t rows      = (int64_t)((double)p->bytes / row);
+    const hybrid_csr *A = p->source->csr;
+    const double row   = (double)hy_csr_bytes(A->rows, A->nnz, A->type) / (double)A->rows;
+    const int64_t rows = (int64_t)((double)p->bytes / row);
 
-    return hy_max(1, hy_min(rows, shape->rows - begin));
+    return hy_max(1, hy_min(rows, A->rows - begin));
 }
 
 /* Returns how many of the `rows` rows fit into a part: at least 1. Row i has the entries
    [offset[i], offset[i + 1]). */
 static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t rows)
 {
-    while (rows > 1 && part_bytes(p->file, rows, offset[rows]) > p->bytes)
+    while (rows > 1 && part_bytes(p->source->csr, rows, offset[rows]) > p->bytes)
         rows = hy_max(1, rows - rows / 8 - 1);
     return rows;
 }
 
 /* Reads the offsets of the rows from `begin` on that fit into a part. *first is the
-   file's offset of row `begin`; it is subtracted from all offsets. */
+   offset of row `begin`; it is subtracted from all offsets. */
 static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part *part,
                                   int64_t *first)
 {
@@ -52,17 +53,20 @@ static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part 
 
     HY_TRY(make_room(p, part, hy_max(p->bytes, aligned((rows + 1) * 8))));
     int64_t *offset = part->block.array;
-    HY_TRY(hy_csr_file_offsets(p->file, begin, rows, first, offset));
+    HY_TRY(hy_source_array(p->source, HY_CSR_OFFSETS, begin, rows + 1, offset));
+    *first = offset[0];
+    for (int64_t i = 0; i <= rows; i++)
+        offset[i] -= *first;
     rows                = rows_that_fit(p, offset, rows);
     const int64_t nnz   = offset[rows];
-    const int64_t bytes = part_bytes(p->file, rows, nnz);
+    const int64_t bytes = part_bytes(p->source->csr, rows, nnz);
     if (bytes > part->block.bytes) { /* a single row that is larger than a part */
         HY_TRY(make_room(p, part, bytes));
         offset    = part->block.array;
         offset[0] = 0;
         offset[1] = nnz;
     }
-    part->A             = p->file->shape;
+    part->A             = *p->source->csr;
     part->A.rows        = rows;
     part->A.nnz         = nnz;
     part->A.row_ptr     = offset;
@@ -79,8 +83,8 @@ static hybrid_status read_part(const hy_a_parts *p, int64_t begin, hy_a_part *pa
     HY_TRY(read_offsets(p, begin, part, &first));
     A->col = (char *)A->row_ptr + aligned((A->rows + 1) * 8);
     A->val = (char *)A->col + aligned(A->nnz * 4);
-    HY_TRY(hy_csr_file_cols(p->file, first, A->nnz, A->col));
-    return hy_csr_file_vals(p->file, first, A->nnz, A->val);
+    HY_TRY(hy_source_array(p->source, HY_CSR_COLS, first, A->nnz, A->col));
+    return hy_source_array(p->source, HY_CSR_VALUES, first, A->nnz, A->val);
 }
 
 /* ---- the thread ------------------------------------------------------------------ */
@@ -115,7 +119,7 @@ static void await(hy_a_parts *p)
 {
     pthread_mutex_lock(&p->lock);
     while (p->is_running && !p->is_done)
-        hy_progress_wait(&p->file->ctx->progress, &p->done, &p->lock);
+        hy_progress_wait(&p->source->ctx->progress, &p->done, &p->lock);
     pthread_mutex_unlock(&p->lock);
     if (p->is_running)
         pthread_join(p->thread, NULL);
@@ -124,9 +128,9 @@ static void await(hy_a_parts *p)
 
 /* ---- parts in order -------------------------------------------------------------- */
 
-void hy_a_parts_open(const hy_csr_file *file, int64_t bytes, hy_a_parts *out)
+void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out)
 {
-    *out = (hy_a_parts){.file = file, .bytes = bytes};
+    *out = (hy_a_parts){.source = source, .bytes = bytes};
     hy_message_init(&out->aside);
     pthread_mutex_init(&out->lock, NULL);
     hy_progress_cond_init(&out->done);
@@ -136,7 +140,7 @@ void hy_a_parts_close(hy_a_parts *p)
 {
     await(p);
     for (int i = 0; i < 2; i++)
-        hy_array_free_reused(p->file->ctx, &p->parts[i].block);
+        hy_array_free_reused(p->source->ctx, &p->parts[i].block);
     hy_message_destroy(&p->aside);
     pthread_cond_destroy(&p->done);
     pthread_mutex_destroy(&p->lock);
@@ -144,8 +148,8 @@ void hy_a_parts_close(hy_a_parts *p)
 
 hybrid_status hy_a_parts_next(hy_a_parts *p, const hy_a_part **out)
 {
-    hy_context *ctx    = p->file->ctx;
-    const int64_t rows = p->file->shape.rows;
+    hy_context *ctx    = p->source->ctx;
+    const int64_t rows = p->source->rows;
 
     *out = NULL;
     if (!p->reading && rows > 0)
@@ -160,5 +164,5 @@ hybrid_status hy_a_parts_next(hy_a_parts *p, const hy_a_part **out)
     if (p->end < rows)
         read_next(p);
     *out = ready;
-    return hy_csr_check_rows(ctx, &ready->A, p->file->name, ready->begin, NULL);
+    return hy_csr_check_rows(ctx, &ready->A, p->source->name, ready->begin, NULL);
 }

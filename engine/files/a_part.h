@@ -1,4 +1,4 @@
-/* engine/files/a_part.h - reads parts (ranges of rows) of an A that is in a file.
+/* engine/files/a_part.h - reads parts (ranges of rows) of an A that is not in memory.
 
    Two parts are in memory: one is multiplied while a thread reads the next. The thread
    does not use the worker pool, so it takes no time from the multiplication. */
@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "partition/move/csr_file.h"
+#include "base/contract/source.h"
 
 /* Rows [begin, begin + A.rows) of A, in one block of memory. */
 typedef struct hy_a_part {
@@ -17,7 +17,7 @@ typedef struct hy_a_part {
 } hy_a_part;
 
 typedef struct hy_a_parts {
-    const hy_csr_file *file; /* borrowed */
+    const hy_source *source; /* of A; borrowed */
     int64_t bytes;           /* maximum bytes of a part; one row may take more */
     hy_a_part parts[2];
     hy_a_part *reading; /* part that the thread reads; NULL before the first */
@@ -33,8 +33,8 @@ typedef struct hy_a_parts {
     hy_message aside;
 } hy_a_parts;
 
-/* Opens the file's rows for reading. Nothing is read yet. */
-void hy_a_parts_open(const hy_csr_file *file, int64_t bytes, hy_a_parts *out);
+/* Opens the rows for reading. Nothing is read yet. */
+void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out);
 void hy_a_parts_close(hy_a_parts *parts);
 
 /* Waits for the next part, which has at least one row, and begins to read the one after

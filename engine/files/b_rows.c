@@ -1,4 +1,5 @@
-/* engine/files/b_rows.c - the rows of a B in a file that a range of rows of A touches.
+/* engine/files/b_rows.c - the rows of a B, not in memory, that a range of rows of A
+   touches.
 
    Rows that are close to each other in the file are read together with the gap between
    them. One call for each short row would take longer than reading the unwanted bytes. */
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract/image.h"
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
@@ -52,13 +54,12 @@ static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t en
     (void)part;
     for (int64_t i = begin, next; i < end; i = next) {
         const int64_t row = listed[i];
-        int64_t first;
-        next = window_end(listed, i, end);
-        HY_TRY(hy_csr_file_offsets(g->rows->file, row, listed[next - 1] + 1 - row, &first,
-                                   window));
+        next              = window_end(listed, i, end);
+        HY_TRY(hy_source_array(g->rows->source, HY_CSR_OFFSETS, row,
+                               listed[next - 1] + 2 - row, window));
         for (int64_t k = i; k < next; k++) {
             const int64_t *offset = window + (listed[k] - row);
-            g->at[k]              = first + offset[0];
+            g->at[k]              = offset[0];
             g->count[k]           = offset[1] - offset[0];
         }
     }
@@ -92,28 +93,19 @@ static run run_from(const gathering *g, int64_t i, int64_t end)
     return r;
 }
 
-typedef hybrid_status (*read_fn)(const hy_csr_file *file, int64_t begin, int64_t count,
-                                 void *out);
-
-static hybrid_status read_cols(const hy_csr_file *file, int64_t begin, int64_t count,
-                               void *out)
-{
-    return hy_csr_file_cols(file, begin, count, out);
-}
-
 /* Reads an array of the run's rows and stores the rows at their places in B. */
-static hybrid_status read_run(const gathering *g, const run *r, read_fn read, size_t size,
-                              char *array)
+static hybrid_status read_run(const gathering *g, const run *r, int array, size_t size,
+                              char *out)
 {
     const int64_t *to = g->count;
     char piece[PIECE_BYTES];
 
     if (r->count == to[r->end] - to[r->begin])
-        return read(g->rows->file, r->first, r->count,
-                    array + (size_t)to[r->begin] * size);
-    HY_TRY(read(g->rows->file, r->first, r->count, piece));
+        return hy_source_array(g->rows->source, array, r->first, r->count,
+                               out + (size_t)to[r->begin] * size);
+    HY_TRY(hy_source_array(g->rows->source, array, r->first, r->count, piece));
     for (int64_t k = r->begin; k < r->end; k++)
-        memcpy(array + (size_t)to[k] * size, piece + (size_t)(g->at[k] - r->first) * size,
+        memcpy(out + (size_t)to[k] * size, piece + (size_t)(g->at[k] - r->first) * size,
                (size_t)(to[k + 1] - to[k]) * size);
     return HYBRID_OK;
 }
@@ -126,8 +118,8 @@ static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
     for (int64_t i = begin; i < end;) {
         const run r = run_from(g, i, end);
-        HY_TRY(read_run(g, &r, read_cols, 4, B->col));
-        HY_TRY(read_run(g, &r, hy_csr_file_vals, hy_value_size(B->type), B->val));
+        HY_TRY(read_run(g, &r, HY_CSR_COLS, 4, B->col));
+        HY_TRY(read_run(g, &r, HY_CSR_VALUES, hy_value_size(B->type), B->val));
         i = r.end;
     }
     return HYBRID_OK;
@@ -135,12 +127,12 @@ static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
 
 static int64_t entry_bytes(const hy_b_rows *rows)
 {
-    return 4 + (int64_t)hy_value_size(rows->file->shape.type);
+    return 4 + (int64_t)hy_value_size(rows->source->csr->type);
 }
 
 static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
 {
-    hy_context *ctx      = rows->file->ctx;
+    hy_context *ctx      = rows->source->ctx;
     hybrid_csr *B        = &rows->B;
     const int64_t values = (int64_t)hy_align((size_t)nnz * 4);
     const int64_t size   = (int64_t)hy_value_size(B->type);
@@ -152,7 +144,7 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
     if (nnz == 0) /* an empty B may have no arrays */
         return HYBRID_OK;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, read_rows, g));
-    return hy_csr_check_rows(ctx, B, rows->file->name, 0, rows->touched.rows);
+    return hy_csr_check_rows(ctx, B, rows->source->name, 0, rows->touched.rows);
 }
 
 /* ---- rows of A ------------------------------------------------------------------- */
@@ -189,7 +181,7 @@ static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
 static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                             int64_t end)
 {
-    hy_context *ctx     = rows->file->ctx;
+    hy_context *ctx     = rows->source->ctx;
     hybrid_csr *part    = &rows->A;
     const int64_t first = hy_offset(A, begin);
     renumbering n       = {rows, A, begin, first};
@@ -216,7 +208,7 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
 static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                                  int64_t end, gathering *g)
 {
-    hy_context *ctx = rows->file->ctx;
+    hy_context *ctx = rows->source->ctx;
     hybrid_csr *B   = &rows->B;
 
     hy_touched_free(ctx, &rows->touched);
@@ -224,7 +216,7 @@ static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t b
     const int64_t count = rows->touched.count;
     HY_TRY(
         hy_array_reuse(ctx, &rows->places, (2 * count + 1) * 8, "places of rows of B"));
-    *B             = rows->file->shape;
+    *B             = *rows->source->csr;
     B->rows        = count;
     B->nnz         = 0;
     B->offset_type = HYBRID_I64;
@@ -248,7 +240,7 @@ static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t 
 
 static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
 {
-    hy_context *ctx       = rows->file->ctx;
+    hy_context *ctx       = rows->source->ctx;
     const hy_meter *meter = &ctx->memory.meter;
     const int64_t used    = hy_meter_used(meter) - rows->entries.bytes;
     const int64_t bytes   = nnz * entry_bytes(rows);
@@ -284,14 +276,14 @@ static hybrid_status find_rows_that_fit(hy_b_rows *rows, const hybrid_csr *A,
     }
 }
 
-void hy_b_rows_open(const hy_csr_file *file, int64_t bytes, hy_b_rows *out)
+void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out)
 {
-    *out = (hy_b_rows){.file = file, .bytes = bytes, .rows = INT32_MAX};
+    *out = (hy_b_rows){.source = source, .bytes = bytes, .rows = INT32_MAX};
 }
 
 void hy_b_rows_close(hy_b_rows *rows)
 {
-    hy_context *ctx = rows->file->ctx;
+    hy_context *ctx = rows->source->ctx;
 
     hy_touched_free(ctx, &rows->touched);
     hy_array_free_reused(ctx, &rows->places);

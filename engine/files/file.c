@@ -1,6 +1,8 @@
 /* engine/files/file.c - opens a file as an operand, or reads a sparse matrix from it. */
 #include "engine/files/file.h"
 
+#include "io/formats/file_format.h"
+
 static hybrid_status begin(hybrid_engine *engine, const char *path, const void *out)
 {
     HY_TRY(hy_engine_begin(engine));
@@ -17,7 +19,8 @@ static hybrid_status open_file(hybrid_engine *engine, const char *path,
     HY_TRY(hy_array(&engine->ctx, 1, sizeof(hybrid_file), "a file", &memory));
     hybrid_file *made          = memory;
     made->engine               = engine;
-    const hybrid_status status = hy_raw_open_matrix(&engine->ctx, path, &made->matrix);
+    const hybrid_status status = hy_matrix_file_open(
+        &engine->ctx, hy_settings_of(engine)->formats, path, &made->matrix);
     if (status != HYBRID_OK)
         hy_array_free(&engine->ctx, made);
     else
@@ -36,18 +39,18 @@ void hybrid_file_close(hybrid_file *file)
 {
     if (!file || hy_engine_barred(file->engine))
         return;
-    hy_raw_close_matrix(&file->matrix);
+    hy_matrix_file_close(&file->matrix);
     hy_array_free(&file->engine->ctx, file);
 }
 
 hybrid_dense hybrid_file_dense(const hybrid_file *file)
 {
-    return file ? file->matrix.dense.shape : (hybrid_dense){.data = NULL};
+    return file ? file->matrix.dense : (hybrid_dense){.data = NULL};
 }
 
 hybrid_csr hybrid_file_csr(const hybrid_file *file)
 {
-    return file ? file->matrix.csr.shape : (hybrid_csr){.val = NULL};
+    return file ? file->matrix.csr : (hybrid_csr){.val = NULL};
 }
 
 hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int sparse,
@@ -65,7 +68,7 @@ hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int 
 hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out)
 {
     HY_TRY(begin(engine, path, out));
-    return hy_engine_end(
-        engine,
-        hy_memory_of(&engine->ctx, hy_raw_read_csr(&engine->ctx, path, out), path));
+    const hybrid_status status =
+        hy_matrix_file_read(&engine->ctx, hy_settings_of(engine)->formats, path, out);
+    return hy_engine_end(engine, hy_memory_of(&engine->ctx, status, path));
 }

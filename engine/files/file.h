@@ -3,11 +3,11 @@
 #define HY_FILE_H
 
 #include "engine/api/engine.h"
-#include "io/arrays/raw.h"
+#include "partition/move/matrix_file.h"
 
 struct hybrid_file {
     hybrid_engine *engine;
-    hy_raw_matrix matrix;
+    hy_matrix_file matrix;
 };
 
 /* Checks that the file was opened with this engine and holds a sparse (sparse = 1) or

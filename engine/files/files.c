@@ -4,6 +4,7 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "engine/api/check.h"
+#include "partition/move/sources.h"
 
 /* ---- sizes ----------------------------------------------------------------------- */
 
@@ -26,10 +27,10 @@ static int64_t part_left(const hybrid_engine *engine, int part)
     return piece > 0 ? piece : left / part;
 }
 
-int64_t hy_files_panel(const hy_files *call, const hy_csr_file *file)
+int64_t hy_files_panel(const hy_files *call, const hy_sparse *A)
 {
     return hy_min(part_left(call->engine, PANEL_PART),
-                  hy_max(LEAST, hy_csr_file_bytes(file) / PANELS));
+                  hy_max(LEAST, hy_sparse_bytes(A) / PANELS));
 }
 
 int64_t hy_files_rows(const hy_files *call)
@@ -61,52 +62,54 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
 {
     hy_context *ctx = &call->engine->ctx;
 
-    *out = (hy_sparse){.csr = NULL};
+    *out = (hy_sparse){.own = {.val = NULL}};
     HY_TRY(hy_operand_check(call, operand, name));
     if (operand->dense)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "%s is a dense matrix and must be sparse", name);
-    out->csr = operand->csr;
-    if (!operand->file)
-        return hy_check_csr(ctx, operand->csr, name);
-    HY_TRY(hy_file_check(call->engine, operand->file, 1, name));
-    out->file = &operand->file->matrix.csr;
-    out->csr  = &out->file->shape;
-    return HYBRID_OK;
+    if (operand->file) {
+        HY_TRY(hy_file_check(call->engine, operand->file, 1, name));
+        out->source = hy_source_csr_file(&operand->file->matrix);
+        return HYBRID_OK;
+    }
+    out->source = hy_source_csr(ctx, operand->csr);
+    return hy_check_csr(ctx, operand->csr, name);
 }
 
 hybrid_status hy_sparse_check(const hy_files *call, hy_sparse *sparse, const char *name)
 {
     hy_context *ctx = &call->engine->ctx;
 
-    if (sparse->file || sparse->csr == &sparse->own)
+    const hybrid_csr **A = &sparse->source.csr;
+
+    if (!hy_has_view(&sparse->source) || *A == &sparse->own)
         return HYBRID_OK;
-    HY_TRY(call->options.flags & HYBRID_CHECK
-               ? hy_csr_check(ctx, sparse->csr, name)
-               : hy_csr_check_offsets(ctx, sparse->csr, name));
-    return hy_narrow_add(ctx, &call->engine->narrow, &sparse->csr, name);
+    HY_TRY(call->options.flags & HYBRID_CHECK ? hy_csr_check(ctx, *A, name)
+                                              : hy_csr_check_offsets(ctx, *A, name));
+    return hy_narrow_add(ctx, &call->engine->narrow, A, name);
 }
 
 hybrid_status hy_sparse_settle(const hy_files *call, hy_sparse *sparse)
 {
-    if (!sparse->file ||
-        (sparse->csr->rows > 0 && hy_csr_file_bytes(sparse->file) > hy_files_whole(call)))
+    hy_source *source = &sparse->source;
+
+    if (hy_has_view(source) ||
+        (source->rows > 0 && hy_sparse_bytes(sparse) > hy_files_whole(call)))
         return HYBRID_OK;
-    HY_TRY(hy_csr_file_read(sparse->file, &sparse->own));
-    sparse->csr  = &sparse->own;
-    sparse->file = NULL;
+    HY_TRY(hy_source_read(source, &sparse->own));
+    *source = hy_source_csr(source->ctx, &sparse->own);
     return HYBRID_OK;
 }
 
 void hy_sparse_free(const hy_files *call, hy_sparse *sparse)
 {
-    if (sparse->csr == &sparse->own)
+    if (sparse->source.csr == &sparse->own)
         hy_csr_free(&call->engine->ctx, &sparse->own);
 }
 
 int64_t hy_sparse_bytes(const hy_sparse *sparse)
 {
-    const hybrid_csr *A = sparse->csr;
+    const hybrid_csr *A = sparse->source.csr;
 
     return hy_csr_bytes(A->rows, A->nnz, A->type);
 }

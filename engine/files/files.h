@@ -19,11 +19,10 @@ typedef struct hy_files {
     int count;
 } hy_files;
 
-/* A sparse operand, in memory or in a file. */
+/* A sparse operand. */
 typedef struct hy_sparse {
-    const hybrid_csr *csr;   /* matrix; without arrays while it is in a file */
-    const hy_csr_file *file; /* NULL: in memory */
-    hybrid_csr own;          /* matrix that was read completely */
+    hy_source source;
+    hybrid_csr own; /* the matrix, if it was read completely; else zeroed */
 } hy_sparse;
 
 /* Begins a call and checks its options. NULL means the default options. */
@@ -54,7 +53,7 @@ void hy_sparse_free(const hy_files *call, hy_sparse *sparse);
 int64_t hy_sparse_bytes(const hy_sparse *sparse);
 
 /* Return the maximum bytes of a part of A, of rows of B, and of a small operand. */
-int64_t hy_files_panel(const hy_files *call, const hy_csr_file *file);
+int64_t hy_files_panel(const hy_files *call, const hy_sparse *A);
 int64_t hy_files_rows(const hy_files *call);
 int64_t hy_files_whole(const hy_files *call);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/contract/image.h"
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
@@ -36,42 +37,29 @@ typedef struct row_size {
 } row_size;
 
 typedef struct sample {
-    const hy_sparse *A, *B;
+    const hy_source *A, *B;
     column_table table;
     row_size last;    /* sizes of row `last_row` */
     int64_t last_row; /* -1: no row yet */
 } sample;
 
-/* ---- operands in memory or in files ----------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------- */
 
-static hybrid_status find_row(const hy_sparse *m, int64_t row, int64_t *first,
+static hybrid_status find_row(const hy_source *m, int64_t row, int64_t *first,
                               int64_t *count)
 {
     int64_t offsets[2] = {0, 0};
 
-    if (m->file) {
-        HY_TRY(hy_csr_file_offsets(m->file, row, 1, first, offsets));
-        *count = offsets[1];
-        return HYBRID_OK;
-    }
-    *first = hy_offset(m->csr, row);
-    *count = hy_offset(m->csr, row + 1) - *first;
-    return HYBRID_OK;
-}
-
-static hybrid_status read_cols(const hy_sparse *m, int64_t first, int64_t count,
-                               int32_t *out)
-{
-    if (m->file)
-        return hy_csr_file_cols(m->file, first, count, out);
-    memcpy(out, hy_cols(m->csr) + first, (size_t)count * sizeof *out);
+    HY_TRY(hy_source_array(m, HY_CSR_OFFSETS, row, 2, offsets));
+    *first = offsets[0];
+    *count = offsets[1] - offsets[0];
     return HYBRID_OK;
 }
 
 /* Finds the row that holds entry number `entry`. */
-static hybrid_status row_of(const hy_sparse *m, int64_t entry, int64_t *row)
+static hybrid_status row_of(const hy_source *m, int64_t entry, int64_t *row)
 {
-    int64_t low = 0, high = m->csr->rows, first, count;
+    int64_t low = 0, high = m->rows, first, count;
 
     while (low + 1 < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -116,7 +104,7 @@ static hybrid_status insert_row(sample *s, int64_t first, int64_t count)
 
     for (int64_t i = 0; i < count; i += PIECE) {
         const int64_t more = hy_min(PIECE, count - i);
-        HY_TRY(read_cols(s->B, first + i, more, cols));
+        HY_TRY(hy_source_array(s->B, HY_CSR_COLS, first + i, more, cols));
         for (int64_t k = 0; k < more; k++)
             if (cols[k] >= 0)
                 insert(&s->table, cols[k]);
@@ -134,13 +122,13 @@ typedef struct rows_of_b {
 } rows_of_b;
 
 /* Reads `n` columns at equal distances from the `count` columns that begin at `first`. */
-static hybrid_status read_some(const hy_sparse *A, int64_t first, int64_t count, int n,
+static hybrid_status read_some(const hy_source *A, int64_t first, int64_t count, int n,
                                int32_t *cols)
 {
     if (n == count)
-        return read_cols(A, first, count, cols);
+        return hy_source_array(A, HY_CSR_COLS, first, count, cols);
     for (int i = 0; i < n; i++)
-        HY_TRY(read_cols(A, first + count / n * i, 1, cols + i));
+        HY_TRY(hy_source_array(A, HY_CSR_COLS, first + count / n * i, 1, cols + i));
     return HYBRID_OK;
 }
 
@@ -154,7 +142,7 @@ static hybrid_status find_rows_of_b(const sample *s, int64_t first, int64_t coun
     HY_TRY(read_some(s->A, first, count, rows->n, cols));
     for (int i = 0; i < rows->n; i++) {
         rows->count[i] = 0;
-        if (cols[i] >= 0 && cols[i] < s->B->csr->rows)
+        if (cols[i] >= 0 && cols[i] < s->B->rows)
             HY_TRY(find_row(s->B, cols[i], &rows->first[i], &rows->count[i]));
         rows->products += rows->count[i];
     }
@@ -180,9 +168,9 @@ static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
     out->entries_of_a = (double)hy_max(count, 1);
     out->products = (double)rows.products * out->entries_of_a / (double)hy_max(rows.n, 1);
     out->counted  = (double)s->table.count;
-    out->entries  = seen > 0 ? fmin(out->counted * out->products / (double)seen,
-                                    (double)s->B->csr->cols)
-                             : 0;
+    out->entries =
+        seen > 0 ? fmin(out->counted * out->products / (double)seen, (double)s->B->cols)
+                 : 0;
     return HYBRID_OK;
 }
 
@@ -258,8 +246,8 @@ static uint32_t places_for(const hybrid_engine *engine)
     return places;
 }
 
-hybrid_status hy_estimate_result(const hy_files *call, const hy_sparse *A,
-                                 const hy_sparse *B, double limit, hy_result_size *out)
+hybrid_status hy_estimate_result(const hy_files *call, const hy_source *A,
+                                 const hy_source *B, double limit, hy_result_size *out)
 {
     hy_context *ctx = &call->engine->ctx;
     sample s        = {.A = A, .B = B, .last_row = -1};

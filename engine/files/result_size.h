@@ -25,7 +25,7 @@ typedef struct hy_result_size {
    checked and have 32-bit columns. Sampling ends when the standard error is at most 3 %,
    or when it is clear whether C has more entries than `limit` (NAN: no limit). Columns of
    files that are out of range are ignored; other errors of files are returned. */
-hybrid_status hy_estimate_result(const hy_files *call, const hy_sparse *A,
-                                 const hy_sparse *B, double limit, hy_result_size *out);
+hybrid_status hy_estimate_result(const hy_files *call, const hy_source *A,
+                                 const hy_source *B, double limit, hy_result_size *out);
 
 #endif /* HY_RESULT_SIZE_H */

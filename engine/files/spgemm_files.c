@@ -12,15 +12,12 @@
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_each.h"
 
-/* One call. Rows of C go to `csr` or to `each`. */
+/* One call. */
 typedef struct product {
     hy_files call;
     hy_sparse A, B;
-    hy_b_rows b_rows; /* rows of B, if B is in a file */
-    hy_csr_sink csr;
-    hy_each_sink each;
-    hy_sink *sink;
-    int64_t *nnz;        /* number of entries of C so far; points into the sink */
+    hy_b_rows b_rows;    /* rows of B, if B is not in memory */
+    hy_sink *sink;       /* sink of C */
     hy_result_size size; /* estimated size of C; 0 if C fits in any case */
 } product;
 
@@ -28,16 +25,6 @@ static const char remedy[] =
     ", or take its rows one after another (hybrid_spgemm_files_each)";
 
 /* ---- products of parts ----------------------------------------------------------- */
-
-static void begin_part(product *p, const hybrid_plan *plan, int64_t first, int64_t rows)
-{
-    const int64_t more = (int64_t)hy_expected_entries(&plan->product.profile.features);
-
-    if (p->sink == &p->csr.sink)
-        hy_csr_sink_part(&p->csr, first, first + rows, *p->nnz + more);
-    else
-        hy_each_sink_part(&p->each, first, first + rows);
-}
 
 /* Computes A*B, where row 0 of A is row `first` of the operand. */
 static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr *B,
@@ -49,9 +36,10 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
     hybrid_plan *plan;
 
     HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &once, &plan));
-    begin_part(p, plan, first, A->rows);
+    p->sink->ops->begin(p->sink, first, first + A->rows,
+                        (int64_t)hy_expected_entries(&plan->product.profile.features));
     const hybrid_status status =
-        hy_multiply_to(plan, A, B, &start, &plan->history, p->sink, p->nnz);
+        hy_multiply_to(plan, A, B, &start, &plan->history, p->sink);
     if (status == HYBRID_OK)
         hy_files_add(&p->call, plan);
     hybrid_plan_destroy(plan);
@@ -63,8 +51,8 @@ static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t firs
 {
     int64_t begin = 0, next;
 
-    if (!p->B.file)
-        return multiply(p, A, p->B.csr, first);
+    if (hy_has_view(&p->B.source))
+        return multiply(p, A, p->B.source.csr, first);
     do {
         HY_TRY(hy_b_rows_next(&p->b_rows, A, first, begin, &next));
         HY_TRY(multiply(p, &p->b_rows.A, &p->b_rows.B, first + begin));
@@ -79,7 +67,7 @@ static hybrid_status multiply_parts(product *p)
     const hy_a_part *part;
     hybrid_status status;
 
-    hy_a_parts_open(p->A.file, hy_files_panel(&p->call, p->A.file), &parts);
+    hy_a_parts_open(&p->A.source, hy_files_panel(&p->call, &p->A), &parts);
     do {
         status = hy_a_parts_next(&parts, &part);
         if (status == HYBRID_OK && part)
@@ -91,13 +79,11 @@ static hybrid_status multiply_parts(product *p)
 
 static hybrid_status multiply_all(product *p)
 {
-    hybrid_status status;
-
-    if (p->B.file)
-        hy_b_rows_open(p->B.file, hy_files_rows(&p->call), &p->b_rows);
-    status = p->A.file ? multiply_parts(p) : multiply_rows(p, p->A.csr, 0);
-    if (p->B.file)
-        hy_b_rows_close(&p->b_rows);
+    hy_b_rows_open(&p->B.source, hy_files_rows(&p->call), &p->b_rows);
+    const hybrid_status status = hy_has_view(&p->A.source)
+                                     ? multiply_rows(p, p->A.source.csr, 0)
+                                     : multiply_parts(p);
+    hy_b_rows_close(&p->b_rows);
     if (status != HYBRID_OK)
         p->sink->ops->abort(p->sink);
     return status;
@@ -112,24 +98,25 @@ static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_opera
     HY_TRY(hy_files_begin(&p->call, engine, options));
     HY_TRY(hy_sparse_find(&p->call, A, "A", &p->A));
     HY_TRY(hy_sparse_find(&p->call, B, "B", &p->B));
-    HY_TRY(hy_check_spgemm_shapes(&engine->ctx, p->A.csr, p->B.csr));
-    hy_progress_begin(&engine->ctx.progress, p->A.csr->rows);
-    hy_progress_expect(&engine->ctx.progress, p->A.csr->rows);
+    HY_TRY(hy_check_spgemm_shapes(&engine->ctx, p->A.source.csr, p->B.source.csr));
+    hy_progress_begin(&engine->ctx.progress, p->A.source.csr->rows);
+    hy_progress_expect(&engine->ctx.progress, p->A.source.csr->rows);
     return HYBRID_OK;
 }
 
 /* Reads operands that fit completely, and reads a file given as both A and B once. */
 static hybrid_status read_what_fits(product *p)
 {
-    const int same = p->A.file && p->A.file == p->B.file;
+    const int same = p->A.source.csr == p->B.source.csr;
 
     HY_TRY(hy_sparse_settle(&p->call, &p->A));
-    if (same && !p->A.file)
-        p->B = (hy_sparse){.csr = p->A.csr};
+    if (same)
+        p->B.source = p->A.source;
     else
         HY_TRY(hy_sparse_settle(&p->call, &p->B));
     HY_TRY(hy_sparse_check(&p->call, &p->A, "A"));
-    return p->B.csr == p->A.csr ? HYBRID_OK : hy_sparse_check(&p->call, &p->B, "B");
+    return p->B.source.csr == p->A.source.csr ? HYBRID_OK
+                                              : hy_sparse_check(&p->call, &p->B, "B");
 }
 
 /* ---- whether C fits -------------------------------------------------------------- */
@@ -138,7 +125,7 @@ static int64_t bytes_of_c(const product *p, double entries)
 {
     const double most = (double)(INT64_MAX / 32);
 
-    return hy_result_bytes(&p->call.options, p->A.csr->type, p->A.csr->rows,
+    return hy_result_bytes(&p->call.options, p->A.source.csr->type, p->A.source.csr->rows,
                            (int64_t)(entries < most ? entries : most));
 }
 
@@ -148,13 +135,13 @@ static hybrid_status check_size(product *p)
 {
     hy_context *ctx    = &p->call.engine->ctx;
     const int64_t left = hy_idle_host_left(p->call.engine);
-    const double all   = (double)p->A.csr->rows * (double)p->B.csr->cols;
+    const double all   = (double)p->A.source.csr->rows * (double)p->B.source.csr->cols;
     const double one   = (double)bytes_of_c(p, 1) - (double)bytes_of_c(p, 0);
     const double limit = ((double)left - (double)bytes_of_c(p, 0)) / one;
 
     if (left == INT64_MAX || all <= limit)
         return HYBRID_OK;
-    HY_TRY(hy_estimate_result(&p->call, &p->A, &p->B, limit, &p->size));
+    HY_TRY(hy_estimate_result(&p->call, &p->A.source, &p->B.source, limit, &p->size));
     if (bytes_of_c(p, p->size.least) <= left)
         return HYBRID_OK;
     return hy_memory_full(ctx, "C, estimated at a size", bytes_of_c(p, p->size.entries),
@@ -165,7 +152,7 @@ static hybrid_status check_size(product *p)
    host memory, or all entries of C if those are fewer. */
 static int64_t most_entries(const product *p)
 {
-    const hybrid_csr *A = p->A.csr, *B = p->B.csr;
+    const hybrid_csr *A = p->A.source.csr, *B = p->B.source.csr;
     const int64_t cap = p->call.engine->ctx.memory.meter.cap;
     const int64_t room =
         (cap > 0 ? cap : (int64_t)1 << 40) / (4 + (int64_t)hy_value_size(A->type));
@@ -175,11 +162,11 @@ static int64_t most_entries(const product *p)
 
 static void end(product *p)
 {
-    const hybrid_csr *A = p->A.csr, *B = p->B.csr;
+    const hybrid_csr *A = p->A.source.csr, *B = p->B.source.csr;
     const int64_t b_bytes = A == B ? 0 : hy_sparse_bytes(&p->B);
 
     hy_files_end(&p->call, hy_sparse_bytes(&p->A) + b_bytes,
-                 hy_csr_bytes(A->rows, *p->nnz, A->type));
+                 hy_csr_bytes(A->rows, p->sink->nnz, A->type));
 }
 
 static void release(product *p)
@@ -193,6 +180,7 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
                            hybrid_csr *C)
 {
     hybrid_status status;
+    hy_csr_sink csr;
     hybrid_csr made;
     product p;
 
@@ -201,18 +189,17 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
     HY_TRY_ELSE_DONE(read_what_fits(&p));
     HY_TRY_ELSE_DONE(check_size(&p));
-    const hy_csr_shape shape = {.rows      = p.A.csr->rows,
-                                .cols      = p.B.csr->cols,
-                                .type      = p.A.csr->type,
+    const hy_csr_shape shape = {.rows      = p.A.source.csr->rows,
+                                .cols      = p.B.source.csr->cols,
+                                .type      = p.A.source.csr->type,
                                 .bound     = most_entries(&p),
                                 .total     = (int64_t)p.size.entries,
                                 .remedy    = remedy,
                                 .offsets   = p.call.options.offsets,
                                 .columns   = p.call.options.columns,
                                 .index_max = hy_settings_of(engine)->index_max};
-    HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &p.csr));
-    p.sink = &p.csr.sink;
-    p.nnz  = &p.csr.nnz;
+    HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &csr));
+    p.sink = &csr.sink;
     HY_TRY_ELSE_DONE(multiply_all(&p));
     end(&p);
     *C = made;
@@ -226,15 +213,15 @@ static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
                           hybrid_each_fn fn, void *user)
 {
     hybrid_status status;
+    hy_each_sink each;
     product p;
 
     HY_TRY(begin(&p, engine, A, B, options));
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
     HY_TRY_ELSE_DONE(read_what_fits(&p));
-    hy_each_sink_open(&engine->ctx, p.A.csr, p.B.csr, fn, user, &p.each);
-    p.sink = &p.each.sink;
-    p.nnz  = &p.each.nnz;
+    hy_each_sink_open(&engine->ctx, p.A.source.csr, p.B.source.csr, fn, user, &each);
+    p.sink = &each.sink;
     HY_TRY_ELSE_DONE(multiply_all(&p));
     end(&p);
 done:
@@ -272,8 +259,8 @@ static hybrid_status predict(hybrid_engine *engine, const hybrid_operand *A,
     HY_TRY(hy_struct_check(&engine->ctx, &hy_report_struct, out->struct_size));
     HY_TRY(hy_sparse_check(&p.call, &p.A, "A"));
     HY_TRY(hy_sparse_check(&p.call, &p.B, "B"));
-    HY_TRY(hy_estimate_result(&p.call, &p.A, &p.B, NAN, &p.size));
-    report.rows                   = p.A.csr->rows;
+    HY_TRY(hy_estimate_result(&p.call, &p.A.source, &p.B.source, NAN, &p.size));
+    report.rows                   = p.A.source.csr->rows;
     report.flops                  = 2 * (int64_t)(p.size.products + 0.5);
     report.predicted_nnz_out      = (int64_t)(p.size.entries + 0.5);
     report.predicted_result_bytes = bytes_of_c(&p, p.size.entries + 0.5);

@@ -5,6 +5,7 @@
 #include "engine/files/files.h"
 #include "engine/api/scale.h"
 #include "engine/files/x_block.h"
+#include "partition/move/sources.h"
 
 typedef struct update {
     hy_files call;
@@ -48,7 +49,7 @@ static hybrid_status read_x_if_small(update *u)
     const hybrid_dense *X = u->given.dense;
     const int64_t bytes   = X->rows * X->cols * (int64_t)hy_value_size(X->type);
 
-    if (hy_has_view(X) || bytes > hy_files_whole(&u->call))
+    if (hy_has_view(&u->given) || bytes > hy_files_whole(&u->call))
         return HYBRID_OK;
     HY_TRY(hy_x_block_open(&u->given, &u->whole));
     if (u->whole.width < X->cols)
@@ -65,7 +66,7 @@ static hybrid_status update_parts(update *u)
     hybrid_status status;
 
     HY_TRY(read_x_if_small(u));
-    hy_a_parts_open(u->A.file, hy_files_panel(&u->call, u->A.file), &parts);
+    hy_a_parts_open(&u->A.source, hy_files_panel(&u->call, &u->A), &parts);
     do {
         status = hy_a_parts_next(&parts, &part);
         if (status == HYBRID_OK && part)
@@ -87,7 +88,7 @@ static hybrid_status find_x(update *u, const hybrid_operand *X)
                        "X is a sparse matrix and must be dense");
     if (X->file) {
         HY_TRY(hy_file_check(u->call.engine, X->file, 0, "X"));
-        u->given = hy_source_file(&X->file->matrix.dense);
+        u->given = hy_source_file(&X->file->matrix);
     } else {
         HY_TRY(hy_check_dense(ctx, X->dense, "X"));
         u->given = hy_source_dense(ctx, X->dense);
@@ -103,15 +104,16 @@ static hybrid_status check(update *u, const hybrid_operand *A, const hybrid_oper
 
     HY_TRY(hy_sparse_find(&u->call, A, "A", &u->A));
     HY_TRY(find_x(u, X));
-    HY_TRY(hy_check_spmm_shapes(ctx, u->A.csr, u->given.dense, Y));
-    return hy_check_dense_cols(ctx, u->A.csr, Y->cols);
+    HY_TRY(hy_check_spmm_shapes(ctx, u->A.source.csr, u->given.dense, Y));
+    return hy_check_dense_cols(ctx, u->A.source.csr, Y->cols);
 }
 
 static hybrid_status multiply(update *u)
 {
     HY_TRY(hy_sparse_settle(&u->call, &u->A));
     HY_TRY(hy_sparse_check(&u->call, &u->A, "A"));
-    return u->A.file ? update_parts(u) : update_rows(u, u->A.csr, 0);
+    return hy_has_view(&u->A.source) ? update_rows(u, u->A.source.csr, 0)
+                                     : update_parts(u);
 }
 
 static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_operand *A,
@@ -129,7 +131,8 @@ static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_o
     const hybrid_status status = multiply(&u);
     if (status == HYBRID_OK) {
         const int64_t row = Y->cols * (int64_t)hy_value_size(Y->type);
-        hy_files_end(&u.call, hy_sparse_bytes(&u.A) + u.A.csr->cols * row, Y->rows * row);
+        hy_files_end(&u.call, hy_sparse_bytes(&u.A) + u.A.source.csr->cols * row,
+                     Y->rows * row);
     }
     if (u.whole.source)
         hy_x_block_close(&u.whole);

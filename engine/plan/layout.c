@@ -45,7 +45,7 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
    an X in another order, unless that does not fit. */
 static size_t room_of(const hy_product *product, size_t image)
 {
-    if (!product->second_there)
+    if (!product->second_on)
         return image;
     if (product->op == HY_SPGEMM)
         return hy_align((size_t)(product->b_rows + 1) * 8);
@@ -79,8 +79,8 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
     HY_TRY(
         hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));
     layout->resident_bytes  = hy_product_sent(product, &layout->image);
-    layout->shared_bytes    = product->second_there ? 0 : kept;
-    layout->converted_bytes = product->second_there ? kept : 0;
+    layout->shared_bytes    = product->second_on ? 0 : kept;
+    layout->converted_bytes = product->second_on ? kept : 0;
     const hybrid_status status =
         layout->shared_bytes > 0 ? find_x_ranges(p, layout) : HYBRID_OK;
     if (status != HYBRID_OK)

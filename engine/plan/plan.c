@@ -248,7 +248,7 @@ static hybrid_status divide(hybrid_plan *plan, const given *from)
 
     hy_portion_of(product, first);
     if (!hy_product_on_device(product) || product->engine->device_count == 1 ||
-        product->there || first->layout.count == 0)
+        hy_product_device(product) || first->layout.count == 0)
         return HYBRID_OK;
     HY_TRY(hy_divide(hy_product_a(product, from->A), from->B, first, &plan->count));
     if (first->product.backend == product->backend)
@@ -374,8 +374,9 @@ void hybrid_plan_destroy(hybrid_plan *plan)
         return;
     hy_context *ctx = &plan->product.engine->ctx;
     hy_async_end(plan->async);
+    hy_backend *device = hy_product_device(&plan->product);
     if (plan->arranged.in.ptr)
-        plan->product.there->ops->free(plan->product.there, &plan->arranged.in);
+        device->ops->free(device, &plan->arranged.in);
     hy_split_close(&plan->split);
     for (int i = 0; i < plan->count; i++)
         hy_portion_close(&plan->portions[i]);

@@ -25,7 +25,7 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **early)
         HY_TRY(hy_prefetch_end(early)); /* the loader is for another device or has memory
                                            of another size */
     HY_TRY(hy_site_open(backend, &product->rates, product->op, l->chunks, l->count, slots,
-                        product->result_there, shared, *early, &portion->site));
+                        product->result_on != NULL, shared, *early, &portion->site));
     hy_site *site     = portion->site;
     site->turned.room = product->transposed_room;
     site->room = 2 * product->transposed_room + product->narrow_room + l->converted_bytes;

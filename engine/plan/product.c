@@ -14,27 +14,32 @@ static size_t narrow_room(const hybrid_engine *engine, const hybrid_csr *A)
     return there && there->col_type == HYBRID_I64 ? hy_align((size_t)there->nnz * 4) : 0;
 }
 
+/* Returns the device of the call's operands and result if an array in this space is one
+   of them. */
+static hy_backend *device_of(const hybrid_engine *engine, hybrid_space space)
+{
+    return space == HYBRID_SPACE_DEVICE ? engine->spaces.device : NULL;
+}
+
 hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hybrid_plan_options *options)
 {
-    const int device = HYBRID_SPACE_DEVICE;
-    const int second = B ? (int)B->space : (int)options->x_space;
+    const hybrid_space second = B ? B->space : options->x_space;
 
-    hy_product product = {.engine       = engine,
-                          .op           = B ? HY_SPGEMM : HY_SPMM,
-                          .there        = engine->spaces.device,
-                          .a_there      = (int)A->space == device,
-                          .second_there = second == device,
-                          .result_there = (int)options->result_space == device,
-                          .narrow_room  = narrow_room(engine, A) + narrow_room(engine, B),
-                          .options      = *options,
-                          .rows         = A->rows,
-                          .cols         = A->cols,
-                          .b_rows       = A->cols,
-                          .b_cols       = B ? B->cols : dense_cols,
-                          .b_nnz        = B ? B->nnz : 0};
+    hy_product product = {.engine      = engine,
+                          .op          = B ? HY_SPGEMM : HY_SPMM,
+                          .a_on        = device_of(engine, A->space),
+                          .second_on   = device_of(engine, second),
+                          .result_on   = device_of(engine, options->result_space),
+                          .narrow_room = narrow_room(engine, A) + narrow_room(engine, B),
+                          .options     = *options,
+                          .rows        = A->rows,
+                          .cols        = A->cols,
+                          .b_rows      = A->cols,
+                          .b_cols      = B ? B->cols : dense_cols,
+                          .b_nnz       = B ? B->nnz : 0};
 
-    if (product.a_there) /* A is read there, so no packs of A are cached */
+    if (product.a_on) /* A is read there, so no packs of A are cached */
         product.options.flags &= ~(unsigned)HYBRID_RESIDENT;
     return product;
 }
@@ -126,6 +131,6 @@ int hy_product_fits(const hy_product *product)
 {
     const hy_image image = hy_product_image(product);
 
-    return product->second_there || hy_align(hy_image_room(&image)) <=
-                                        hy_allowed(product->rates.memory, HY_ALLOW_MOST);
+    return product->second_on || hy_align(hy_image_room(&image)) <=
+                                     hy_allowed(product->rates.memory, HY_ALLOW_MOST);
 }

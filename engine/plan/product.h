@@ -24,10 +24,10 @@ typedef struct hy_product {
                                       rows of X that are sent; b_nnz is 0 */
 
     /* operands and result in device memory */
-    hy_backend *there; /* the device whose memory has them and which computes; NULL: all
-                          are in host memory */
-    int a_there, second_there, result_there; /* 1 if A; B or X; or the result is in device
-                                                memory */
+    hy_backend *a_on, *second_on, *result_on; /* device whose memory has A; B or X; or the
+                                                 result. NULL: host memory. All that are
+                                                 set are the same device, which
+                                                 computes. */
     size_t narrow_room; /* bytes of device memory for columns of A and B in 32 bits, if
                            they have 64 */
 
@@ -72,7 +72,7 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
 /* Returns the bytes of B or X that are sent to the device for this image. */
 static inline size_t hy_product_sent(const hy_product *product, const hy_image *image)
 {
-    return product->second_there ? 0 : hy_image_bytes(image);
+    return product->second_on ? 0 : hy_image_bytes(image);
 }
 
 /* Returns 1 if the product is computed on a device, to which operands are copied. */
@@ -81,10 +81,19 @@ static inline int hy_product_on_device(const hy_product *product)
     return product->backend->ops->copy != NULL;
 }
 
+/* Returns the device whose memory has operands or the result; NULL if all are in host
+   memory. */
+static inline hy_backend *hy_product_device(const hy_product *product)
+{
+    return product->a_on        ? product->a_on
+           : product->second_on ? product->second_on
+                                : product->result_on;
+}
+
 /* Returns 1 if operands and result are in device memory, so that nothing is copied. */
 static inline int hy_product_is_there(const hy_product *product)
 {
-    return product->a_there && product->second_there && product->result_there;
+    return product->a_on && product->second_on && product->result_on;
 }
 
 /* Returns 1 if X and Y are expected to be column-major and have several columns. The host

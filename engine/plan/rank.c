@@ -43,9 +43,9 @@ static double predict(hy_product *product, const hy_candidate *c)
 /* Returns NULL, or why the variant cannot use operands in device memory. */
 static const char *find_place(const hy_product *product, const hy_variant *variant)
 {
-    if (product->a_there && !variant->csr)
+    if (product->a_on && !variant->csr)
         return "its packs reorder values of A, which are in device memory";
-    if (product->second_there && variant->form == HY_FORM_NONE)
+    if (product->second_on && variant->form == HY_FORM_NONE)
         return "its packs contain values of B, which is in device memory";
     return NULL;
 }
@@ -177,6 +177,7 @@ hybrid_status hy_rank(hy_product *product, hy_candidates *out)
     const hybrid_split split = product->options.split;
     const int wants_device   = split == HYBRID_SPLIT_GPU || split == HYBRID_SPLIT_SHARE;
     const int on_device      = engine->device && split != HYBRID_SPLIT_HOST;
+    hy_backend *there        = hy_product_device(product);
 
     out->count = 0;
     if (wants_device && !engine->device)
@@ -184,7 +185,7 @@ hybrid_status hy_rank(hy_product *product, hy_candidates *out)
                        "a split with the GPU is asked for, and there is none: %s",
                        engine->device_text);
     if (on_device)
-        add_backend(product, product->there ? product->there : engine->device, out);
+        add_backend(product, there ? there : engine->device, out);
     if (!on_device || (!wants_device && (engine->wanted == HYBRID_AUTO || prefix)))
         add_backend(product, engine->host, out);
     return hy_rank_first(out) ? HYBRID_OK : none_left(product, out);

@@ -29,7 +29,7 @@ static int may_pay(const hy_product *product, const hybrid_csr *A)
     const int64_t row            = product->b_cols * (int64_t)hy_value_size(A->type);
     const int shares = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
 
-    return product->op == HY_SPMM && !product->there && hy_product_on_device(product) &&
+    return product->op == HY_SPMM && !hy_product_device(product) && hy_product_on_device(product) &&
            !shares && o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX &&
            row >= LEAST_ROW &&
            A->rows + A->cols >= hy_settings_of(product->engine)->hypersparse_bytes / row;
@@ -80,9 +80,10 @@ void hy_reduce_bind(const hy_product *product, const hy_source *X, hy_problem *p
 
     if (!hy_is_hypersparse(c))
         return;
-    *reduced        = c->A;
-    reduced->val    = problem->A->val;
-    problem->A      = reduced;
-    problem->source = hy_source_subset(X, c->cols.rows, c->A.cols);
-    problem->a_rows = c->rows.rows;
+    *reduced          = c->A;
+    reduced->val      = problem->A->val;
+    problem->A        = reduced;
+    problem->a_source = hy_source_csr(problem->ctx, reduced);
+    problem->source   = hy_source_subset(X, c->cols.rows, c->A.cols);
+    problem->a_rows   = c->rows.rows;
 }

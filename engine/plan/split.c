@@ -311,7 +311,7 @@ static int lies_alike(const hy_problem *problem)
     const hy_source *source = &problem->source;
     hybrid_order order;
 
-    return hy_image_is_flat(&problem->image, &order) &&
+    return hy_image_is_flat(&problem->image, &order) && source->ops->run &&
            source->ops->run(source, order, 0, 0, 1);
 }
 
@@ -346,7 +346,7 @@ const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *po
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
     if (!split->host || forecast->why_not || hy_split_all_stays(portions, count) ||
-        !hy_has_view(problem->X))
+        !hy_has_view(&problem->source))
         return NULL;
     return forecast;
 }

@@ -96,7 +96,7 @@ hy_circumstances hy_circumstances_planned(const hy_product *product, const hybri
 static double made_of(const hy_product *product, const hy_layout *layout,
                       const hy_chunk *chunk, const hy_circumstances *found)
 {
-    if (product->a_there || (found->rows_of_b && !hy_image_is_gathered(&layout->image)))
+    if (product->a_on || (found->rows_of_b && !hy_image_is_gathered(&layout->image)))
         return 0;
     if (!chunk->kept)
         return 1;
@@ -186,7 +186,7 @@ static void add_dense_result(const hy_product *product, const hy_features *f,
     const double launch_s = product->rates.launch_s;
 
     e->down_bytes =
-        product->result_there ? 0 : (double)f->out_bound * (double)hy_value_size(f->type);
+        product->result_on ? 0 : (double)f->out_bound * (double)hy_value_size(f->type);
     e->call_s += launch_s * CALL;
     e->chunk_s +=
         launch_s * (CHUNK + (layout->image.axis == HY_AXIS_ROWS ? RING_CHUNK : 0));
@@ -205,8 +205,8 @@ static void add_sparse_result(const hy_product *product, const hy_features *f,
     const double bytes = hy_expected_entries(f) * (4 + (double)hy_value_size(f->type)) +
                          8 * (double)(f->rows + layout->count);
 
-    e->down_bytes   = product->result_there ? 0 : SPARSE_DOWN * bytes;
-    e->stored_bytes = product->result_there ? 0 : SPARSE_STORED * bytes;
+    e->down_bytes   = product->result_on ? 0 : SPARSE_DOWN * bytes;
+    e->stored_bytes = product->result_on ? 0 : SPARSE_STORED * bytes;
     e->call_s += product->rates.launch_s * SPARSE_CALL;
     e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
 }

@@ -45,7 +45,7 @@ static int64_t resident_up(const hy_product *product, const hy_layout *layout,
     const int64_t col_blocks = hy_image_col_blocks(&layout->image);
     int64_t sum              = (int64_t)layout->resident_bytes;
 
-    if (product->a_there || hy_traffic_same(product, A, B))
+    if (product->a_on || hy_traffic_same(product, A, B))
         return sum;
     for (int64_t i = 0; i < ranges; i++)
         sum += own_bytes(product, &layout->chunks[i]) *
@@ -255,7 +255,7 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
     const hy_features *f = &product->profile.features;
     const int64_t size   = (int64_t)hy_value_size(f->type);
 
-    if (product->result_there)
+    if (product->result_on)
         return 0;
     if (product->op == HY_SPMM)
         return f->out_bound * size;

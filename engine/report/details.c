@@ -262,7 +262,7 @@ static void put_portion(hy_words *w, const hybrid_plan *plan, const hy_portion *
 
     put_rows(w, plan, portion);
     hy_slot_sizes(backend, &product->rates, portion->layout.chunks, count,
-                  product->result_there, &device, &pinned);
+                  product->result_on != NULL, &device, &pinned);
     hy_words_put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
                  (double)each, portion->site->depth);
     hy_words_bytes(w, (double)device);

@@ -57,7 +57,7 @@ static void put_result(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w, ", about ");
         put_entries(w, r->predicted_nnz_out);
     }
-    if (product->result_there) {
+    if (product->result_on) {
         hy_words_put(w, ", in the memory of the GPU\n");
     } else {
         hy_words_put(w, ", ");
@@ -87,7 +87,7 @@ static void put_memory(hy_words *w, const hybrid_plan *plan)
     const int64_t left    = hy_idle_host_left(plan->product.engine);
     const int64_t need    = plan->history.report.predicted_result_bytes;
 
-    if (meter->cap == 0 || plan->product.op != HY_SPGEMM || plan->product.result_there)
+    if (meter->cap == 0 || plan->product.op != HY_SPGEMM || plan->product.result_on)
         return;
     hy_words_put(w, "memory      ");
     hy_words_bytes(w, (double)left);

@@ -56,7 +56,7 @@ static int64_t result_bytes(const hy_product *product, int64_t entries)
 {
     const hybrid_type type = product->profile.features.type;
 
-    if (product->result_there)
+    if (product->result_on)
         return 0;
     if (product->op == HY_SPMM)
         return entries * (int64_t)hy_value_size(type);

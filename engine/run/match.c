@@ -55,20 +55,21 @@ hybrid_status hy_match_places(const hy_product *product, hybrid_space a,
 {
     const char *name = product->op == HY_SPMM ? "X" : "B";
 
-    HY_TRY(check_place(product, "A", a == HYBRID_SPACE_DEVICE, product->a_there));
-    HY_TRY(
-        check_place(product, name, second == HYBRID_SPACE_DEVICE, product->second_there));
+    HY_TRY(check_place(product, "A", a == HYBRID_SPACE_DEVICE, product->a_on != NULL));
+    HY_TRY(check_place(product, name, second == HYBRID_SPACE_DEVICE,
+                       product->second_on != NULL));
     if (Y)
         HY_TRY(check_place(product, "Y", Y->space == HYBRID_SPACE_DEVICE,
-                           product->result_there));
-    hy_spaces_planned(&product->engine->spaces, product->there);
+                           product->result_on != NULL));
+    hy_backend *planned = hy_product_device(product);
+    hy_spaces_planned(&product->engine->spaces, planned);
     const hy_backend *device = product->engine->spaces.device;
-    if (!device || device == product->there)
+    if (!device || device == planned)
         return HYBRID_OK;
     return hy_fail(&product->engine->ctx, HYBRID_BAD_STATE,
                    "operands are in the memory of the engine's device %d, but the plan "
                    "was made for its device %d",
-                   device->index, product->there ? product->there->index : -1);
+                   device->index, planned ? planned->index : -1);
 }
 
 /* Only plans with HYBRID_REUSE have hashes to compare with. */

@@ -52,10 +52,10 @@ static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
     const int64_t down   = product->op == HY_SPGEMM
                                ? hy_csr_bytes(product->rows, nnz_out, f->type)
                                : nnz_out * (int64_t)hy_value_size(f->type);
-    const int64_t a_up   = product->a_there ? 0 : a - there_bytes;
+    const int64_t a_up   = product->a_on ? 0 : a - there_bytes;
 
-    return (hy_reference){a_up + (product->second_there ? 0 : second_bytes),
-                          product->result_there ? 0 : down};
+    return (hy_reference){a_up + (product->second_on ? 0 : second_bytes),
+                          product->result_on ? 0 : down};
 }
 
 static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
@@ -115,9 +115,8 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  .ctx      = &engine->ctx,
                                  .A        = A,
                                  .B        = B,
-                                 .device_a = hy_spaces_of(&engine->spaces, A),
-                                 .device_b = hy_spaces_of(&engine->spaces, B),
-                                 .source   = hy_source_csr(&engine->ctx, B),
+                                 .a_source = hy_spaces_source(&engine->spaces, A),
+                                 .source   = hy_spaces_source(&engine->spaces, B),
                                  .profile  = &product->profile};
     hy_circumstances found[HY_MOST_DEVICES];
 
@@ -141,16 +140,15 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
 static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,
                             const hybrid_csr *B, const hy_beginning *start,
-                            int places_known, hy_sink *sink, const int64_t *nnz,
-                            hy_history *history)
+                            int places_known, hy_sink *sink, hy_history *history)
 {
     const int64_t b_bytes = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
-    const int64_t before  = *nnz;
+    const int64_t before  = sink->nnz;
 
     HY_TRY(run_sparse(plan, A, B, start, places_known, sink, history));
     const hy_reference reference =
-        reference_of(&plan->product, 0, b_bytes, *nnz - before);
-    end_report(plan, start, &reference, *nnz - before, history);
+        reference_of(&plan->product, 0, b_bytes, sink->nnz - before);
+    end_report(plan, start, &reference, sink->nnz - before, history);
     return HYBRID_OK;
 }
 
@@ -163,8 +161,9 @@ static hybrid_status run_to_device(const hybrid_plan *plan, const hybrid_csr *A,
     hy_context *ctx = &plan->product.engine->ctx;
     hy_device_csr_sink sink;
 
-    HY_TRY(hy_device_csr_sink_open(ctx, plan->product.there, shape, C, &sink));
-    HY_TRY(run_to(plan, A, B, start, 0, &sink.sink, &sink.nnz, history));
+    HY_TRY(
+        hy_device_csr_sink_open(ctx, hy_product_device(&plan->product), shape, C, &sink));
+    HY_TRY(run_to(plan, A, B, start, 0, &sink.sink, history));
     hy_progress_keep(&ctx->progress);
     return HYBRID_OK;
 }
@@ -190,10 +189,10 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                     hy_settings_of(plan->product.engine)->index_max};
     hy_csr_sink sink;
 
-    if (plan->product.result_there)
+    if (plan->product.result_on)
         return run_to_device(plan, A, B, start, &shape, history, C);
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
-    HY_TRY(run_to(plan, A, B, start, known != NULL, &sink.sink, &sink.nnz, history));
+    HY_TRY(run_to(plan, A, B, start, known != NULL, &sink.sink, history));
     hy_progress_keep(&ctx->progress);
     hy_pattern_keep(ctx, &history->pattern, C);
     return HYBRID_OK;
@@ -203,9 +202,9 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
    no use. */
 hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
-                             hy_history *history, hy_sink *sink, const int64_t *nnz)
+                             hy_history *history, hy_sink *sink)
 {
-    return run_to(plan, A, B, start, 0, sink, nnz, history);
+    return run_to(plan, A, B, start, 0, sink, history);
 }
 
 /* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
@@ -232,44 +231,41 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
 
 /* Lets the host compute with an X that is not in memory: column blocks of X are loaded
    one after the other, and each is multiplied in a run of its own. */
-static hybrid_status run_panels(const hybrid_plan *plan, const hy_sites *sites,
+static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
                                 const hy_problem *all, hy_history *history)
 {
     const hy_chunk_list *planned = &history->bound->list;
     hybrid_report *report        = &history->report;
     int64_t chunks               = 0;
-    hy_sites host;
-    hy_x_block panel;
-    hybrid_status status = hy_x_block_open(&all->source, &panel);
+    hy_sites host                = *sites;
+    hy_x_block block;
+    hybrid_status status = hy_x_block_open(&all->source, &block);
 
-    host.of[0] = sites->of[0]; /* the host alone */
-    host.count = 1;
-
-    while (status == HYBRID_OK && panel.end < all->X->cols) {
-        status = hy_x_block_next(&panel, report);
+    while (status == HYBRID_OK && block.end < all->X->cols) {
+        status = hy_x_block_next(&block, report);
         if (status != HYBRID_OK)
             break;
-        hybrid_dense Y       = hy_x_block_of_y(&panel, all->Y);
+        hybrid_dense Y       = hy_x_block_of_y(&block, all->Y);
         hy_problem problem   = *all;
-        const hy_image image = hy_x_block_image(&panel);
-        problem.X            = &panel.X;
+        const hy_image image = hy_x_block_image(&block);
+        problem.X            = &block.X;
         problem.Y            = &Y;
-        problem.source       = hy_source_dense(all->ctx, &panel.X);
+        problem.source       = hy_source_dense(all->ctx, &block.X);
         host.of->list        = hy_chunks_in(planned, &image);
         status               = run_chunks(plan, &host, &problem, history);
         chunks += report->chunks;
     }
     report->chunks = chunks;
-    hy_x_block_close(&panel);
+    hy_x_block_close(&block);
     return status;
 }
 
 static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
                                const hy_problem *problem, hy_history *history)
 {
-    return hy_has_view(problem->X) || hy_product_on_device(&plan->product)
+    return hy_has_view(&problem->source) || hy_product_on_device(&plan->product)
                ? run_chunks(plan, sites, problem, history)
-               : run_panels(plan, sites, problem, history);
+               : run_blocks(plan, sites, problem, history);
 }
 
 /* Finds the chunks of all portions for these X and Y, and the sites that take part. */
@@ -321,7 +317,7 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
     hy_problem problem        = {.op       = HY_SPMM,
                                  .ctx      = ctx,
                                  .A        = A,
-                                 .device_a = hy_spaces_of(&product->engine->spaces, A),
+                                 .a_source = hy_spaces_source(&product->engine->spaces, A),
                                  .X        = X,
                                  .Y        = Y,
                                  .alpha    = alpha,

@@ -12,11 +12,11 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C);
 
-/* As hy_multiply_sparse(), but rows of C go in order to a sink that the caller has opened
-   and that counts their entries in *nnz. */
+/* As hy_multiply_sparse(), but rows of C go in order to a sink that the caller has
+   opened. */
 hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
-                             hy_history *history, hy_sink *sink, const int64_t *nnz);
+                             hy_history *history, hy_sink *sink);
 
 /* Computes Y = alpha*A*X + beta*Y for an alpha that is not 0. If X is not in memory, the
    host loads it in column blocks. */

@@ -50,7 +50,7 @@ int hy_slots(const hy_product *product)
 
 const char *hy_refuse_ring(const hy_product *product)
 {
-    if (product->second_there)
+    if (product->second_on)
         return "all of B or X is in device memory already";
     if (product->op == HY_SPGEMM)
         return "a sparse B has no ring: its rows and columns have different sizes";

@@ -141,9 +141,9 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
 static const char *refuse(const hy_product *product)
 {
-    return product->a_there ? "columns of A on the device are row numbers of X, but a "
-                              "ring needs positions"
-                            : hy_refuse_ring(product);
+    return product->a_on ? "columns of A on the device are row numbers of X, but a "
+                           "ring needs positions"
+                         : hy_refuse_ring(product);
 }
 
 const hy_schedule hy_schedule_row_ring = {.name    = "ring of rows",

@@ -20,7 +20,7 @@ static void complete(const hy_product *product, hy_layout *layout)
 {
     if (product->options.split != HYBRID_SPLIT_AUTO &&
         product->options.split != HYBRID_SPLIT_SHARE && hy_product_has_views(product) &&
-        !product->there)
+        !hy_product_device(product))
         hy_column_blocks_offer(product, layout);
     if (product->options.flags & HYBRID_RESIDENT &&
         layout->if_pinned.axis == HY_AXIS_NONE)

@@ -18,8 +18,8 @@ int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned);
 hybrid_status hy_pack_outside(const hy_job *job);
 
 /* Finds the columns that the rows of a gathered chunk touch. If their number is not as
-   planned (hy_pack_as_planned()), returns BAD_STATE. out->rows lists the rows of the
-   caller's X. The caller frees `out`, also after a failure. */
+   planned (hy_pack_as_planned()), returns BAD_STATE. The caller frees `out`, also after a
+   failure. */
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out);
 
 /* Copies the chunk's columns of the touched rows of X to `dst`, without gaps, in

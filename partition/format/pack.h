@@ -59,7 +59,7 @@ int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybri
 int hy_pack_csr_shares(const hy_job *job);
 
 /* Return the operands of a chunk as the kernels read them: A from job->in; B from job->in
-   if the chunk is gathered, else from problem->shared or problem->device_b. */
+   if the chunk is gathered, else from problem->shared or problem->source.on_device. */
 hy_csr_view hy_packed_a(const hy_job *job);
 hy_csr_view hy_packed_b(const hy_job *job);
 

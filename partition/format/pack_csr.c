@@ -217,7 +217,6 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
 {
     const hy_chunk *chunk = job->chunk;
     hy_context *ctx       = job->problem->ctx;
-    const int32_t *listed = job->problem->source.listed;
 
     HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
     if (!hy_pack_as_planned(job, out->count, chunk->features.gather_rows))
@@ -225,8 +224,6 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
                        "rows %lld to %lld of A touch %lld columns, %lld were planned",
                        first_row(job), end_row(job), (long long)out->count,
                        (long long)chunk->features.gather_rows);
-    for (int64_t r = 0; listed && r < out->count; r++)
-        out->rows[r] = listed[out->rows[r]];
     return HYBRID_OK;
 }
 
@@ -281,7 +278,7 @@ static size_t offsets_bytes(const hy_features *f)
 
 hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job)
 {
-    const hybrid_csr *A   = job->problem->device_a;
+    const hybrid_csr *A   = job->problem->a_source.on_device.csr;
     const hy_rebasing all = {.to        = job->in.ptr,
                              .from      = A->row_ptr,
                              .to_type   = HYBRID_I64,
@@ -347,8 +344,10 @@ static hy_csr_view view_of(const hybrid_csr *A)
 
 hy_csr_view hy_packed_b(const hy_job *job)
 {
-    if (job->problem->device_b)
-        return view_of(job->problem->device_b);
+    const hybrid_csr *B = job->problem->source.on_device.csr;
+
+    if (B)
+        return view_of(B);
     if (!job->chunk->gathered)
         return hy_image_b(&job->problem->image, job->problem->shared.ptr);
     return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
@@ -367,8 +366,8 @@ hy_csr_view hy_packed_a(const hy_job *job)
                      .val     = packed(job, HY_A_VAL)};
 
     if (job->shared_a) {
-        const hy_csr_view b =
-            job->problem->device_a ? view_of(job->problem->device_a) : hy_packed_b(job);
+        const hybrid_csr *A = job->problem->a_source.on_device.csr;
+        const hy_csr_view b = A ? view_of(A) : hy_packed_b(job);
         const int64_t first = hy_offset(job->problem->A, job->chunk->row_begin);
         a.col               = b.col + first;
         a.val =
@@ -402,10 +401,10 @@ hy_dense_view hy_packed_x(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
     const hy_problem *p   = job->problem;
+    const hybrid_dense *X = p->source.on_device.dense;
 
-    if (p->device_x)
-        return (hy_dense_view){.x  = hy_dense_at(p->device_x, chunk->col_begin),
-                               .ld = p->device_x->ld};
+    if (X)
+        return (hy_dense_view){.x = hy_dense_at(X, chunk->col_begin), .ld = X->ld};
     if (chunk->gathered)
         return (hy_dense_view){.x  = packed(job, HY_GATHER_VAL),
                                .ld = chunk->col_end - chunk->col_begin};

@@ -161,18 +161,3 @@ hybrid_status hy_fill(const hy_image *image, const hy_source *source,
     return (image->form == HY_FORM_SLABS ? fill_slabs : fill_region)(
         image, source, region, begin, end, dst);
 }
-
-hybrid_status hy_fill_listed(const hy_source *source, const int32_t *listed,
-                             int64_t count, int64_t col, int64_t cols, const hy_grid *to)
-{
-    const size_t size = hy_value_size(source->dense->type);
-
-    for (int64_t i = 0, stop; i < count; i = stop) {
-        for (stop = i + 1; stop < count && listed[stop] == listed[stop - 1] + 1;)
-            stop++;
-        const hy_rect rect = {listed[i], stop - i, col, cols};
-        const hy_grid part = {to->at + (size_t)(i * to->row) * size, to->row, to->col};
-        HY_TRY(source->ops->fill(source, &rect, &part));
-    }
-    return HYBRID_OK;
-}

@@ -24,9 +24,4 @@ hybrid_status hy_fill_columns(const hy_source *source, const hy_region *region,
                               int64_t row, int64_t rows, int64_t begin, int64_t end,
                               char *dst);
 
-/* Fills columns [col, col + cols) of the rows in `listed`, which ascend, to successive
-   rows of `to`. For an X that is not in memory: consecutive rows are read together. */
-hybrid_status hy_fill_listed(const hy_source *source, const int32_t *listed,
-                             int64_t count, int64_t col, int64_t cols, const hy_grid *to);
-
 #endif /* HY_FILL_H */

@@ -1,5 +1,5 @@
-/* partition/move/source_csr.c - source of a B in the caller's arrays. 32-bit offsets are
-   widened to 64 bits. */
+/* partition/move/source_csr.c - source of an A or a B in the caller's arrays. 32-bit
+   offsets are widened to 64 bits. */
 #include <string.h>
 
 #include "base/data/csr.h"

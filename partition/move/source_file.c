@@ -19,7 +19,8 @@ enum { PIECE_BYTES = 32 << 10, LONG_BYTES = 8 << 10, FAR_BYTES = 4 << 10 };
 
 /* A rectangle of X as lines of the file (rows or columns), and its destination. */
 typedef struct reading {
-    const hy_dense_file *X;
+    const hy_stored *from;
+    int64_t ld;            /* elements of the file from line to line */
     size_t size;           /* bytes of an element */
     int64_t at;            /* index of the first element in the file */
     int64_t lines, length; /* number of lines; elements of a line */
@@ -31,26 +32,20 @@ typedef struct reading {
 /* Returns 1 if the gap between two lines is too large to be read along with them. */
 static int is_far(const reading *r)
 {
-    return (r->X->shape.ld - r->length) * (int64_t)r->size >= FAR_BYTES;
-}
-
-static hybrid_status read_elements(const reading *r, int64_t at, int64_t count, void *to)
-{
-    return hy_stored_read(&r->X->values, at * (int64_t)r->size, to,
-                          (size_t)count * r->size);
+    return (r->ld - r->length) * (int64_t)r->size >= FAR_BYTES;
 }
 
 /* Reads each line directly to the destination, or all at once if they are contiguous in
    the file and there. */
 static hybrid_status read_lines(const reading *r)
 {
-    const int64_t ld = r->X->shape.ld;
+    const int64_t ld = r->ld;
 
     if (r->length == ld && r->line == ld)
-        return read_elements(r, r->at, r->lines * ld, r->to);
+        return hy_stored_read(r->from, r->at, r->lines * ld, r->to);
     for (int64_t l = 0; l < r->lines; l++)
-        HY_TRY(read_elements(r, r->at + l * ld, r->length,
-                             r->to + (size_t)(l * r->line) * r->size));
+        HY_TRY(hy_stored_read(r->from, r->at + l * ld, r->length,
+                              r->to + (size_t)(l * r->line) * r->size));
     return HYBRID_OK;
 }
 
@@ -59,7 +54,7 @@ static hybrid_status read_lines(const reading *r)
 static void place(const reading *r, int64_t line, int64_t lines, int64_t begin,
                   int64_t length, const char *from)
 {
-    const int64_t ld = r->X->shape.ld;
+    const int64_t ld = r->ld;
     char *to         = r->to + (size_t)(line * r->line + begin * r->step) * r->size;
 
     if (r->step != 1)
@@ -73,7 +68,7 @@ static void place(const reading *r, int64_t line, int64_t lines, int64_t begin,
 static hybrid_status read_pieces(const reading *r)
 {
     char piece[PIECE_BYTES];
-    const int64_t ld = r->X->shape.ld, room = PIECE_BYTES / (int64_t)r->size;
+    const int64_t ld = r->ld, room = PIECE_BYTES / (int64_t)r->size;
     const int64_t length = hy_min(r->length, room);
     const int64_t lines  = is_far(r) ? 1 : 1 + (room - length) / ld;
 
@@ -81,7 +76,7 @@ static hybrid_status read_pieces(const reading *r)
         for (int64_t e = 0; e < r->length; e += length) {
             const int64_t n = hy_min(lines, r->lines - l);
             const int64_t m = hy_min(length, r->length - e);
-            HY_TRY(read_elements(r, r->at + l * ld + e, (n - 1) * ld + m, piece));
+            HY_TRY(hy_stored_read(r->from, r->at + l * ld + e, (n - 1) * ld + m, piece));
             place(r, l, n, e, m, piece);
         }
     return HYBRID_OK;
@@ -91,7 +86,8 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
 {
     const hybrid_dense *X = self->dense;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
-    const reading r       = {.X      = (const hy_dense_file *)X,
+    const reading r       = {.from   = &self->file->values,
+                             .ld     = X->ld,
                              .size   = hy_value_size(X->type),
                              .at     = in_rows ? rect->row * X->ld + rect->col
                                                : rect->col * X->ld + rect->row,
@@ -109,14 +105,32 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return r.step == 1 && is_direct ? read_lines(&r) : read_pieces(&r);
 }
 
-static const hy_source_ops ops = {.fill = fill, .run = hy_no_run};
+/* Reads consecutive rows together. */
+static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_t count,
+                            int64_t col, int64_t cols, const hy_grid *to)
+{
+    const size_t size = hy_value_size(self->dense->type);
 
-hy_source hy_source_file(const hy_dense_file *X)
+    for (int64_t i = 0, stop; i < count; i = stop) {
+        for (stop = i + 1; stop < count && listed[stop] == listed[stop - 1] + 1;)
+            stop++;
+        const hy_rect rect = {listed[i], stop - i, col, cols};
+        const hy_grid part = {to->at + (size_t)(i * to->row) * size, to->row, to->col};
+        HY_TRY(fill(self, &rect, &part));
+    }
+    return HYBRID_OK;
+}
+
+static const hy_source_ops ops = {.fill = fill, .gather = gather};
+
+hy_source hy_source_file(const hy_matrix_file *X)
 {
     return (hy_source){.ops   = &ops,
-                       .ctx   = X->values.ctx,
-                       .order = X->shape.order,
-                       .rows  = X->shape.rows,
-                       .cols  = X->shape.cols,
-                       .dense = &X->shape};
+                       .ctx   = X->ctx,
+                       .order = X->dense.order,
+                       .rows  = X->dense.rows,
+                       .cols  = X->dense.cols,
+                       .dense = &X->dense,
+                       .file  = X,
+                       .name  = X->name};
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
 #include "base/memory/memory.h"
-#include "partition/move/fill.h"
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
 
@@ -21,8 +21,8 @@ static void expect(const char *from, size_t bytes)
 }
 
 /* Copies the listed rows of a row-major X to rows, or parts of rows, of `to`. */
-static void gather(const hybrid_dense *X, const int32_t *listed, const hy_rect *rect,
-                   const hy_grid *to)
+static void copy_rows(const hybrid_dense *X, const int32_t *listed, const hy_rect *rect,
+                      const hy_grid *to)
 {
     const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
 
@@ -42,27 +42,35 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     const int64_t step    = in_rows ? 1 : X->ld; /* elements from column to column */
 
     if (!X->data)
-        return hy_fill_listed(self->all, listed, rect->rows, rect->col, rect->cols, to);
+        return self->all->ops->gather(self->all, listed, rect->rows, rect->col,
+                                      rect->cols, to);
     const hy_grid from = {hy_dense_at(X, rect->col * step), in_rows ? X->ld : 1, step};
     if (in_rows && to->col == 1)
-        gather(X, listed, rect, to);
+        copy_rows(X, listed, rect, to);
     else
         hy_copy_listed(to, &from, listed, rect->rows, rect->cols, hy_value_size(X->type));
     return HYBRID_OK;
 }
 
-const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
-                      int64_t end)
+/* Gathers rows of the larger matrix, whose indices are found in pieces. */
+static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_t count,
+                            int64_t col, int64_t cols, const hy_grid *to)
 {
-    (void)self;
-    (void)order;
-    (void)array;
-    (void)begin;
-    (void)end;
-    return NULL;
+    enum { PIECE = 1 << 10 };
+    const size_t size = hy_value_size(self->dense->type);
+    int32_t rows[PIECE];
+
+    for (int64_t i = 0; i < count; i += PIECE) {
+        const int64_t n    = hy_min(PIECE, count - i);
+        const hy_grid part = {to->at + (size_t)(i * to->row) * size, to->row, to->col};
+        for (int64_t k = 0; k < n; k++)
+            rows[k] = self->listed[listed[i + k]];
+        HY_TRY(self->all->ops->gather(self->all, rows, n, col, cols, &part));
+    }
+    return HYBRID_OK;
 }
 
-static const hy_source_ops ops = {.fill = fill, .run = hy_no_run};
+static const hy_source_ops ops = {.fill = fill, .gather = gather};
 
 hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t rows)
 {

@@ -4,37 +4,23 @@
 #define HY_SOURCES_H
 
 #include "base/contract/source.h"
-#include "base/data/stored.h"
+#include "partition/move/matrix_file.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* An X in a file. Element k in the order of `shape` is number k of `values`. */
-typedef struct hy_dense_file {
-    hybrid_dense shape; /* first member; its data pointer is NULL */
-    hy_stored values;
-} hy_dense_file;
-
-/* Return sources. The matrix, the source `all` and the list must live as long as the
-   source. */
-hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *B);
+/* Return sources. The matrix, the file, the source `all` and the list must live as long
+   as the source. */
+hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *A);
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X);
 hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t rows);
+hy_source hy_source_file(const hy_matrix_file *X);
+hy_source hy_source_csr_file(const hy_matrix_file *A);
 
-hy_source hy_source_file(const hy_dense_file *X);
-
-/* Functions of a row-major and of a column-major X in memory. */
-extern const hy_source_ops hy_source_rows, hy_source_columns;
-
-/* source_subset.c: the `run` of sources with data that copy engines cannot read; returns
-   NULL. */
-const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
-                      int64_t end);
-
-/* source_rows.c: the `run` of row-major and column-major X. */
-const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
-                         int64_t begin, int64_t end);
+/* Reads a sparse matrix in a file completely and checks it. Free `out` with
+   hy_csr_free(). */
+hybrid_status hy_source_read(const hy_source *source, hybrid_csr *out);
 
 #ifdef __cplusplus
 }

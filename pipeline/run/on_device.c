@@ -138,11 +138,10 @@ static hybrid_status begin_x(hy_lane *lane, hy_converted *converted, hy_problem 
     const hy_image *image = &problem->image;
     hybrid_dense *X       = &converted->x;
 
-    *X = in_rows(problem->X);
-    if (lies_as_kernels_read(image, X)) {
-        problem->device_x = X;
+    *X                              = in_rows(problem->X);
+    problem->source.on_device.dense = lies_as_kernels_read(image, X) ? X : NULL;
+    if (problem->source.on_device.dense)
         return HYBRID_OK;
-    }
     HY_TRY(hy_tenants_alloc(lane->backend, hy_align(hy_image_room(image)),
                             "X in the order that kernels read", &converted->second));
     problem->shared = converted->second;
@@ -153,16 +152,13 @@ static hybrid_status begin_x(hy_lane *lane, hy_converted *converted, hy_problem 
 hybrid_status hy_on_device_begin(hy_lane *lane, hy_converted *converted,
                                  hy_problem *problem)
 {
-    if (problem->device_a)
-        HY_TRY(convert_indices(lane, 0, &converted->columns, &problem->device_a,
-                               &converted->a));
-    if (problem->device_b)
-        return convert_indices(lane, 1, &converted->second, &problem->device_b,
-                               &converted->b);
-    if (problem->X && problem->X->space == HYBRID_SPACE_DEVICE && problem->X->rows > 0 &&
-        problem->X->cols > 0)
-        return begin_x(lane, converted, problem);
-    return HYBRID_OK;
+    hy_on_device *a = &problem->a_source.on_device, *second = &problem->source.on_device;
+
+    if (a->csr)
+        HY_TRY(convert_indices(lane, 0, &converted->columns, &a->csr, &converted->a));
+    if (second->csr)
+        return convert_indices(lane, 1, &converted->second, &second->csr, &converted->b);
+    return second->dense ? begin_x(lane, converted, problem) : HYBRID_OK;
 }
 
 void hy_on_device_end(hy_backend *backend, hy_converted *converted)

@@ -18,8 +18,8 @@ typedef struct hy_converted {
 } hy_converted;
 
 /* Enqueues the copies that the problem's operands need, and lets the problem refer to
-   them in device_a, device_b, device_x and shared. problem->image must be known. Buffers
-   are allocated when they are first needed and serve later problems with the same
+   them in `on_device` of its sources and in `shared`. problem->image must be known.
+   Buffers are allocated when they are first needed and serve later problems with the same
    patterns. */
 hybrid_status hy_on_device_begin(hy_lane *lane, hy_converted *converted,
                                  hy_problem *problem);

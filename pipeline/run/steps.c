@@ -104,7 +104,7 @@ static int64_t up_bytes(const hy_job *job)
    that they begin at 0. */
 static hybrid_status rebase_a(const hy_job *job, hy_lane *lane)
 {
-    const hybrid_csr *A     = job->problem->device_a;
+    const hybrid_csr *A     = job->problem->a_source.on_device.csr;
     const int64_t first     = job->chunk->row_begin;
     const hybrid_index type = A ? A->offset_type : HYBRID_I64;
     const void *offsets     = A ? A->row_ptr : hy_packed_b(job).row_ptr;

@@ -102,9 +102,9 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
                        (long long)chunk->id);
     part->nnz = known ? known[end] - known[begin] : part->counted;
     if (!known)
-        HY_TRY(use_entries(csr, end, csr->nnz + part->nnz));
-    part->offset = known ? known[begin] : csr->nnz;
-    csr->nnz += part->nnz;
+        HY_TRY(use_entries(csr, end, csr->sink.nnz + part->nnz));
+    part->offset = known ? known[begin] : csr->sink.nnz;
+    csr->sink.nnz += part->nnz;
     csr->taken += end - begin;
     csr->next_row = end;
     return HYBRID_OK;
@@ -259,12 +259,12 @@ static hybrid_status decide(hy_csr_sink *csr)
 {
     hy_context *ctx = csr->sink.ctx;
 
-    if (csr->nnz <= csr->index_max) {
+    if (csr->sink.nnz <= csr->index_max) {
         csr->offset_type = HYBRID_I32;
         return hy_indices_convert(ctx, &csr->row_ptr, csr->rows + 1, HYBRID_I32);
     }
     csr->col_type = HYBRID_I64;
-    return hy_indices_convert(ctx, &csr->col, csr->nnz, HYBRID_I64);
+    return hy_indices_convert(ctx, &csr->col, csr->sink.nnz, HYBRID_I64);
 }
 
 /* ---- the sink -------------------------------------------------------------- */
@@ -284,7 +284,7 @@ static hybrid_status finish(hy_sink *sink)
         HY_TRY(decide(csr));
     *csr->result = (hybrid_csr){.rows        = csr->rows,
                                 .cols        = csr->cols,
-                                .nnz         = csr->nnz,
+                                .nnz         = csr->sink.nnz,
                                 .offset_type = csr->offset_type,
                                 .row_ptr     = csr->row_ptr.ptr,
                                 .col         = csr->col.ptr,
@@ -295,8 +295,8 @@ static hybrid_status finish(hy_sink *sink)
     hy_results_hand_out(sink->ctx, &csr->row_ptr,
                         (size_t)(csr->rows + 1) * hy_index_size(csr->offset_type));
     hy_results_hand_out(sink->ctx, &csr->col,
-                        (size_t)csr->nnz * hy_index_size(csr->col_type));
-    hy_results_hand_out(sink->ctx, &csr->val, (size_t)csr->nnz * size);
+                        (size_t)csr->sink.nnz * hy_index_size(csr->col_type));
+    hy_results_hand_out(sink->ctx, &csr->val, (size_t)csr->sink.nnz * size);
     return HYBRID_OK;
 }
 
@@ -308,7 +308,21 @@ static void abort_result(hy_sink *sink)
     release(csr);
 }
 
+static void begin(hy_sink *sink, int64_t first, int64_t end, int64_t expected)
+{
+    hy_csr_sink *csr  = (hy_csr_sink *)sink;
+    const int64_t all = csr->sink.nnz + expected;
+
+    csr->first_row = first;
+    csr->end_row   = end;
+    expect(csr, all);
+    hy_prefault_stop(&csr->ahead);
+    hy_prefault_start(&csr->ahead, sink->ctx, &csr->col, &csr->val, sink->col_bytes,
+                      hy_value_size(csr->type), all);
+}
+
 static const hy_sink_ops ops = {
+    .begin        = begin,
     .reserve      = reserve,
     .direct       = direct,
     .store        = store,
@@ -364,14 +378,4 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     else
         release(out);
     return status;
-}
-
-void hy_csr_sink_part(hy_csr_sink *csr, int64_t first, int64_t end, int64_t expected)
-{
-    csr->first_row = first;
-    csr->end_row   = end;
-    expect(csr, expected);
-    hy_prefault_stop(&csr->ahead);
-    hy_prefault_start(&csr->ahead, csr->sink.ctx, &csr->col, &csr->val,
-                      csr->sink.col_bytes, hy_value_size(csr->type), expected);
 }

@@ -35,7 +35,6 @@ typedef struct hy_csr_sink {
     int64_t next_row;     /* unless offsets are known: first row whose place in C is not
                              reserved */
     int64_t taken;        /* number of rows whose place in C is reserved */
-    int64_t nnz;          /* number of entries of the rows whose place is reserved */
     hybrid_index offset_type, col_type; /* index types as stored */
     int64_t index_max;                  /* maximum entries for 32-bit offsets */
     int undecided;                      /* 1: one array is converted at the end */
@@ -61,11 +60,6 @@ typedef struct hy_csr_shape {
 
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                                hybrid_csr *result, hy_csr_sink *out);
-
-/* Begins the product that makes rows [first, end). The result is expected to have
-   `expected` entries in total after this product. Without this call a single product
-   makes all rows. */
-void hy_csr_sink_part(hy_csr_sink *sink, int64_t first, int64_t end, int64_t expected);
 
 /* sink_csr_deltas.c: the operations takes_deltas and store_deltas of the sink. */
 int hy_csr_takes_deltas(const hy_sink *sink);

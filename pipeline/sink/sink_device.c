@@ -84,13 +84,13 @@ static hy_device_csr_sink *csr_of(hy_sink *sink)
 
 static hybrid_status check_offsets(const hy_device_csr_sink *csr, int64_t rows)
 {
-    if (csr->shape.offsets != HYBRID_I32 || csr->nnz <= csr->shape.index_max)
+    if (csr->shape.offsets != HYBRID_I32 || csr->sink.nnz <= csr->shape.index_max)
         return HYBRID_OK;
     return hy_fail(
         csr->sink.ctx, HYBRID_UNSUPPORTED,
         "rows 0 to %lld of C have %lld entries: offsets of 32 bits, which were "
         "asked for, go to %lld",
-        (long long)rows - 1, (long long)csr->nnz, (long long)csr->shape.index_max);
+        (long long)rows - 1, (long long)csr->sink.nnz, (long long)csr->shape.index_max);
 }
 
 static hybrid_status add_piece(hy_device_csr_sink *csr, const hy_part *part)
@@ -117,8 +117,8 @@ static hybrid_status reserve_csr(hy_sink *sink, hy_part *part)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
                        (long long)chunk->id);
     part->nnz    = part->counted;
-    part->offset = csr->nnz;
-    csr->nnz += part->nnz;
+    part->offset = csr->sink.nnz;
+    csr->sink.nnz += part->nnz;
     csr->next_row = chunk->row_end;
     HY_TRY(check_offsets(csr, chunk->row_end));
     return add_piece(csr, part);
@@ -219,8 +219,9 @@ done:
 /* Sets the index types of C: as asked for, or by the number of entries. */
 static void choose_types(const hy_device_csr_sink *csr, hybrid_csr *C)
 {
-    const hybrid_index both = csr->nnz <= csr->shape.index_max ? HYBRID_I32 : HYBRID_I64;
-    const int decides       = csr->shape.offsets == HYBRID_INDEX_AUTO;
+    const hybrid_index both =
+        csr->sink.nnz <= csr->shape.index_max ? HYBRID_I32 : HYBRID_I64;
+    const int decides = csr->shape.offsets == HYBRID_INDEX_AUTO;
 
     C->offset_type = decides ? both : csr->shape.offsets;
     C->col_type    = decides ? both : csr->shape.columns;
@@ -283,7 +284,7 @@ static hybrid_status finish_csr(hy_sink *sink)
     hy_device_csr_sink *csr = csr_of(sink);
     hybrid_csr C            = {.rows  = csr->shape.rows,
                                .cols  = csr->shape.cols,
-                               .nnz   = csr->nnz,
+                               .nnz   = csr->sink.nnz,
                                .type  = csr->shape.type,
                                .space = HYBRID_SPACE_DEVICE};
     hybrid_status status;

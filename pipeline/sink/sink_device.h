@@ -23,7 +23,7 @@ typedef struct hy_device_csr_sink {
     int64_t *row_ptr;   /* rows + 1 offsets, on the device */
     hy_lane *lane;      /* lane of the last part; NULL before the first */
     struct hy_device_piece *first, **end; /* list of the parts, in order of rows */
-    int64_t next_row, nnz;                /* rows reserved so far, and their entries */
+    int64_t next_row;                     /* number of rows reserved so far */
 } hy_device_csr_sink;
 
 /* Opens a sink for *result as hy_csr_sink_open() does; shape->known is ignored. The

@@ -101,9 +101,9 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
         return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
                        (long long)part->chunk->id);
     part->nnz      = part->counted;
-    part->offset   = each->nnz;
+    part->offset   = each->sink.nnz;
     each->next_row = each->first_row + part->chunk->row_end;
-    each->nnz += part->nnz;
+    each->sink.nnz += part->nnz;
     return HYBRID_OK;
 }
 
@@ -170,8 +170,18 @@ static void abort_rows(hy_sink *sink)
     free_room((hy_each_sink *)sink);
 }
 
+static void begin(hy_sink *sink, int64_t first, int64_t end, int64_t expected)
+{
+    hy_each_sink *each = (hy_each_sink *)sink;
+
+    (void)expected;
+    each->first_row = first;
+    each->end_row   = end;
+}
+
 static const hy_sink_ops ops = {
     .by_caller = 1,
+    .begin     = begin,
     .reserve   = reserve,
     .direct    = direct,
     .store     = store,
@@ -193,10 +203,4 @@ void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B
                           .fn      = fn,
                           .user    = user,
                           .end_row = A->rows};
-}
-
-void hy_each_sink_part(hy_each_sink *each, int64_t first, int64_t end)
-{
-    each->first_row = first;
-    each->end_row   = end;
 }

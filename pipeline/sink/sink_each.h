@@ -17,7 +17,6 @@ typedef struct hy_each_sink {
     int64_t first_row; /* row of C that is row 0 of the current product */
     int64_t end_row;   /* row of C after the last one of the current product */
     int64_t next_row;  /* first row that is not reserved */
-    int64_t nnz;       /* number of entries of the rows before next_row */
     int64_t room;      /* entries that `col` and `val` have room for */
     void *col, *val;
 } hy_each_sink;
@@ -26,9 +25,5 @@ typedef struct hy_each_sink {
    is first assembled. */
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out);
-
-/* Begins the product that makes rows [first, end). Without this call the one product
-   makes all rows. */
-void hy_each_sink_part(hy_each_sink *sink, int64_t first, int64_t end);
 
 #endif /* HY_SINK_EACH_H */

@@ -161,8 +161,9 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
         if (!slot->lands)
             begin_back(slot, problem->op, room);
     }
-    job->there    = hy_pack_cache_has(cache, chunk, slot->claim.index);
-    job->shared_a = problem->device_a || (ops->rebase && hy_pack_csr_shares(job));
+    job->there = hy_pack_cache_has(cache, chunk, slot->claim.index);
+    job->shared_a =
+        problem->a_source.on_device.csr || (ops->rebase && hy_pack_csr_shares(job));
     *job->out_nnz = 0;
     slot->stage   = slot->stages;
     slot->unseen  = NULL;

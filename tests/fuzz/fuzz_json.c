@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "io/text/json_string.h"
-#include "io/arrays/raw.h"
+#include "io/formats/raw.h"
 #include "tests/support/engines/io_fixture.h"
 
 static hy_context *ctx;

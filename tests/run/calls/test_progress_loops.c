@@ -15,6 +15,7 @@
 #include "base/data/csr.h"
 #include "engine/files/b_rows.h"
 #include "engine/api/engine.h"
+#include "partition/move/sources.h"
 #include "partition/pattern/chunks.h"
 #include "partition/pattern/touched.h"
 #include "support/inputs/builder.h"
@@ -60,14 +61,15 @@ static void rows_of_a_are_taken_in_pieces(void **state)
 {
     enum { ROWS = 1 << 20 };
     hy_context *ctx        = test_context(1);
-    const hy_csr_file file = {.ctx = ctx, .name = "b", .shape = {.cols = 1, .rows = 1}};
+    const hybrid_csr shape = {.cols = 1, .rows = 1};
+    const hy_source source = hy_source_csr(ctx, &shape);
     builder a              = build_start(ROWS, 1);
     hybrid_csr A           = build_finish(&a, 1, kind);
     int64_t calls, next;
     hy_b_rows rows;
 
     (void)state;
-    hy_b_rows_open(&file, INT64_MAX, &rows);
+    hy_b_rows_open(&source, INT64_MAX, &rows);
     begin(ctx, &calls);
     assert_int_equal(hy_b_rows_next(&rows, &A, 0, 0, &next), HYBRID_OK);
     assert_int_equal(next, ROWS);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/data/csr.h"
+#include "partition/move/sources.h"
 #include "partition/pattern/chunks.h"
 #include "tests/support/inputs/builder.h"
 #include "tests/support/runs/gathered.h"
@@ -208,6 +209,7 @@ void blocked_check(hy_context *ctx, const blocked_format *format, const hybrid_c
                                 .ctx    = ctx,
                                 .A      = A,
                                 .X      = &X,
+                                .source = hy_source_dense(ctx, &X),
                                 .Y      = &Y,
                                 .shared = {X.data, (size_t)A->cols * 4, HY_DEVICE}};
     assert_int_equal(hy_inspect(ctx, A, NULL, 1, NULL, &profile), HYBRID_OK);
@@ -278,18 +280,18 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
     double val[]       = {0.0, -0.0, 1, 3, -0.0, 5};
     double x[]         = {2, 3, 4, 0}, y[2];
     const hybrid_csr A = {2, 4, 6, HYBRID_I64, ptr, col, val, HYBRID_F64};
-    hybrid_dense X     = {.rows = 4, .cols = 1, .ld = 1, .data = x, .type = HYBRID_F64};
-    hybrid_dense Y     = {.rows = 2, .cols = 1, .ld = 1, .data = y, .type = HYBRID_F64};
+    hybrid_dense X     = {4, 1, 1, HYBRID_ROW_MAJOR, x, HYBRID_F64};
+    hybrid_dense Y     = {2, 1, 1, HYBRID_ROW_MAJOR, y, HYBRID_F64};
     const hy_problem p = {.op     = HY_SPMM,
                           .ctx    = ctx,
                           .A      = &A,
                           .X      = &X,
+                          .source = hy_source_dense(ctx, &X),
                           .Y      = &Y,
                           .shared = {x, sizeof x, HY_DEVICE}};
     hy_profile profile;
 
-    X.order = Y.order = HYBRID_ROW_MAJOR;
-    current           = format;
+    current = format;
     for (int i = 0; i < 4; i++) { /* partly filled and full blocks; infinity in the first
                                      or last row of X */
         unsigned char seen[6] = {0}, stored[2] = {0};

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "base/data/csr.h"
-#include "io/arrays/raw.h"
+#include "io/formats/file_format.h"
+#include "io/formats/raw.h"
 #include "support/inputs/cases.h"
 #include "support/engines/io_fixture.h"
 
@@ -244,7 +245,8 @@ static void sparse_matrices_are_read(void **state)
         hybrid_csr A, B;
         matrix_random(30, 40, i & 4 ? 5 : 0, 1, kind, &A);
         store_csr(&A, (naming)(i / 8));
-        const hybrid_status status = hy_raw_read_csr(io_ctx, io_temp("a.json"), &B);
+        const hybrid_status status =
+            hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("a.json"), &B);
         if (status != HYBRID_OK)
             fail_msg("%s", io_ctx->message.text);
         check_same(&A, &B);
@@ -257,7 +259,8 @@ static void refuse(hybrid_status wanted, const char *sentence)
 {
     hybrid_csr B = {.rows = -7};
 
-    assert_int_equal(hy_raw_read_csr(io_ctx, io_temp("a.json"), &B), wanted);
+    assert_int_equal(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("a.json"), &B),
+                     wanted);
     if (!strstr(io_ctx->message.text, sentence))
         fail_msg("'%s' is not in '%s'", sentence, io_ctx->message.text);
     assert_true(B.rows == -7);
@@ -300,7 +303,7 @@ static void each_allocation_may_fail(void **state)
     store_csr(&A, ODD);
     for (int64_t n = 1; n < 100 && status != HYBRID_OK; n++, failed++) {
         io_ctx->memory.failures = n;
-        status                  = hy_raw_read_csr(io_ctx, io_temp("a.json"), &B);
+        status = hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("a.json"), &B);
         assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
         hy_message_clear(&io_ctx->message);
     }

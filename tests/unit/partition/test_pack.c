@@ -10,6 +10,7 @@
 #include "base/data/csr.h"
 #include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
+#include "partition/move/sources.h"
 #include "tests/support/inputs/cases.h"
 #include "tests/support/engines/group.h"
 #include "tests/support/check/poison.h"
@@ -174,6 +175,7 @@ static void check_case(int i, test_kind kind)
     problem.X  = &X;
     for (int order = 0; order < 2; order++) {
         dense_make(c.A.cols, 37, 3, orders[order], 5, kind, &X);
+        problem.source = hy_source_dense(ctx, &X);
         assert_int_equal(hy_inspect(ctx, &c.A, NULL, X.cols, NULL, &profile), HYBRID_OK);
         for (int gathered = 0; gathered < 2; gathered++)
             check_packs(&problem, &profile, gathered);

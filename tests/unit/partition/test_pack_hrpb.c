@@ -14,6 +14,7 @@
 #include "base/data/csr.h"
 #include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
+#include "partition/move/sources.h"
 #include "tests/support/inputs/builder.h"
 #include "tests/support/runs/gathered.h"
 #include "tests/support/engines/group.h"
@@ -265,7 +266,8 @@ static void check_matrix(const hybrid_csr *A, test_kind kind)
     hybrid_dense X;
 
     dense_make(A->cols, 9, 2, HYBRID_ROW_MAJOR, 5, kind, &X);
-    const hy_problem problem = {.op = HY_SPMM, .ctx = ctx, .A = A, .X = &X};
+    const hy_problem problem = {
+        .op = HY_SPMM, .ctx = ctx, .A = A, .X = &X, .source = hy_source_dense(ctx, &X)};
     assert_int_equal(hy_inspect(ctx, A, NULL, X.cols, NULL, &profile), HYBRID_OK);
     for (int i = 0; i < RULES; i++)
         for (int w = 0; w < WAYS; w++) {

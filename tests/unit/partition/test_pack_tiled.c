@@ -11,6 +11,7 @@
 #include "base/data/csr.h"
 #include "engine/api/engine.h"
 #include "partition/pattern/chunks.h"
+#include "partition/move/sources.h"
 #include "tests/support/inputs/builder.h"
 #include "tests/support/fake/fake_backend.h"
 #include "tests/support/runs/gathered.h"
@@ -120,8 +121,12 @@ static int64_t check_matrix(const hybrid_csr *A, test_kind kind)
     hybrid_dense X;
 
     dense_make(A->cols, 9, 2, order, 5, kind, &X);
-    const hy_problem problem = {
-        .op = HY_SPMM, .ctx = ctx, .A = A, .X = &X, .image = {.form = HY_FORM_SLABS}};
+    const hy_problem problem = {.op     = HY_SPMM,
+                                .ctx    = ctx,
+                                .A      = A,
+                                .X      = &X,
+                                .source = hy_source_dense(ctx, &X),
+                                .image  = {.form = HY_FORM_SLABS}};
     assert_int_equal(hy_inspect(ctx, A, NULL, X.cols, NULL, &profile), HYBRID_OK);
     for (int i = 0; i < 3; i++)
         for (int gathered = 0; gathered < 2; gathered++) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/files/result_size.h"
+#include "partition/move/sources.h"
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
 #include "support/fake/settings.h"
@@ -121,7 +122,7 @@ static void least_is_not_too_much(void **state)
     (void)state;
     for (int i = 0; i < SPECS; i++) {
         hybrid_csr matrix = make(engine, specs[i]), C;
-        const hy_sparse A = {.csr = &matrix};
+        const hy_source A = hy_source_csr(&engine->ctx, &matrix);
         hy_result_size size;
         expect(engine, hy_estimate_result(&call, &A, &A, NAN, &size), HYBRID_OK);
         expect(engine, hybrid_spgemm(engine, &matrix, &matrix, &C), HYBRID_OK);

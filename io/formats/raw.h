@@ -1,4 +1,4 @@
-/* io/arrays/raw.h - matrices as raw numbers in files, described by a JSON file.
+/* io/formats/raw.h - matrices as raw numbers in files, described by a JSON file.
 
    The JSON file holds one object. Its first member is "format"; only "ld" and "offset"
    are optional:
@@ -17,8 +17,6 @@
 #define HY_RAW_H
 
 #include "io/text/io.h"
-#include "partition/move/csr_file.h"
-#include "partition/move/sources.h"
 
 /* An array in a file. */
 typedef struct hy_raw_array {
@@ -42,24 +40,5 @@ typedef struct hy_raw_header {
 /* Parses the whole text. BAD_FILE names file, line and reason. Guarantees that sizes,
    byte counts and the ends of arrays fit 64 bits. */
 hybrid_status hy_raw_parse(hy_context *ctx, const hy_input *input, hy_raw_header *out);
-
-/* Opens an array of `bytes` bytes that the input describes. IO_FAILED or BAD_FILE. */
-hybrid_status hy_raw_open(hy_context *ctx, const hy_input *input,
-                          const hy_raw_array *array, int64_t bytes, hy_stored *out);
-
-/* A matrix that stays in its files. One of dense and csr is used, the other is zeroed. */
-typedef struct hy_raw_matrix {
-    int sparse;
-    hy_dense_file dense;
-    hy_csr_file csr;
-} hy_raw_matrix;
-
-/* Opens the matrix that the file at `path` describes. *out is zeroed after a failure. */
-hybrid_status hy_raw_open_matrix(hy_context *ctx, const char *path, hy_raw_matrix *out);
-void hy_raw_close_matrix(hy_raw_matrix *matrix);
-
-/* Reads a whole sparse matrix and checks all rules of hybrid_csr. Free it with
-   hy_csr_free(). BAD_FILE if the matrix is dense. */
-hybrid_status hy_raw_read_csr(hy_context *ctx, const char *path, hybrid_csr *out);
 
 #endif /* HY_RAW_H */

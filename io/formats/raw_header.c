@@ -1,4 +1,4 @@
-/* io/arrays/raw_header.c - parses the JSON file that describes raw numbers. */
+/* io/formats/raw_header.c - parses the JSON file that describes raw numbers. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/data/csr.h"
 #include "io/text/json_string.h"
 #include "io/mtx/mtx.h"
-#include "io/arrays/raw.h"
+#include "io/formats/raw.h"
 
 typedef struct parser {
     hy_context *ctx;

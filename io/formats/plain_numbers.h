@@ -1,0 +1,18 @@
+/* io/formats/plain_numbers.h - numbers that lie in a file as they lie in memory,
+   little-endian and without gaps.
+
+   Numbers are read with pread(). An I/O error, or a file that has become shorter, then
+   gives a status and a sentence, where reading mapped pages would end the process. */
+#ifndef HY_PLAIN_NUMBERS_H
+#define HY_PLAIN_NUMBERS_H
+
+#include "base/contract/stored.h"
+
+/* Opens `path` to read `count` numbers of `size` bytes from byte `offset` on. Their end
+   must not overflow. IO_FAILED, with the system's reason, if the file cannot be opened;
+   BAD_FILE if it is no regular file or too short. Reading fails with IO_FAILED and names
+   file and byte. */
+hybrid_status hy_plain_numbers_open(hy_context *ctx, const char *path, int64_t offset,
+                                    int64_t count, size_t size, hy_stored *out);
+
+#endif /* HY_PLAIN_NUMBERS_H */

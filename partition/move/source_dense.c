@@ -1,0 +1,142 @@
+/* partition/move/source_dense.c - source of an X in memory, row- or column-major.
+
+   A line is a row of a row-major X, or a column of a column-major one. */
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/memory/pinned.h"
+#include "partition/format/pack.h"
+#include "partition/move/sources.h"
+#include "partition/move/transpose.h"
+
+/* Describes the copy of the rectangle, line by line, to lines without gaps at `to`. */
+static hy_row_copy copy_of(const hybrid_dense *X, const hy_rect *rect, char *to)
+{
+    const int in_rows  = X->order == HYBRID_ROW_MAJOR;
+    const size_t size  = hy_value_size(X->type);
+    const size_t bytes = (size_t)(in_rows ? rect->cols : rect->rows) * size;
+
+    return (hy_row_copy){.dst = to,
+                         .src = hy_dense_at(X, in_rows ? rect->row * X->ld + rect->col
+                                                       : rect->row + rect->col * X->ld),
+                         .dst_pitch = bytes,
+                         .src_pitch = (size_t)X->ld * size,
+                         .bytes     = bytes,
+                         .rows      = in_rows ? rect->rows : rect->cols};
+}
+
+static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
+{
+    const hybrid_dense *X  = self->dense;
+    const int in_rows      = X->order == HYBRID_ROW_MAJOR;
+    const size_t size      = hy_value_size(X->type);
+    const int64_t step     = in_rows ? to->col : to->row; /* within a line of `to` */
+    const size_t line      = (size_t)(in_rows ? to->row : to->col) * size;
+    const hy_row_copy from = copy_of(X, rect, to->at);
+
+    if (step != 1 && (from.bytes > size || X->ld > 1))
+        hy_transpose(from.src, X->ld, in_rows ? rect->cols : rect->rows, from.rows, size,
+                     to->at, step);
+    else if (from.src_pitch == from.bytes && line == from.bytes)
+        memcpy(to->at, from.src, (size_t)from.rows * from.bytes);
+    else
+        for (int64_t i = 0; i < from.rows; i++)
+            memcpy(to->at + (size_t)i * line,
+                   (const char *)from.src + (size_t)i * from.src_pitch, from.bytes);
+    return HYBRID_OK;
+}
+
+/* Returns the end of the run of consecutive rows that begins with listed[begin]; at most
+   `end`. */
+static int64_t run_end(const int32_t *listed, int64_t begin, int64_t end)
+{
+    int64_t r = begin + 1;
+
+    while (r < end && listed[r] == listed[r - 1] + 1)
+        r++;
+    return r;
+}
+
+/* Runs of consecutive rows are copied with stores that bypass the caches, because slots
+   of gathered chunks are larger than the caches. Looking for runs pays if most rows
+   between the first and the last are listed. */
+static void gather_rows(const hybrid_dense *X, const int32_t *listed, int64_t count,
+                        int64_t col, int64_t cols, const hy_grid *to)
+{
+    const size_t size = hy_value_size(X->type), bytes = (size_t)cols * size;
+    const size_t pitch = (size_t)to->row * size;
+    const int dense    = listed[count - 1] - listed[0] < 2 * count;
+
+    for (int64_t r = 0, stop; r < count; r = stop) {
+        const char *from = hy_dense_at(X, listed[r] * X->ld + col);
+        char *dst        = to->at + (size_t)r * pitch;
+        stop             = dense ? run_end(listed, r, count) : r + 1;
+        if (dense)
+            hy_copy_rows_past(dst, pitch, from, (size_t)X->ld * size, bytes,
+                              (size_t)(stop - r));
+        else
+            memcpy(dst, from, bytes);
+    }
+}
+
+static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_t count,
+                            int64_t col, int64_t cols, const hy_grid *to)
+{
+    const hybrid_dense *X = self->dense;
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int64_t row = in_rows ? X->ld : 1, step = in_rows ? 1 : X->ld;
+    const hy_grid from = {hy_dense_at(X, col * step), row, step};
+
+    if (in_rows && to->col == 1)
+        gather_rows(X, listed, count, col, cols, to);
+    else
+        hy_copy_listed(to, &from, listed, count, cols, hy_value_size(X->type));
+    return HYBRID_OK;
+}
+
+static const char *run(const hy_source *self, hybrid_order order, int array,
+                       int64_t begin, int64_t end)
+{
+    const hybrid_dense *X = self->dense;
+    const char *at        = hy_dense_at(X, begin);
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int has_gaps    = in_rows ? X->ld != X->cols : X->ld != X->rows && X->cols != 1;
+
+    (void)array;
+    if (begin == end || has_gaps || (order != X->order && X->cols != 1))
+        return NULL;
+    return hy_pinned(self->ctx, at, (size_t)(end - begin) * hy_value_size(X->type))
+               ? at
+               : NULL;
+}
+
+/* The columns of a rectangle are far apart, so they are copied only if all of X is
+   pinned. */
+static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy)
+{
+    const hybrid_dense *X = self->dense;
+    const int64_t all     = (X->cols - 1) * X->ld + X->rows;
+
+    *copy = copy_of(X, rect, to);
+    if (copy->src_pitch > HY_MOST_PITCH)
+        return 0;
+    return X->order == HYBRID_ROW_MAJOR
+               ? hy_pinned_rows(self->ctx, copy, 0)
+               : hy_pinned(self->ctx, X->data, (size_t)all * hy_value_size(X->type));
+}
+
+static const hy_source_ops ops = {
+    .fill = fill, .gather = gather, .run = run, .lines = lines};
+
+hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
+{
+    const int there = X->space == HYBRID_SPACE_DEVICE && X->rows > 0 && X->cols > 0;
+
+    return (hy_source){.ops       = &ops,
+                       .ctx       = ctx,
+                       .order     = X->order,
+                       .rows      = X->rows,
+                       .cols      = X->cols,
+                       .dense     = X,
+                       .on_device = {.dense = there ? X : NULL}};
+}
