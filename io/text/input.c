@@ -90,13 +90,11 @@ static hybrid_status fail_memory(hy_context *ctx, const hy_input *input)
 
 static hybrid_status fail_gzip(hy_context *ctx, const hy_input *input, int code)
 {
-    const z_stream *z = &input->stream->z;
-
     if (code == Z_MEM_ERROR)
         return fail_memory(ctx, input);
-    if (code == Z_DATA_ERROR || code == Z_NEED_DICT)
+    if (code == Z_DATA_ERROR) /* Z_NEED_DICT does not occur in the gzip format */
         return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are damaged: %s",
-                       input->path, z->msg ? z->msg : "dictionary needed");
+                       input->path, input->stream->z.msg);
     return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", input->path);
 }
 
