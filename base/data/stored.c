@@ -51,7 +51,7 @@ hybrid_status hy_stored_open(hy_context *ctx, const char *path, int64_t offset,
     hybrid_status status;
     void *copy;
 
-    HY_TRY(hy_array(ctx, (int64_t)length, 1, "name of a file", &copy));
+    HY_TRY(hy_array(ctx, (int64_t)length, 1, "the name of a file", &copy));
     s.path = memcpy(copy, path, length);
     HY_TRY_ELSE_DONE(open_file(&s));
     HY_TRY_ELSE_DONE(check(&s, bytes));

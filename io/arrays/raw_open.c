@@ -22,8 +22,8 @@ hybrid_status hy_raw_open(hy_context *ctx, const hy_input *input,
     const size_t all = strlen(input->path) + array->length + 1;
     void *path;
 
-    HY_TRY(
-        hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "name of a file", &path));
+    HY_TRY(hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "the name of a file",
+                    &path));
     char *name          = (char *)path + all;
     const size_t length = hy_json_string_decode(array->name, array->length, name);
     const size_t folder = folder_of(input, name);
@@ -94,7 +94,7 @@ static hybrid_status open_csr(hy_context *ctx, const hy_input *input,
                                      .space       = HYBRID_SPACE_HOST}};
     void *name;
 
-    HY_TRY(hy_array(ctx, (int64_t)length, 1, "name of a file", &name));
+    HY_TRY(hy_array(ctx, (int64_t)length, 1, "the name of a file", &name));
     file.name                  = memcpy(name, input->path, length);
     const hybrid_status status = open_arrays(ctx, input, h, &file);
     if (status == HYBRID_OK)

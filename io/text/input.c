@@ -153,7 +153,7 @@ static hybrid_status enlarge(hy_context *ctx, hy_input *input, size_t room,
 {
     void *array;
 
-    HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "text of a file", &array));
+    HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "the text of a file", &array));
     if (left > 0)
         memcpy(array, from, left);
     hy_array_free(ctx, input->array);
