@@ -265,7 +265,9 @@ hybrid_status hy_csr_transpose(hy_context *ctx, const hybrid_csr *A, hybrid_csr 
 
     if (A->rows > INT32_MAX)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                       "a matrix of %lld rows cannot be transposed", (long long)A->rows);
+                       "a matrix of %lld rows cannot be transposed, because its "
+                       "transpose would have more than 2^31-1 columns",
+                       (long long)A->rows);
     cut_bands(&t, hy_pool_threads(ctx->pool));
     HY_TRY_ELSE_DONE(hy_csr_alloc(ctx, A->cols, A->rows, A->nnz, A->type, &out));
     if (A->nnz == 0) {

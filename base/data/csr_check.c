@@ -46,23 +46,26 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
         A->nnz < 0 || A->nnz > MOST)
         return hy_fail(
             ctx, HYBRID_BAD_MATRIX,
-            "%s: %lld rows, %lld columns or %lld entries is negative or too large", name,
-            (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+            "%s: rows %lld and nnz %lld must be in 0..%lld, and cols %lld in 0..%d", name,
+            (long long)A->rows, (long long)A->nnz, (long long)MOST, (long long)A->cols,
+            INT32_MAX);
     if (A->type != HYBRID_F32 && A->type != HYBRID_F64)
-        return hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: type %d is neither f32 nor f64", name,
+        return hy_fail(ctx, HYBRID_BAD_MATRIX,
+                       "%s: type %d is neither HYBRID_F32 nor HYBRID_F64", name,
                        (int)A->type);
     if (A->offset_type != HYBRID_I32 && A->offset_type != HYBRID_I64)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                       "%s: offsets of type %d are neither 32 nor 64 bit", name,
+                       "%s: offset_type %d is neither HYBRID_I32 nor HYBRID_I64", name,
                        (int)A->offset_type);
     if (A->col_type != 0 && A->col_type != HYBRID_I32 && A->col_type != HYBRID_I64)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: columns of type %d are neither 32 nor 64 bit", name,
+                       "%s: col_type %d is neither HYBRID_I32 nor HYBRID_I64", name,
                        (int)A->col_type);
     if (A->offset_type == HYBRID_I32 && A->nnz > INT32_MAX)
-        return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                       "%s: %lld entries do not fit 32-bit offsets", name,
-                       (long long)A->nnz);
+        return hy_fail(
+            ctx, HYBRID_BAD_MATRIX,
+            "%s: %lld entries do not fit 32-bit offsets; use offsets of HYBRID_I64", name,
+            (long long)A->nnz);
     return check_arrays(ctx, A, name);
 }
 

@@ -165,10 +165,10 @@ hybrid_status hy_pins_add(hy_context *ctx, void *ptr, size_t bytes)
 
     for (size_t i = at > 0 ? at - 1 : 0; i < all->count && i <= at; i++)
         if (meets(&all->pins[i], ptr, bytes))
-            return hy_fail(
-                ctx, HYBRID_BAD_ARGUMENT,
-                "%zu bytes at %p overlap the %zu bytes at %p that are already pinned",
-                bytes, ptr, all->pins[i].bytes, (void *)all->pins[i].ptr);
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                           "%zu bytes at %p overlap the %zu bytes at %p that are already "
+                           "pinned; unpin those first",
+                           bytes, ptr, all->pins[i].bytes, (void *)all->pins[i].ptr);
     HY_TRY(make_room(ctx, all));
     HY_TRY(pin_all(ctx, &pin));
     memmove(all->pins + at + 1, all->pins + at, (all->count - at) * sizeof pin);
@@ -183,7 +183,10 @@ hybrid_status hy_pins_remove(hy_context *ctx, const void *ptr)
     const size_t at = count_before(all, ptr);
 
     if (at == 0 || all->pins[at - 1].ptr != ptr)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "no pinned memory begins at %p", ptr);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "no pinned memory begins at %p; pass the address that was given "
+                       "to hybrid_pin()",
+                       ptr);
     unpin_all(ctx, &all->pins[at - 1]);
     memmove(all->pins + at - 1, all->pins + at, (all->count - at) * sizeof(hy_pin));
     all->count--;

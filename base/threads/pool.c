@@ -233,8 +233,10 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
         snprintf(w->name, HY_WORKER_NAME, "cpu%d", i);
         if (pthread_create(&w->thread, NULL, work, w) != 0) {
             pthread_cond_destroy(&w->called);
-            return hy_fail(ctx, HYBRID_NO_MEMORY, "worker %d of %d cannot be started", i,
-                           threads);
+            return hy_fail(ctx, HYBRID_NO_MEMORY,
+                           "the system refuses to start worker %d of %d; use fewer "
+                           "threads, or raise the limit on threads (ulimit -u)",
+                           i, threads);
         }
         pthread_getcpuclockid(w->thread, &w->clock); /* cannot fail for a running
                                                         thread */

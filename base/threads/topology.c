@@ -55,7 +55,9 @@ hybrid_status hy_topology_open(hy_context *ctx, hy_topology **out)
     hy_topology *t = memory;
     if (load(&t->machine) != 0) {
         hy_array_free(ctx, t);
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "hwloc cannot read the machine's topology");
+        return hy_fail(ctx, HYBRID_NO_MEMORY,
+                       "hwloc cannot read the machine's topology; make /sys readable for "
+                       "the process");
     }
     const int quota = hy_cgroup_cores("");
     t->depth        = hwloc_get_type_or_below_depth(t->machine, HWLOC_OBJ_CORE);

@@ -121,7 +121,7 @@ int cli_calibrate(const cli_options *options)
     hybrid_engine *engine = cli_engine_open(options, options->backend, "", &code);
     if (engine && !options->quiet && options->backend == HYBRID_AUTO &&
         hybrid_engine_backend(engine) == HYBRID_HOST)
-        cli_note("measuring the CPU alone, there is no GPU: %s",
+        cli_note("only the CPU is measured, because there is no GPU: %s",
                  hybrid_engine_device(engine));
     if (engine)
         code = calibrate(options, engine, &output);

@@ -21,7 +21,10 @@ static int print(const cli_job *job, tell_fn *tell)
     char *text          = malloc(length + 1);
 
     if (!text)
-        return cli_fail(CLI_MEMORY, "no memory for the %zu letters of a plan", length);
+        return cli_fail(CLI_MEMORY,
+                        "there is no memory for the %zu letters of a plan; free memory "
+                        "of the machine",
+                        length);
     tell(job->plan, text, length + 1);
     fputs(text, stdout);
     free(text);

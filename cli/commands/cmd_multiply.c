@@ -161,10 +161,11 @@ static int verify(multiply *m)
         return code;
     job->verify_s = cli_job_step(job, "verify", "main", begin, 0);
     if (row >= 0)
-        return cli_fail(CLI_FAILED,
-                        "the result is wrong: row %lld is off by more than rounding "
-                        "explains; nothing is written",
-                        (long long)row);
+        return cli_fail(
+            CLI_FAILED,
+            "the result is wrong: row %lld is off by more than rounding explains; "
+            "nothing is written; try another --variant, and report the error",
+            (long long)row);
     return CLI_DONE;
 }
 

@@ -138,7 +138,9 @@ int cli_job_check(const cli_options *o)
 
     if (o->input[1] && cli_operand_is_standard_input(o->input[0]) &&
         cli_operand_is_standard_input(o->input[1]))
-        return cli_fail(CLI_USAGE, "A and B cannot both be standard input");
+        return cli_fail(
+            CLI_USAGE,
+            "A and B cannot both be standard input; give a file for one of them");
     if (o->dense_cols && o->input[1])
         return cli_fail(CLI_USAGE, "--dense-cols stands instead of B: leave out '%s'",
                         o->input[1]);
@@ -146,9 +148,10 @@ int cli_job_check(const cli_options *o)
         return cli_fail(CLI_USAGE, "--transpose-b needs a sparse B, and %s is dense",
                         dense ? o->input[1] : "--dense-cols");
     if (o->verify && dense && cli_operand_is_json(o->input[1]))
-        return cli_fail(CLI_USAGE,
-                        "--verify needs X in memory, and '%s' stays in its file",
-                        o->input[1]);
+        return cli_fail(
+            CLI_USAGE,
+            "--verify needs X in memory, and '%s' stays in its file; leave out --verify",
+            o->input[1]);
     if (o->variant && !is_variant(o->variant))
         return cli_fail(CLI_USAGE,
                         "no variant's name begins with '%s'; see 'hybrid_spmm list'",

@@ -149,7 +149,7 @@ static int find_type(cli_job *job)
         if (in_json && is_json && type != job->type)
             return cli_fail(CLI_INPUT,
                             "'%s' and '%s' hold values of different types, which are not "
-                            "converted",
+                            "converted; write one of them with the type of the other",
                             o->input[0], o->input[1]);
         if (type && !in_json)
             job->type = type;

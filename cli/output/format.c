@@ -39,7 +39,8 @@ int cli_format_check(const cli_options *options, int dense)
     const cli_format wanted = dense ? CLI_FORMAT_NPY : CLI_FORMAT_MTX;
 
     if (options->format && options->format != wanted)
-        return cli_fail(CLI_USAGE, "the result is %s: --format %s does not fit",
+        return cli_fail(CLI_USAGE,
+                        "the result is %s: --format %s does not fit; leave out --format",
                         dense ? "dense" : "sparse", dense ? "mtx" : "npy");
     if (!name || options->format || is_stream(name))
         return name && dense ? check_terminal(name) : CLI_DONE;

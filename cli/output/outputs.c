@@ -38,7 +38,9 @@ static int fail_write(const char *path)
 
 static int no_memory(void)
 {
-    return cli_fail(CLI_MEMORY, "no memory for the name of a file");
+    return cli_fail(
+        CLI_MEMORY,
+        "there is no memory for the name of a file; free memory of the machine");
 }
 
 int cli_is_standard_output(const char *path)

@@ -27,7 +27,8 @@ static hybrid_status check_space(hy_context *ctx, hybrid_space space, const char
 {
     if (space == HYBRID_SPACE_HOST || space == HYBRID_SPACE_DEVICE)
         return HYBRID_OK;
-    return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: space %d is neither host nor device",
+    return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                   "%s: space %d is neither HYBRID_SPACE_HOST nor HYBRID_SPACE_DEVICE",
                    name, (int)space);
 }
 
@@ -38,22 +39,26 @@ static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_optio
                            HYBRID_ASYNC;
 
     if (o->flags & ~known)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: flags %#x are not known",
-                       o->flags & ~known);
-    if (o->depth < 0 || o->depth > 64 || o->chunk_rows < 0)
         return hy_fail(
             ctx, HYBRID_BAD_ARGUMENT,
-            "plan options: depth %d is not in 0..64 or chunk_rows %lld is negative",
-            o->depth, (long long)o->chunk_rows);
+            "plan options: this version of the library does not know the flags %#x",
+            o->flags & ~known);
+    if (o->depth < 0 || o->depth > 64 || o->chunk_rows < 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: depth %d must be in 0..64, and chunk_rows %lld "
+                       "must be 0 or more",
+                       o->depth, (long long)o->chunk_rows);
     if (o->split < HYBRID_SPLIT_DEFAULT || o->split > HYBRID_SPLIT_SHARE ||
         !(o->host_share >= 0 && o->host_share <= 1))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: split %d must be a constant of hybrid_split, and "
+                       "host_share %g must be in 0..1",
+                       (int)o->split, o->host_share);
+    if (o->order != 0 && o->order != HYBRID_ROW_MAJOR && o->order != HYBRID_COL_MAJOR)
         return hy_fail(
             ctx, HYBRID_BAD_ARGUMENT,
-            "plan options: split %d is not known or host_share %g is not in 0..1",
-            (int)o->split, o->host_share);
-    if (o->order != 0 && o->order != HYBRID_ROW_MAJOR && o->order != HYBRID_COL_MAJOR)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "plan options: order %d is not known",
-                       (int)o->order);
+            "plan options: order %d must be 0, HYBRID_ROW_MAJOR or HYBRID_COL_MAJOR",
+            (int)o->order);
     HY_TRY(check_space(ctx, o->x_space, "plan options: x"));
     HY_TRY(check_space(ctx, o->result_space, "plan options: result"));
     return check_indices(ctx, o);
@@ -142,17 +147,21 @@ static hybrid_status check_dense_anywhere(hy_context *ctx, const hybrid_dense *X
     if (X->rows < 0 || X->cols < 0 || (X->type != HYBRID_F32 && X->type != HYBRID_F64) ||
         (X->order != HYBRID_ROW_MAJOR && X->order != HYBRID_COL_MAJOR))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: rows %lld, cols %lld, type %d or order %d is out of range",
+                       "%s: rows %lld and cols %lld must be 0 or more, and type %d and "
+                       "order %d must be constants of hybrid_type and hybrid_order",
                        name, (long long)X->rows, (long long)X->cols, (int)X->type,
                        (int)X->order);
     const int64_t least = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
     if (X->ld < least)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: ld %lld is below %lld", name,
-                       (long long)X->ld, (long long)least);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: ld %lld must be at least %lld, the length of a %s", name,
+                       (long long)X->ld, (long long)least,
+                       X->order == HYBRID_ROW_MAJOR ? "row" : "column");
     if (lines > 0 && X->ld > INT64_MAX / 8 / lines)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: %lld x %lld elements overflow",
-                       name, (long long)lines, (long long)X->ld);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: %lld times ld %lld elements exceed the address space", name,
+                       (long long)lines, (long long)X->ld);
     HY_TRY(check_space(ctx, X->space, name));
     if (X->rows == 0 || X->cols == 0)
         return HYBRID_OK;
@@ -209,7 +218,8 @@ static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
 
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
         if (overlap(&read[i], &y))
-            return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s and Y overlap", read[i].name);
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                           "%s and Y overlap; Y needs memory of its own", read[i].name);
     return HYBRID_OK;
 }
 
@@ -239,11 +249,12 @@ static hybrid_status check_shapes(hy_context *ctx, const hybrid_csr *A,
     HY_TRY(check_types(ctx, A->type, X->type, "X"));
     HY_TRY(check_types(ctx, A->type, Y->type, "Y"));
     if (A->cols != X->rows || A->rows != Y->rows || X->cols != Y->cols)
-        return hy_fail(ctx, HYBRID_BAD_SHAPE,
-                       "A is %lld x %lld, X is %lld x %lld and Y is %lld x %lld: their "
-                       "shapes do not match",
-                       (long long)A->rows, (long long)A->cols, (long long)X->rows,
-                       (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
+        return hy_fail(
+            ctx, HYBRID_BAD_SHAPE,
+            "A is %lld x %lld, X is %lld x %lld and Y is %lld x %lld: columns of A and "
+            "rows of X, rows of A and Y, or columns of X and Y differ",
+            (long long)A->rows, (long long)A->cols, (long long)X->rows,
+            (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
     return check_apart(ctx, A, X, Y);
 }
 
@@ -269,9 +280,10 @@ hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t 
 
     if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
         A->cols > most)
-        return hy_fail(
-            ctx, HYBRID_BAD_ARGUMENT,
-            "dense_cols %lld is negative, or the product has too many scalar products",
-            (long long)cols);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "dense_cols %lld must be 0 or more, and dense_cols times rows, "
+                       "columns or entries "
+                       "of A may not exceed 2^59",
+                       (long long)cols);
     return HYBRID_OK;
 }

@@ -31,8 +31,8 @@ static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options 
     for (int i = 0; i < o->device_count; i++)
         if (o->devices[i] < 0)
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                           "engine options: devices[%d] is %d, and must not be negative",
-                           i, o->devices[i]);
+                           "engine options: devices[%d] is %d, and must be 0 or more", i,
+                           o->devices[i]);
     return HYBRID_OK;
 }
 
@@ -41,10 +41,11 @@ static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options 
     if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
         o->backend != HYBRID_CUDA)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: backend %d is not known", (int)o->backend);
+                       "engine options: backend %d must be a constant of hybrid_backend",
+                       (int)o->backend);
     if (o->threads < 0 || o->device < 0)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: threads %d and device %d must not be negative",
+                       "engine options: threads %d and device %d must be 0 or more",
                        o->threads, o->device);
     HY_TRY(check_devices(ctx, o));
     if (!o->allocator.alloc != !o->allocator.free)
@@ -320,7 +321,7 @@ void hybrid_engine_destroy(hybrid_engine *engine)
 const char *hybrid_engine_message(const hybrid_engine *engine)
 {
     if (!engine)
-        return "no engine";
+        return "the engine is NULL";
     if (engine->ctx.progress.calling)
         return "the engine is calling the caller's function (of hybrid_spgemm_each() or "
                "hybrid_engine_progress()) and accepts no other call until the function "
@@ -335,7 +336,7 @@ hybrid_backend hybrid_engine_backend(const hybrid_engine *engine)
 
 const char *hybrid_engine_device(const hybrid_engine *engine)
 {
-    return engine ? engine->device_text : "no engine";
+    return engine ? engine->device_text : "the engine is NULL";
 }
 
 int hybrid_engine_threads(const hybrid_engine *engine)

@@ -26,7 +26,8 @@ static hybrid_status begin_read(hybrid_engine *engine, const char *path, hybrid_
     HY_TRY(begin_with(engine, path, out));
     if (type != HYBRID_F32 && type != HYBRID_F64)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: type %d is neither f32 nor f64", path, (int)type);
+                       "%s: type %d is neither HYBRID_F32 nor HYBRID_F64", path,
+                       (int)type);
     return HYBRID_OK;
 }
 

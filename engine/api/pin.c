@@ -9,10 +9,10 @@ hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes)
 {
     HY_TRY(hy_engine_begin(engine));
     if (!ptr || bytes == 0 || bytes > UINTPTR_MAX - (uintptr_t)ptr)
-        return hy_fail(
-            &engine->ctx, HYBRID_BAD_ARGUMENT,
-            "%zu bytes at %p cannot be pinned: the range is empty or wraps around", bytes,
-            ptr);
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
+                       "%zu bytes at %p cannot be pinned: the range is empty or ends "
+                       "beyond the address space",
+                       bytes, ptr);
     return hy_engine_end(engine, hy_pins_add(&engine->ctx, ptr, bytes));
 }
 

@@ -320,9 +320,10 @@ static hybrid_status begin(hybrid_engine *engine, int trials, const int64_t *row
 {
     HY_TRY(hy_engine_begin(engine));
     if (trials < 1 || !row)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "verify: trials is %d and must be at least 1, or row is NULL",
-                       trials);
+        return hy_fail(
+            &engine->ctx, HYBRID_BAD_ARGUMENT,
+            "verify: trials is %d and must be at least 1, and row must not be NULL",
+            trials);
     return HYBRID_OK;
 }
 
@@ -345,9 +346,11 @@ static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(hy_csr_check(ctx, B, "B"));
     HY_TRY(hy_check_rules(ctx, C, "C"));
     if (C->rows != A->rows || C->cols != B->cols || C->type != A->type)
-        return hy_fail(ctx, HYBRID_BAD_SHAPE, "C is %lld x %lld, but A*B is %lld x %lld",
-                       (long long)C->rows, (long long)C->cols, (long long)A->rows,
-                       (long long)B->cols);
+        return hy_fail(
+            ctx, HYBRID_BAD_SHAPE,
+            "C is %lld x %lld with f%d values, but A*B is %lld x %lld with f%d values",
+            (long long)C->rows, (long long)C->cols, C->type == HYBRID_F64 ? 64 : 32,
+            (long long)A->rows, (long long)B->cols, A->type == HYBRID_F64 ? 64 : 32);
     HY_TRY(hy_narrow_two(ctx, &engine->narrow, &A, &B));
     HY_TRY(hy_narrow_add(ctx, &engine->narrow, &C, "C"));
     check c = {.A = A, .B = B, .C = C, .eps = eps_of(A->type)};

@@ -74,7 +74,7 @@ static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *
     if (held == HY_HELD_DEVICE)
         return hy_fail(spaces->ctx, HYBRID_BAD_ARGUMENT,
                        "%s is declared to be in host memory, but its %s are in device "
-                       "memory: set its space to HYBRID_DEVICE",
+                       "memory: set its space to HYBRID_SPACE_DEVICE",
                        name, array);
     if (held == HY_HELD_OTHER)
         return hy_fail(
@@ -228,7 +228,8 @@ hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
     if (options->split == HYBRID_SPLIT_HOST || options->split == HYBRID_SPLIT_SHARE)
         return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
                        "operands or the result are in device memory, so that the device "
-                       "computes alone, but the split gives work to the CPU");
+                       "computes alone, but the split gives work to the CPU; set split "
+                       "to HYBRID_SPLIT_DEFAULT");
     options->split = HYBRID_SPLIT_GPU;
     return HYBRID_OK;
 }

@@ -307,7 +307,9 @@ static hybrid_status write_file(writer *w, const hybrid_report *report, const ch
     hy_output output;
 
     if (!c)
-        return hy_fail(w->ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
+        return hy_fail(
+            w->ctx, HYBRID_NO_MEMORY,
+            "the system has no memory for the C locale; free memory of the machine");
     hybrid_status status = hy_output_open(w->ctx, path, &output);
     if (status == HYBRID_OK) {
         const locale_t previous = uselocale(c); /* decimal point, never a comma */

@@ -9,7 +9,10 @@ hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid
 
     if (product->op != op)
         return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "the plan is for the other kind of product");
+                       "the plan is for a product with a %s matrix, but the call is for "
+                       "one with a %s matrix",
+                       op == HY_SPMM ? "sparse" : "dense",
+                       op == HY_SPMM ? "dense" : "sparse");
     if (A->type != product->profile.type)
         return hy_fail(ctx, HYBRID_BAD_STATE,
                        "A holds f%d values, but the plan was made for f%d",

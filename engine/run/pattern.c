@@ -47,7 +47,7 @@ hybrid_status hy_pattern_check(hy_context *ctx, const hy_pattern *pattern, uint6
         return HYBRID_OK;
     return hy_fail(ctx, HYBRID_BAD_STATE,
                    "the pattern of %s differs from the plan's: only values may change "
-                   "between runs of a plan",
+                   "between runs of a plan; make a plan for the new pattern",
                    a != pattern->a ? "A" : "B");
 }
 

@@ -320,9 +320,9 @@ static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     if (r->sm < 80)
-        return "needs tensor cores for f32 and f64, since sm_80";
+        return "needs tensor cores for f32 and f64, which sm_80 and later have";
     if (f->out_cols > int64_t((UINT32_MAX - 15) / hy_value_size(f->type)))
-        return "rows of X are longer than 4 GiB";
+        return "a row of X has 4 GiB or more";
     return nullptr;
 }
 

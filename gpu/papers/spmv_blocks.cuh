@@ -152,7 +152,7 @@ inline const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
     if (f->out_cols != 1)
-        return "computes one column: SpMV";
+        return "computes products with one column of X only";
     return hy_block_refuse(f);
 }
 

@@ -260,7 +260,7 @@ inline const char *hy_spmm_refuse_width(const hy_features *f)
 {
     /* rows are padded to multiples of 16 bytes */
     return f->out_cols * int64_t(hy_value_size(f->type)) > UINT32_MAX - 15
-               ? "a row of X has 4 GB or more"
+               ? "a row of X has 4 GiB or more"
                : nullptr;
 }
 

@@ -83,7 +83,7 @@ static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *opt
 {
     void *made = NULL;
 
-    HY_TRY(hy_array(ctx, 1, sizeof(hy_host_backend), "host backend", &made));
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_host_backend), "the host's backend", &made));
     hy_host_backend *self = made;
     *self = (hy_host_backend){.base = {.ops = &hy_host_backend_ops, .ctx = ctx}};
     self->base.device.cap  = (int64_t)options->device_bytes;

@@ -66,7 +66,7 @@ hybrid_status hy_host_mark_new(hy_backend *self, hy_mark **out)
 {
     void *made = NULL;
 
-    HY_TRY(hy_array(self->ctx, 1, sizeof(hy_mark), "mark", &made));
+    HY_TRY(hy_array(self->ctx, 1, sizeof(hy_mark), "a mark", &made));
     hy_mark *mark = made;
     *mark         = (hy_mark){.ctx = self->ctx};
     pthread_mutex_init(&mark->lock, NULL);
@@ -212,7 +212,7 @@ static hybrid_status grow(lane *l)
     const int64_t room = l->room ? 2 * l->room : FIRST_ROOM;
     void *made         = NULL;
 
-    HY_TRY(hy_array(ctx, room, sizeof(entry), "queue of a lane", &made));
+    HY_TRY(hy_array(ctx, room, sizeof(entry), "the queue of a lane", &made));
     entry *ring = made;
     for (int64_t i = 0; i < l->count; i++)
         ring[i] = l->ring[(l->head + i) & (l->room - 1)];
@@ -306,7 +306,7 @@ hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,
     void *made           = NULL;
 
     (void)urgent; /* lanes have no priorities here */
-    HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "lane", &made));
+    HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "a lane", &made));
     lane *l = made;
     *l      = (lane){.base = {self, name}, .task = {.run = walk}};
     pthread_mutex_init(&l->lock, NULL);

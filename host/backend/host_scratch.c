@@ -24,7 +24,7 @@ hybrid_status hy_host_scratch_open(hy_host_backend *self)
     void *made = NULL;
 
     HY_TRY(hy_array(self->base.ctx, pieces(self), sizeof(hy_workspace),
-                    "table of workspaces", &made));
+                    "the table of workspaces", &made));
     self->scratch = made;
     for (int64_t i = 0; i < pieces(self); i++)
         self->scratch[i] = (hy_workspace){.ptr = NULL};
@@ -66,7 +66,7 @@ hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t byte
         grown        = grown > bytes ? grown : hy_align(bytes);
         hy_array_free(ctx, p->ptr);
         *p = (hy_workspace){.ptr = NULL};
-        HY_TRY(hy_array(ctx, (int64_t)grown, 1, "workspace of a CPU worker", &p->ptr));
+        HY_TRY(hy_array(ctx, (int64_t)grown, 1, "a workspace of a CPU worker", &p->ptr));
         p->bytes = grown;
         p->call  = ctx->call;
         *fresh   = grown;

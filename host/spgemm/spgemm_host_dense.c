@@ -220,7 +220,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
     return f->out_cols * (int64_t)hy_value_size(f->type) > WINDOW_BYTES
-               ? "a window over all columns exceeds 64 MB a core"
+               ? "a window over all columns takes more than 64 MiB on each core"
                : NULL;
 }
 

@@ -136,7 +136,7 @@ static hybrid_status refuse(hy_context *ctx, const hy_input *input)
 {
     HY_TRY(hy_foreign_refuse(ctx, input, 1));
     return hy_fail(ctx, HYBRID_BAD_FILE,
-                   "%s: neither a .npy file nor a Matrix Market file", input->path);
+                   "%s: is neither a .npy file nor a Matrix Market file", input->path);
 }
 
 static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type type,

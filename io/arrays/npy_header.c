@@ -130,7 +130,7 @@ static hybrid_status take_shape(parser *s)
     s->axes = 0;
     while (!accept(s, ")")) {
         if (s->axes == MAX_AXES)
-            return fail(s, "the array has more than 2 axes");
+            return fail(s, "the array has more than 2 axes, and a matrix has 1 or 2");
         HY_TRY(take_size(s, &s->shape[s->axes++]));
         if (!accept(s, ",")) {
             HY_TRY(expect(s, ")"));
@@ -138,8 +138,8 @@ static hybrid_status take_shape(parser *s)
         }
     }
     if (s->axes < 1 || s->axes > 2)
-        return fail(s,
-                    s->axes ? "the array has more than 2 axes" : "the array has no axes");
+        return fail(s, s->axes ? "the array has more than 2 axes, and a matrix has 1 or 2"
+                               : "the array has no axes");
     return HYBRID_OK;
 }
 
@@ -207,7 +207,8 @@ static hybrid_status find_dictionary(parser *s)
         length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     if (length > bytes - at) {
         snprintf(why, sizeof why,
-                 "the .npy header of %zu bytes exceeds the %zu of the file's first block",
+                 "the .npy header of %zu bytes does not end within the first %zu bytes "
+                 "of the file",
                  length, bytes);
         return fail(s, why);
     }

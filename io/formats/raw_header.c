@@ -290,25 +290,26 @@ static hybrid_status check_dense(const parser *s, const hy_raw_header *h)
         return fail_of(s, s->p, "ld",
                        "is less than the number of elements of a row or column");
     return is_beyond(lines, h->ld, h->values.offset)
-               ? fail(s, s->p, "the matrix ends beyond 64 bits")
+               ? fail(s, s->p, "the matrix takes 2^63 bytes or more")
                : HYBRID_OK;
 }
 
 static hybrid_status check_sparse(const parser *s, const hy_raw_header *h)
 {
     if (h->cols > INT32_MAX)
-        return fail_of(s, s->p, "cols", "is 2^31 or more");
+        return fail_of(s, s->p, "cols", "must be less than 2^31");
     return h->rows == INT64_MAX || is_beyond(h->rows + 1, 1, h->row_ptr.offset) ||
                    is_beyond(h->nnz, 1, h->col.offset) ||
                    is_beyond(h->nnz, 1, h->values.offset)
-               ? fail(s, s->p, "the matrix ends beyond 64 bits")
+               ? fail(s, s->p, "the matrix takes 2^63 bytes or more")
                : HYBRID_OK;
 }
 
 static hybrid_status check(const parser *s, hy_raw_header *h)
 {
     if (h->version != 1)
-        return fail_of(s, s->p, "version", "is not 1");
+        return fail_of(s, s->p, "version",
+                       "must be 1, the only version that this library reads");
     if (h->ld < 0) /* "ld" is missing */
         h->ld = h->order == HYBRID_ROW_MAJOR ? h->cols : h->rows;
     return h->sparse ? check_sparse(s, h) : check_dense(s, h);
@@ -319,7 +320,9 @@ hybrid_status hy_raw_parse(hy_context *ctx, const hy_input *input, hy_raw_header
     parser s = {ctx, input, input->text, input->text + hy_input_head(input)};
 
     if (!input->last || hy_input_head(input) < input->bytes)
-        return hy_mtx_fail(ctx, input, NULL, "is longer than 1 MiB");
+        return hy_mtx_fail(
+            ctx, input, NULL,
+            "is longer than 1 MiB, so that it cannot be the description of a matrix");
     *out = (hy_raw_header){.ld = -1};
     HY_TRY(take_format(&s, &out->sparse));
     HY_TRY(take_object(&s, out->sparse ? sparse : dense, out));

@@ -285,15 +285,16 @@ hybrid_status hy_generate(hy_context *ctx, const char *spec, hybrid_type type,
     hybrid_status status;
 
     if (type != HYBRID_F32 && type != HYBRID_F64)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "generate: type %d is not known",
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "generate: type %d is neither HYBRID_F32 nor HYBRID_F64",
                        (int)type);
     HY_TRY(parse_spec(ctx, spec, &recipe, &k));
     recipe.entry_bytes = (int64_t)(sizeof(int32_t) + hy_value_size(type));
     HY_TRY_ELSE_DONE(k->open(ctx, &recipe));
     if (recipe.expected > ENTRIES_MOST)
         HY_TRY_ELSE_DONE(hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                                 "'%s' would have %.3g entries, more than 2^43", spec,
-                                 (double)recipe.expected));
+                                 "'%s' would have %.3g entries, and 2^43 is the limit",
+                                 spec, (double)recipe.expected));
     HY_TRY_ELSE_DONE(hy_recipe_fits(ctx, &recipe, 0));
     HY_TRY_ELSE_DONE(make_rows(ctx, &recipe, type, out));
 done:

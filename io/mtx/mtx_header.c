@@ -279,7 +279,7 @@ hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_input *input,
     HY_TRY(read_banner(ctx, input, out, &p));
     const char *line = next_line(input, p);
     if (!whole && !(line && memchr(line, '\n', (size_t)(end - line)))) {
-        snprintf(why, sizeof why, "the first %d bytes end before the sizes",
+        snprintf(why, sizeof why, "the sizes are not within the first %d bytes",
                  HY_HEAD_BYTES);
         return hy_mtx_fail(ctx, input, end - 1, why);
     }

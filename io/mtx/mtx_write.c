@@ -166,7 +166,7 @@ static hybrid_status open_batch(writer *w, batch *b)
 {
     void *array;
 
-    HY_TRY(hy_array(w->ctx, w->room * PIECE_ENTRIES, ENTRY_BYTES, "text of a matrix",
+    HY_TRY(hy_array(w->ctx, w->room * PIECE_ENTRIES, ENTRY_BYTES, "the text of a matrix",
                     &array));
     b->text = array;
     HY_TRY(hy_array(w->ctx, w->room, sizeof *b->bytes, "lengths of texts", &array));

@@ -90,13 +90,11 @@ static hybrid_status fail_memory(hy_context *ctx, const hy_input *input)
 
 static hybrid_status fail_gzip(hy_context *ctx, const hy_input *input, int code)
 {
-    const z_stream *z = &input->stream->z;
-
     if (code == Z_MEM_ERROR)
         return fail_memory(ctx, input);
-    if (code == Z_DATA_ERROR || code == Z_NEED_DICT)
+    if (code == Z_DATA_ERROR) /* Z_NEED_DICT does not occur in the gzip format */
         return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are damaged: %s",
-                       input->path, z->msg ? z->msg : "dictionary needed");
+                       input->path, input->stream->z.msg);
     return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", input->path);
 }
 
@@ -155,7 +153,7 @@ static hybrid_status enlarge(hy_context *ctx, hy_input *input, size_t room,
 {
     void *array;
 
-    HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "text of a file", &array));
+    HY_TRY(hy_array(ctx, (int64_t)room + AFTER, 1, "the text of a file", &array));
     if (left > 0)
         memcpy(array, from, left);
     hy_array_free(ctx, input->array);

@@ -53,7 +53,7 @@ hybrid_status hy_output_partial(hy_context *ctx, const char *path, char **out)
         kept = (size_t)(name - path) + NAME_MAX - ENDING_BYTES - HASH_BYTES;
         snprintf(mark, sizeof mark, ".%016llx", (unsigned long long)hash(name));
     }
-    HY_TRY(hy_array(ctx, (int64_t)room, 1, "name of a file", &array));
+    HY_TRY(hy_array(ctx, (int64_t)room, 1, "the name of a file", &array));
     *out = array;
     snprintf(*out, room, "%.*s%s.%ld.partial", (int)kept, path, mark, (long)getpid());
     return HYBRID_OK;
@@ -85,7 +85,7 @@ hybrid_status hy_output_open(hy_context *ctx, const char *path, hy_output *out)
     *out = (hy_output){.path = path, .fd = -1, .direct = is_special(path)};
     if (!out->direct)
         HY_TRY_ELSE_DONE(hy_output_partial(ctx, path, &out->partial));
-    HY_TRY_ELSE_DONE(hy_array(ctx, BUFFER_BYTES, 1, "buffer of a file", &array));
+    HY_TRY_ELSE_DONE(hy_array(ctx, BUFFER_BYTES, 1, "the buffer of a file", &array));
     out->buffer = array;
     out->name   = out->direct ? path : out->partial;
     out->fd     = out->direct ? hy_open(path, O_WRONLY) : open_partial(out->name);

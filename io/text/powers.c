@@ -67,7 +67,9 @@ hybrid_status hy_numbers_open(hy_context *ctx, hy_numbers **out)
     numbers->c          = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!numbers->c) {
         hy_array_free(ctx, array);
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
+        return hy_fail(
+            ctx, HYBRID_NO_MEMORY,
+            "the system has no memory for the C locale; free memory of the machine");
     }
 
     big x = {{1}};

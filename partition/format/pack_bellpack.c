@@ -302,9 +302,9 @@ static hybrid_status alloc_order(packing *p, hy_context *ctx, int64_t rows)
 {
     void *array;
 
-    HY_TRY(hy_array(ctx, rows, sizeof *p->order, "order of block rows", &array));
+    HY_TRY(hy_array(ctx, rows, sizeof *p->order, "the order of block rows", &array));
     p->order = array;
-    HY_TRY(hy_array(ctx, rows, sizeof *p->order, "order of block rows", &array));
+    HY_TRY(hy_array(ctx, rows, sizeof *p->order, "the order of block rows", &array));
     p->spare = array;
     return HYBRID_OK;
 }

@@ -156,11 +156,12 @@ static hybrid_status gather_b(packing *p)
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, PACK_ROWS, gather_b_lengths, p));
     HY_TRY(hy_prefix_sum(ctx, p->gather_row_ptr, rows));
     if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
-        return hy_fail(
-            ctx, HYBRID_BAD_STATE,
-            "rows %lld to %lld of A touch %lld entries of B, %lld were planned",
-            (long long)p->job->chunk->row_begin, (long long)p->job->chunk->row_end,
-            (long long)p->gather_row_ptr[rows], (long long)f->gather_nnz);
+        return hy_fail(ctx, HYBRID_BAD_STATE,
+                       "rows %lld to %lld of A touch %lld entries of B, but the plan "
+                       "counted %lld; operands may not change after they were planned",
+                       (long long)p->job->chunk->row_begin,
+                       (long long)p->job->chunk->row_end,
+                       (long long)p->gather_row_ptr[rows], (long long)f->gather_nnz);
     const int64_t grain = 1 + PACK_ENTRIES / (1 + f->gather_nnz / rows);
     return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
 }
@@ -186,7 +187,8 @@ hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
 
     if (nnz != chunk->features.nnz)
         return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A have %lld entries, %lld were planned",
+                       "rows %lld to %lld of A have %lld entries, but the plan counted "
+                       "%lld; operands may not change after they were planned",
                        first_row(job), end_row(job), (long long)nnz,
                        (long long)chunk->features.nnz);
     if (bytes > job->pack.mem.bytes)
@@ -221,7 +223,8 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
     HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
     if (!hy_pack_as_planned(job, out->count, chunk->features.gather_rows))
         return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A touch %lld columns, %lld were planned",
+                       "rows %lld to %lld of A touch %lld columns, but the plan counted "
+                       "%lld; operands may not change after they were planned",
                        first_row(job), end_row(job), (long long)out->count,
                        (long long)chunk->features.gather_rows);
     return HYBRID_OK;

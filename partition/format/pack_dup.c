@@ -201,7 +201,8 @@ static hybrid_status check(const hy_job *job, size_t bytes)
                        (long long)nnz, (long long)chunk->features.nnz);
     if (chunk->features.products > INT32_MAX)
         return hy_fail(job->problem->ctx, HYBRID_UNSUPPORTED,
-                       "chunk %lld has %lld products, which 32 bits do not number",
+                       "chunk %lld has %lld products, and 2^31-1 is the limit; set a "
+                       "smaller chunk_rows (--chunk-rows)",
                        (long long)chunk->id, (long long)chunk->features.products);
     if (bytes > job->pack.mem.bytes)
         return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
@@ -220,7 +221,8 @@ static hybrid_status add_up(const packing *p, int64_t blocks)
     if (p->sum[blocks] == chunk->features.products)
         return HYBRID_OK;
     return hy_fail(p->job->problem->ctx, HYBRID_BAD_STATE,
-                   "rows %lld to %lld of A make %lld products, %lld were planned",
+                   "rows %lld to %lld of A make %lld products, but the plan counted "
+                   "%lld; operands may not change after they were planned",
                    (long long)chunk->row_begin, (long long)chunk->row_end,
                    (long long)p->sum[blocks], (long long)chunk->features.products);
 }

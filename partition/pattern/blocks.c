@@ -113,7 +113,8 @@ double hy_block_stream_bytes(const hy_features *f)
 const char *hy_block_refuse(const hy_features *f)
 {
     if (f->block_fill == 0 && f->nnz > 0)
-        return "its blocks are not known: looking for them pays with HYBRID_RESIDENT";
+        return "its blocks are not known, because only plans with HYBRID_RESIDENT look "
+               "for blocks";
     if (f->block_fill > 0 && hy_block_stream_bytes(f) < GAIN * hy_csr_stream_bytes(f))
         return NULL;
     return "its blocks would be too empty: CSR takes about as few bytes";

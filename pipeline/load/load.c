@@ -120,7 +120,7 @@ hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_load
 {
     void *memory;
 
-    HY_TRY(hy_array(lane_set->backend->ctx, 1, sizeof(hy_loader), "loader", &memory));
+    HY_TRY(hy_array(lane_set->backend->ctx, 1, sizeof(hy_loader), "a loader", &memory));
     hy_loader *loader = memory;
     memset(loader, 0, sizeof *loader);
     loader->backend  = lane_set->backend;

@@ -129,6 +129,6 @@ hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int
     if (part.direct_count == 0 && part.bytes > loader->ring.piece_bytes)
         /* X was pinned when the size of parts was chosen */
         return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE,
-                       "X was unpinned while it was multiplied");
+                       "X was unpinned while it was multiplied; unpin it after the call");
     return hy_load_part_of(loader, &part);
 }

@@ -20,10 +20,11 @@ static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
     hy_context *ctx = csr->sink.ctx;
 
     if (csr->offset_type == HYBRID_I32 && count > csr->index_max)
-        return hy_fail(ctx, HYBRID_UNSUPPORTED,
-                       "rows 0 to %lld of C have %lld entries: offsets of 32 bits, which "
-                       "were asked for, go to %lld",
-                       (long long)rows - 1, (long long)count, (long long)csr->index_max);
+        return hy_fail(
+            ctx, HYBRID_UNSUPPORTED,
+            "rows 0 to %lld of C have %lld entries: 32-bit offsets, which were asked "
+            "for, go to %lld; ask for HYBRID_I64 or HYBRID_INDEX_AUTO",
+            (long long)rows - 1, (long long)count, (long long)csr->index_max);
     HY_TRY(hy_results_use(ctx, &csr->col, (size_t)count * csr->sink.col_bytes));
     return hy_results_use(ctx, &csr->val, (size_t)count * hy_value_size(csr->type));
 }
@@ -98,7 +99,8 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
     const int64_t *known  = csr->known;
 
     if (!known && begin != csr->next_row)
-        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
+        return hy_fail(sink->ctx, HYBRID_BAD_STATE,
+                       "internal error, please report it: chunk %lld ends out of order",
                        (long long)chunk->id);
     part->nnz = known ? known[end] - known[begin] : part->counted;
     if (!known)
@@ -276,8 +278,10 @@ static hybrid_status finish(hy_sink *sink)
 
     hy_prefault_stop(&csr->ahead);
     if (csr->taken != csr->end_row)
-        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
-                       (long long)csr->taken, (long long)csr->end_row);
+        return hy_fail(
+            sink->ctx, HYBRID_BAD_STATE,
+            "internal error, please report it: %lld of %lld rows were computed",
+            (long long)csr->taken, (long long)csr->end_row);
     if (csr->end_row < csr->rows) /* other products make the remaining rows */
         return HYBRID_OK;
     if (csr->undecided)

@@ -39,8 +39,10 @@ hybrid_status hy_dense_finish(hy_sink *sink)
 
     if (dense->left == 0)
         return HYBRID_OK;
-    return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld elements of Y were not computed",
-                   (long long)dense->left);
+    return hy_fail(
+        sink->ctx, HYBRID_BAD_STATE,
+        "internal error, please report it: %lld elements of Y were not computed",
+        (long long)dense->left);
 }
 
 /* Y belongs to the caller, and its contents after an error are undefined. */

@@ -42,10 +42,10 @@ static hy_direct no_copies(const hy_sink *sink, const hy_part *part)
 /* Never called, because results on a device have no copies. */
 static hybrid_status store_nothing(hy_sink *sink, const hy_part *part)
 {
-    return hy_fail(
-        sink->ctx, HYBRID_BAD_STATE,
-        "chunk %lld brings a part to host memory, and its result is on a device",
-        (long long)part->chunk->id);
+    return hy_fail(sink->ctx, HYBRID_BAD_STATE,
+                   "internal error, please report it: chunk %lld brings a part to host "
+                   "memory, and its result is on a device",
+                   (long long)part->chunk->id);
 }
 
 static void abort_dense(hy_sink *sink)
@@ -86,11 +86,11 @@ static hybrid_status check_offsets(const hy_device_csr_sink *csr, int64_t rows)
 {
     if (csr->shape.offsets != HYBRID_I32 || csr->sink.nnz <= csr->shape.index_max)
         return HYBRID_OK;
-    return hy_fail(
-        csr->sink.ctx, HYBRID_UNSUPPORTED,
-        "rows 0 to %lld of C have %lld entries: offsets of 32 bits, which were "
-        "asked for, go to %lld",
-        (long long)rows - 1, (long long)csr->sink.nnz, (long long)csr->shape.index_max);
+    return hy_fail(csr->sink.ctx, HYBRID_UNSUPPORTED,
+                   "rows 0 to %lld of C have %lld entries: 32-bit offsets, which were "
+                   "asked for, go to %lld; ask for HYBRID_I64 or HYBRID_INDEX_AUTO",
+                   (long long)rows - 1, (long long)csr->sink.nnz,
+                   (long long)csr->shape.index_max);
 }
 
 static hybrid_status add_piece(hy_device_csr_sink *csr, const hy_part *part)
@@ -114,7 +114,8 @@ static hybrid_status reserve_csr(hy_sink *sink, hy_part *part)
     const hy_chunk *chunk   = part->chunk;
 
     if (chunk->row_begin != csr->next_row)
-        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
+        return hy_fail(sink->ctx, HYBRID_BAD_STATE,
+                       "internal error, please report it: chunk %lld ends out of order",
                        (long long)chunk->id);
     part->nnz    = part->counted;
     part->offset = csr->sink.nnz;
@@ -290,8 +291,10 @@ static hybrid_status finish_csr(hy_sink *sink)
     hybrid_status status;
 
     if (csr->next_row != csr->shape.rows)
-        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
-                       (long long)csr->next_row, (long long)csr->shape.rows);
+        return hy_fail(
+            sink->ctx, HYBRID_BAD_STATE,
+            "internal error, please report it: %lld of %lld rows were computed",
+            (long long)csr->next_row, (long long)csr->shape.rows);
     choose_types(csr, &C);
     HY_TRY_ELSE_DONE(make_arrays(csr, &C));
     HY_TRY_ELSE_DONE(fill_and_wait(csr, &C));

@@ -98,7 +98,8 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
     hy_each_sink *each = (hy_each_sink *)sink;
 
     if (each->first_row + part->chunk->row_begin != each->next_row)
-        return hy_fail(sink->ctx, HYBRID_BAD_STATE, "chunk %lld ends out of order",
+        return hy_fail(sink->ctx, HYBRID_BAD_STATE,
+                       "internal error, please report it: chunk %lld ends out of order",
                        (long long)part->chunk->id);
     part->nnz      = part->counted;
     part->offset   = each->sink.nnz;
@@ -161,7 +162,8 @@ static hybrid_status finish(hy_sink *sink)
     free_room(each);
     if (each->next_row == each->end_row)
         return HYBRID_OK;
-    return hy_fail(sink->ctx, HYBRID_BAD_STATE, "%lld of %lld rows were computed",
+    return hy_fail(sink->ctx, HYBRID_BAD_STATE,
+                   "internal error, please report it: %lld of %lld rows were computed",
                    (long long)each->next_row, (long long)each->end_row);
 }
 

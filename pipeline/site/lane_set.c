@@ -43,7 +43,9 @@ static hybrid_status start(hy_context *ctx, hy_thread *thread)
     hy_inbox_open(&thread->inbox, NULL, NULL, hy_pool_leaves_cores(ctx->pool));
     if (pthread_create(&thread->id, NULL, serve, thread) != 0) {
         hy_inbox_destroy(&thread->inbox);
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no thread for a pipeline");
+        return hy_fail(ctx, HYBRID_NO_MEMORY,
+                       "the system refuses to start a thread of a pipeline; raise the "
+                       "limit on threads (ulimit -u)");
     }
     thread->started = 1;
     return HYBRID_OK;

@@ -138,7 +138,7 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
     void *memory;
     hy_site *site;
 
-    HY_TRY(hy_array(ctx, 1, sizeof *site, "site", &memory));
+    HY_TRY(hy_array(ctx, 1, sizeof *site, "a site", &memory));
     site = memory;
     memset(site, 0, sizeof *site);
     site->tenant  = (hy_tenant){.ops = &tenant_ops, .backend = backend, .op = op};

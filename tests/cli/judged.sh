@@ -25,7 +25,7 @@ refused 3 '/dev/urandom:' info /dev/urandom
 refused 3 '/dev/urandom:' multiply -q A.mtx /dev/urandom
 ln -s /dev/zero zero.npy
 for file in zero.npy zeros.npy; do
-    refused 3 "$file: neither a .npy file nor a Matrix Market file" multiply -q A.mtx $file
+    refused 3 "$file: is neither a .npy file nor a Matrix Market file" multiply -q A.mtx $file
 done
 refused 3 '/dev/zero: a rates file has less than 1048576 bytes' \
     multiply -q A.mtx --rates /dev/zero
@@ -41,7 +41,7 @@ endless() {
     wait
 }
 banner='%%MatrixMarket matrix coordinate real general'
-endless 'pipe:[0-9]+: the first 1048576 bytes end before the sizes' '% nothing' "$banner"
+endless 'pipe:[0-9]+: the sizes are not within the first 1048576 bytes' '% nothing' "$banner"
 endless 'pipe:4: there are more than the 1 entries announced' '1 1 1' "$banner" '3 3 1'
 { printf '%s\n' "$banner" '3 3 1'; cat /dev/zero; } >pipe 2>/dev/null &
 refused 3 'pipe:3: the line is longer than 16777216 bytes' info pipe

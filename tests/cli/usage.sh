@@ -1,4 +1,5 @@
-# Wrong usage gives exit code 2 and one message that names the fault.
+# Values of options that are wrong give exit code 2 and one message that names the fault.
+# tests/sentences/sentences.txt has one example of each message about the command line.
 . "$(dirname "$0")/lib.bash"
 make_matrices
 
@@ -10,36 +11,6 @@ wrong() {
     says "$pattern"
 }
 
-wrong 'usage: hybrid_spmm multiply A \[B\]' multiply
-wrong 'usage: hybrid_spmm multiply A \[B\]' multiply A.mtx B.mtx A.mtx
-wrong 'usage: hybrid_spmm info FILE' info
-wrong 'usage: hybrid_spmm generate KIND:ARGS' generate
-wrong '\-\-frob' multiply A.mtx --frob
-wrong '\-z' multiply -qz A.mtx
-wrong '\-\-type needs a value' multiply A.mtx --type
-wrong '\-\-output needs a value' multiply A.mtx -o
-wrong '\-\-verify takes no value' multiply A.mtx --verify=yes
-
-# misspelt words get a suggestion, unknown words do not
-wrong "no command 'mulitply'; did you mean 'multiply'" mulitply A.mtx
-wrong "did you mean 'calibrate'" calib
-wrong "no command 'A.mtx'; see" A.mtx
-wrong "no command 'frobnicate'; see 'hybrid_spmm --help'" frobnicate
-wrong 'no option --verison; did you mean --version' --verison
-wrong 'no option --outptu; did you mean --output\?' multiply A.mtx --outptu=C.mtx
-wrong 'no option --tpye; did you mean --type' info A.mtx --tpye f32
-wrong 'no option -v; did you mean --verify' multiply -verify A.mtx
-wrong "no option --frob; see 'hybrid_spmm multiply --help'" multiply A.mtx --frob
-wrong '\-\-de is the beginning of --dense-cols, --device' multiply A.mtx --de
-wrong "'hybrid_spmm explain' has no option --verify, which is an option of multiply" \
-    explain A.mtx --verify
-wrong "'hybrid_spmm' has no option --quiet, which is an option of multiply" -q multiply A.mtx
-wrong 'usage: hybrid_spmm COMMAND' -- multiply A.mtx
-wrong 'usage: hybrid_spmm COMMAND' -- multiply
-
-wrong "f32 or f64, not 'f16'" multiply A.mtx --type f16
-wrong "auto, host or cuda, not 'tpu'" multiply A.mtx --backend tpu
-wrong "always or never, not 'often'" multiply A.mtx --progress often
 for number in 0 -1 x 1.5 1x '' 99999999999999999999; do
     wrong "\-\-threads takes .*, not '$number'" multiply A.mtx --threads="$number"
     wrong "\-\-chunk-rows takes .*, not '$number'" multiply A.mtx --chunk-rows="$number"
@@ -66,14 +37,7 @@ for size in 100000000 100000000B 100000K 100M 100MiB 1G 1GiB 1TiB 100000KB 100MB
     .5G 99.5MiB; do
     expect 0 multiply A.mtx -q --backend host --device-memory "$size" --host-memory "$size"
 done
-wrong "\-\-seed takes .*, not '-1'" multiply A.mtx --seed=-1
-wrong "begins with 'spgemm.magic'" multiply A.mtx --variant spgemm.magic
-wrong "leave out 'B.mtx'" multiply A.mtx B.mtx --dense-cols 2
-wrong 'sparse B' multiply A.mtx --dense-cols 2 --transpose-b
 printf '%s\n' '%%MatrixMarket matrix array real general' '3 1' 1 2 3 >X.mtx
-wrong 'sparse B, and X.mtx is dense' multiply A.mtx X.mtx --transpose-b
-wrong 'ending in .npy' multiply A.mtx X.mtx -o Y.mtx
-wrong 'ending in .mtx' multiply A.mtx -o C.npy
 for name in C.mtx.gz K.npz K.json K.bin K.csv K mtx .mtx.; do
     wrong "ending of '$name' is unknown; a sparse .* in .mtx, .*supported are .mtx .* and .npy" \
         multiply A.mtx -o "$name"
@@ -81,15 +45,6 @@ for name in C.mtx.gz K.npz K.json K.bin K.csv K mtx .mtx.; do
         multiply A.mtx X.mtx -o "$name"
     wrong "ending of '$name' is unknown" generate er:3,1 -o "$name"
 done
-wrong 'the result is sparse: --format npy' multiply A.mtx -o C.npy --format npy
-wrong 'the result is dense: --format mtx' multiply A.mtx X.mtx -o - --format mtx
-wrong 'both be standard input' multiply - -
 wrong 'different files' multiply A.mtx -o C.mtx --trace C.mtx
 wrong 'different files' multiply A.mtx --report r.json --trace r.json
-wrong '\-\-verify' explain A.mtx --verify
-wrong '\-\-output' info A.mtx --output x
-wrong 'generate needs -o' generate band:3,1
-wrong "'cube:3' is not a problem" generate cube:3 -o C.mtx
-wrong "'er:3' is not er:ROWS,PER_ROW" generate er:3 -o C.mtx
-wrong "'er:0,3' is not er:ROWS,PER_ROW" multiply -q gen:er:0,3
 only A.mtx B.mtx X.mtx

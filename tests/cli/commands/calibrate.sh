@@ -61,7 +61,7 @@ grep -q '^speeds      measured' out || fail "calibrating again did not help"
 # without a GPU calibrate says so in one line
 "$HYBRID_SPMM" multiply -q A.mtx --backend cuda >out 2>err || {
     expect 0 calibrate --threads 2 -o auto.rates
-    [ "$(grep -c 'measuring the CPU alone, there is no GPU: .' err)" -eq 1 ] ||
+    [ "$(grep -c 'only the CPU is measured, because there is no GPU: .' err)" -eq 1 ] ||
         fail "it does not say that there is no GPU"
     rm auto.rates
 }

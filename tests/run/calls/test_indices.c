@@ -34,7 +34,7 @@ static void check_results(world *w)
             refuse_or_do(w, indices_once(w, &w->A, &w->B));
             if (indices_refused(w))
                 assert_non_null(strstr(hybrid_engine_message(w->engine),
-                                       "offsets of 32 bits, which were asked for"));
+                                       "32-bit offsets, which were asked for"));
             refuse_or_do(w, indices_planned(w, 0, &w->A, &w->B));
             refuse_or_do(w, indices_planned(w, HYBRID_REUSE, &w->A, &w->B));
         }

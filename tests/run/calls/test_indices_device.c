@@ -90,7 +90,7 @@ static void check(const world *w, types ask, hybrid_status status, hybrid_csr *C
     memset(&untouched, 0x5a, sizeof untouched);
     assert_memory_equal(C, &untouched, sizeof untouched);
     space_world_expect(&w->own, status, HYBRID_UNSUPPORTED,
-                       "offsets of 32 bits, which were asked for");
+                       "32-bit offsets, which were asked for");
 }
 
 static void multiply_once(const world *w, const hybrid_csr *A,

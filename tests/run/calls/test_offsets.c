@@ -247,15 +247,15 @@ static void sizes_and_arrays(void **state)
     all_refuse("val is NULL");
     make_bad(HYBRID_I64);
     bad.rows = -1;
-    all_refuse("negative or too large");
+    all_refuse("must be in 0..");
     make_bad(HYBRID_I64);
     bad.cols = -1;
-    all_refuse("negative or too large");
+    all_refuse("must be in 0..");
     make_bad(HYBRID_I64);
     bad.nnz = -1;
-    all_refuse("negative or too large");
+    all_refuse("must be in 0..");
     bad.nnz = INT64_MAX;
-    all_refuse("negative or too large");
+    all_refuse("must be in 0..");
 }
 
 int main(void)

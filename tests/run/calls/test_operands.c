@@ -332,7 +332,7 @@ static void columns_of_other_types_are_refused(void **state)
     (void)state;
     for (int m = 0; m < 3; m++) {
         sparse[m]->col_type = HYBRID_INDEX_AUTO;
-        refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "columns of type 3");
+        refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "col_type 3 is neither");
         sparse[m]->col      = (int32_t *)(void *)wide + 1;
         sparse[m]->col_type = HYBRID_I64;
         refused_by_readers(reads[m], HYBRID_BAD_ARGUMENT, "not aligned to the 8 bytes");

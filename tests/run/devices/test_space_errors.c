@@ -43,7 +43,7 @@ static void spaces_are_what_they_are_said_to_be(void **state)
     a       = w.a;
     a.space = (hybrid_space)7;
     space_world_expect(&w, space_world_spmm(&w, &a, &w.x, &w.y), HYBRID_BAD_ARGUMENT,
-                       "A: space 7 is neither host nor device");
+                       "A: space 7 is neither HYBRID_SPACE_HOST nor HYBRID_SPACE_DEVICE");
     space_world_close(&w);
 }
 
