@@ -12,7 +12,7 @@ static hybrid_status open_input(hy_context *ctx, const hy_file_format *const *fo
     const size_t length = strlen(input->path) + 1;
     void *name;
 
-    HY_TRY(hy_array(ctx, (int64_t)length, 1, "name of a file", &name));
+    HY_TRY(hy_array(ctx, (int64_t)length, 1, "the name of a file", &name));
     out->ctx  = ctx;
     out->name = memcpy(name, input->path, length);
     while ((*formats)->is && !(*formats)->is(input))

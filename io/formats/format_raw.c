@@ -26,7 +26,7 @@ static hybrid_status open_array(hy_context *ctx, const hy_input *input,
     void *path;
 
     HY_TRY(
-        hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "name of a file", &path));
+        hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "the name of a file", &path));
     char *name          = (char *)path + all;
     const size_t length = hy_json_string_decode(array->name, array->length, name);
     const size_t folder = folder_of(input, name);

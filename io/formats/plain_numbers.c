@@ -102,7 +102,7 @@ hybrid_status hy_plain_numbers_open(hy_context *ctx, const char *path, int64_t o
     hy_stored numbers   = {.ops = &ops, .ctx = ctx, .size = size, .count = count};
     hybrid_status status;
 
-    HY_TRY(hy_array(ctx, (int64_t)(sizeof(plain) + length), 1, "name of a file",
+    HY_TRY(hy_array(ctx, (int64_t)(sizeof(plain) + length), 1, "the name of a file",
                     &numbers.reader));
     plain *p = numbers.reader;
     *p       = (plain){.ctx = ctx, .offset = offset, .fd = -1};
