@@ -59,7 +59,7 @@ typedef struct hy_measured {
 } hy_measured;
 
 /* A copy of `rows` rows of `bytes` bytes each. Row i is at src + i * src_pitch and goes
-   to dst + i * dst_pitch. A pitch is at least `bytes` and at most HY_MOST_PITCH. */
+   to dst + i * dst_pitch. A pitch is at least `bytes` and at most HY_MAX_PITCH. */
 typedef struct hy_row_copy {
     void *dst;
     const void *src;
@@ -67,7 +67,7 @@ typedef struct hy_row_copy {
     int64_t rows;
 } hy_row_copy;
 
-enum { HY_MOST_PITCH = INT32_MAX };
+enum { HY_MAX_PITCH = INT32_MAX };
 
 /* Transposes: to[i * to_ld + j] = from[j * from_ld + i] for i < lines, j < length, and 0
    for length <= j < filled. Strides count elements of `size` bytes, 4 or 8. */
@@ -200,9 +200,9 @@ typedef struct hy_backend_ops {
        (see `pin`), and all pinned rows lie in one piece. */
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
 
-    /* (optional) Enqueues the transposition `turning` in device memory; its `to` and
-       `from` do not overlap. */
-    hybrid_status (*turn)(hy_lane *lane, const hy_transposition *turning);
+    /* (optional) Enqueues a transposition in device memory. Its `to` and `from`
+       do not overlap. */
+    hybrid_status (*transpose)(hy_lane *lane, const hy_transposition *transposition);
 
     /* A mark is set in a lane, and reached when all earlier work of the lane is done.
 
@@ -238,8 +238,8 @@ typedef struct hy_backend_ops {
          combine  enqueues a hy_combining of device memory
          hash     computes hy_csr_hash() of a pattern in device memory, and waits
          survey   enqueues the computation of a hy_survey
-         keep     allocates memory for a result of the caller; it is neither counted nor
-                  pooled. drop frees it. Any thread may call both. */
+         alloc_result allocates memory for a result of the caller; it is neither counted
+                  nor pooled. free_result frees it. Any thread may call both. */
     hy_held (*holds)(hy_backend *self, const void *ptr);
     hybrid_status (*fetch)(hy_backend *self, void *to, const void *from, size_t bytes);
     hybrid_status (*follow)(hy_backend *self, void *stream);
@@ -249,8 +249,9 @@ typedef struct hy_backend_ops {
     hybrid_status (*hash)(hy_backend *self, const hybrid_csr *A, uint64_t *out);
     hybrid_status (*survey)(hy_lane *lane, const hy_surveying *s);
     size_t survey_bytes;
-    hybrid_status (*keep)(hy_backend *self, size_t bytes, const char *what, void **out);
-    void (*drop)(hy_backend *self, void *ptr);
+    hybrid_status (*alloc_result)(hy_backend *self, size_t bytes, const char *what,
+                                  void **out);
+    void (*free_result)(hy_backend *self, void *ptr);
 
     /* (optional) Enqueues products[i] = number of scalar products of row i of A*B, the
        sum of the lengths of B's rows over the entries of row i. Every number is below
@@ -262,10 +263,10 @@ typedef struct hy_backend_ops {
     /* (optional) Enqueues the delta coding (partition/move/deltas.h) of the first *count
        of `numbers`. The caller ensures that *count is at most `most`. Sets *units, a word
        of pinned memory, to the bytes behind the head of the coded numbers, divided by 16.
-       `packed` has room for hy_deltas_bound(most) bytes. The arrays and `count` are in
+       `coded` has room for hy_deltas_bound(most) bytes. The arrays and `count` are in
        device memory; both arrays are aligned to 16 bytes. */
-    hybrid_status (*pack_deltas)(hy_lane *lane, const int32_t *numbers,
-                                 const int64_t *count, int64_t most, void *packed,
+    hybrid_status (*code_deltas)(hy_lane *lane, const int32_t *numbers,
+                                 const int64_t *count, int64_t most, void *coded,
                                  int64_t *units);
 
     /* (optional) Pins `bytes` bytes of ordinary memory at ptr, so that copies go straight
@@ -289,7 +290,7 @@ typedef struct hy_backend_ops {
     void (*range_end)(void);
 } hy_backend_ops;
 
-enum { HY_MOST_DEVICES = 16 }; /* maximum number of devices of one engine */
+enum { HY_MAX_DEVICES = 16 };  /* maximum number of devices of one engine */
 
 struct hy_backend {
     const hy_backend_ops *ops; /* first member of every backend's own struct */

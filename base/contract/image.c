@@ -28,11 +28,11 @@ hy_image hy_image_row_ring(const hy_image *whole, int64_t rows)
     ring.tail_lines = 0;
     ring.axis       = HY_AXIS_ROWS;
     ring.block      = 1;
-    ring.places     = rows;
+    ring.held       = rows;
     return ring;
 }
 
-int64_t hy_ring_most(int64_t rows)
+int64_t hy_ring_max_span(int64_t rows)
 {
     return rows - rows / HY_RING_PIECES - 2;
 }
@@ -74,9 +74,9 @@ static size_t place_bytes(const hy_image *image, int64_t cols)
     return hy_align((size_t)elements_of(image, cols) * hy_value_size(image->type));
 }
 
-int64_t hy_image_rows_there(const hy_image *image)
+int64_t hy_image_rows_held(const hy_image *image)
 {
-    return image->axis == HY_AXIS_ROWS ? image->block * image->places : image->rows;
+    return image->axis == HY_AXIS_ROWS ? image->block * image->held : image->rows;
 }
 
 /* ---- blocks ------------------------------------------------------------------------ */
@@ -151,7 +151,7 @@ static hy_region columns(const hy_image *image, int64_t k)
     if (k > 0) {
         r.before = elements_of(image, hy_image_width(image, 0)) +
                    (k - 1) * elements_of(image, image->block);
-        r.at = (size_t)(k % image->places) * place_bytes(image, image->pitch);
+        r.at = (size_t)(k % image->held) * place_bytes(image, image->pitch);
     }
     r.tail     = hy_tail_cols(image->tail_lines, image->type, r.cols);
     r.ld       = filled(r.cols - r.tail, image->type);
@@ -174,7 +174,7 @@ hy_region hy_image_region_of(const hy_image *image, int64_t col)
 
 size_t hy_image_at(const hy_image *image, const hy_region *region, int64_t element)
 {
-    const int64_t ring = hy_image_rows_there(image) * region->ld;
+    const int64_t ring = hy_image_rows_held(image) * region->ld;
     const int64_t at   = image->axis == HY_AXIS_ROWS ? element % ring : element;
 
     return region->at + (size_t)at * region->size;
@@ -222,10 +222,10 @@ size_t hy_image_room(const hy_image *image)
     if (hy_image_is_gathered(image))
         return 0;
     if (image->axis == HY_AXIS_COLS)
-        return (size_t)(image->places - 1) * place_bytes(image, image->pitch) +
+        return (size_t)(image->held - 1) * place_bytes(image, image->pitch) +
                place_bytes(image, image->last);
     const hy_region all = hy_image_region(image, 0);
-    return (size_t)hy_image_rows_there(image) * (size_t)all.ld * all.size;
+    return (size_t)hy_image_rows_held(image) * (size_t)all.ld * all.size;
 }
 
 /* ---- a ring while it is filled ----------------------------------------------------- */
@@ -235,7 +235,7 @@ int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t b
 {
     if (image->axis != HY_AXIS_ROWS)
         return end;
-    const int64_t ring = hy_image_rows_there(image);
+    const int64_t ring = hy_image_rows_held(image);
     const int64_t most = ring * region->ld - begin % (ring * region->ld);
     const int64_t rows = (ring + HY_RING_PIECES - 1) / HY_RING_PIECES;
 
@@ -245,11 +245,11 @@ int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t b
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
 {
     if (image->axis == HY_AXIS_COLS && end > 0)
-        return k + 1 - image->places;
+        return k + 1 - image->held;
     if (image->axis != HY_AXIS_ROWS || end == 0)
         return 0;
     const int64_t block = image->block * columns(image, 0).ld;
-    return (end - 1) / block + 1 - image->places;
+    return (end - 1) / block + 1 - image->held;
 }
 
 /* End of the slab that contains row - 1. A slab is sent as a whole. */
@@ -274,7 +274,7 @@ static int64_t in_line(const hy_image *image)
     return HY_LINE / (int64_t)hy_value_size(image->type);
 }
 
-int64_t hy_image_most_back(const hy_image *image)
+int64_t hy_image_max_back(const hy_image *image)
 {
     return image->block % in_line(image) == 0 ? in_line(image) - 1 : 0;
 }
@@ -283,7 +283,7 @@ void hy_image_move(hy_image *image, const hybrid_dense *Y)
 {
     const uintptr_t size = hy_value_size(Y->type), start = (uintptr_t)Y->data;
     const int can = Y->order == HYBRID_ROW_MAJOR && Y->ld % in_line(image) == 0 &&
-                    start % size == 0 && hy_image_most_back(image) > 0;
+                    start % size == 0 && hy_image_max_back(image) > 0;
 
     image->back = can ? (int64_t)(start % HY_LINE / size) : 0;
 }

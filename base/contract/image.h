@@ -1,7 +1,7 @@
 /* base/contract/image.h - how an operand lies on a device: a value that all chunks share.
 
    The operand is B in CSR, or X. It lies on the device whole, or as a ring of blocks.
-   Block k of a ring is at place k mod places, and replaces block k - places when no chunk
+   Block k of a ring is at position k mod held, and replaces block k - held when no chunk
    needs that block any more:
 
      whole           one block
@@ -62,14 +62,14 @@ typedef struct hy_image {
                        their own: otherwise every row would take a line more. */
     hy_axis axis;   /* direction of the ring; NONE and GATHERED: the fields below are 0 */
     int64_t block;  /* rows or columns of a block */
-    int64_t places; /* number of blocks that the device holds at a time */
+    int64_t held;   /* number of blocks that the device holds at a time */
 
     /* Column blocks only (axis == HY_AXIS_COLS). Block k begins at column k * block -
        back (block 0: at column 0) and ends where block k + 1 begins; the last one ends
        with X. */
     int64_t last;  /* maximum columns of the last block; at least `block` */
-    int64_t pitch; /* columns from the start of one place to the start of the next; the
-                      last place has `last` columns */
+    int64_t pitch; /* columns from the start of one held block to the start of the next;
+                      the last one has `last` columns */
     int64_t back;  /* columns, less than `block`, by which blocks begin earlier in this
                       run, so that they begin at cache lines of Y */
 } hy_image;
@@ -85,7 +85,7 @@ hy_image hy_image_row_ring(const hy_image *whole, int64_t rows);
 
 /* Largest number of consecutive rows that a chunk may read from a ring of `rows` rows.
    The rest of the ring has room for the piece that brings the last of them. */
-int64_t hy_ring_most(int64_t rows);
+int64_t hy_ring_max_span(int64_t rows);
 
 /* Least number of chunks for an X of `rows` rows in a ring of `ring` rows, so that
    several chunks compute with the rows in the ring. Returns 1 if `ring` is 0. */
@@ -119,7 +119,7 @@ int64_t hy_image_begin(const hy_image *image, int64_t k);
 int64_t hy_image_width(const hy_image *image, int64_t k);
 
 /* Rows that the device holds at once: those of the ring, or all. */
-int64_t hy_image_rows_there(const hy_image *image);
+int64_t hy_image_rows_held(const hy_image *image);
 
 /* ---- regions ---- */
 
@@ -181,7 +181,7 @@ int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col);
 /* ---- column blocks of a run with a known Y ---- */
 
 /* Largest `back` that hy_image_move() can choose. */
-int64_t hy_image_most_back(const hy_image *image);
+int64_t hy_image_max_back(const hy_image *image);
 
 /* Sets `back` so that every block but the first begins at a line of the host's cache in
    Y, if the shapes allow that; else to 0. */

@@ -97,10 +97,10 @@ typedef struct hy_sink_ops {
        Ranges of one part are stored in order. */
     hybrid_status (*store)(hy_sink *self, const hy_part *part);
 
-    /* (optional) Delta-coded columns (partition/move/deltas.h). takes_deltas: returns 1
+    /* (optional) Delta-coded columns (partition/move/deltas.h). accepts_deltas: returns 1
        if coded columns can replace the first copy of direct(). store_deltas: decodes all
        columns of a part into the result. */
-    int (*takes_deltas)(const hy_sink *self);
+    int (*accepts_deltas)(const hy_sink *self);
     hybrid_status (*store_deltas)(hy_sink *self, const hy_part *part, const void *deltas);
 
     hybrid_status (*finish)(hy_sink *self);
@@ -125,9 +125,9 @@ struct hy_sink {
                                        column index */
 };
 
-static inline int hy_sink_takes_deltas(const hy_sink *sink)
+static inline int hy_sink_accepts_deltas(const hy_sink *sink)
 {
-    return sink->ops->takes_deltas && sink->ops->takes_deltas(sink);
+    return sink->ops->accepts_deltas && sink->ops->accepts_deltas(sink);
 }
 
 #ifdef __cplusplus

@@ -67,7 +67,8 @@ typedef struct hy_context {
     hy_pool *pool;          /* worker threads of the host */
     hy_results *results;    /* mappings for results in host memory (results.h) */
     hy_pins pins;           /* pinned memory of the caller */
-    hy_device_results kept; /* list of results in device memory (device_results.h) */
+    hy_device_results device_results; /* list of results in device memory
+                                         (device_results.h) */
     struct hy_lane_set *lane_sets; /* idle lanes, marks and threads, for reuse */
     struct hy_tenant *tenants;     /* sites of live plans, the most recently used first */
     pthread_mutex_t tenants_lock;

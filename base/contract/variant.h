@@ -57,12 +57,12 @@ typedef struct hy_chunk {
     int trimmed;                /* 1: rows were taken from the chunk after planning, so
                                    that it may need fewer rows of B or X than its features
                                    say */
-    int64_t needs;              /* the chunk needs only rows 0 .. needs-1 of B or X */
-    int64_t first;  /* this chunk and all later ones need no row of B or X before
-                       `first` */
-    int kept;       /* 1: the pack is cached on the device, for the same rows of later
+    int64_t x_end;              /* the chunk needs only rows 0 .. x_end-1 of B or X */
+    int64_t x_begin; /* this chunk and all later ones need no row of B or X before
+                        `x_begin` */
+    int cached;     /* 1: the pack is cached on the device, for the same rows of later
                        column blocks and runs */
-    size_t kept_at; /* offset of the pack in the block of all cached packs, in bytes */
+    size_t cached_at; /* offset of the pack in the block of all cached packs, in bytes */
     hy_features features; /* features of this chunk. If X is on the device in column
                              blocks, all but the products are those of the widest block,
                              because one pack serves all blocks. */
@@ -86,8 +86,8 @@ typedef struct hy_problem {
     hy_image image;     /* how B or X lies on the device or in a gathered pack */
     const struct hy_profile *profile; /* the plan's profile of these patterns
                                          (partition/pattern/inspect.h) */
-    hy_buffer shared; /* device memory of the image; empty if rows are gathered or the
-                         variant computes in place */
+    hy_buffer image_memory; /* device memory of the image; empty if rows are gathered or
+                               the variant computes in place */
 } hy_problem;
 
 /* The caller's index of row `row` of the problem's A. */
@@ -163,17 +163,17 @@ typedef struct hy_job {
                           (hy_deltas_head()), divided by 16 */
     int64_t nnz;       /* number of entries or elements in `out`; valid after reserve */
     int64_t offset;    /* SpGEMM: index of the first entry in C; valid after reserve */
-    int shared_a;      /* 1: the rows of A are on the device already, as A or as rows of
+    int a_on_device;   /* 1: the rows of A are on the device already, as A or as rows of
                           B, and the device computes the chunk's offsets */
     const int *gate;   /* word in device memory for `arrange`, or NULL */
-    int there;         /* 1: the pack is cached, and `in` holds it once earlier work of
+    int reused;        /* 1: the pack is cached, and `in` holds it once earlier work of
                           the lane is done; `pack` tells where its arrays are */
     int direct;        /* 1: the copy from the device wrote entries or elements to the
                           result itself */
     int stored;        /* 1: nothing of the result is left to be stored */
-    int turned;        /* SpMM: 1 if `back` is column-major, as Y is, and `out` is
+    int transposed;    /* SpMM: 1 if `back` is column-major, as Y is, and `out` is
                           row-major */
-    int unpacks;       /* 1: `direct` applies to the values only, and the columns arrive
+    int decodes;       /* 1: `direct` applies to the values only, and the columns arrive
                           delta-coded */
     int64_t back_room; /* maximum number of entries or elements in `back`; larger results
                           are copied and stored in several rounds */

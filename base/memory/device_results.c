@@ -17,13 +17,13 @@ void hy_device_results_init(hy_device_results *results)
 
 static void drop(hy_context *ctx, hy_device_array *array)
 {
-    array->device->ops->drop(array->device, array->ptr);
+    array->device->ops->free_result(array->device, array->ptr);
     hy_array_free(ctx, array);
 }
 
 void hy_device_results_close(hy_context *ctx)
 {
-    hy_device_results *results = &ctx->kept;
+    hy_device_results *results = &ctx->device_results;
 
     while (results->first) {
         hy_device_array *array = results->first;
@@ -36,7 +36,7 @@ void hy_device_results_close(hy_context *ctx)
 hybrid_status hy_device_result_new(hy_context *ctx, hy_backend *device, int64_t count,
                                    size_t size, const char *what, void **out)
 {
-    hy_device_results *results = &ctx->kept;
+    hy_device_results *results = &ctx->device_results;
     void *memory;
 
     *out = NULL;
@@ -45,7 +45,7 @@ hybrid_status hy_device_result_new(hy_context *ctx, hy_backend *device, int64_t 
     HY_TRY(hy_array(ctx, 1, sizeof(hy_device_array), "an array's record", &memory));
     hy_device_array *array = memory;
     const hybrid_status status =
-        device->ops->keep(device, (size_t)count * size, what, out);
+        device->ops->alloc_result(device, (size_t)count * size, what, out);
     if (status != HYBRID_OK) {
         hy_array_free(ctx, memory);
         return status;
@@ -59,7 +59,7 @@ hybrid_status hy_device_result_new(hy_context *ctx, hy_backend *device, int64_t 
 
 void hy_device_result_free(hy_context *ctx, void *ptr)
 {
-    hy_device_results *results = &ctx->kept;
+    hy_device_results *results = &ctx->device_results;
     hy_device_array **link     = &results->first;
 
     if (!ptr)

@@ -15,7 +15,7 @@ void hy_device_results_close(hy_context *ctx);
 
 /* Allocates `count` elements of `size` bytes, unset, in memory of `device`; *out is NULL
    if count is 0. `what` names the array in messages. Errors are those of
-   hy_backend_ops.keep. */
+   hy_backend_ops.alloc_result. */
 hybrid_status hy_device_result_new(hy_context *ctx, struct hy_backend *device,
                                    int64_t count, size_t size, const char *what,
                                    void **out);

@@ -34,7 +34,7 @@ int hy_memory_fails(hy_memory *memory)
 
 /* Returns 1 if the array gets its own mapping, which the system takes back at once.
    malloc() holds on to freed memory, separately for each thread. */
-static int takes_pages(const hy_memory *memory, size_t bytes)
+static int gets_pages(const hy_memory *memory, size_t bytes)
 {
     return memory->strict && !memory->allocator.alloc && bytes >= OWN_PAGES;
 }
@@ -45,7 +45,7 @@ static void *allocate(hy_memory *memory, size_t bytes)
         return NULL;
     if (memory->allocator.alloc)
         return memory->allocator.alloc(memory->allocator.user, bytes);
-    return takes_pages(memory, bytes) ? hy_pages_map_small(bytes) : malloc(bytes);
+    return gets_pages(memory, bytes) ? hy_pages_map_small(bytes) : malloc(bytes);
 }
 
 static void release(hy_memory *memory, const header *h)
@@ -64,10 +64,10 @@ static int count_bytes(struct hy_context *ctx, size_t bytes)
 {
     hy_meter *meter = &ctx->memory.meter;
 
-    if (hy_meter_take(meter, bytes))
+    if (hy_meter_charge(meter, bytes))
         return 1;
     hy_memory_relieve(ctx);
-    return hy_meter_take(meter, bytes);
+    return hy_meter_charge(meter, bytes);
 }
 
 hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
@@ -81,14 +81,14 @@ hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
     if (count < 0 || (size_t)count > (INT64_MAX - 2 * ALIGNMENT) / size)
         return hy_memory_full(ctx, what, INT64_MAX, "");
     size_t bytes     = (size_t)count * size + 2 * ALIGNMENT;
-    const int mapped = takes_pages(memory, bytes);
+    const int mapped = gets_pages(memory, bytes);
     if (mapped)
         bytes = hy_pages_of(HY_PAGE, bytes);
     if (!count_bytes(ctx, bytes))
         return hy_memory_full(ctx, what, (int64_t)bytes, "");
     void *block = allocate(memory, bytes);
     if (!block) {
-        hy_meter_give(&memory->meter, bytes);
+        hy_meter_release(&memory->meter, bytes);
         return hy_memory_refused(ctx, what, (int64_t)bytes, NULL);
     }
     const uintptr_t start =
@@ -105,7 +105,7 @@ void hy_array_free(struct hy_context *ctx, void *array)
         return;
     const header h = ((const header *)array)[-1];
     release(&ctx->memory, &h);
-    hy_meter_give(&ctx->memory.meter, h.bytes);
+    hy_meter_release(&ctx->memory.meter, h.bytes);
 }
 
 hybrid_status hy_array_reuse(struct hy_context *ctx, hy_reused *reused, int64_t bytes,

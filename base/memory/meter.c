@@ -3,7 +3,7 @@
 
 #include "base/data/min_max.h"
 
-int hy_meter_take(hy_meter *meter, size_t bytes)
+int hy_meter_charge(hy_meter *meter, size_t bytes)
 {
     if (bytes > INT64_MAX / 2)
         return 0;
@@ -19,7 +19,7 @@ int hy_meter_take(hy_meter *meter, size_t bytes)
     return 1;
 }
 
-void hy_meter_give(hy_meter *meter, size_t bytes)
+void hy_meter_release(hy_meter *meter, size_t bytes)
 {
     __atomic_fetch_sub(&meter->used, (int64_t)bytes, __ATOMIC_RELAXED);
 }

@@ -17,8 +17,8 @@ typedef struct hy_meter {
 
 /* Counts `bytes` and returns 1. Returns 0 and counts nothing if the cap would be
    exceeded. */
-int hy_meter_take(hy_meter *meter, size_t bytes);
-void hy_meter_give(hy_meter *meter, size_t bytes);
+int hy_meter_charge(hy_meter *meter, size_t bytes);
+void hy_meter_release(hy_meter *meter, size_t bytes);
 /* Bytes in use now, and the maximum since hy_meter_reset_peak(). */
 int64_t hy_meter_used(const hy_meter *meter);
 int64_t hy_meter_peak(const hy_meter *meter);

@@ -70,7 +70,7 @@ static void unmap(hy_context *ctx, hy_backend *device, mapping *m)
         if (m->pinned[k])
             device->ops->unpin(device, m->ptr + k * device->ops->pin_bytes);
     munmap(m->ptr, m->bytes);
-    hy_meter_give(&ctx->memory.meter, m->now.counted);
+    hy_meter_release(&ctx->memory.meter, m->now.counted);
     hy_array_free(ctx, m);
 }
 
@@ -138,13 +138,13 @@ static void give_back(hy_context *ctx, mapping *m)
     }
     if (begin < m->bytes)
         madvise(m->ptr + begin, m->bytes - begin, MADV_DONTNEED);
-    hy_meter_give(&ctx->memory.meter, m->now.counted - m->before.counted);
+    hy_meter_release(&ctx->memory.meter, m->now.counted - m->before.counted);
     m->now = m->before;
 }
 
 /* Unmaps all pooled mappings but those that were released last: at most `most` mappings,
    with at most `bytes` bytes of present pages. */
-static void keep_only(hy_context *ctx, int most, int64_t bytes)
+static void pool_at_most(hy_context *ctx, int most, int64_t bytes)
 {
     mapping **link = &ctx->results->first;
 
@@ -282,10 +282,10 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
 /* Counts `more` bytes. If the cap is reached, frees idle memory and tries again. */
 static int count(hy_context *ctx, size_t more)
 {
-    if (hy_meter_take(&ctx->memory.meter, more))
+    if (hy_meter_charge(&ctx->memory.meter, more))
         return 1;
     hy_memory_relieve(ctx);
-    return hy_meter_take(&ctx->memory.meter, more);
+    return hy_meter_charge(&ctx->memory.meter, more);
 }
 
 hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
@@ -330,7 +330,7 @@ int hy_results_release(hy_context *ctx, void *ptr)
         take_out(results, m);
         push(results, m);
         m->pooled = 1;
-        keep_only(ctx, POOLED_MOST, cap > 0 ? cap / POOLED_SHARE : INT64_MAX);
+        pool_at_most(ctx, POOLED_MOST, cap > 0 ? cap / POOLED_SHARE : INT64_MAX);
     }
     pthread_mutex_unlock(&results->lock);
     return found;
@@ -350,7 +350,7 @@ int64_t hy_results_pooled_bytes(hy_results *results)
 void hy_results_trim(hy_context *ctx)
 {
     pthread_mutex_lock(&ctx->results->lock);
-    keep_only(ctx, 0, 0);
+    pool_at_most(ctx, 0, 0);
     pthread_mutex_unlock(&ctx->results->lock);
 }
 

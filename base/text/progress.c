@@ -29,7 +29,7 @@ static void tell(hy_progress *p, int64_t rows_done)
     const int answer = p->fn(p->user, p->told, p->rows);
     p->calling       = 0;
     p->next_ns       = hy_now_ns() + p->every_ns;
-    if (answer == 0 || p->is_kept)
+    if (answer == 0 || p->is_committed)
         return;
     p->answer = answer;
     __atomic_store_n(&p->cancelled, 1, __ATOMIC_RELAXED);
@@ -53,10 +53,10 @@ void hy_progress_begin(hy_progress *p, int64_t rows)
 {
     if (!p->fn)
         return;
-    p->answer = p->cancelled = p->is_kept = p->tells_bytes = 0;
-    p->caller                                              = pthread_self();
-    p->next_ns                                             = hy_now_ns() + p->every_ns;
-    p->rows                                                = rows;
+    p->answer = p->cancelled = p->is_committed = p->tells_bytes = 0;
+    p->caller                                                   = pthread_self();
+    p->next_ns = hy_now_ns() + p->every_ns;
+    p->rows    = rows;
     p->told = p->units = p->done = 0;
     __atomic_store_n(&p->active, 1, __ATOMIC_RELEASE);
 }
@@ -82,16 +82,16 @@ void hy_progress_resize(hy_progress *p, int64_t bytes)
         p->rows = p->units = bytes;
 }
 
-void hy_progress_keep(hy_progress *p)
+void hy_progress_commit(hy_progress *p)
 {
-    p->is_kept = 1;
+    p->is_committed = 1;
 }
 
 void hy_progress_end(hy_progress *p, hybrid_status status)
 {
     if (!hy_progress_asked(p))
         return;
-    hy_progress_keep(p);
+    hy_progress_commit(p);
     if (status == HYBRID_OK)
         tell(p, p->rows < 0 ? rows_done(p) : p->rows);
     __atomic_store_n(&p->active, 0, __ATOMIC_RELAXED);

@@ -32,14 +32,14 @@ typedef struct hy_progress {
     int active;      /* 1: progress is asked for; atomic */
     int cancelled;   /* 1: fn has cancelled the call; atomic */
     int answer;      /* value that fn returned to cancel the call */
-    int is_kept;     /* 1: fn can no longer cancel the call */
+    int is_committed; /* 1: fn can no longer cancel the call */
     int tells_bytes; /* 1: progress counts bytes of files, not rows */
     int calling;     /* 1 while fn, or another function that the caller passed, runs */
     pthread_t caller;
     int64_t next_ns, rows, told, units; /* time of the next call of fn; rows of the call,
                                            or < 0 if only units are known; rows that fn
                                            was told last; units of the call */
-    char apart[128];
+    char padding[128];
     int64_t done; /* units done so far; atomic */
 } hy_progress;
 
@@ -60,7 +60,7 @@ void hy_progress_begin_file(hy_progress *progress, int64_t bytes);
 void hy_progress_resize(hy_progress *progress, int64_t bytes);
 
 /* Lets fn no longer cancel, because the result belongs to the caller from now on. */
-void hy_progress_keep(hy_progress *progress);
+void hy_progress_commit(hy_progress *progress);
 
 /* Ends the call. If `status` is OK, tells fn that all rows are done. Does nothing if no
    call began. */

@@ -24,8 +24,8 @@ hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most)
     void *memory;
 
     HY_TRY(hy_array(ctx, cores, 1, "cores of workers", &memory));
-    pool->taken = memory;
-    memset(pool->taken, 0, (size_t)cores);
+    pool->core_used = memory;
+    memset(pool->core_used, 0, (size_t)cores);
     if (most == 1 || most > cores || hy_topology_has_quota(pool->topology))
         pool->binding = HY_BOUND_NEVER;
     else
@@ -33,7 +33,7 @@ hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most)
     return HYBRID_OK;
 }
 
-int hy_pool_find_place(const hy_pool *pool)
+int hy_pool_find_replaced(const hy_pool *pool)
 {
     const int cpu = sched_getcpu();
 
@@ -50,7 +50,7 @@ static int take_core(hy_pool *pool, int start)
     const int cores = hy_topology_cores(pool->topology);
 
     for (int core = start;; core = (core + 1) % cores)
-        if (__atomic_exchange_n(&pool->taken[core], 1, __ATOMIC_RELAXED) == 0)
+        if (__atomic_exchange_n(&pool->core_used[core], 1, __ATOMIC_RELAXED) == 0)
             return core;
 }
 
@@ -68,7 +68,7 @@ void hy_worker_unbind(struct hy_worker *w)
 {
     if (w->pool->binding != HY_BOUND_ASLEEP)
         return;
-    __atomic_store_n(&w->pool->taken[w->core], 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->pool->core_used[w->core], 0, __ATOMIC_RELAXED);
     hy_topology_unbind(w->pool->topology);
 }
 

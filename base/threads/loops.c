@@ -222,7 +222,7 @@ int hy_loop_part(const hy_task *task)
 }
 
 /* Gives the loop to spinning workers. The lock is held. */
-static void give(hy_loop *l)
+static void assign_workers(hy_loop *l)
 {
     hy_pool *pool = l->pool;
 
@@ -231,7 +231,7 @@ static void give(hy_loop *l)
         if (i == l->part || !hy_worker_spins(w))
             continue;
         join_loop(l);
-        hy_worker_give(w, &l->task);
+        hy_worker_assign(w, &l->task);
     }
 }
 
@@ -240,7 +240,7 @@ static void offer(hy_loop *l)
     hy_pool *pool = l->pool;
 
     pthread_mutex_lock(&pool->lock);
-    give(l);
+    assign_workers(l);
     if (wants_some(l)) {
         hy_tasks_push(&pool->queues[l->urgency], &l->task);
         hy_pool_rouse(pool, &l->task, HY_WOKEN);
@@ -256,7 +256,7 @@ static void recall(hy_loop *l)
 
     pthread_mutex_lock(&pool->lock);
     for (int i = 0; i < pool->active; i++)
-        inside += hy_worker_take_back(&pool->workers[i], &l->task) ? INSIDE : 0;
+        inside += hy_worker_withdraw(&pool->workers[i], &l->task) ? INSIDE : 0;
     leave_loop(l, inside, HYBRID_OK);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -265,7 +265,7 @@ static void recall(hy_loop *l)
    as waking a worker, so the caller spins before it sleeps. */
 static int sees_end(const hy_loop *l, int polls)
 {
-    for (int i = 0; i < polls && l->pool->looks; i++) {
+    for (int i = 0; i < polls && l->pool->spins; i++) {
         if (people(l) == 0)
             return 1;
         hy_relax();
@@ -398,7 +398,7 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
         return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
     }
     if (loop.part < 0)
-        loop.part = hy_pool_find_place(pool);
+        loop.part = hy_pool_find_replaced(pool);
     begin_loop(&loop, fine);
     const hybrid_status status = hy_pool_end(&loop);
     if (urgency == HY_COMPUTE)

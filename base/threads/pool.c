@@ -52,10 +52,10 @@ static int something_waits(const hy_pool *pool)
 }
 
 /* Takes the task that the worker was given; NULL if there is none. */
-static hy_task *take_given(struct hy_worker *me)
+static hy_task *take_assigned(struct hy_worker *me)
 {
-    return __atomic_load_n(&me->given, __ATOMIC_RELAXED)
-               ? __atomic_exchange_n(&me->given, NULL, __ATOMIC_ACQUIRE)
+    return __atomic_load_n(&me->assigned, __ATOMIC_RELAXED)
+               ? __atomic_exchange_n(&me->assigned, NULL, __ATOMIC_ACQUIRE)
                : NULL;
 }
 
@@ -63,13 +63,13 @@ static hy_task *take_given(struct hy_worker *me)
    Waking a thread often takes longer than the pause between two loops. */
 static int may_spin(const struct hy_worker *me)
 {
-    return me->pool->looks &&
+    return me->pool->spins &&
            me->index < __atomic_load_n(&me->pool->active, __ATOMIC_RELAXED);
 }
 
 static void begin_to_spin(struct hy_worker *me)
 {
-    __atomic_store_n(&me->state, HY_WORKER_LOOKS, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&me->state, HY_WORKER_SPINS, __ATOMIC_SEQ_CST);
 }
 
 /* Spins for a task that the worker is given. Returns NULL after HY_SPINS polls, or once
@@ -82,7 +82,7 @@ static hy_task *spin(struct hy_worker *me, unsigned seen)
         if (__atomic_load_n(&me->pool->offers, __ATOMIC_RELAXED) != seen)
             break;
         hy_relax();
-        task = take_given(me);
+        task = take_assigned(me);
     }
     return task;
 }
@@ -151,7 +151,7 @@ static void rouse_for_rest(hy_pool *pool)
    lock is held. */
 static hy_task *find_task(struct hy_worker *me)
 {
-    hy_task *task = take_given(me);
+    hy_task *task = take_assigned(me);
 
     __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
     if (task)
@@ -266,7 +266,7 @@ hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int t
     pool->progress = &ctx->progress;
     threads        = threads > 0 ? threads : cores;
     pool->topology = topology;
-    pool->looks    = threads <= cores && threads > 1;
+    pool->spins    = threads <= cores && threads > 1;
     pool->regular  = threads;
     pool->active   = threads;
 
@@ -295,7 +295,7 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
     pthread_cond_destroy(&pool->left);
     pthread_mutex_destroy(&pool->lock);
     hy_array_free(ctx, pool->workers);
-    hy_array_free(ctx, pool->taken);
+    hy_array_free(ctx, pool->core_used);
     hy_array_free(ctx, pool);
 }
 
@@ -348,7 +348,7 @@ void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
     pthread_mutex_lock(&pool->lock);
     struct hy_worker *w = urgency == HY_IDLE ? find_spinning(pool) : NULL;
     if (w)
-        hy_worker_give(w, task);
+        hy_worker_assign(w, task);
     else
         offer(pool, urgency, task);
     pthread_mutex_unlock(&pool->lock);
@@ -359,7 +359,7 @@ int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task)
     pthread_mutex_lock(&pool->lock);
     int found = hy_tasks_take_out(&pool->queues[urgency], task);
     for (int i = 0; i < pool->active && !found; i++)
-        found = hy_worker_take_back(&pool->workers[i], task);
+        found = hy_worker_withdraw(&pool->workers[i], task);
     pthread_mutex_unlock(&pool->lock);
     return found;
 }

@@ -38,7 +38,7 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool);
 
 int hy_pool_threads(const hy_pool *pool);      /* number of workers that may take tasks
                                                   now */
-int hy_pool_most_threads(const hy_pool *pool); /* number of workers, reserve included */
+int hy_pool_max_threads(const hy_pool *pool);  /* number of workers, reserve included */
 
 /* Lets the reserve take tasks, and ends that. No worker is woken before it has a task.
    Only the thread that begins and ends loops may call these, and only between loops:

@@ -14,7 +14,7 @@ enum { HY_WORKER_NAME = 16 };
 
 typedef enum hy_worker_state {
     HY_WORKER_AWAKE, /* has a task, or is on its way to the queues */
-    HY_WORKER_LOOKS, /* spins without the lock, for a given task or an offer */
+    HY_WORKER_SPINS, /* spins without the lock, for an assigned task or an offer */
     HY_WORKER_SLEEPS
 } hy_worker_state;
 
@@ -29,14 +29,14 @@ typedef enum hy_binding {
     HY_BOUND_ALWAYS  /* worker i runs on core i */
 } hy_binding;
 
-enum { HY_APART = 128 }; /* bytes between data that different workers poll */
+enum { HY_POLLED_BYTES = 128 }; /* bytes between data that different workers poll */
 
 struct hy_worker {
     struct hy_pool *pool;
     int index;
     int state;         /* hy_worker_state; atomic. A worker that begins to spin sets it
                           without the lock; all other changes need the lock. */
-    hy_task *given;    /* task that another thread gave the worker while it spins: a loop
+    hy_task *assigned; /* task that another thread gave the worker while it spins: a loop
                           that counts the worker as inside, or an HY_IDLE task; atomic */
     int cpu;           /* CPU on which it last went to sleep; -1: none yet; atomic */
     int core;          /* HY_BOUND_ASLEEP: the core to which it was last bound */
@@ -50,7 +50,7 @@ struct hy_worker {
     pthread_cond_t called; /* signalled for an offer or a stop */
     pthread_t thread;
     char name[HY_WORKER_NAME];
-    char apart[HY_APART];
+    char padding[HY_POLLED_BYTES];
 };
 
 struct hy_pool {
@@ -62,10 +62,10 @@ struct hy_pool {
     int waiting;     /* number of threads that sleep until a loop is over; atomic */
     unsigned offers; /* number of tasks that were ever queued; read without the lock */
     const hy_topology *topology;
-    int looks; /* 1: workers without work spin before they sleep */
+    int spins; /* 1: workers without work spin before they sleep */
     hy_binding binding;
-    unsigned char *taken; /* HY_BOUND_ASLEEP: 1 for each core to which a sleeping worker
-                             is bound; atomic */
+    unsigned char *core_used; /* HY_BOUND_ASLEEP: 1 for each core to which a sleeping
+                                 worker is bound; atomic */
     int threads;          /* number of workers, reserve included */
     int regular;          /* number of workers without the reserve */
     int active;           /* number of leading workers that may take tasks now */
@@ -83,24 +83,24 @@ void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most);
 /* Returns 1 if the worker spins. The lock is held. */
 static inline int hy_worker_spins(const struct hy_worker *w)
 {
-    return __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) == HY_WORKER_LOOKS;
+    return __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) == HY_WORKER_SPINS;
 }
 
 /* Gives the task to a spinning worker, which takes it as if from a queue. The lock is
    held. */
-static inline void hy_worker_give(struct hy_worker *w, hy_task *task)
+static inline void hy_worker_assign(struct hy_worker *w, hy_task *task)
 {
     __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
-    __atomic_store_n(&w->given, task, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->assigned, task, __ATOMIC_RELEASE);
 }
 
 /* Takes back a task that the worker was given. Returns 0 if the worker has begun it. */
-static inline int hy_worker_take_back(struct hy_worker *w, hy_task *task)
+static inline int hy_worker_withdraw(struct hy_worker *w, hy_task *task)
 {
-    if (!__atomic_compare_exchange_n(&w->given, &task, NULL, 0, __ATOMIC_RELAXED,
+    if (!__atomic_compare_exchange_n(&w->assigned, &task, NULL, 0, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return 0;
-    __atomic_store_n(&w->state, HY_WORKER_LOOKS, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->state, HY_WORKER_SPINS, __ATOMIC_RELAXED);
     return 1;
 }
 
@@ -111,7 +111,7 @@ hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most);
 /* Chooses the worker that stays out of a loop for the calling thread, which is no worker:
    the one that sleeps on the core of the calling thread, because both would share this
    core. */
-int hy_pool_find_place(const hy_pool *pool);
+int hy_pool_find_replaced(const hy_pool *pool);
 
 /* Binds a worker that is about to sleep, and releases it when it has woken. */
 void hy_worker_bind(struct hy_worker *w);

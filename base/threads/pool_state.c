@@ -9,7 +9,7 @@ int hy_pool_threads(const hy_pool *pool)
     return pool->active;
 }
 
-int hy_pool_most_threads(const hy_pool *pool)
+int hy_pool_max_threads(const hy_pool *pool)
 {
     return pool->threads;
 }

@@ -151,7 +151,7 @@ static void examine_gpus(examination *e)
 {
     char message[MESSAGE];
 
-    e->gpus = cli_gpus_look("");
+    e->gpus = cli_gpus_find("");
     put("driver     %s",
         e->gpus.driver[0] ? e->gpus.driver : "no NVIDIA driver is loaded");
     if (tell_gpus(e, message) == 0)

@@ -69,7 +69,7 @@ static void read_driver(const char *root, char *out, size_t bytes)
     fclose(file);
 }
 
-cli_gpus cli_gpus_look(const char *root)
+cli_gpus cli_gpus_find(const char *root)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     cli_gpus gpus       = {.hidden = visible && (!visible[0] || visible[0] == '-')};

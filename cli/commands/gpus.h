@@ -10,7 +10,7 @@ typedef struct cli_gpus {
 } cli_gpus;
 
 /* Examines the system below `root`: "", or a test's folder with /dev, /proc and /sys. */
-cli_gpus cli_gpus_look(const char *root);
+cli_gpus cli_gpus_find(const char *root);
 
 /* Returns 1 if this process has a GPU, even if the library cannot use it: a device file
    exists, or a GPU is on the bus and no driver is loaded. A container without GPUs on a

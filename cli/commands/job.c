@@ -93,7 +93,7 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
 static void tell_of_gpu(const cli_job *job)
 {
     const cli_options *o = job->options;
-    const cli_gpus gpus  = cli_gpus_look("");
+    const cli_gpus gpus  = cli_gpus_find("");
     const int asked      = o->device > 0 || o->devices.count > 0;
 
     if (o->quiet || o->backend != HYBRID_AUTO ||

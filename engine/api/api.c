@@ -7,7 +7,7 @@
 #include "engine/run/match.h"
 #include "engine/run/multiply.h"
 #include "engine/api/scale.h"
-#include "engine/api/take.h"
+#include "engine/api/prepare.h"
 #include "partition/move/sources.h"
 #include "pipeline/sink/sink_each.h"
 
@@ -30,7 +30,7 @@ static hybrid_status make_plan(hybrid_engine *engine, const hybrid_csr *A,
         hybrid_plan_destroy(plan);
         return status;
     }
-    plan->a_offsets             = hy_spaces_take(&engine->spaces, A);
+    plan->a_offsets             = hy_spaces_move_offsets(&engine->spaces, A);
     plan->a_offset_type         = A->offset_type;
     plan->plan_s                = (double)(hy_now_ns() - begin) * 1e-9;
     plan->history.report.plan_s = plan->plan_s;
@@ -47,7 +47,7 @@ static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
     if (!plan)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_find_sparse(engine, options, A, B, &o));
-    HY_TRY(hy_take_sparse(engine, o.flags, &A, &B));
+    HY_TRY(hy_prepare_sparse(engine, o.flags, &A, &B));
     return make_plan(engine, A, B, 0, &o, plan);
 }
 
@@ -103,7 +103,7 @@ static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A
     HY_TRY(hy_spaces_csr(&engine->spaces, *B, "B"));
     HY_TRY(hy_match_product(&plan->product, HY_SPGEMM, *A, (*B)->rows, (*B)->cols,
                             (*B)->nnz));
-    HY_TRY(hy_match_places(&plan->product, (*A)->space, (*B)->space, NULL));
+    HY_TRY(hy_match_spaces(&plan->product, (*A)->space, (*B)->space, NULL));
     HY_TRY(hy_begin_rows(engine, (*A)->rows));
     hy_spaces_view(&engine->spaces, A, plan->a_offsets, plan->a_offset_type);
     hy_spaces_view(&engine->spaces, B, NULL, HYBRID_I64);
@@ -192,13 +192,13 @@ static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr
     hy_direct_end end      = HY_DIRECT_LEFT;
 
     HY_TRY(hy_match_product(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
-    HY_TRY(hy_match_places(&plan->product, A->space, X->dense->space, Y));
+    HY_TRY(hy_match_spaces(&plan->product, A->space, X->dense->space, Y));
     if (plan->product.options.flags & HYBRID_ASYNC)
         return hy_direct_run_async(plan, A, X->dense, &update, start);
     HY_TRY(hy_begin_rows(engine, A->rows));
     if (alpha == 0)
         return scale(engine, beta, Y, start, &plan->history.report);
-    if (hy_direct_takes_plan(plan))
+    if (hy_direct_accepts_plan(plan))
         HY_TRY(hy_direct_run(plan, A, X->dense, &update, start, &end));
     if (end == HY_DIRECT_DONE)
         return HYBRID_OK;

@@ -205,8 +205,8 @@ static int overlap(const array *a, const array *b)
 }
 
 /* Checks that Y, which is written, overlaps no operand that is read. */
-static hybrid_status check_apart(hy_context *ctx, const hybrid_csr *A,
-                                 const hybrid_dense *X, const hybrid_dense *Y)
+static hybrid_status check_overlap(hy_context *ctx, const hybrid_csr *A,
+                                   const hybrid_dense *X, const hybrid_dense *Y)
 {
     const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* A in a file has no arrays */
     const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
@@ -255,7 +255,7 @@ static hybrid_status check_shapes(hy_context *ctx, const hybrid_csr *A,
             "rows of X, rows of A and Y, or columns of X and Y differ",
             (long long)A->rows, (long long)A->cols, (long long)X->rows,
             (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
-    return check_apart(ctx, A, X, Y);
+    return check_overlap(ctx, A, X, Y);
 }
 
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,

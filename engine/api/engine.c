@@ -22,12 +22,12 @@ hy_backend *hy_engine_backend(const hybrid_engine *engine)
 
 static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options *o)
 {
-    if (o->device_count < 0 || o->device_count > HY_MOST_DEVICES ||
+    if (o->device_count < 0 || o->device_count > HY_MAX_DEVICES ||
         !o->devices != (o->device_count == 0))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "engine options: device_count %lld must be 1 to %d with a list of "
                        "devices, or 0 without one",
-                       (long long)o->device_count, HY_MOST_DEVICES);
+                       (long long)o->device_count, HY_MAX_DEVICES);
     for (int i = 0; i < o->device_count; i++)
         if (o->devices[i] < 0)
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
@@ -209,7 +209,7 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
         return HYBRID_NO_MEMORY;
     hy_message_init(&engine->ctx.message);
     hy_progress_init(&engine->ctx.progress);
-    hy_device_results_init(&engine->ctx.kept);
+    hy_device_results_init(&engine->ctx.device_results);
     pthread_mutex_init(&engine->ctx.tenants_lock, NULL);
     pthread_mutex_init(&engine->ctx.relief_lock, NULL);
     engine->ctx.relieve = hy_idle_relieve;

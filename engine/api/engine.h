@@ -12,13 +12,13 @@
 #include "engine/device/spaces.h"
 #include "engine/tables/tables.h"
 
-enum { HY_DEVICES_TEXT = HY_MOST_DEVICES * 128 };
+enum { HY_DEVICES_TEXT = HY_MAX_DEVICES * 128 };
 
 struct hybrid_engine {
     hy_context ctx;
     pid_t process; /* process that made the engine */
     hy_topology *topology;
-    hy_backend *devices[HY_MOST_DEVICES]; /* GPUs, in the order of the options */
+    hy_backend *devices[HY_MAX_DEVICES];  /* GPUs, in the order of the options */
     int device_count;
     hy_backend *device;                /* first GPU, or NULL */
     hy_backend *host;                  /* the CPU, never NULL */

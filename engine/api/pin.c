@@ -29,7 +29,7 @@ static int is_pinned(hy_context *ctx, const hybrid_dense *m, hybrid_order order)
     const int64_t lines  = (in_rows ? m->rows : m->cols) - 1;
     const int64_t length = in_rows ? m->cols : m->rows;
 
-    return m->data && m->order == order && m->rows > 0 && m->ld <= HY_MOST_PITCH / size &&
+    return m->data && m->order == order && m->rows > 0 && m->ld <= HY_MAX_PITCH / size &&
            hy_pinned(ctx, m->data, (size_t)(lines * m->ld + length) * (size_t)size);
 }
 

@@ -70,9 +70,9 @@ static hybrid_status scale_on_device(hybrid_engine *engine, double beta,
 {
     hy_lane_set *lanes;
 
-    HY_TRY(hy_lane_set_take(&engine->ctx, engine->spaces.device, &lanes));
+    HY_TRY(hy_lane_set_acquire(&engine->ctx, engine->spaces.device, &lanes));
     const hybrid_status status = combine(lanes, beta, Y);
-    hy_lane_set_give(&engine->ctx, lanes, status == HYBRID_OK);
+    hy_lane_set_release(&engine->ctx, lanes, status == HYBRID_OK);
     return status;
 }
 

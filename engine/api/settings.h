@@ -20,8 +20,9 @@ enum {
 typedef struct hy_settings {
     const struct hy_schedule *schedule; /* taken by every plan that can; NULL: the planner
                                            chooses */
-    int64_t panels; /* number of column blocks of an X that fits the device, with the
-                       schedule column_ring or pinned X and Y; 0: the planner chooses */
+    int64_t column_blocks; /* number of column blocks of an X that fits the device, with
+                              the schedule column_ring or pinned X and Y; 0: the planner
+                              chooses */
     size_t prefetch_bytes; /* least bytes of a B that is sent while a one-shot plan is
                               made */
     size_t counted_bytes;  /* least bytes of a B = A for which the device counts scalar

@@ -7,56 +7,56 @@
 
 /* ---- which products -------------------------------------------------------------- */
 
-static int is_there(hybrid_space space)
+static int is_device_space(hybrid_space space)
 {
     return space == HYBRID_SPACE_DEVICE;
 }
 
-static int takes_engine(const hybrid_engine *engine)
+static int accepts_engine(const hybrid_engine *engine)
 {
     const hy_backend *device    = engine->spaces.device;
     const hy_settings *settings = hy_settings_of(engine);
 
     return device && device->ops->survey && !settings->schedule &&
-           settings->panels == 0 && !settings->all_devices;
+           settings->column_blocks == 0 && !settings->all_devices;
 }
 
-static int takes_matrix(const hybrid_csr *A)
+static int accepts_matrix(const hybrid_csr *A)
 {
-    return is_there(A->space) && A->rows > 0 && A->cols > 0 && A->nnz > 0;
+    return is_device_space(A->space) && A->rows > 0 && A->cols > 0 && A->nnz > 0;
 }
 
 /* Returns 1 if no option asks for what only a plan can do, such as a chunk size or a
    variant. */
-static int takes_options(const hybrid_plan_options *options)
+static int accepts_options(const hybrid_plan_options *options)
 {
     const unsigned taken = HYBRID_DETERMINISTIC | HYBRID_CHECK;
 
     return !options->variant && options->chunk_rows == 0 && !(options->flags & ~taken);
 }
 
-int hy_direct_takes_spmm(const hybrid_engine *engine, const hybrid_csr *A,
-                         const hybrid_dense *X, const hybrid_dense *Y,
-                         const hybrid_plan_options *options)
+int hy_direct_accepts_spmm(const hybrid_engine *engine, const hybrid_csr *A,
+                           const hybrid_dense *X, const hybrid_dense *Y,
+                           const hybrid_plan_options *options)
 {
-    return takes_engine(engine) && takes_matrix(A) && is_there(X->space) &&
-           is_there(Y->space) && X->cols > 0 && takes_options(options);
+    return accepts_engine(engine) && accepts_matrix(A) && is_device_space(X->space) &&
+           is_device_space(Y->space) && X->cols > 0 && accepts_options(options);
 }
 
-int hy_direct_takes_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
-                           const hybrid_csr *B, const hybrid_plan_options *options)
+int hy_direct_accepts_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
+                             const hybrid_csr *B, const hybrid_plan_options *options)
 {
-    return takes_engine(engine) && takes_matrix(A) && takes_matrix(B) &&
-           is_there(options->result_space) && takes_options(options);
+    return accepts_engine(engine) && accepts_matrix(A) && accepts_matrix(B) &&
+           is_device_space(options->result_space) && accepts_options(options);
 }
 
-int hy_direct_takes_plan(const hybrid_plan *plan)
+int hy_direct_accepts_plan(const hybrid_plan *plan)
 {
     const hy_product *product = &plan->product;
     const hy_layout *layout   = &plan->portions->layout;
 
-    return takes_engine(product->engine) && product->op == HY_SPMM &&
-           hy_product_is_there(product) && plan->count == 1 && layout->count == 1 &&
+    return accepts_engine(product->engine) && product->op == HY_SPMM &&
+           hy_product_in_gpu_memory(product) && plan->count == 1 && layout->count == 1 &&
            layout->chunks->variant->arrange && product->rows > 0 &&
            layout->chunks->features.nnz > 0 && !layout->chunks->gathered &&
            hy_product_has_views(product);
@@ -170,11 +170,11 @@ hybrid_status hy_direct_check_async(const hybrid_plan *plan)
     const hy_product *product = &plan->product;
     hy_context *ctx           = &product->engine->ctx;
 
-    if (!hy_product_is_there(product))
+    if (!hy_product_in_gpu_memory(product))
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "HYBRID_ASYNC needs operands and results in device memory: A, "
                        "x_space or result_space is host memory");
-    if (!hy_direct_takes_plan(plan))
+    if (!hy_direct_accepts_plan(plan))
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "HYBRID_ASYNC needs a product that fits the GPU in one chunk and "
                        "a variant that reads A in place; this plan has %lld chunks of %s",
@@ -256,7 +256,7 @@ hybrid_status hy_direct_spgemm(hybrid_engine *engine, const hybrid_plan_options 
     if (*end_of != HY_DIRECT_DONE)
         goto done;
     hy_single_report(&s, start, hy_csr_bytes(C->rows, C->nnz, C->type), C->nnz, &r);
-    hy_progress_keep(&engine->ctx.progress);
+    hy_progress_commit(&engine->ctx.progress);
 done:
     hy_single_end(&s, status);
     return status;

@@ -12,11 +12,11 @@
 
 /* Return 1 if the product can be computed without a pipeline, on the device found by
    hy_spaces_options(). `options` are those of the call or the plan. */
-int hy_direct_takes_spmm(const hybrid_engine *engine, const hybrid_csr *A,
-                         const hybrid_dense *X, const hybrid_dense *Y,
-                         const hybrid_plan_options *options);
-int hy_direct_takes_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
-                           const hybrid_csr *B, const hybrid_plan_options *options);
+int hy_direct_accepts_spmm(const hybrid_engine *engine, const hybrid_csr *A,
+                           const hybrid_dense *X, const hybrid_dense *Y,
+                           const hybrid_plan_options *options);
+int hy_direct_accepts_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
+                             const hybrid_csr *B, const hybrid_plan_options *options);
 
 /* Compute a one-shot product. Operands must be checked, except for their patterns. A, the
    second operand and the result must have elements, and update->alpha must not be 0. *end
@@ -30,11 +30,11 @@ hybrid_status hy_direct_spgemm(hybrid_engine *engine, const hybrid_plan_options 
                                const hy_beginning *start, hybrid_csr *C,
                                hy_direct_end *end);
 
-/* hy_direct_takes_plan() returns 1 if all runs of an SpMM plan can be computed without a
-   pipeline, with the plan's variant. hy_direct_run() computes such a run and leaves its
+/* hy_direct_accepts_plan() returns 1 if all runs of an SpMM plan can be computed without
+   a pipeline, with the plan's variant. hy_direct_run() computes such a run and leaves its
    report in the plan. *end becomes HY_DIRECT_DONE, or HY_DIRECT_LEFT if memory is
    short. */
-int hy_direct_takes_plan(const hybrid_plan *plan);
+int hy_direct_accepts_plan(const hybrid_plan *plan);
 hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid_dense *X,
                             const hy_update *update, const hy_beginning *start,
                             hy_direct_end *end);

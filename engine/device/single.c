@@ -53,7 +53,7 @@ void hy_single_bind(hy_single *s)
 hybrid_status hy_single_begin(hy_single *s)
 {
     hy_single_bind(s);
-    HY_TRY(hy_lane_set_take(&s->engine->ctx, s->device, &s->lanes));
+    HY_TRY(hy_lane_set_acquire(&s->engine->ctx, s->device, &s->lanes));
     s->lane = s->lanes->lanes[HY_ON_RUN];
     return hy_lane_set_mark(s->lanes, &s->mark);
 }
@@ -69,7 +69,7 @@ void hy_single_end(hy_single *s, hybrid_status status)
     hy_on_device_end(s->device, &s->converted);
     ops->free(s->device, &s->own.in);
     ops->free(s->device, &s->room);
-    hy_lane_set_give(&s->engine->ctx, s->lanes, status == HYBRID_OK);
+    hy_lane_set_release(&s->engine->ctx, s->lanes, status == HYBRID_OK);
 }
 
 hybrid_status hy_single_wait(const hy_single *s)
@@ -117,14 +117,14 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
         return HYBRID_OK;
     }
     s->job =
-        (hy_job){.problem  = &s->problem,
-                 .chunk    = chunk,
-                 .variant  = chunk->variant,
-                 .in       = s->arranged->in,
-                 .work     = hy_buffer_part(&s->room, 0, work),
-                 .out_nnz  = s->problem.op == HY_SPGEMM ? &hy_single_told(s)->nnz : NULL,
-                 .gate     = s->recalled ? hy_lane_set_gate(s->lanes) : NULL,
-                 .shared_a = 1};
+        (hy_job){.problem = &s->problem,
+                 .chunk   = chunk,
+                 .variant = chunk->variant,
+                 .in      = s->arranged->in,
+                 .work    = hy_buffer_part(&s->room, 0, work),
+                 .out_nnz = s->problem.op == HY_SPGEMM ? &hy_single_told(s)->nnz : NULL,
+                 .gate    = s->recalled ? hy_lane_set_gate(s->lanes) : NULL,
+                 .a_on_device = 1};
     if (out_bytes > 0)
         s->job.out =
             hy_rows_in((char *)s->room.ptr + work, s->problem.op, &chunk->features, 0);

@@ -342,7 +342,7 @@ hy_source hy_spaces_source(const hy_spaces *spaces, const hybrid_csr *A)
     return source;
 }
 
-void *hy_spaces_take(hy_spaces *spaces, const hybrid_csr *view)
+void *hy_spaces_move_offsets(hy_spaces *spaces, const hybrid_csr *view)
 {
     void *taken = NULL;
 

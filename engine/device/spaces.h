@@ -82,7 +82,7 @@ hy_source hy_spaces_source(const hy_spaces *spaces, const hybrid_csr *A);
 
 /* Hands the copied offsets of a view to the caller, who frees them with
    hy_results_release(). NULL if the view has no copy of its own. */
-void *hy_spaces_take(hy_spaces *spaces, const hybrid_csr *view);
+void *hy_spaces_move_offsets(hy_spaces *spaces, const hybrid_csr *view);
 
 /* Computes hy_csr_hash() of A, on the device if the pattern is there, else on the
    host. */

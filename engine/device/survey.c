@@ -58,7 +58,7 @@ static void make_chunk(hy_single *s, const hy_features *f)
     const int64_t cols = s->problem.op == HY_SPMM ? f->out_cols : s->problem.B->cols;
 
     s->chunk =
-        (hy_chunk){.row_end = f->rows, .col_end = cols, .needs = f->cols, .features = *f};
+        (hy_chunk){.row_end = f->rows, .col_end = cols, .x_end = f->cols, .features = *f};
 }
 
 enum {

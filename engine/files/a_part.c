@@ -21,7 +21,7 @@ static int64_t part_bytes(const hybrid_csr *A, int64_t rows, int64_t nnz)
 
 static hybrid_status make_room(const hy_a_parts *p, hy_a_part *part, int64_t bytes)
 {
-    return hy_array_reuse(p->source->ctx, &part->block, bytes, "a panel of rows of A");
+    return hy_array_reuse(p->source->ctx, &part->block, bytes, "a part of A");
 }
 
 /* Returns the number of rows from `begin` on that probably fill a part, from the mean row

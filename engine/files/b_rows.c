@@ -215,13 +215,13 @@ static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t b
     HY_TRY(hy_touched_find(ctx, A, begin, end, &rows->touched));
     const int64_t count = rows->touched.count;
     HY_TRY(
-        hy_array_reuse(ctx, &rows->places, (2 * count + 1) * 8, "places of rows of B"));
+        hy_array_reuse(ctx, &rows->offsets, (2 * count + 1) * 8, "offsets of rows of B"));
     *B             = *rows->source->csr;
     B->rows        = count;
     B->nnz         = 0;
     B->offset_type = HYBRID_I64;
-    B->row_ptr     = rows->places.array;
-    *g = (gathering){rows, (int64_t *)rows->places.array + count + 1, B->row_ptr};
+    B->row_ptr     = rows->offsets.array;
+    *g = (gathering){rows, (int64_t *)rows->offsets.array + count + 1, B->row_ptr};
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, count, ROWS_GRAIN, find_entries, g));
     return hy_prefix_sum(ctx, g->count, count);
 }
@@ -286,7 +286,7 @@ void hy_b_rows_close(hy_b_rows *rows)
     hy_context *ctx = rows->source->ctx;
 
     hy_touched_free(ctx, &rows->touched);
-    hy_array_free_reused(ctx, &rows->places);
+    hy_array_free_reused(ctx, &rows->offsets);
     hy_array_free_reused(ctx, &rows->entries);
     hy_array_free_reused(ctx, &rows->of_a);
 }

@@ -16,7 +16,7 @@ typedef struct hy_b_rows {
     int64_t rows;            /* number of rows of A to try next, from the size of the last
                                 range */
     hybrid_csr A, B;         /* rows of A and of B; A's values are the caller's */
-    hy_reused places, entries, of_a; /* memory of the arrays of A and B */
+    hy_reused offsets, entries, of_a; /* memory of the arrays of A and B */
     hy_touched touched;              /* rows of the operand that B holds */
 } hy_b_rows;
 

@@ -9,11 +9,11 @@
 /* ---- sizes ----------------------------------------------------------------------- */
 
 enum {
-    PANEL_PART = 8,        /* a part of A takes at most 1/8 of free host memory */
+    PART_SHARE = 8,        /* a part of A takes at most 1/8 of free host memory */
     ROWS_PART  = 8,        /* rows of B take at most 1/8 of free host memory */
     WHOLE_PART = 4,        /* a whole operand takes at most 1/4 of free host memory */
-    PANELS     = 8,        /* least number of parts of A, to read and compute at once */
-    LEAST      = 64 << 20, /* bytes; smaller parts are not made to reach PANELS */
+    PARTS      = 8,        /* least number of parts of A, to read and compute at once */
+    LEAST      = 64 << 20, /* bytes; smaller parts are not made to reach PARTS */
     UNKNOWN    = 1 << 30   /* bytes assumed free if there is no cap */
 };
 
@@ -27,10 +27,10 @@ static int64_t part_left(const hybrid_engine *engine, int part)
     return piece > 0 ? piece : left / part;
 }
 
-int64_t hy_files_panel(const hy_files *call, const hy_sparse *A)
+int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A)
 {
-    return hy_min(part_left(call->engine, PANEL_PART),
-                  hy_max(LEAST, hy_sparse_bytes(A) / PANELS));
+    return hy_min(part_left(call->engine, PART_SHARE),
+                  hy_max(LEAST, hy_sparse_bytes(A) / PARTS));
 }
 
 int64_t hy_files_rows(const hy_files *call)
@@ -89,7 +89,7 @@ hybrid_status hy_sparse_check(const hy_files *call, hy_sparse *sparse, const cha
     return hy_narrow_add(ctx, &call->engine->narrow, A, name);
 }
 
-hybrid_status hy_sparse_settle(const hy_files *call, hy_sparse *sparse)
+hybrid_status hy_sparse_read_small(const hy_files *call, hy_sparse *sparse)
 {
     hy_source *source = &sparse->source;
 

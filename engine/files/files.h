@@ -15,7 +15,7 @@ typedef struct hy_files {
     hybrid_plan_options options; /* options of each part's product */
     hy_beginning start;
     hybrid_report report;                        /* sum over the parts so far */
-    const hy_backend *backends[HY_MOST_DEVICES]; /* backends of the last part */
+    const hy_backend *backends[HY_MAX_DEVICES];  /* backends of the last part */
     int count;
 } hy_files;
 
@@ -47,13 +47,13 @@ hybrid_status hy_operand_check(const hy_files *call, const hybrid_operand *opera
 
 /* Reads the operand completely if it takes a small share of memory. hy_sparse_free()
    frees what was read. */
-hybrid_status hy_sparse_settle(const hy_files *call, hy_sparse *sparse);
+hybrid_status hy_sparse_read_small(const hy_files *call, hy_sparse *sparse);
 void hy_sparse_free(const hy_files *call, hy_sparse *sparse);
 
 int64_t hy_sparse_bytes(const hy_sparse *sparse);
 
 /* Return the maximum bytes of a part of A, of rows of B, and of a small operand. */
-int64_t hy_files_panel(const hy_files *call, const hy_sparse *A);
+int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A);
 int64_t hy_files_rows(const hy_files *call);
 int64_t hy_files_whole(const hy_files *call);
 

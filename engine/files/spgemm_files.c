@@ -30,12 +30,12 @@ static const char remedy[] =
 static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr *B,
                               int64_t first)
 {
-    hybrid_engine *engine    = p->call.engine;
-    const hy_beginning start = hy_usage_begin(engine);
-    const hy_once once       = {0};
+    hybrid_engine *engine      = p->call.engine;
+    const hy_beginning start   = hy_usage_begin(engine);
+    const hy_one_shot one_shot = {0};
     hybrid_plan *plan;
 
-    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &once, &plan));
+    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &one_shot, &plan));
     p->sink->ops->begin(p->sink, first, first + A->rows,
                         (int64_t)hy_expected_entries(&plan->product.profile.features));
     const hybrid_status status =
@@ -67,7 +67,7 @@ static hybrid_status multiply_parts(product *p)
     const hy_a_part *part;
     hybrid_status status;
 
-    hy_a_parts_open(&p->A.source, hy_files_panel(&p->call, &p->A), &parts);
+    hy_a_parts_open(&p->A.source, hy_files_part_bytes(&p->call, &p->A), &parts);
     do {
         status = hy_a_parts_next(&parts, &part);
         if (status == HYBRID_OK && part)
@@ -109,11 +109,11 @@ static hybrid_status read_what_fits(product *p)
 {
     const int same = p->A.source.csr == p->B.source.csr;
 
-    HY_TRY(hy_sparse_settle(&p->call, &p->A));
+    HY_TRY(hy_sparse_read_small(&p->call, &p->A));
     if (same)
         p->B.source = p->A.source;
     else
-        HY_TRY(hy_sparse_settle(&p->call, &p->B));
+        HY_TRY(hy_sparse_read_small(&p->call, &p->B));
     HY_TRY(hy_sparse_check(&p->call, &p->A, "A"));
     return p->B.source.csr == p->A.source.csr ? HYBRID_OK
                                               : hy_sparse_check(&p->call, &p->B, "B");

@@ -10,9 +10,9 @@
 typedef struct update {
     hy_files call;
     hy_sparse A;
-    hy_source X;      /* X as the products read it */
-    hy_source given;  /* X as the caller gave it */
-    hy_x_block whole; /* X if it was read from a file completely */
+    hy_source X;        /* X as the products read it */
+    hy_source caller_x; /* X as the caller passed it */
+    hy_x_block whole;   /* X if it was read from a file completely */
     double alpha, beta;
     const hybrid_dense *Y;
 } update;
@@ -26,14 +26,14 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
     const int64_t line          = u->Y->order == HYBRID_ROW_MAJOR ? u->Y->ld : 1;
     hybrid_plan_options options = u->call.options;
     hybrid_dense Y              = *u->Y;
-    const hy_once once          = {0};
+    const hy_one_shot one_shot  = {0};
     hybrid_plan *plan;
 
     Y.rows = A->rows;
     if (first > 0)
         Y.data = hy_dense_at(u->Y, first * line);
     options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : Y.order;
-    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, &once, &plan));
+    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, &one_shot, &plan));
     const hybrid_status status =
         hy_multiply_dense(plan, u->alpha, A, &u->X, u->beta, &start, &plan->history, &Y);
     if (status == HYBRID_OK)
@@ -46,12 +46,12 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
    part of A reads X again. */
 static hybrid_status read_x_if_small(update *u)
 {
-    const hybrid_dense *X = u->given.dense;
+    const hybrid_dense *X = u->caller_x.dense;
     const int64_t bytes   = X->rows * X->cols * (int64_t)hy_value_size(X->type);
 
-    if (hy_has_view(&u->given) || bytes > hy_files_whole(&u->call))
+    if (hy_has_view(&u->caller_x) || bytes > hy_files_whole(&u->call))
         return HYBRID_OK;
-    HY_TRY(hy_x_block_open(&u->given, &u->whole));
+    HY_TRY(hy_x_block_open(&u->caller_x, &u->whole));
     if (u->whole.width < X->cols)
         return HYBRID_OK;
     HY_TRY(hy_x_block_next(&u->whole, &u->call.report));
@@ -66,7 +66,7 @@ static hybrid_status update_parts(update *u)
     hybrid_status status;
 
     HY_TRY(read_x_if_small(u));
-    hy_a_parts_open(&u->A.source, hy_files_panel(&u->call, &u->A), &parts);
+    hy_a_parts_open(&u->A.source, hy_files_part_bytes(&u->call, &u->A), &parts);
     do {
         status = hy_a_parts_next(&parts, &part);
         if (status == HYBRID_OK && part)
@@ -88,12 +88,12 @@ static hybrid_status find_x(update *u, const hybrid_operand *X)
                        "X is a sparse matrix and must be dense");
     if (X->file) {
         HY_TRY(hy_file_check(u->call.engine, X->file, 0, "X"));
-        u->given = hy_source_file(&X->file->matrix);
+        u->caller_x = hy_source_file(&X->file->matrix);
     } else {
         HY_TRY(hy_check_dense(ctx, X->dense, "X"));
-        u->given = hy_source_dense(ctx, X->dense);
+        u->caller_x = hy_source_dense(ctx, X->dense);
     }
-    u->X = u->given;
+    u->X = u->caller_x;
     return HYBRID_OK;
 }
 
@@ -104,13 +104,13 @@ static hybrid_status check(update *u, const hybrid_operand *A, const hybrid_oper
 
     HY_TRY(hy_sparse_find(&u->call, A, "A", &u->A));
     HY_TRY(find_x(u, X));
-    HY_TRY(hy_check_spmm_shapes(ctx, u->A.source.csr, u->given.dense, Y));
+    HY_TRY(hy_check_spmm_shapes(ctx, u->A.source.csr, u->caller_x.dense, Y));
     return hy_check_dense_cols(ctx, u->A.source.csr, Y->cols);
 }
 
 static hybrid_status multiply(update *u)
 {
-    HY_TRY(hy_sparse_settle(&u->call, &u->A));
+    HY_TRY(hy_sparse_read_small(&u->call, &u->A));
     HY_TRY(hy_sparse_check(&u->call, &u->A, "A"));
     return hy_has_view(&u->A.source) ? update_rows(u, u->A.source.csr, 0)
                                      : update_parts(u);

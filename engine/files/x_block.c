@@ -32,7 +32,7 @@ hybrid_status hy_x_block_open(const hy_source *source, hy_x_block *out)
 
     *out = (hy_x_block){.source = source, .X = *X, .width = width};
     return hy_array(source->ctx, source->rows * width, hy_value_size(X->type),
-                    "a panel of X", &out->X.data);
+                    "a column block of X", &out->X.data);
 }
 
 void hy_x_block_close(hy_x_block *block)
@@ -93,15 +93,15 @@ hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y)
 hy_image hy_x_block_image(const hy_x_block *block)
 {
     const hybrid_dense *X = &block->X;
-    hy_image image        = {.form   = HY_FORM_NONE,
-                             .type   = X->type,
-                             .rows   = X->rows,
-                             .cols   = X->cols,
-                             .axis   = HY_AXIS_COLS,
-                             .block  = X->cols,
-                             .places = 1,
-                             .last   = X->cols,
-                             .pitch  = X->cols};
+    hy_image image        = {.form  = HY_FORM_NONE,
+                             .type  = X->type,
+                             .rows  = X->rows,
+                             .cols  = X->cols,
+                             .axis  = HY_AXIS_COLS,
+                             .block = X->cols,
+                             .held  = 1,
+                             .last  = X->cols,
+                             .pitch = X->cols};
 
     return image;
 }

@@ -38,7 +38,7 @@ static double least_s(const hybrid_engine *engine)
     hy_rates rates;
 
     hy_rates_of(engine->device, &rates);
-    return hy_estimate_least_s(&rates);
+    return hy_estimate_min_s(&rates);
 }
 
 /* Adds a schedule. If the product is assigned to the host, no device can compute it, or
@@ -57,7 +57,7 @@ static void add(hy_choice *c, const hy_schedule *schedule, unsigned known)
     o->seconds          = seconds_of(c, &e);
 }
 
-static hybrid_status look(hy_choice *c, hy_option *o)
+static hybrid_status find_cost(hy_choice *c, hy_option *o)
 {
     hy_estimate e;
 
@@ -117,7 +117,7 @@ static hy_option *find_best(hy_choice *c)
     for (int i = 0; i < c->count; i++) {
         hy_option *o = &c->of[i];
         if (!is_on_device(o) &&
-            (best ? hy_is_sooner(o->seconds, best->seconds + c->look_s)
+            (best ? hy_is_sooner(o->seconds, best->seconds + c->inspect_s)
                   : !hy_product_on_device(c->planning.product)))
             return o;
     }
@@ -132,7 +132,7 @@ static hybrid_status explore(hy_choice *c, hy_option **best)
         hy_option *o = *best = find_best(c);
         if (!o || o->known >= (is_on_device(o) ? HY_CUT : HY_LOOKED))
             return HYBRID_OK;
-        HY_TRY(o->known == HY_PROMISED ? look(c, o) : cut(c, o));
+        HY_TRY(o->known == HY_PROMISED ? find_cost(c, o) : cut(c, o));
     }
 }
 
@@ -158,7 +158,7 @@ void hy_choice_open(const hy_product *product, const hy_candidates *candidates,
 {
     const int unseen = !(known & HY_KNOW_FILL);
 
-    *out = (hy_choice){.look_s = unseen && product->once ? hy_tile_fill_s(A) : 0};
+    *out = (hy_choice){.inspect_s = unseen && product->one_shot ? hy_tile_fill_s(A) : 0};
     out->planning = (hy_planning){.product  = product,
                                   .A        = A,
                                   .B        = B,
@@ -224,10 +224,10 @@ static int64_t up_of(const hy_choice *c, const hy_schedule *schedule)
 static void take(hy_choice *c, hy_option *best, hy_layout *out)
 {
     *out         = best->layout;
-    out->seconds = find_best_of_device(c)->seconds + c->look_s;
-    out->ways_up = (hy_ways_up){.gathered = up_of(c, &hy_schedule_gather),
-                                .window   = up_of(c, &hy_schedule_row_ring),
-                                .panels   = up_of(c, &hy_schedule_column_ring)};
+    out->seconds = find_best_of_device(c)->seconds + c->inspect_s;
+    out->ways_up = (hy_ways_up){.gathered      = up_of(c, &hy_schedule_gather),
+                                .row_ring      = up_of(c, &hy_schedule_row_ring),
+                                .column_blocks = up_of(c, &hy_schedule_column_ring)};
     best->layout = (hy_layout){.depth = 0};
 }
 

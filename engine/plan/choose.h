@@ -36,8 +36,8 @@ typedef struct hy_option {
 typedef struct hy_choice {
     hy_planning planning;
     hy_extents extents;
-    double look_s; /* one-shot call: seconds of the inspection that only a device still
-                      needs */
+    double inspect_s; /* one-shot call: seconds of the inspection that only a device still
+                         needs */
     int count;
     hy_option of[HY_OPTIONS];
 } hy_choice;

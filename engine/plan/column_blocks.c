@@ -30,18 +30,18 @@ static int64_t value_size(const hy_product *product)
    to get blocks of a narrow X. */
 static int64_t unit_of(const hy_product *product, int pinned)
 {
-    const int forced = hy_settings_of(product->engine)->panels > 0;
+    const int forced = hy_settings_of(product->engine)->column_blocks > 0;
 
     if (forced && product->b_cols * value_size(product) < 2 * HY_LINE)
         return FORCED_ROW;
     return pinned ? HY_X_LINE : HY_LINE;
 }
 
-/* Returns the columns of a block if X is cut into `panels` blocks and the rows of a block
+/* Returns the columns of a block if X is cut into `blocks` blocks and the rows of a block
    are multiples of `unit` bytes. */
-static int64_t cols_of(const hy_product *product, int64_t panels, int64_t unit)
+static int64_t cols_of(const hy_product *product, int64_t blocks, int64_t unit)
 {
-    const int64_t row = (product->b_cols * value_size(product) + panels - 1) / panels;
+    const int64_t row = (product->b_cols * value_size(product) + blocks - 1) / blocks;
     return (row + unit - 1) / unit * unit / value_size(product);
 }
 
@@ -60,12 +60,12 @@ static hy_image in_blocks(const hy_product *product, int64_t cols, int64_t last)
 /* Returns blocks of `cols` columns. The last one may become larger in a run whose blocks
    begin earlier than planned, at cache lines of Y; so the number of blocks does not
    depend on where Y lies. */
-static hy_image panels_of(const hy_product *product, int64_t cols)
+static hy_image blocks_of(const hy_product *product, int64_t cols)
 {
     hy_image p         = in_blocks(product, cols, cols);
     const int64_t last = p.cols - hy_image_begin(&p, hy_image_col_blocks(&p) - 1);
 
-    p.last = hy_max(last + hy_image_most_back(&p), cols);
+    p.last = hy_max(last + hy_image_max_back(&p), cols);
     return p;
 }
 
@@ -74,18 +74,18 @@ int hy_column_blocks_may_move(const hy_product *product)
     return !(product->options.flags & HYBRID_DETERMINISTIC);
 }
 
-/* Returns at most `panels` blocks that are all on the device at once. */
-static hy_image side_by_side(const hy_product *product, int64_t panels, int pinned)
+/* Returns at most `blocks` blocks that are all on the device at once. */
+static hy_image side_by_side(const hy_product *product, int64_t blocks, int pinned)
 {
-    hy_image p = panels_of(product, cols_of(product, panels, unit_of(product, pinned)));
+    hy_image p = blocks_of(product, cols_of(product, blocks, unit_of(product, pinned)));
 
-    p.places = hy_image_col_blocks(&p);
+    p.held = hy_image_col_blocks(&p);
     return p;
 }
 
 /* Returns at most n blocks for pinned X and Y, or no blocks if their rows would be short
    or one block would hold all of X. */
-static hy_image in_panels(const hy_product *product, int64_t n)
+static hy_image in_column_blocks(const hy_product *product, int64_t n)
 {
     const hy_image p = side_by_side(product, n, 1);
 
@@ -105,10 +105,10 @@ static hy_image forced(const hy_product *product, int64_t n, int pinned)
 
 hy_image hy_column_blocks_forced(const hy_product *product)
 {
-    hy_image p = forced(product, hy_settings_of(product->engine)->panels, 0);
+    hy_image p = forced(product, hy_settings_of(product->engine)->column_blocks, 0);
 
-    p.pitch  = p.last;
-    p.places = 2;
+    p.pitch = p.last;
+    p.held  = 2;
     return p;
 }
 
@@ -133,11 +133,11 @@ hy_image hy_column_blocks_within(const hy_product *product, size_t bytes)
     const int64_t full = most / unit * unit;
     const int64_t even =
         cols_of(product, (product->b_cols + full - 1) / full, unit * value_size(product));
-    hy_image p = panels_of(product, even);
+    hy_image p = blocks_of(product, even);
     if (p.last > most)
         p = in_blocks(product, even, even);
-    p.pitch  = p.last;
-    p.places = 2;
+    p.pitch = p.last;
+    p.held  = 2;
     return p;
 }
 
@@ -145,14 +145,14 @@ hy_image hy_column_blocks_within(const hy_product *product, size_t bytes)
 
 /* Returns the predicted seconds of a run with these blocks, for pinned X and Y. */
 static double seconds_in(const hy_product *product, const hy_layout *layout,
-                         const hy_image *panels)
+                         const hy_image *blocks)
 {
     hy_circumstances found = hy_circumstances_of(product);
     hy_layout with         = *layout;
 
-    found.pinned    = 1;
-    found.in_panels = 1;
-    with.if_pinned  = *panels;
+    found.pinned           = 1;
+    found.in_column_blocks = 1;
+    with.if_pinned         = *blocks;
     return hy_estimated_s(product, &with, &found);
 }
 
@@ -164,7 +164,7 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *layo
     double least         = whole_s;
 
     for (int64_t n = 2; n <= MOST_PINNED; n++) {
-        const hy_image p = in_panels(product, n);
+        const hy_image p = in_column_blocks(product, n);
         if (p.axis == HY_AXIS_NONE)
             continue;
         const double s = seconds_in(product, layout, &p);
@@ -178,54 +178,54 @@ static hy_image shortest_pinned(const hy_product *product, const hy_layout *layo
 
 static hy_image best_pinned(const hy_product *product, const hy_layout *layout)
 {
-    const int64_t n = hy_settings_of(product->engine)->panels;
+    const int64_t n = hy_settings_of(product->engine)->column_blocks;
 
     return n > 0 ? forced(product, n, 1) : shortest_pinned(product, layout);
 }
 
 /* Returns the room on the device that suits both X as a whole and these blocks. */
-static size_t room_of(const hy_layout *whole, const hy_image *panels)
+static size_t room_of(const hy_layout *whole, const hy_image *blocks)
 {
-    return hy_larger(hy_align(hy_image_room(panels)), whole->shared_bytes);
+    return hy_larger(hy_align(hy_image_room(blocks)), whole->image_room);
 }
 
 /* Chooses packs of A to be cached beside `x_bytes` of X. Returns 1 if all packs fit. */
-static int keeps_all(const hy_product *product, hy_layout *layout, size_t x_bytes)
+static int caches_all(const hy_product *product, hy_layout *layout, size_t x_bytes)
 {
-    hy_layout_keep_beside(product, x_bytes, layout);
-    return product->rates.memory > x_bytes && hy_layout_keeps_all(layout);
+    hy_layout_cache_beside(product, x_bytes, layout);
+    return product->rates.memory > x_bytes && hy_layout_caches_all(layout);
 }
 
 /* Returns 1 if blocks may be a gain: X is not small, and there are at least as many
    chunks as slots. In tests that ask for blocks, always. */
 static int may_gain(const hy_product *product, const hy_layout *layout)
 {
-    return hy_settings_of(product->engine)->panels > 0 ||
-           (layout->count >= layout->depth && layout->shared_bytes >= LEAST_X);
+    return hy_settings_of(product->engine)->column_blocks > 0 ||
+           (layout->count >= layout->depth && layout->image_room >= LEAST_X);
 }
 
 static int can_have(const hy_product *product, const hy_layout *layout)
 {
     return product->variant->rings && product->backend->ops->copy_rows &&
-           hy_column_blocks_may_move(product) && layout->shared_bytes > 0 &&
+           hy_column_blocks_may_move(product) && layout->image_room > 0 &&
            layout->count > 0 &&
            hy_chunk_ranges(layout->chunks, layout->count) == layout->count;
 }
 
 /* Finds the column blocks with which a run with pinned X and Y is predicted to be
    shortest. If that is sooner than with X whole and all packs of A fit on the device
-   beside X, sets if_pinned and shared_bytes and returns 1. After 0, the `kept` flags of
+   beside X, sets if_pinned and image_room and returns 1. After 0, the `cached` flags of
    the chunks are undefined. */
 static int take_best(const hy_product *product, hy_layout *layout)
 {
-    if (!keeps_all(product, layout, layout->shared_bytes))
+    if (!caches_all(product, layout, layout->image_room))
         return 0;
-    const hy_image panels = best_pinned(product, layout);
-    const size_t room     = room_of(layout, &panels);
-    if (panels.axis == HY_AXIS_NONE || !keeps_all(product, layout, room))
+    const hy_image blocks = best_pinned(product, layout);
+    const size_t room     = room_of(layout, &blocks);
+    if (blocks.axis == HY_AXIS_NONE || !caches_all(product, layout, room))
         return 0;
-    layout->shared_bytes = room;
-    layout->if_pinned    = panels;
+    layout->image_room = room;
+    layout->if_pinned  = blocks;
     return 1;
 }
 
@@ -235,5 +235,5 @@ void hy_column_blocks_offer(const hy_product *product, hy_layout *layout)
         take_best(product, layout))
         return;
     for (int64_t i = 0; i < layout->count; i++)
-        layout->chunks[i].kept = 0;
+        layout->chunks[i].cached = 0;
 }

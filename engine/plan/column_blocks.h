@@ -6,7 +6,7 @@
 #include "engine/plan/layout.h"
 
 /* Cuts an X that would fit the device into about as many column blocks as a test asks for
-   (hy_settings.panels). Two of them are on the device at once. */
+   (hy_settings.column_blocks). Two of them are on the device at once. */
 hy_image hy_column_blocks_forced(const hy_product *product);
 
 /* Returns the image of X in the fewest column blocks of which two fit in `bytes` of
@@ -16,7 +16,7 @@ hy_image hy_column_blocks_within(const hy_product *product, size_t bytes);
 
 /* Compares runs with pinned X and Y in which X comes in column blocks with runs in which
    X comes whole. If blocks are predicted to be faster, and the packs of all of A fit
-   beside X, sets layout->if_pinned and layout->shared_bytes and marks all packs as
+   beside X, sets layout->if_pinned and layout->image_room and marks all packs as
    cached. The layout keeps its whole X for other runs. */
 void hy_column_blocks_offer(const hy_product *product, hy_layout *layout);
 

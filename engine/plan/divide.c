@@ -32,7 +32,7 @@ typedef struct division {
     const hybrid_csr *A, *B;
     hy_portion *portions; /* one for each device that can compute the product */
     int count;
-    share of[HY_MOST_DEVICES];
+    share of[HY_MAX_DEVICES];
     double seconds; /* predicted time of a run on the devices that take part so far */
 } division;
 
@@ -147,8 +147,8 @@ static void set_weights(division *d)
 
 static double seconds(const division *d)
 {
-    hy_estimate each[HY_MOST_DEVICES];
-    const hy_rates *rates[HY_MOST_DEVICES];
+    hy_estimate each[HY_MAX_DEVICES];
+    const hy_rates *rates[HY_MAX_DEVICES];
     hy_rates host;
     int count = 0;
 
@@ -300,7 +300,7 @@ static int may_take(const hy_portion *portion)
            (portion->product.op == HY_SPGEMM || !(flags & HYBRID_DETERMINISTIC));
 }
 
-void hy_divide_takes(hy_portion *portion)
+void hy_divide_sharing(hy_portion *portion)
 {
     const hy_layout *layout = &portion->layout;
     const hy_site *site     = portion->site;

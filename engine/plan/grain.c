@@ -60,7 +60,7 @@ static double most_sparse(const hy_planning *p)
 static int64_t least_of_image(const hy_product *product, const hy_image *image)
 {
     const int64_t blocks = hy_image_col_blocks(image);
-    const int64_t ring   = image->axis == HY_AXIS_ROWS ? image->places : 0;
+    const int64_t ring   = image->axis == HY_AXIS_ROWS ? image->held : 0;
 
     return hy_max(blocks > 1 ? BLOCK_CHUNKS * blocks : 1,
                   hy_ring_chunks(ring, product->b_rows));
@@ -99,11 +99,11 @@ static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
 /* ---- a device ---------------------------------------------------------------------- */
 
 /* Returns the predicted seconds of a run with `chunks` equal chunks. */
-static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t needs,
+static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t x_end,
                          int64_t chunks, const hy_circumstances *found)
 {
     const hy_estimate e =
-        hy_estimate_even(p->product, &p->features, layout, needs, chunks, found);
+        hy_estimate_even(p->product, &p->features, layout, x_end, chunks, found);
 
     return hy_estimate_seconds(p->product, &e);
 }
@@ -111,17 +111,17 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
 /* Returns the predicted seconds of a run. A plan that will run often does not know
    whether X and Y will be pinned, so it takes the mean of both cases. With a reduced A,
    workers copy X and Y in any case. */
-static double seconds(const hy_planning *p, const hy_layout *layout, int64_t needs,
+static double seconds(const hy_planning *p, const hy_layout *layout, int64_t x_end,
                       int64_t chunks)
 {
     hy_circumstances found = hy_circumstances_planned(p->product, p->A, p->B);
-    const double s         = seconds_if(p, layout, needs, chunks, &found);
+    const double s         = seconds_if(p, layout, x_end, chunks, &found);
 
-    if (p->product->once || p->product->op == HY_SPGEMM ||
+    if (p->product->one_shot || p->product->op == HY_SPGEMM ||
         !hy_product_has_views(p->product))
         return s;
     found.pinned = 1;
-    return (s + seconds_if(p, layout, needs, chunks, &found)) / 2;
+    return (s + seconds_if(p, layout, x_end, chunks, &found)) / 2;
 }
 
 /* Returns the number of chunks with the shortest predicted run. Tries larger and larger
@@ -132,12 +132,12 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
     const int64_t least = hy_max(least_chunks(p, layout), least_of_room(p, layout));
     const int64_t most =
         hy_min(MOST_TIMES * least, p->features.products / MIN_PRODUCTS + 1);
-    const int64_t needs = hy_prefetch_needs(p->A);
-    double best_s       = seconds(p, layout, needs, least);
+    const int64_t x_end = hy_prefetch_x_end(p->A);
+    double best_s       = seconds(p, layout, x_end, least);
     int64_t best        = least;
 
     for (int64_t n = least + 1; n <= most; n += n / 2) {
-        const double s = seconds(p, layout, needs, n);
+        const double s = seconds(p, layout, x_end, n);
         if (s >= best_s && n > 2 * best)
             break;
         best   = s < best_s ? n : best;
@@ -181,7 +181,7 @@ int64_t hy_grain_host_chunks(const hy_planning *p)
 
 int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout)
 {
-    if (hy_product_is_there(p->product)) /* several chunks would overlap nothing */
+    if (hy_product_in_gpu_memory(p->product)) /* several chunks would overlap nothing */
         return least_of_room(p, layout);
     return hy_product_on_device(p->product) ? device_chunks(p, layout)
                                             : hy_grain_host_chunks(p);

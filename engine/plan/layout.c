@@ -15,22 +15,22 @@ enum {
 
 /* ---- what is there ---------------------------------------------------------------- */
 
-/* Finds which rows of B or X each chunk waits for (hy_chunk.first and needs). This reads
-   at least one cache line for each row of A. If sending all of B or X takes less time
-   than that, and the product runs once, every chunk waits for all of it instead. A ring
-   of rows always needs the exact rows. */
+/* Finds which rows of B or X each chunk waits for (hy_chunk.x_begin and x_end). This
+   reads at least one cache line for each row of A. If sending all of B or X takes less
+   time than that, and the product runs once, every chunk waits for all of it instead. A
+   ring of rows always needs the exact rows. */
 static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout)
 {
     hy_context *ctx     = &p->product->engine->ctx;
     const hybrid_csr *A = p->A;
     const size_t rows = (size_t)A->rows * HY_LINE, all = (size_t)A->nnz * 4;
-    const size_t read = rows < all ? rows : all;
-    const int once    = !(p->product->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE));
+    const size_t read   = rows < all ? rows : all;
+    const int runs_once = !(p->product->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 
     if (layout->image.axis == HY_AXIS_ROWS)
         return hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count);
-    if (once && layout->shared_bytes <= read / QUICK) {
-        hy_chunks_need_all(layout->chunks, layout->count, A->cols);
+    if (runs_once && layout->image_room <= read / QUICK) {
+        hy_chunks_read_all(layout->chunks, layout->count, A->cols);
         return HYBRID_OK;
     }
     return hy_chunks_find_x_ranges(ctx, A, p->product->profile.ends,
@@ -57,7 +57,7 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
     const hy_product *product = p->product;
     const size_t room         = hy_align(hy_image_room(&layout->image));
     const int gathered        = hy_image_is_gathered(&layout->image);
-    const size_t kept         = gathered ? 0 : room_of(product, room);
+    const size_t room_taken   = gathered ? 0 : room_of(product, room);
     const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
     if (gathered && product->variant->form == HY_FORM_NONE)
@@ -71,18 +71,19 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
         .variant = product->variant,
         .rates   = &product->rates,
         .slot_bytes =
-            (product->rates.memory - hy_smaller(kept, product->rates.memory)) / parts &
+            (product->rates.memory - hy_smaller(room_taken, product->rates.memory)) /
+                parts &
             ~(size_t)255,
         .products_max = rows > 0 ? INT64_MAX : layout->products,
         .chunk_rows   = rows,
         .image        = layout->image};
     HY_TRY(
         hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));
-    layout->resident_bytes  = hy_product_sent(product, &layout->image);
-    layout->shared_bytes    = product->second_on ? 0 : kept;
-    layout->converted_bytes = product->second_on ? kept : 0;
+    layout->image_bytes     = hy_product_sent(product, &layout->image);
+    layout->image_room      = product->second_on ? 0 : room_taken;
+    layout->converted_bytes = product->second_on ? room_taken : 0;
     const hybrid_status status =
-        layout->shared_bytes > 0 ? find_x_ranges(p, layout) : HYBRID_OK;
+        layout->image_room > 0 ? find_x_ranges(p, layout) : HYBRID_OK;
     if (status != HYBRID_OK)
         hy_layout_free(product, layout);
     return status;
@@ -109,7 +110,8 @@ void hy_layout_free(const hy_product *product, hy_layout *layout)
 
 /* ---- packs that stay -------------------------------------------------------------- */
 
-void hy_layout_keep_beside(const hy_product *product, size_t shared, hy_layout *layout)
+void hy_layout_cache_beside(const hy_product *product, size_t image_room,
+                            hy_layout *layout)
 {
     const size_t memory = product->rates.memory;
     const size_t others = hy_tenants_transient(product->backend);
@@ -117,18 +119,18 @@ void hy_layout_keep_beside(const hy_product *product, size_t shared, hy_layout *
     const size_t most   = lasts ? memory - hy_smaller(memory, others) : SIZE_MAX;
 
     hy_pack_cache_choose(&product->rates, layout->depth,
-                         memory - hy_smaller(memory, shared), most, layout->chunks,
+                         memory - hy_smaller(memory, image_room), most, layout->chunks,
                          layout->count);
 }
 
-void hy_layout_keep(const hy_product *product, hy_layout *layout)
+void hy_layout_cache(const hy_product *product, hy_layout *layout)
 {
-    hy_layout_keep_beside(
-        product, layout->count == 0 ? 0 : layout->shared_bytes + layout->converted_bytes,
+    hy_layout_cache_beside(
+        product, layout->count == 0 ? 0 : layout->image_room + layout->converted_bytes,
         layout);
 }
 
-int hy_layout_keeps_all(const hy_layout *layout)
+int hy_layout_caches_all(const hy_layout *layout)
 {
-    return layout->count > 0 && layout->chunks[layout->count - 1].kept;
+    return layout->count > 0 && layout->chunks[layout->count - 1].cached;
 }

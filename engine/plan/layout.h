@@ -14,10 +14,10 @@ enum {
 };
 
 /* Bytes that a run sends to the device in each way in which an X that does not fit could
-   come: gathered with each chunk, as a ring of rows (a window of X), or in column blocks
-   (panels). -1: unknown, or the way cannot be used. */
+   come: gathered with each chunk, as a ring of rows, or in column
+   blocks. -1: unknown, or the way cannot be used. */
 typedef struct hy_ways_up {
-    int64_t gathered, window, panels;
+    int64_t gathered, row_ring, column_blocks;
 } hy_ways_up;
 
 typedef struct hy_layout {
@@ -31,9 +31,9 @@ typedef struct hy_layout {
     /* filled in by planning */
     hy_image if_pinned;     /* image of X in runs with pinned X and Y, if it has column
                                blocks */
-    size_t resident_bytes;  /* bytes of B or X sent to the device in a run; meaningless if
+    size_t image_bytes;     /* bytes of B or X sent to the device in a run; meaningless if
                                it is gathered */
-    size_t shared_bytes;    /* bytes of the room for B or X on the device; 0 if it is
+    size_t image_room;      /* bytes of the room for B or X on the device; 0 if it is
                                gathered */
     size_t converted_bytes; /* room for copies that kernels need of a B or X that the
                                caller has on the device */
@@ -71,13 +71,14 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
 void hy_layout_free(const hy_product *product, hy_layout *layout);
 
 /* Chooses the packs of A that will be cached on the device, as many as fit beside B or X
-   and the slots, and marks their chunks (hy_chunk.kept). */
-void hy_layout_keep(const hy_product *product, hy_layout *layout);
+   and the slots, and marks their chunks (hy_chunk.cached). */
+void hy_layout_cache(const hy_product *product, hy_layout *layout);
 
-/* As hy_layout_keep(), but beside `shared` bytes of B or X. Packs that last from run to
-   run leave other live plans the device memory that they need to run.
-   hy_layout_keeps_all() returns 1 if the packs of all chunks are marked. */
-void hy_layout_keep_beside(const hy_product *product, size_t shared, hy_layout *layout);
-int hy_layout_keeps_all(const hy_layout *layout);
+/* As hy_layout_cache(), but beside `image_room` bytes of B or X. Packs that last from run
+   to run leave other live plans the device memory that they need to run.
+   hy_layout_caches_all() returns 1 if the packs of all chunks are marked. */
+void hy_layout_cache_beside(const hy_product *product, size_t image_room,
+                            hy_layout *layout);
+int hy_layout_caches_all(const hy_layout *layout);
 
 #endif /* HY_LAYOUT_H */

@@ -21,9 +21,9 @@ static const double BUDGET = 0.1;
 /* The operands that a plan is made for. */
 typedef struct given {
     const hybrid_csr *A, *B;
-    const hy_counter *counter; /* lets a device count scalar products, or NULL */
-    const hy_once *once; /* one-shot call whose X and Y may be pinned; NULL if it has
-                            none, or if that is known */
+    const hy_counter *counter;   /* lets a device count scalar products, or NULL */
+    const hy_one_shot *one_shot; /* one-shot call whose X and Y may be pinned; NULL if it
+                            has none, or if that is known */
 } given;
 
 /* ---- inspect ---------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static unsigned first_step(const hy_product *product, double budget)
 {
     if (isinf(budget))
         return HY_KNOW_ALL;
-    if (!product->once)
+    if (!product->one_shot)
         return HY_KNOW_SIZES | HY_KNOW_DEVICES | HY_KNOW_ROWS;
     return !product->engine->device || hy_settings_of(product->engine)->schedule
                ? HY_KNOW_SIZES | HY_KNOW_DEVICES
@@ -98,10 +98,10 @@ static hybrid_status rank(hy_product *product, hy_candidates *candidates, given 
             return HYBRID_OK;
         *known |= HY_KNOW_DEVICES;
     }
-    if (from->once)
+    if (from->one_shot)
         product->pinned =
-            hy_pin_both(&product->engine->ctx, from->once->X, from->once->Y);
-    from->once = NULL;
+            hy_pin_both(&product->engine->ctx, from->one_shot->X, from->one_shot->Y);
+    from->one_shot = NULL;
     HY_TRY(hy_rank(product, candidates));
     return named ? rank_named(product, candidates, named) : HYBRID_OK;
 }
@@ -262,25 +262,25 @@ static hybrid_status divide(hybrid_plan *plan, const given *from)
 
 /* ---- open ------------------------------------------------------------------------- */
 
-/* Opens the site of each portion. The loader *early, which prefetches B to the first
+/* Opens the site of each portion. The loader *prefetcher, which prefetches B to the first
    device, goes to the portion on that device, or ends if there is none. */
-static hybrid_status open_sites(hybrid_plan *plan, hy_loader **early)
+static hybrid_status open_sites(hybrid_plan *plan, hy_loader **prefetcher)
 {
     hy_loader *none = NULL;
 
     for (int i = 0; i < plan->count; i++) {
         hy_portion *p = &plan->portions[i];
-        const int his = *early && (*early)->backend == p->product.backend;
-        HY_TRY(hy_portion_open(p, his ? early : &none));
+        const int his = *prefetcher && (*prefetcher)->backend == p->product.backend;
+        HY_TRY(hy_portion_open(p, his ? prefetcher : &none));
         if (plan->count > 1)
-            hy_divide_takes(p);
+            hy_divide_sharing(p);
     }
-    return hy_prefetch_end(early);
+    return hy_prefetch_end(prefetcher);
 }
 
 /* ---- the plan --------------------------------------------------------------------- */
 
-static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **early)
+static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **prefetcher)
 {
     hy_product *product = &plan->product;
     hy_choice choice    = {.count = 0};
@@ -292,7 +292,7 @@ static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **early)
         hy_choice_close(&choice);
     HY_TRY(status);
     HY_TRY(divide(plan, from));
-    HY_TRY(open_sites(plan, early));
+    HY_TRY(open_sites(plan, prefetcher));
     HY_TRY(hy_split_open(product, plan->portions, plan->count, &plan->split));
     product->options.variant = NULL; /* the name belongs to the caller, who may free it */
     for (int i = 0; i < plan->count; i++)
@@ -302,11 +302,11 @@ static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **early)
 
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, const hy_once *once,
-                           hybrid_plan **out)
+                           const hybrid_plan_options *options,
+                           const hy_one_shot *one_shot, hybrid_plan **out)
 {
-    hy_loader *early  = once ? once->early : NULL;
-    hybrid_plan *plan = NULL;
+    hy_loader *prefetcher = one_shot ? one_shot->prefetcher : NULL;
+    hybrid_plan *plan     = NULL;
     hybrid_status status;
     void *memory;
 
@@ -316,22 +316,23 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
-    plan->product       = hy_product_of(engine, A, B, dense_cols, options);
-    plan->product.once  = once != NULL;
-    plan->pattern_bytes = engine->spaces.fetched;
-    plan->count         = 1;
-    plan->history.bound = (hy_bound *)(void *)(plan->portions + devices);
+    plan->product          = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.one_shot = one_shot != NULL;
+    plan->pattern_bytes    = engine->spaces.fetched;
+    plan->count            = 1;
+    plan->history.bound    = (hy_bound *)(void *)(plan->portions + devices);
     hy_portion_of(&plan->product, plan->portions);
     plan->portions->traffic.other_up = -1; /* other_up is unknown until it is asked for */
-    const hy_counter counter         = hy_prefetch_counter(engine, early, A, B);
-    given from = {A, B, counter.count ? &counter : NULL, once && once->X ? once : NULL};
-    HY_TRY_ELSE_DONE(make(plan, &from, &early));
+    const hy_counter counter         = hy_prefetch_counter(engine, prefetcher, A, B);
+    given from                       = {A, B, counter.count ? &counter : NULL,
+                  one_shot && one_shot->X ? one_shot : NULL};
+    HY_TRY_ELSE_DONE(make(plan, &from, &prefetcher));
 done:
     if (status == HYBRID_OK) {
         *out = plan;
         return HYBRID_OK;
     }
-    (void)hy_prefetch_end(&early); /* the first error is the one that is reported */
+    (void)hy_prefetch_end(&prefetcher); /* the first error is the one that is reported */
     hybrid_plan_destroy(plan);
     return status;
 }
@@ -340,7 +341,7 @@ done:
 static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
 {
     hy_history *history = &plan->history;
-    hy_circumstances first[HY_MOST_DEVICES];
+    hy_circumstances first[HY_MAX_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
         hy_portion *p = &plan->portions[i];

@@ -21,11 +21,11 @@ typedef struct hy_history {
 } hy_history;
 
 /* The operands of a one-shot call. */
-typedef struct hy_once {
-    hy_loader *early;          /* loader that prefetches B (prefetch.h), or NULL */
+typedef struct hy_one_shot {
+    hy_loader *prefetcher;     /* loader that prefetches B (prefetch.h), or NULL */
     const hybrid_dense *X, *Y; /* operands that a device may copy directly if they are
                                   pinned, or NULL */
-} hy_once;
+} hy_one_shot;
 
 struct hybrid_plan {
     hy_product product; /* the whole product, as the first portion's site computes it */
@@ -47,13 +47,14 @@ struct hybrid_plan {
 };
 
 /* Makes a plan. B is NULL for SpMM with `dense_cols` columns. The caller has checked the
-   operands. `once` is NULL for a plan that is handed out. The plan takes over the loader
-   once->early, even if planning fails: the loader goes on if the plan wants B on the
-   loader's device, and else ends before the plan allocates device memory. */
+   operands. `one_shot` is NULL for a plan that is handed out. The plan takes over the
+   loader one_shot->prefetcher, even if planning fails: the loader goes on if the plan
+   wants B on the loader's device, and else ends before the plan allocates device
+   memory. */
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
-                           const hybrid_plan_options *options, const hy_once *once,
-                           hybrid_plan **out);
+                           const hybrid_plan_options *options,
+                           const hy_one_shot *one_shot, hybrid_plan **out);
 
 /* Adds what a plan needs that is handed out: with HYBRID_REUSE the patterns, and numbers
    that explain and reports show. */

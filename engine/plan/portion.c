@@ -13,26 +13,28 @@ void hy_portion_of(const hy_product *product, hy_portion *portion)
 
 /* ---- the site --------------------------------------------------------------------- */
 
-static hybrid_status open_once(hy_portion *portion, hy_loader **early)
+static hybrid_status open_once(hy_portion *portion, hy_loader **prefetcher)
 {
     const hy_product *product = &portion->product;
     const hy_layout *l        = &portion->layout;
     const int slots           = l->count < l->depth ? (int)l->count : l->depth;
     hy_backend *backend       = product->backend;
-    const size_t shared       = l->count > 0 ? l->shared_bytes : 0;
+    const size_t image_room   = l->count > 0 ? l->image_room : 0;
 
-    if (*early && ((*early)->backend != backend || (*early)->shared.bytes != shared))
-        HY_TRY(hy_prefetch_end(early)); /* the loader is for another device or has memory
-                                           of another size */
+    if (*prefetcher && ((*prefetcher)->backend != backend ||
+                        (*prefetcher)->image_memory.bytes != image_room))
+        HY_TRY(hy_prefetch_end(prefetcher)); /* the loader is for another device or has
+                                           memory of another size */
     HY_TRY(hy_site_open(backend, &product->rates, product->op, l->chunks, l->count, slots,
-                        product->result_on != NULL, shared, *early, &portion->site));
-    hy_site *site     = portion->site;
-    site->turned.room = product->transposed_room;
+                        product->result_on != NULL, image_room, *prefetcher,
+                        &portion->site));
+    hy_site *site         = portion->site;
+    site->transposed.room = product->transposed_room;
     site->room = 2 * product->transposed_room + product->narrow_room + l->converted_bytes;
     site->cache.lasts = (product->options.flags & HYBRID_RESIDENT) != 0;
     site->tenant.rows = product->rows;
     site->tenant.cols = product->cols;
-    *early            = NULL;
+    *prefetcher       = NULL;
     return HYBRID_OK;
 }
 
@@ -56,10 +58,10 @@ static int leaves_rooms(const hy_product *product)
     return can;
 }
 
-hybrid_status hy_portion_open(hy_portion *portion, hy_loader **early)
+hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher)
 {
     hy_backend *backend        = portion->product.backend;
-    const hybrid_status status = open_once(portion, early);
+    const hybrid_status status = open_once(portion, prefetcher);
 
     if (status == HYBRID_OK && leaves_rooms(&portion->product))
         return HYBRID_OK;
@@ -70,9 +72,9 @@ hybrid_status hy_portion_open(hy_portion *portion, hy_loader **early)
     hy_message_clear(&backend->ctx->message);
     hy_site_close(portion->site);
     portion->site = NULL;
-    HY_TRY(hy_prefetch_end(early));
+    HY_TRY(hy_prefetch_end(prefetcher));
     backend->ops->trim(backend, 0);
-    return open_once(portion, early);
+    return open_once(portion, prefetcher);
 }
 
 void hy_portion_close(hy_portion *portion)
@@ -98,8 +100,8 @@ hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstance
 double hy_portions_s(const hy_portion *portions, int count, const hy_circumstances *found)
 {
     const hy_product *first = &portions->product;
-    hy_estimate each[HY_MOST_DEVICES];
-    const hy_rates *rates[HY_MOST_DEVICES];
+    hy_estimate each[HY_MAX_DEVICES];
+    const hy_rates *rates[HY_MAX_DEVICES];
     hy_rates host;
 
     if (!hy_product_on_device(first))

@@ -29,10 +29,10 @@ typedef struct hy_portion {
 /* Makes the portion, in its layout, compute all rows of the product. */
 void hy_portion_of(const hy_product *product, hy_portion *portion);
 
-/* Opens the site for the chunks of the layout, which takes over *early, a loader that
-   prefetches B, or ends it. *early may be NULL and is NULL afterwards. After a failure
-   the portion has no site. */
-hybrid_status hy_portion_open(hy_portion *portion, hy_loader **early);
+/* Opens the site for the chunks of the layout, which takes over *prefetcher, a loader
+   that prefetches B, or ends it. *prefetcher may be NULL and is NULL afterwards. After a
+   failure the portion has no site. */
+hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher);
 
 /* Frees site and layout; a portion without a site is allowed. */
 void hy_portion_close(hy_portion *portion);

@@ -117,7 +117,8 @@ int hy_product_by_few(const hy_product *product)
 {
     enum { FEW = 4 }; /* most threads that count as few; measured with two */
 
-    return product->once && product->op == HY_SPGEMM && !hy_product_on_device(product) &&
+    return product->one_shot && product->op == HY_SPGEMM &&
+           !hy_product_on_device(product) &&
            hy_pool_threads(product->engine->ctx.pool) <= FEW;
 }
 

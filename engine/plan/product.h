@@ -14,7 +14,7 @@ typedef struct hy_product {
     hybrid_engine *engine;
     hy_op op;
     hybrid_plan_options options;   /* `variant` is NULL once the plan is made */
-    int once;                      /* 1: a one-shot call */
+    int one_shot;                  /* 1: a one-shot call */
     int pinned;                    /* 1: X and Y of a one-shot call are pinned and have
                                       the same order (row- or column-major), so that the
                                       device can copy both directly; else 0 */
@@ -91,7 +91,7 @@ static inline hy_backend *hy_product_device(const hy_product *product)
 }
 
 /* Returns 1 if operands and result are in device memory, so that nothing is copied. */
-static inline int hy_product_is_there(const hy_product *product)
+static inline int hy_product_in_gpu_memory(const hy_product *product)
 {
     return product->a_on && product->second_on && product->result_on;
 }

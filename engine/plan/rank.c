@@ -41,7 +41,7 @@ static double predict(hy_product *product, const hy_candidate *c)
 }
 
 /* Returns NULL, or why the variant cannot use operands in device memory. */
-static const char *find_place(const hy_product *product, const hy_variant *variant)
+static const char *refuse_space(const hy_product *product, const hy_variant *variant)
 {
     if (product->a_on && !variant->csr)
         return "its packs reorder values of A, which are in device memory";
@@ -61,7 +61,7 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
     hy_rates_of(backend, &rates);
     c.refused = variant->refuse(&product->profile.features, &rates);
     if (!c.refused)
-        c.refused = find_place(product, variant);
+        c.refused = refuse_space(product, variant);
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
         c.refused = "its sums have no fixed order";
     if (!c.refused && variant->by_name && !product->options.variant)

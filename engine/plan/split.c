@@ -45,14 +45,15 @@ static int has_kinds(const hy_product *product)
 /* Computes the circumstances (estimate.h) that each portion finds in runs of this kind in
    which the host takes `share` of the work. */
 static void foresee(const hy_portion *portions, int count, hy_run_kind kind, double share,
-                    hy_circumstances found[HY_MOST_DEVICES])
+                    hy_circumstances found[HY_MAX_DEVICES])
 {
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
         found[i]                = hy_circumstances_of(&portions[i].product);
         found[i].pinned         = kind == HY_RUNS_PINNED;
-        found[i].in_panels = found[i].pinned && layout->if_pinned.axis == HY_AXIS_COLS;
-        found[i].share     = share;
+        found[i].in_column_blocks =
+            found[i].pinned && layout->if_pinned.axis == HY_AXIS_COLS;
+        found[i].share = share;
     }
 }
 
@@ -64,7 +65,7 @@ static double busy_seconds(const hy_portion *portions, int count, hy_run_kind ki
     double loaded = 0;
 
     for (int i = 0; i < count && kind != HY_RUNS_PINNED; i++)
-        loaded += LOAD_PASSES * (double)portions[i].layout.shared_bytes;
+        loaded += LOAD_PASSES * (double)portions[i].layout.image_room;
     return hy_portions_workers_s(portions, count, found) + loaded / host->mem_Bps;
 }
 
@@ -77,7 +78,7 @@ static double predict(const hy_product *product, const hy_portion *portions, int
     const hy_features *f   = &product->profile.features;
     const double work      = (double)f->products + (double)f->rows;
     const hy_estimate host = hy_estimate_host(f, s->variant, &s->rates);
-    hy_circumstances found[HY_MOST_DEVICES];
+    hy_circumstances found[HY_MAX_DEVICES];
 
     foresee(portions, count, kind, 0, found);
     const double device_s = hy_portions_s(portions, count, found);
@@ -147,7 +148,7 @@ static double least_share(const hy_portion *portions, int count)
 
     for (int i = 0; i < count; i++) {
         const hy_layout *l = &portions[i].layout;
-        if (hy_image_is_gathered(&l->image) || l->chunks[l->count - 1].kept)
+        if (hy_image_is_gathered(&l->image) || l->chunks[l->count - 1].cached)
             least = fmax(least, portions[i].weight / (double)l->count);
     }
     return least;

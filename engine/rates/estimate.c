@@ -62,7 +62,7 @@ static const double NEAR_PASSES = 1.31;
    once per entry of A. */
 static const double ROW_OF_B_S = 36e-9;
 
-double hy_estimate_least_s(const hy_rates *site)
+double hy_estimate_min_s(const hy_rates *site)
 {
     return (CALL + PACKING + CHUNK) * site->launch_s;
 }
@@ -77,7 +77,7 @@ double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimat
 
 hy_circumstances hy_circumstances_of(const hy_product *product)
 {
-    return (hy_circumstances){.packed = (product->options.flags & HYBRID_RESIDENT) != 0,
+    return (hy_circumstances){.cached = (product->options.flags & HYBRID_RESIDENT) != 0,
                               .pinned = product->pinned && hy_product_has_views(product)};
 }
 
@@ -98,9 +98,9 @@ static double made_of(const hy_product *product, const hy_layout *layout,
 {
     if (product->a_on || (found->rows_of_b && !hy_image_is_gathered(&layout->image)))
         return 0;
-    if (!chunk->kept)
+    if (!chunk->cached)
         return 1;
-    return chunk->col_begin > 0 ? 0 : 1 - found->packed;
+    return chunk->col_begin > 0 ? 0 : 1 - found->cached;
 }
 
 /* Adds the kernels of all chunks, and the packs made in this run. Every chunk counts
@@ -124,12 +124,12 @@ static void add_chunks(const hy_product *product, const hy_layout *layout, doubl
 static double first_part(const hy_product *product, const hy_layout *layout)
 {
     const hy_image *image = &layout->image;
-    const double needs =
-        (double)layout->chunks[0].needs / (double)hy_max(product->b_rows, 1);
+    const double part =
+        (double)layout->chunks[0].x_end / (double)hy_max(product->b_rows, 1);
     const double cols =
         image->axis == HY_AXIS_COLS ? (double)image->block / (double)image->cols : 1;
 
-    return fmin(needs, 1) * cols;
+    return fmin(part, 1) * cols;
 }
 
 /* Adds the copy of B or X. The first chunk waits for its share. Bytes that were
@@ -138,8 +138,8 @@ static void add_image(const hy_product *product, const hy_layout *layout,
                       const hy_circumstances *found, hy_estimate *e)
 {
     const double all =
-        hy_image_is_gathered(&layout->image) ? 0 : (double)layout->resident_bytes;
-    const double left = fmax(0, all - found->ahead_s * product->rates.h2d_Bps);
+        hy_image_is_gathered(&layout->image) ? 0 : (double)layout->image_bytes;
+    const double left = fmax(0, all - found->prefetching_s * product->rates.h2d_Bps);
 
     e->first_bytes = fmin(left, first_part(product, layout) * all);
     e->up_bytes += left - e->first_bytes;
@@ -176,7 +176,7 @@ static void add_block_rows(const hy_product *product, const hy_layout *layout,
     e->last_bytes = first_part(product, layout) * e->down_bytes;
     e->short_bytes =
         HALF_ROW * HALF_ROW / (row * row) *
-        ((double)layout->resident_bytes - e->first_bytes + e->down_bytes - e->last_bytes);
+        ((double)layout->image_bytes - e->first_bytes + e->down_bytes - e->last_bytes);
 }
 
 static void add_dense_result(const hy_product *product, const hy_features *f,
@@ -239,7 +239,7 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
 {
     hy_estimate e = *all;
     const double image =
-        hy_image_is_gathered(&layout->image) ? 0 : (double)layout->resident_bytes;
+        hy_image_is_gathered(&layout->image) ? 0 : (double)layout->image_bytes;
     const double whole = fmin(fmax(0, image - e.first_bytes), e.up_bytes);
 
     e.up_bytes = whole + share * (e.up_bytes - whole);
@@ -273,14 +273,14 @@ static hy_estimate estimate_of(const hy_product *product, const hy_features *f,
 hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
                                const hy_circumstances *found)
 {
-    const hy_features *f = &product->profile.features;
-    hy_layout in_panels  = *layout;
+    const hy_features *f       = &product->profile.features;
+    hy_layout in_column_blocks = *layout;
 
-    if (!found->in_panels)
+    if (!found->in_column_blocks)
         return estimate_of(product, f, layout, 1, found);
-    in_panels.image          = layout->if_pinned;
-    in_panels.resident_bytes = hy_image_bytes(&layout->if_pinned);
-    hy_estimate e            = estimate_of(product, f, &in_panels, 1, found);
+    in_column_blocks.image       = layout->if_pinned;
+    in_column_blocks.image_bytes = hy_image_bytes(&layout->if_pinned);
+    hy_estimate e                = estimate_of(product, f, &in_column_blocks, 1, found);
     e.chunks *= hy_image_col_blocks(&layout->if_pinned);
     return e;
 }
@@ -301,18 +301,18 @@ hy_features hy_features_share(const hy_features *all, int64_t parts)
 }
 
 hy_estimate hy_estimate_even(const hy_product *product, const hy_features *features,
-                             const hy_layout *layout, int64_t needs, int64_t chunks,
+                             const hy_layout *layout, int64_t x_end, int64_t chunks,
                              const hy_circumstances *found)
 {
     hy_chunk part  = {.features = hy_features_share(features, chunks),
-                      .needs    = chunks > 1 ? needs : product->b_rows,
-                      .kept = found->packed > 0 && !hy_image_is_gathered(&layout->image),
+                      .x_end    = chunks > 1 ? x_end : product->b_rows,
+                      .cached = found->cached > 0 && !hy_image_is_gathered(&layout->image),
                       .variant = product->variant};
     hy_layout even = *layout;
 
-    even.chunks         = &part;
-    even.count          = 1;
-    even.resident_bytes = hy_product_sent(product, &layout->image);
+    even.chunks      = &part;
+    even.count       = 1;
+    even.image_bytes = hy_product_sent(product, &layout->image);
     return estimate_of(product, features, &even, chunks, found);
 }
 
@@ -361,7 +361,7 @@ double hy_estimated_host_s(const hybrid_engine *engine, const hy_features *featu
 
     hy_rates_of(engine->host, &host);
     const hy_estimate e = hy_estimate_host(features, variant, &host);
-    host.width          = hy_pool_most_threads(engine->ctx.pool);
+    host.width          = hy_pool_max_threads(engine->ctx.pool);
     return hy_seconds(&e, &host, &host);
 }
 

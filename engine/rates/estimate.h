@@ -27,11 +27,11 @@ typedef struct hy_estimate {
 /* Facts that a run knows and its plan does not. */
 typedef struct hy_circumstances {
     int pinned;     /* 1: X and Y are pinned, and the device copies them itself */
-    int in_panels;  /* 1: X comes in column blocks, as layout.if_pinned says */
+    int in_column_blocks; /* 1: X comes in column blocks, as layout.if_pinned says */
     int rows_of_b;  /* SpGEMM, 1: rows of A are rows of the B on the device, so that no
                        packs are made */
-    double packed;  /* share of the cached packs that earlier runs made, 0 to 1 */
-    double ahead_s; /* seconds since prefetching of B began */
+    double cached;  /* share of the cached packs that earlier runs made, 0 to 1 */
+    double prefetching_s; /* seconds since prefetching of B began */
     double share;   /* share of the work that the host is expected to take, 0 to 1 */
 } hy_circumstances;
 
@@ -58,7 +58,7 @@ static inline int hy_is_sooner(double seconds, double simpler_s)
 double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
 
 /* Returns a lower bound on the seconds of an SpMM on a device with A in host memory. */
-double hy_estimate_least_s(const hy_rates *site);
+double hy_estimate_min_s(const hy_rates *site);
 
 /* Returns the seconds of an estimate on the product's backend. */
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
@@ -82,10 +82,10 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
 hy_features hy_features_share(const hy_features *all, int64_t parts);
 
 /* Estimates `chunks` equal chunks of a layout that is not cut yet, for a product with
-   these features. `needs` is the number of rows of B or X that the first of several
+   these features. `x_end` is the number of rows of B or X that the first of several
    chunks needs. */
 hy_estimate hy_estimate_even(const hy_product *product, const hy_features *features,
-                             const hy_layout *layout, int64_t needs, int64_t chunks,
+                             const hy_layout *layout, int64_t x_end, int64_t chunks,
                              const hy_circumstances *found);
 
 /* Estimates a run of this variant on the host alone, with rates `host`. */

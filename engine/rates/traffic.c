@@ -43,13 +43,13 @@ static int64_t resident_up(const hy_product *product, const hy_layout *layout,
 {
     const int64_t ranges     = hy_chunk_ranges(layout->chunks, layout->count);
     const int64_t col_blocks = hy_image_col_blocks(&layout->image);
-    int64_t sum              = (int64_t)layout->resident_bytes;
+    int64_t sum              = (int64_t)layout->image_bytes;
 
     if (product->a_on || hy_traffic_same(product, A, B))
         return sum;
     for (int64_t i = 0; i < ranges; i++)
         sum += own_bytes(product, &layout->chunks[i]) *
-               (layout->chunks[i].kept ? 1 : col_blocks);
+               (layout->chunks[i].cached ? 1 : col_blocks);
     return sum;
 }
 
@@ -60,7 +60,7 @@ static int64_t cached_up(const hy_product *product, const hy_layout *layout)
     const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
     int64_t sum          = 0;
 
-    for (int64_t i = 0; i < ranges && layout->chunks[i].kept; i++)
+    for (int64_t i = 0; i < ranges && layout->chunks[i].cached; i++)
         sum += own_bytes(product, &layout->chunks[i]);
     return sum;
 }
@@ -241,8 +241,8 @@ int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
     return sum;
 }
 
-double hy_traffic_there(const hy_product *product, const hy_layout *layout,
-                        const hy_site *site)
+double hy_traffic_cached(const hy_product *product, const hy_layout *layout,
+                         const hy_site *site)
 {
     if (!site->cache.lasts)
         return 0;
@@ -268,7 +268,8 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
 static int64_t whole_up(const hy_product *product, const hy_layout *layout,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
-    const int64_t row_ring = layout->ways_up.window, col_blocks = layout->ways_up.panels;
+    const int64_t row_ring   = layout->ways_up.row_ring,
+                  col_blocks = layout->ways_up.column_blocks;
 
     if (row_ring >= 0 && col_blocks >= 0)
         return row_ring < col_blocks ? row_ring : col_blocks;

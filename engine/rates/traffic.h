@@ -24,8 +24,8 @@ int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
                          const hy_site *site);
 
 /* Returns the share, 0 to 1, of the cached packs that are on the device already. */
-double hy_traffic_there(const hy_product *product, const hy_layout *layout,
-                        const hy_site *site);
+double hy_traffic_cached(const hy_product *product, const hy_layout *layout,
+                         const hy_site *site);
 
 /* Estimates the bytes up if each chunk gathered the rows of B or X that it touches. The
    layout has B or X on the device. Rows are counted for a few chunks, and scaled up by

@@ -220,13 +220,13 @@ static void put_layout(hy_words *w, const hy_portion *portion)
     }
     hy_words_put(w, "; %s %s the device, ", second,
                  layout->image.axis == HY_AXIS_ROWS ? "passes through" : "stays on");
-    hy_words_bytes(w, (double)layout->shared_bytes);
+    hy_words_bytes(w, (double)layout->image_room);
     if (layout->image.axis == HY_AXIS_COLS)
-        hy_words_put(w, " in %lld panels of %lld columns",
+        hy_words_put(w, " in %lld column blocks of %lld columns",
                      (long long)col_blocks_of(portion), (long long)layout->image.block);
     if (layout->image.axis == HY_AXIS_ROWS) {
         hy_words_put(w, ", ");
-        hy_words_count(w, layout->image.places);
+        hy_words_count(w, layout->image.held);
         hy_words_put(w, " rows at a time");
     }
     if (layout->if_pinned.axis == HY_AXIS_COLS)

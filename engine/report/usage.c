@@ -127,7 +127,7 @@ void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends
 {
     const hy_pool *pool = engine->ctx.pool;
     const int on_device = backends[0]->ops->copy != NULL;
-    const int workers   = on_device ? hy_pool_threads(pool) : hy_pool_most_threads(pool);
+    const int workers   = on_device ? hy_pool_threads(pool) : hy_pool_max_threads(pool);
     const hy_beginning end = hy_usage_begin(engine);
     const int64_t busy_ns  = hy_max(end.busy_ns - begin->busy_ns, 0);
 

@@ -11,7 +11,7 @@ static int in_lines(const hy_product *product, const hybrid_dense *Y)
 {
     const int64_t size = (int64_t)hy_value_size(Y->type);
 
-    return hy_settings_of(product->engine)->panels > 0 ||
+    return hy_settings_of(product->engine)->column_blocks > 0 ||
            (Y->ld * size % HY_X_LINE == 0 && (uintptr_t)Y->data % HY_X_LINE == 0);
 }
 
@@ -65,10 +65,10 @@ hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
     bound.image = image_for(product, layout, direct, problem);
     if (is_planned(&bound.image, &layout->image))
         return bound;
-    hy_layout moved_to      = *layout;
-    moved_to.image          = bound.image;
-    moved_to.resident_bytes = hy_image_bytes(&bound.image);
-    bound.list              = hy_chunks_in(&bound.list, &bound.image);
+    hy_layout moved_to   = *layout;
+    moved_to.image       = bound.image;
+    moved_to.image_bytes = hy_image_bytes(&bound.image);
+    bound.list           = hy_chunks_in(&bound.list, &bound.image);
     if (bound.up > 0) /* only if the plan has predicted them */
         bound.up = hy_traffic_dense_up(product, &moved_to);
     return bound;

@@ -41,7 +41,7 @@ static const char *words_of(int there)
     return there ? "device memory" : "host memory";
 }
 
-static hybrid_status check_place(const hy_product *product, const char *name, int there,
+static hybrid_status check_space(const hy_product *product, const char *name, int there,
                                  int planned)
 {
     if (!there == !planned)
@@ -53,16 +53,16 @@ static hybrid_status check_place(const hy_product *product, const char *name, in
 
 /* Checks that A, the second operand (B or X) and Y, unless it is NULL, are in the memory
    that the plan expects. */
-hybrid_status hy_match_places(const hy_product *product, hybrid_space a,
+hybrid_status hy_match_spaces(const hy_product *product, hybrid_space a,
                               hybrid_space second, const hybrid_dense *Y)
 {
     const char *name = product->op == HY_SPMM ? "X" : "B";
 
-    HY_TRY(check_place(product, "A", a == HYBRID_SPACE_DEVICE, product->a_on != NULL));
-    HY_TRY(check_place(product, name, second == HYBRID_SPACE_DEVICE,
+    HY_TRY(check_space(product, "A", a == HYBRID_SPACE_DEVICE, product->a_on != NULL));
+    HY_TRY(check_space(product, name, second == HYBRID_SPACE_DEVICE,
                        product->second_on != NULL));
     if (Y)
-        HY_TRY(check_place(product, "Y", Y->space == HYBRID_SPACE_DEVICE,
+        HY_TRY(check_space(product, "Y", Y->space == HYBRID_SPACE_DEVICE,
                            product->result_on != NULL));
     hy_backend *planned = hy_product_device(product);
     hy_spaces_planned(&product->engine->spaces, planned);

@@ -12,7 +12,7 @@ hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid
 
 /* Checks that A, B or X, and Y, unless it is NULL, are in the memory and on the device
    that the plan expects. */
-hybrid_status hy_match_places(const hy_product *product, hybrid_space a,
+hybrid_status hy_match_spaces(const hy_product *product, hybrid_space a,
                               hybrid_space second, const hybrid_dense *Y);
 
 /* Compares hashes of the patterns, for a plan with HYBRID_REUSE. Each hash is computed

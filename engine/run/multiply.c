@@ -34,7 +34,7 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
                          const hy_circumstances *found, hy_history *history)
 {
     history->report = hy_plan_report(plan, history->bound);
-    if (plan->product.once)
+    if (plan->product.one_shot)
         history->report.plan_s = passed_s(start);
     history->report.predicted_s =
         passed_s(start) + hy_portions_s(plan->portions, plan->count, found);
@@ -42,9 +42,9 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
 }
 
 /* Returns the bytes that count for the reference time: operands and result are moved
-   once, the second operand with `second_bytes`. Cached rows of A (`there_bytes`) and
+   once, the second operand with `second_bytes`. Cached rows of A (`cached_bytes`) and
    operands in device memory are not moved. */
-static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
+static hy_reference reference_of(const hy_product *product, int64_t cached_bytes,
                                  int64_t second_bytes, int64_t nnz_out)
 {
     const hy_features *f = &product->profile.features;
@@ -52,7 +52,7 @@ static hy_reference reference_of(const hy_product *product, int64_t there_bytes,
     const int64_t down   = product->op == HY_SPGEMM
                                ? hy_csr_bytes(product->rows, nnz_out, f->type)
                                : nnz_out * (int64_t)hy_value_size(f->type);
-    const int64_t a_up   = product->a_on ? 0 : a - there_bytes;
+    const int64_t a_up   = product->a_on ? 0 : a - cached_bytes;
 
     return (hy_reference){a_up + (product->second_on ? 0 : second_bytes),
                           product->result_on ? 0 : down};
@@ -64,7 +64,7 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
 {
     hybrid_engine *engine = plan->product.engine;
     hybrid_report *r      = &history->report;
-    const hy_backend *backends[HY_MOST_DEVICES];
+    const hy_backend *backends[HY_MAX_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
         backends[i] = plan->portions[i].product.backend;
@@ -94,7 +94,7 @@ static hy_listener listener_of(hybrid_engine *engine)
 
 /* Returns the seconds since the call began, during which B has been on its way to the
    device; 0 if B was not prefetched. */
-static double ahead_s(const hy_portion *portion, const hy_beginning *start)
+static double prefetching_s(const hy_portion *portion, const hy_beginning *start)
 {
     const hy_loader *loader = portion->site->loader;
 
@@ -103,11 +103,11 @@ static double ahead_s(const hy_portion *portion, const hy_beginning *start)
 
 /* ---- C = AB ------------------------------------------------------------------------ */
 
-/* Binds the operands and computes C into the sink. `places_known` is 1 if the position of
-   every row in C is known. */
+/* Binds the operands and computes C into the sink. `offsets_known` is 1 if the position
+   of every row in C is known. */
 static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B, const hy_beginning *start,
-                                int places_known, hy_sink *sink, hy_history *history)
+                                int offsets_known, hy_sink *sink, hy_history *history)
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
@@ -118,21 +118,21 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  .a_source = hy_spaces_source(&engine->spaces, A),
                                  .source   = hy_spaces_source(&engine->spaces, B),
                                  .profile  = &product->profile};
-    hy_circumstances found[HY_MOST_DEVICES];
+    hy_circumstances found[HY_MAX_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
         history->bound[i]   = hy_bind(&p->product, &p->layout, &p->traffic, 0, &problem);
         found[i]            = (hy_circumstances){
-                       .rows_of_b = hy_traffic_same(&p->product, A, B),
-                       .packed    = hy_traffic_there(&p->product, &p->layout, p->site),
-                       .ahead_s   = ahead_s(p, start)};
+                       .rows_of_b     = hy_traffic_same(&p->product, A, B),
+                       .cached        = hy_traffic_cached(&p->product, &p->layout, p->site),
+                       .prefetching_s = prefetching_s(p, start)};
     }
     hy_sites sites;
     hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, NULL,
                    &sites);
     begin_report(plan, start, found, history);
-    history->report.reused_pattern = places_known;
+    history->report.reused_pattern = offsets_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
     const hy_listener listener = listener_of(engine);
     return hy_run_product(&sites, &problem, sink, &listener, &history->report);
@@ -140,12 +140,12 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
 static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,
                             const hybrid_csr *B, const hy_beginning *start,
-                            int places_known, hy_sink *sink, hy_history *history)
+                            int offsets_known, hy_sink *sink, hy_history *history)
 {
     const int64_t b_bytes = B == A ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
     const int64_t before  = sink->nnz;
 
-    HY_TRY(run_sparse(plan, A, B, start, places_known, sink, history));
+    HY_TRY(run_sparse(plan, A, B, start, offsets_known, sink, history));
     const hy_reference reference =
         reference_of(&plan->product, 0, b_bytes, sink->nnz - before);
     end_report(plan, start, &reference, sink->nnz - before, history);
@@ -164,7 +164,7 @@ static hybrid_status run_to_device(const hybrid_plan *plan, const hybrid_csr *A,
     HY_TRY(
         hy_device_csr_sink_open(ctx, hy_product_device(&plan->product), shape, C, &sink));
     HY_TRY(run_to(plan, A, B, start, 0, &sink.sink, history));
-    hy_progress_keep(&ctx->progress);
+    hy_progress_commit(&ctx->progress);
     return HYBRID_OK;
 }
 
@@ -193,8 +193,8 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
         return run_to_device(plan, A, B, start, &shape, history, C);
     HY_TRY(hy_csr_sink_open(ctx, &shape, C, &sink));
     HY_TRY(run_to(plan, A, B, start, known != NULL, &sink.sink, history));
-    hy_progress_keep(&ctx->progress);
-    hy_pattern_keep(ctx, &history->pattern, C);
+    hy_progress_commit(&ctx->progress);
+    hy_pattern_record(ctx, &history->pattern, C);
     return HYBRID_OK;
 }
 
@@ -272,7 +272,7 @@ static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
 static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
                        const hy_beginning *start, hy_history *history, hy_sites *sites)
 {
-    hy_circumstances found[HY_MOST_DEVICES];
+    hy_circumstances found[HY_MAX_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
@@ -285,10 +285,10 @@ static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
         found[i]            = (hy_circumstances){
-                       .pinned    = direct,
-                       .in_panels = history->bound[i].image.axis != p->layout.image.axis,
-                       .packed    = hy_traffic_there(&p->product, &p->layout, p->site),
-                       .share     = host ? host->share : 0};
+                       .pinned           = direct,
+                       .in_column_blocks = history->bound[i].image.axis != p->layout.image.axis,
+                       .cached           = hy_traffic_cached(&p->product, &p->layout, p->site),
+                       .share            = host ? host->share : 0};
     }
     begin_report(plan, start, found, history);
     hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,

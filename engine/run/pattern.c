@@ -66,7 +66,7 @@ static hybrid_status keep(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-void hy_pattern_keep(hy_context *ctx, hy_pattern *pattern, const hybrid_csr *C)
+void hy_pattern_record(hy_context *ctx, hy_pattern *pattern, const hybrid_csr *C)
 {
     keeping k = {C, pattern->row_ptr};
 

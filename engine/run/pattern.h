@@ -30,6 +30,6 @@ hybrid_status hy_pattern_check(hy_context *ctx, const hy_pattern *pattern, uint6
                                uint64_t b);
 
 /* Copies the offsets of C to row_ptr, if it exists and is not filled yet. */
-void hy_pattern_keep(hy_context *ctx, hy_pattern *pattern, const hybrid_csr *C);
+void hy_pattern_record(hy_context *ctx, hy_pattern *pattern, const hybrid_csr *C);
 
 #endif /* HY_PATTERN_H */

@@ -25,10 +25,10 @@ static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t roo
 {
     hy_lane_set *lane_set;
 
-    HY_TRY(hy_lane_set_take(ctx, device, &lane_set));
+    HY_TRY(hy_lane_set_acquire(ctx, device, &lane_set));
     const hybrid_status status = hy_loader_open(lane_set, room, out);
     if (status != HYBRID_OK)
-        hy_lane_set_give(ctx, lane_set, 1);
+        hy_lane_set_release(ctx, lane_set, 1);
     return status;
 }
 
@@ -38,7 +38,7 @@ enum {
     FIRST_ROWS = 16  /* number of rows that are inspected */
 };
 
-int64_t hy_prefetch_needs(const hybrid_csr *A)
+int64_t hy_prefetch_x_end(const hybrid_csr *A)
 {
     const int64_t step = A->rows / (FIRST_PART * FIRST_ROWS) + 1;
     int64_t last       = 0;
@@ -54,9 +54,9 @@ int64_t hy_prefetch_needs(const hybrid_csr *A)
 
 /* Returns 1 if rows of the first chunk touch the last rows of B, so that no chunk can
    begin before all of B has arrived. */
-static int needs_all(const hybrid_csr *A)
+static int reads_all(const hybrid_csr *A)
 {
-    return hy_prefetch_needs(A) > A->cols - A->cols / FIRST_PART;
+    return hy_prefetch_x_end(A) > A->cols - A->cols / FIRST_PART;
 }
 
 hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
@@ -72,16 +72,16 @@ hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
         return HYBRID_OK;
     const hybrid_status status = open_loader(ctx, engine->device, room, out);
     if (status == HYBRID_OK)
-        hy_loader_begin(*out, &source, &image, needs_all(A));
+        hy_loader_begin(*out, &source, &image, reads_all(A));
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
     hy_message_clear(&ctx->message); /* the plan may find a layout that needs less */
     return HYBRID_OK;
 }
 
-static hybrid_status count(void *early, const uint32_t **products)
+static hybrid_status count(void *prefetcher, const uint32_t **products)
 {
-    return hy_loader_count(early, products);
+    return hy_loader_count(prefetcher, products);
 }
 
 /* Returns 1 if B is A and so large that the device counts scalar products sooner than
@@ -96,23 +96,23 @@ static int has_counts(const hybrid_engine *engine, const hybrid_csr *A,
            A->row_ptr == B->row_ptr && A->col == B->col;
 }
 
-hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *early,
+hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *prefetcher,
                                const hybrid_csr *A, const hybrid_csr *B)
 {
-    if (!early || !early->first || !has_counts(engine, A, B))
+    if (!prefetcher || !prefetcher->first || !has_counts(engine, A, B))
         return (hy_counter){NULL, NULL, 0};
-    return (hy_counter){count, early, HY_COUNTED_ROW};
+    return (hy_counter){count, prefetcher, HY_COUNTED_ROW};
 }
 
-hybrid_status hy_prefetch_end(hy_loader **early)
+hybrid_status hy_prefetch_end(hy_loader **prefetcher)
 {
-    hy_loader *loader = *early;
+    hy_loader *loader = *prefetcher;
 
-    *early = NULL;
+    *prefetcher = NULL;
     if (!loader)
         return HYBRID_OK;
     const hybrid_status status = hy_loader_finish(loader);
-    hy_lane_set_give(loader->backend->ctx, loader->lane_set, status == HYBRID_OK);
+    hy_lane_set_release(loader->backend->ctx, loader->lane_set, status == HYBRID_OK);
     hy_loader_close(loader);
     return status;
 }

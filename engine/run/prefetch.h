@@ -19,9 +19,9 @@ hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
 
 /* Returns a function that lets the device count the scalar products of A's rows, if A is
    B, has at least hy_settings.counted_bytes, and no chunk can begin before all of B has
-   arrived. Otherwise, or if `early` is NULL, the result's `count` is NULL. */
-hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *early,
-                            const hybrid_csr *A, const hybrid_csr *B);
+   arrived. Otherwise, or if `prefetcher` is NULL, the result's `count` is NULL. */
+hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *prefetcher,
+                               const hybrid_csr *A, const hybrid_csr *B);
 
 /* Stops the loader and gives its memory and lanes back, because the plan does not want B
    on the device. Returns the error of the loader, if any. Sets *loader, which may be
@@ -30,6 +30,6 @@ hybrid_status hy_prefetch_end(hy_loader **loader);
 
 /* Returns the number of leading rows of B or X that the first chunk of A touches, judged
    from some of its rows. */
-int64_t hy_prefetch_needs(const hybrid_csr *A);
+int64_t hy_prefetch_x_end(const hybrid_csr *A);
 
 #endif /* HY_PREFETCH_H */

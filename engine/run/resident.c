@@ -9,7 +9,7 @@ int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
     const hy_pack_cache *cache = &site->cache;
     int64_t sum                = 0;
 
-    if (hy_pack_cache_there(cache) == 0)
+    if (hy_pack_cache_filled(cache) == 0)
         return 0;
     for (int64_t i = 0; i < cache->count; i++) {
         const hy_features *f = &layout->chunks[i].features;
@@ -24,19 +24,19 @@ int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
 /* If the host may help, a chunk is cached once the device has computed it. With column
    blocks the host may take a cached chunk nevertheless, so one fewer counts until the
    device has computed a run alone. */
-int64_t hy_resident_chunks(const hy_site *site, int64_t panels, int shared)
+int64_t hy_resident_chunks(const hy_site *site, int64_t col_blocks, int helped)
 {
     const hy_pack_cache *cache = &site->cache;
 
     if (!cache->lasts)
         return 0;
-    if (!shared || cache->there)
-        return cache->count * panels;
-    const int64_t there = hy_pack_cache_there(cache);
-    return there < cache->ranges ? there : there - 1;
+    if (!helped || cache->complete)
+        return cache->count * col_blocks;
+    const int64_t filled = hy_pack_cache_filled(cache);
+    return filled < cache->ranges ? filled : filled - 1;
 }
 
 int hy_resident_all(const hy_site *site)
 {
-    return site->cache.there && site->cache.count == site->cache.ranges;
+    return site->cache.complete && site->cache.count == site->cache.ranges;
 }

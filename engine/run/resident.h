@@ -23,9 +23,9 @@
 int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
                           const hy_site *site);
 
-/* Returns the number of chunks, of a run with `panels` column blocks, whose packs of A
-   are cached. `shared` is 1 if the host may take part in runs. */
-int64_t hy_resident_chunks(const hy_site *site, int64_t panels, int shared);
+/* Returns the number of chunks, of a run with `col_blocks` column blocks, whose packs of
+   A are cached. `helped` is 1 if the host may take part in runs. */
+int64_t hy_resident_chunks(const hy_site *site, int64_t col_blocks, int helped);
 
 /* Returns 1 if all rows are cached after a successful run, so that A is not read
    again. */

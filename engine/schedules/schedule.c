@@ -23,7 +23,7 @@ int hy_slots_fewer(const hy_product *product)
 {
     if (product->options.depth > 0)
         return product->options.depth;
-    if (hy_product_is_there(product))
+    if (hy_product_in_gpu_memory(product))
         return 1;
     if (!hy_product_by_few(product))
         return DEPTH;
@@ -40,7 +40,7 @@ int hy_slots(const hy_product *product)
                          (size_t)f->out_bound * hy_value_size(f->type);
 
     if (product->options.depth == 0 && product->op == HY_SPMM &&
-        hy_product_on_device(product) && !hy_product_is_there(product) &&
+        hy_product_on_device(product) && !hy_product_in_gpu_memory(product) &&
         bytes / CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
         return DEPTH_SMALL;
     return hy_slots_fewer(product);
@@ -77,10 +77,11 @@ int64_t hy_ring_rows(const hy_product *product, hy_allowance part)
     return rows < LEAST_ROWS ? 0 : rows < most ? rows : most;
 }
 
-hybrid_status hy_schedule_look(const hy_planning *p)
+hybrid_status hy_schedule_scan(const hy_planning *p)
 {
     const int64_t largest = hy_ring_rows(p->product, HY_ALLOW_MOST);
-    const int64_t most = largest < p->product->b_rows ? hy_ring_most(largest) : largest;
+    const int64_t most =
+        largest < p->product->b_rows ? hy_ring_max_span(largest) : largest;
 
     if (p->extents->A)
         return HYBRID_OK;
@@ -96,7 +97,7 @@ hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout)
 {
     const hy_circumstances found = hy_circumstances_planned(p->product, p->A, p->B);
 
-    return hy_estimate_even(p->product, &p->features, layout, hy_prefetch_needs(p->A),
+    return hy_estimate_even(p->product, &p->features, layout, hy_prefetch_x_end(p->A),
                             hy_grain_chunks(p, layout), &found);
 }
 

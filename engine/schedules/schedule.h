@@ -54,7 +54,7 @@ int64_t hy_ring_rows(const hy_product *product, hy_allowance part);
 /* Finds p->extents, the first and last columns of blocks of rows of A, unless they are
    known. p->extents->blocks is NULL if no ring of rows fits, or if some row spans more
    columns than the largest ring holds. */
-hybrid_status hy_schedule_look(const hy_planning *p);
+hybrid_status hy_schedule_scan(const hy_planning *p);
 
 /* hy_schedule_even() returns the estimate of a layout that is not cut, with the number of
    even chunks that takes the least time. hy_schedule_layout_s() returns the predicted

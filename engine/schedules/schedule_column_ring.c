@@ -10,10 +10,10 @@
 #include "engine/plan/column_blocks.h"
 #include "engine/schedules/schedule.h"
 
-static hy_layout asked_for(const hy_planning *p, hy_image panels)
+static hy_layout asked_for(const hy_planning *p, hy_image blocks)
 {
     return (hy_layout){
-        .image = panels, .depth = hy_slots(p->product), .share = HY_RESIDENT_SHARE};
+        .image = blocks, .depth = hy_slots(p->product), .share = HY_RESIDENT_SHARE};
 }
 
 /* Returns 1 if a test asks for this schedule with a number of column blocks. */
@@ -21,7 +21,7 @@ static int is_named(const hybrid_engine *engine)
 {
     const hy_settings *settings = hy_settings_of(engine);
 
-    return settings->schedule == &hy_schedule_column_ring && settings->panels > 0;
+    return settings->schedule == &hy_schedule_column_ring && settings->column_blocks > 0;
 }
 
 static hy_image best(const hy_planning *p)
@@ -45,18 +45,18 @@ static hy_estimate promise(const hy_planning *p)
 
 /* Tries a layout with as many packs of A as fit beside the blocks. The layout has 0 slots
    if there are no blocks, or if they or some row do not fit. */
-static hybrid_status try(const hy_planning *p, hy_image panels, hy_layout *out)
+static hybrid_status try(const hy_planning *p, hy_image blocks, hy_layout *out)
 {
-    *out = asked_for(p, panels);
-    if (panels.axis == HY_AXIS_NONE ||
-        hy_align(hy_image_room(&panels)) >= p->product->rates.memory) {
+    *out = asked_for(p, blocks);
+    if (blocks.axis == HY_AXIS_NONE ||
+        hy_align(hy_image_room(&blocks)) >= p->product->rates.memory) {
         out->depth = 0;
         return HYBRID_OK;
     }
     out->products = hy_grain_products(p, out);
     HY_TRY(hy_layout_try(p, out));
     if (out->depth > 0)
-        hy_layout_keep(p->product, out);
+        hy_layout_cache(p->product, out);
     return HYBRID_OK;
 }
 
@@ -68,15 +68,15 @@ static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
     double least_s = INFINITY;
 
     for (size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW); !all; part /= 2) {
-        const hy_image panels = hy_column_blocks_within(p->product, part);
+        const hy_image blocks = hy_column_blocks_within(p->product, part);
         hy_layout other;
-        if (panels.axis == HY_AXIS_NONE)
+        if (blocks.axis == HY_AXIS_NONE)
             break;
-        HY_TRY(try(p, panels, &other));
+        HY_TRY(try(p, blocks, &other));
         if (other.depth == 0)
             continue;
         const double s = hy_schedule_layout_s(p, &other);
-        all            = hy_layout_keeps_all(&other);
+        all            = hy_layout_caches_all(&other);
         if (s >= least_s) {
             hy_layout_free(p->product, &other);
             continue;

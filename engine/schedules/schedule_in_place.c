@@ -87,7 +87,7 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
         *out = promise(p);
         return HYBRID_OK;
     }
-    HY_TRY(hy_schedule_look(p));
+    HY_TRY(hy_schedule_scan(p));
     if (hy_product_in_columns(p->product) && hy_product_has_views(p->product) &&
         p->extents->blocks)
         *out = (hy_estimate){.chunks = 0};

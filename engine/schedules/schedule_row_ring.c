@@ -17,10 +17,10 @@
    each.
 
    The ring works if all rows that a chunk touches fit together with the piece of X that
-   is being sent (hy_ring_most()); the oldest chunk then never waits for a row that waits
-   for a free position. It is fast if the rows of the next chunks fit as well. An entry
-   far from the band makes all chunks in between need all rows in between; nothing is
-   freed then, and chunks gather. */
+   is being sent (hy_ring_max_span()); the oldest chunk then never waits for a row that
+   waits for a free position. It is fast if the rows of the next chunks fit as well. An
+   entry far from the band makes all chunks in between need all rows in between; nothing
+   is freed then, and chunks gather. */
 #include "engine/plan/grain.h"
 #include "engine/schedules/schedule.h"
 
@@ -56,21 +56,21 @@ static hy_estimate promise(const hy_planning *p)
 
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 {
-    HY_TRY(hy_schedule_look(p));
+    HY_TRY(hy_schedule_scan(p));
     *out = p->extents->blocks ? promise(p) : (hy_estimate){.chunks = 0};
     return HYBRID_OK;
 }
 
-/* Returns 1 if the ring holds the rows of every chunk together with those of the `ahead`
-   chunks after it. */
-static int holds(const hy_layout *layout, int64_t rows, int64_t ahead)
+/* Returns 1 if the ring holds the rows of every chunk together with those of the
+   `following` chunks after it. */
+static int holds(const hy_layout *layout, int64_t rows, int64_t following)
 {
-    const int64_t ring = layout->image.places;
-    const int64_t most = ring < rows ? hy_ring_most(ring) : ring;
+    const int64_t ring = layout->image.held;
+    const int64_t most = ring < rows ? hy_ring_max_span(ring) : ring;
 
     for (int64_t k = 0; k < layout->count; k++)
-        for (int64_t i = k; i < layout->count && i <= k + ahead; i++)
-            if (layout->chunks[i].needs - layout->chunks[k].first > most)
+        for (int64_t i = k; i < layout->count && i <= k + following; i++)
+            if (layout->chunks[i].x_end - layout->chunks[k].x_begin > most)
                 return 0;
     return 1;
 }
@@ -114,8 +114,8 @@ static hybrid_status cut_resident(const hy_planning *p, hy_layout *out)
 
     HY_TRY(try_all(p, HY_RESIDENT_SHARE, out));
     if (out->depth > 0)
-        hy_layout_keep(p->product, out);
-    if (hy_layout_keeps_all(out))
+        hy_layout_cache(p->product, out);
+    if (hy_layout_caches_all(out))
         return HYBRID_OK;
     const hybrid_status status = try_all(p, 1, &large);
     if (status == HYBRID_OK && large.depth > 0 &&
@@ -132,7 +132,7 @@ static hybrid_status cut_resident(const hy_planning *p, hy_layout *out)
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
     *out = (hy_layout){.depth = 0};
-    HY_TRY(hy_schedule_look(p));
+    HY_TRY(hy_schedule_scan(p));
     if (!p->extents->blocks)
         return HYBRID_OK;
     return p->product->options.flags & HYBRID_RESIDENT ? cut_resident(p, out)

@@ -24,7 +24,7 @@ static void complete(const hy_product *product, hy_layout *layout)
         hy_column_blocks_offer(product, layout);
     if (product->options.flags & HYBRID_RESIDENT &&
         layout->if_pinned.axis == HY_AXIS_NONE)
-        hy_layout_keep(product, layout);
+        hy_layout_cache(product, layout);
 }
 
 static hybrid_status cut(const hy_planning *p, hy_layout *out)

@@ -20,8 +20,9 @@ hybrid_status hy_cuda_follow(hy_backend *self, void *stream);
 hybrid_status hy_cuda_reached(hy_backend *self, int *out);
 hybrid_status hy_cuda_pool_open(cuda_backend *b);
 void hy_cuda_pool_trim(const cuda_backend *b);
-hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, const char *what, void **out);
-void hy_cuda_drop(hy_backend *self, void *ptr);
+hybrid_status hy_cuda_alloc_result(hy_backend *self, size_t bytes, const char *what,
+                                   void **out);
+void hy_cuda_free_result(hy_backend *self, void *ptr);
 hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A,
                            uint64_t *out);                          /* cuda_hash.cu */
 hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s); /* cuda_survey.cu */

@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-hybrid_status hy_pack_deltas(hy_lane *self, const int32_t *numbers, const int64_t *count,
+hybrid_status hy_code_deltas(hy_lane *self, const int32_t *numbers, const int64_t *count,
                              int64_t most, void *coded, int64_t *units)
 {
     const int64_t room = int64_t(hy_width(self)) * (HY_SM_THREADS / THREADS);
@@ -101,6 +101,6 @@ hybrid_status hy_pack_deltas(hy_lane *self, const int32_t *numbers, const int64_
             cudaMemsetAsync(coded, 0, hy_deltas_head(most), hy_stream(self)));
     encode_deltas<<<hy_blocks(hy_deltas_frames(most), 1, room), THREADS, 0,
                     hy_stream(self)>>>(numbers, count, static_cast<char *>(coded));
-    HY_TRY(hy_launched(self, "pack_deltas"));
+    HY_TRY(hy_launched(self, "code_deltas"));
     return hy_publish(self, units, static_cast<const int64_t *>(coded));
 }

@@ -54,7 +54,7 @@ template <typename K> void hy_load(K *kernel)
     (void)cudaFuncGetAttributes(&attributes, kernel);
 }
 
-/* Enqueues hy_backend_ops.turn. */
+/* Enqueues hy_backend_ops.transpose. */
 hybrid_status hy_cuda_transpose(hy_lane *lane, const hy_transposition *t);
 
 /* Enqueues hy_backend_ops.products. */
@@ -62,9 +62,9 @@ hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_ro
                                 const int32_t *a_col, const int64_t *b_row_ptr,
                                 uint32_t *products);
 
-/* Enqueues hy_backend_ops.pack_deltas. */
-hybrid_status hy_pack_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,
-                             int64_t most, void *packed, int64_t *units);
+/* Enqueues hy_backend_ops.code_deltas. */
+hybrid_status hy_code_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,
+                             int64_t most, void *coded, int64_t *units);
 
 /* Functions of hy_backend_ops. */
 hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,

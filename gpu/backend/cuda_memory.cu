@@ -64,7 +64,7 @@ static void drop(hy_backend *owner, hy_cuda_block **link)
     else
         free_pinned(gone->ptr, gone->bytes);
     (void)cudaGetLastError();
-    hy_meter_give(meter_of(owner, gone->space), gone->bytes);
+    hy_meter_release(meter_of(owner, gone->space), gone->bytes);
     hy_array_free(owner->ctx, gone);
 }
 
@@ -94,14 +94,14 @@ static hy_cuda_block *find_pooled(const hy_block_list *list, hy_space space, siz
 static void *take(hy_backend *owner, hy_space space, size_t bytes)
 {
     void *ptr = nullptr;
-    if (!hy_meter_take(meter_of(owner, space), bytes))
+    if (!hy_meter_charge(meter_of(owner, space), bytes))
         return nullptr;
     const cudaError_t error =
         space == HY_DEVICE ? cudaMalloc(&ptr, bytes) : alloc_pinned(owner, bytes, &ptr);
     if (error == cudaSuccess)
         return ptr;
     (void)cudaGetLastError();
-    hy_meter_give(meter_of(owner, space), bytes);
+    hy_meter_release(meter_of(owner, space), bytes);
     return nullptr;
 }
 

@@ -124,7 +124,8 @@ static cudaError_t allocate(const cuda_backend *b, size_t bytes, void **out)
     return error == cudaSuccess ? cudaStreamSynchronize(b->clock) : error;
 }
 
-hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, const char *what, void **out)
+hybrid_status hy_cuda_alloc_result(hy_backend *self, size_t bytes, const char *what,
+                                   void **out)
 {
     const cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
@@ -144,7 +145,7 @@ hybrid_status hy_cuda_keep(hy_backend *self, size_t bytes, const char *what, voi
 
 /* Work of any stream may still use the memory, so it is waited for, as cudaFree() does.
    Errors of the device are ignored. */
-void hy_cuda_drop(hy_backend *self, void *ptr)
+void hy_cuda_free_result(hy_backend *self, void *ptr)
 {
     const cuda_backend *b = hy_cuda_mine(self);
     (void)cudaSetDevice(b->device);

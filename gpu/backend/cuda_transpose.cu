@@ -50,5 +50,5 @@ hybrid_status hy_cuda_transpose(hy_lane *self, const hy_transposition *t)
         launch<double>(self, t);
     else
         launch<float>(self, t);
-    return hy_launched(self, "turn");
+    return hy_launched(self, "transpose");
 }

@@ -43,7 +43,7 @@ enum {
     HY_SPMM_RESIDENT_MANY = 768,   /* threads that a multiprocessor should hold at
                                       least if a pass has several tiles */
     HY_SPMM_LANES         = 1 << 17, /* number of lanes that nearly fills a device */
-    HY_MOST_PASSES        = 65535, /* maximum passes over the columns of X in one grid */
+    HY_MAX_PASSES        = 65535,  /* maximum passes over the columns of X in one grid */
     HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel */
     HY_ROWS_BRIEF         = 6,     /* rows with fewer entries than this, on average, are
                                       short */
@@ -81,10 +81,10 @@ enum {
 #define HY_SPMM_REUSE 2.5
 
 /* An X of more than HY_SPMM_L2 bytes does not stay in the L2 cache. Rows of A with a
-   tile_fill below HY_SPMM_APART share next to nothing of X (the minimum of tile_fill is
-   1/16). */
+   tile_fill below HY_SPMM_SCATTERED share next to nothing of X (the minimum of tile_fill
+   is 1/16). */
 #define HY_SPMM_L2 5e7
-#define HY_SPMM_APART 0.066
+#define HY_SPMM_SCATTERED 0.066
 
 /* Rows of A share X in the caches from a tile_fill of HY_SPMM_NEAR on, and as much as
    they can from HY_SPMM_NEARER on. */
@@ -118,15 +118,15 @@ enum {
 #define HY_ROWS_STEP_NARROW 4.0 /* factor of HY_ROWS_STEP_S and HY_ROWS_STEP_COLUMN_S if a
                                    row of X has at most half a line */
 /* Costs of an entry for one column of X. HY_VECTOR_NONZERO is in units of reading the
-   entry and its x. HY_VECTOR_APART is in reads of a 32-byte sector, because x is not in
-   the L1 cache. It applies in full if rows of A share nothing, and falls with the square
-   of tile_fill. Fitted to 23 matrices in both types. */
+   entry and its x. HY_VECTOR_SCATTERED is in reads of a 32-byte sector, because x is not
+   in the L1 cache. It applies in full if rows of A share nothing, and falls with the
+   square of tile_fill. Fitted to 23 matrices in both types. */
 #define HY_VECTOR_NONZERO 2.1
-#define HY_VECTOR_APART 1.7
+#define HY_VECTOR_SCATTERED 1.7
 #define HY_VECTOR_ROUND_S 4.2e-7 /* spmm.cuda.rows: seconds in which a lane handles
                                     HY_ROWS_IN_FLIGHT entries of a long row */
 #define HY_VECTOR_MERGE_F32 1.07 /* spmm.cuda.merge, f32: factor of HY_VECTOR_NONZERO and
-                                    HY_VECTOR_APART */
+                                    HY_VECTOR_SCATTERED */
 #define HY_VECTOR_MERGE_F64 1.25
 #define HY_VECTOR_MERGE_ROW 1.0
 #define HY_MERGE_NONZERO 1.05

@@ -131,7 +131,7 @@ __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
             if (col >= 0)
                 atomicAdd(&val[at], product);
         } else {
-            add_in_turn(val, at, product, col >= 0, w.shift);
+            add_in_order(val, at, product, col >= 0, w.shift);
         }
     });
 }

@@ -94,7 +94,7 @@ __device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_IN
 /* Adds the scalar product to val[at] in lanes with `real` set. Groups of 2^shift lanes of
    a warp do so one after another, because two groups may have the same entry. */
 template <typename T>
-__device__ void add_in_turn(T *val, int at, T product, bool real, int shift)
+__device__ void add_in_order(T *val, int at, T product, bool real, int shift)
 {
     const int group = int(threadIdx.x) % 32 >> shift;
     for (int g = 0; g < 32 >> shift; g++) {

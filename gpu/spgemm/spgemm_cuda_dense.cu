@@ -84,7 +84,7 @@ static __device__ void add_nonzeros(const dense_work<T> &d, int begin, int end, 
         },
         [&](int32_t col, T product) {
             const int at = col - low;
-            add_in_turn(own, at, hy_sum_begun(product), at >= 0 && at < width, d.shift);
+            add_in_order(own, at, hy_sum_begun(product), at >= 0 && at < width, d.shift);
         });
     __syncthreads();
     for (int i = int(threadIdx.x); i < width; i += THREADS) {

@@ -83,12 +83,12 @@ inline int merge_log_lanes(int64_t row_bytes, bool in_slabs)
 }
 
 /* Returns the maximum number of items of a tile. Larger tiles save start-up time of
-   thread blocks. If neighbouring rows of A share rows of X (not `apart`), smaller tiles
-   find more of X in the L1 cache. */
-inline int merge_max_items(const hy_features &f, int log_lanes, bool apart)
+   thread blocks. If neighbouring rows of A share rows of X (not `scattered`), smaller
+   tiles find more of X in the L1 cache. */
+inline int merge_max_items(const hy_features &f, int log_lanes, bool scattered)
 {
     const bool uneven = f.row_cv > 1 && f.row_mean >= double(HY_MERGE_LONG_ROWS);
-    if (log_lanes < 4 || apart)
+    if (log_lanes < 4 || scattered)
         return HY_MERGE_MOST_ITEMS;
     return uneven ? HY_MERGE_UNEVEN_ITEMS : HY_MERGE_WIDE_ITEMS;
 }
@@ -112,15 +112,15 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
         return vector_shape_of(all);
 
     const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
-    const bool apart        = hy_is_apart(f.tile_fill, double(p.X->rows * row_bytes));
+    const bool scattered    = hy_is_scattered(f.tile_fill, double(p.X->rows * row_bytes));
     /* in_slabs: each lane loads 16 bytes. Without that, rows of Y must be stored
        transposed, which takes whole warps. */
-    const bool in_slabs  = apart && row_bytes % 16 == 0;
+    const bool in_slabs  = scattered && row_bytes % 16 == 0;
     const int log        = merge_log_lanes(row_bytes, in_slabs);
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
     const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
     const int64_t items =
-        hy_max(merge_items(all, merge_max_items(f, log, apart), passes), least);
+        hy_max(merge_items(all, merge_max_items(f, log, scattered), passes), least);
     return {int(items), HY_CUDA_THREADS >> log, int(hy_max(items / 4, HY_MERGE_LONGEST)),
             0};
 }

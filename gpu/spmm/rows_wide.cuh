@@ -72,11 +72,11 @@ static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
 }
 
 /* Computes one row of Y in this lane's columns from j on, and in the REST tail columns if
-   `takes_rest`. Warps stay together: groups that have finished their row wait for the
+   `reads_rest`. Warps stay together: groups that have finished their row wait for the
    others. */
 template <typename T, int VEC, int LANES, int TILES, int REST>
 static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
-                            bool takes_rest)
+                            bool reads_rest)
 {
     const int lane         = int(threadIdx.x) % LANES;
     const int64_t begin    = row < o.rows ? o.row_ptr[row] : -1;
@@ -87,7 +87,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
     T sum[TILES][VEC]      = {};
     int32_t c              = k + lane < end ? o.col[k + lane] : 0;
     T a                    = k + lane < end ? o.val[k + lane] : T(0);
-    const int64_t rest_end = takes_rest ? end : k;
+    const int64_t rest_end = reads_rest ? end : k;
     constexpr int WIDTH    = REST > 0 ? REST : 1;
     T rest[WIDTH]          = {};
 
@@ -110,7 +110,7 @@ static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j
         a = a_after;
     }
     if (REST > 0)
-        store_rest<T, LANES>(o, row, rest, real && takes_rest && lane == 0);
+        store_rest<T, LANES>(o, row, rest, real && reads_rest && lane == 0);
     if (real)
 #pragma unroll
         for (int t = 0; t < TILES; t++)

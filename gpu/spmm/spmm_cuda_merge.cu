@@ -60,7 +60,7 @@ static hybrid_status launch_fix(hy_lane *lane, const hy_spmm_operands<T> &o,
                                 const hy_merge_view &view, const T *carry, int log_lanes)
 {
     const dim3 grid(hy_blocks(view.pieces, HY_CUDA_THREADS / 32),
-                    hy_blocks(o.ld, 1 << log_lanes, HY_MOST_PASSES));
+                    hy_blocks(o.ld, 1 << log_lanes, HY_MAX_PASSES));
     return launch_in(OVERLAPPED, lane, fix_kernel<T>, grid, 0, o, view.piece, view.pieces,
                      carry, log_lanes);
 }
@@ -71,7 +71,7 @@ static hybrid_status launch_as(launch_order order, hy_lane *lane,
                                int64_t tiles)
 {
     p.pass_columns = VEC << p.log_lanes;
-    const dim3 grid(hy_blocks(tiles, 1), hy_blocks(o.n, p.pass_columns, HY_MOST_PASSES));
+    const dim3 grid(hy_blocks(tiles, 1), hy_blocks(o.n, p.pass_columns, HY_MAX_PASSES));
     return launch_in(order, lane, merge_kernel<T, VEC, STORE>, grid, merge_room(p), o, p);
 }
 
@@ -180,7 +180,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 static int64_t max_tiles(const hy_features *f)
 {
     const auto tiles_of = [&](int items) {
-        return hy_merge_tiles_most(f, {items, 1, 0, 0});
+        return hy_merge_max_tiles(f, {items, 1, 0, 0});
     };
 
     return hy_min(tiles_of(HY_MERGE_LEAST_WIDE),

@@ -88,11 +88,11 @@ template <typename T, int VEC>
 static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
     const double x_bytes = double(job->problem->X->rows) * double(o.pitch);
-    const bool apart     = hy_is_apart(job->chunk->features.tile_fill, x_bytes);
+    const bool scattered = hy_is_scattered(job->chunk->features.tile_fill, x_bytes);
 
     if (VEC * sizeof(T) < 16 && is_small(o.rows, hy_tile_lanes<T, VEC>))
         return 1;
-    return apart && o.pitch % HY_SPMM_LINE == 0 ? 1 : HY_SPMM_TILES;
+    return scattered && o.pitch % HY_SPMM_LINE == 0 ? 1 : HY_SPMM_TILES;
 }
 
 template <typename T, int VEC, int LANES, int MOST, int REST>
@@ -100,7 +100,7 @@ static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
                          const hy_spmm_columns &c)
 {
     const dim3 grid(hy_blocks(o.rows, HY_ROWS_THREADS / LANES),
-                    hy_blocks(c.passes, 1, HY_MOST_PASSES));
+                    hy_blocks(c.passes, 1, HY_MAX_PASSES));
     wide_kernel<T, VEC, LANES, MOST, REST>
         <<<grid, HY_ROWS_THREADS, 0, hy_stream(lane)>>>(o, c);
 }

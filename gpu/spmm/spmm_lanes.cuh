@@ -223,10 +223,10 @@ inline bool hy_spmm_is_wide(int64_t n, hybrid_type type)
 }
 
 /* Returns true if rows of A share next to nothing of X (tile_fill is known and below
-   HY_SPMM_APART), and X exceeds the L2 cache. */
-inline bool hy_is_apart(double tile_fill, double x_bytes)
+   HY_SPMM_SCATTERED), and X exceeds the L2 cache. */
+inline bool hy_is_scattered(double tile_fill, double x_bytes)
 {
-    return tile_fill > 0 && tile_fill < HY_SPMM_APART && x_bytes > HY_SPMM_L2;
+    return tile_fill > 0 && tile_fill < HY_SPMM_SCATTERED && x_bytes > HY_SPMM_L2;
 }
 
 /* Returns the relative cost of an entry: 1 if neighbouring rows of A share no columns,
@@ -252,7 +252,7 @@ inline double hy_vector_s(const hy_features *f, const hy_rates *r)
     const double apart    = alone * alone / (fill * fill);
     const double sector_s = 32 / (HY_SPMM_REUSE * r->mem_Bps);
     return double(f->nnz) * (HY_VECTOR_NONZERO * hy_spmm_nonzero_s(f, r) +
-                             HY_VECTOR_APART * apart * sector_s);
+                             HY_VECTOR_SCATTERED * apart * sector_s);
 }
 
 /* Returns the reason why X is too wide for these kernels, or NULL. */

@@ -44,7 +44,7 @@ static hy_meter *meter_of(hy_backend *self, hy_space space)
 
 static void free_block(hy_backend *self, hy_host_block *block)
 {
-    hy_meter_give(meter_of(self, block->space), block->bytes);
+    hy_meter_release(meter_of(self, block->space), block->bytes);
     hy_array_free(self->ctx, block->raw);
 }
 
@@ -90,7 +90,7 @@ static hybrid_status open_host(hy_context *ctx, const hybrid_engine_options *opt
     self->caller_lane      = (hy_lane){&self->base, "run"};
     self->base.caller_lane = &self->caller_lane;
     self->threads          = hy_pool_threads(ctx->pool);
-    self->most_threads     = hy_pool_most_threads(ctx->pool);
+    self->most_threads     = hy_pool_max_threads(ctx->pool);
     snprintf(self->text, sizeof self->text, "%.96s, %d core%s",
              hy_topology_name(hy_pool_topology(ctx->pool)), self->threads,
              self->threads == 1 ? "" : "s");
@@ -163,15 +163,15 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     if (all->cap > 0 && hy_meter_used(all) + (int64_t)bytes > all->cap)
         trim(self, 0); /* frees the pooled buffers, which must not make the allocation
                           fail */
-    if (!hy_meter_take(meter, bytes)) {
+    if (!hy_meter_charge(meter, bytes)) {
         trim(self, 0);
-        if (!hy_meter_take(meter, bytes))
+        if (!hy_meter_charge(meter, bytes))
             return hy_device_full(self->ctx, meter, what, (int64_t)bytes, NULL, NULL);
     }
     const hybrid_status status =
         hy_array(self->ctx, (int64_t)bytes + 2 * HEADER, 1, what, &raw);
     if (status != HYBRID_OK) {
-        hy_meter_give(meter, bytes);
+        hy_meter_release(meter, bytes);
         return status;
     }
     char *ptr = (char *)raw + HEADER + (HEADER - (uintptr_t)raw % HEADER) % HEADER;

@@ -143,7 +143,7 @@ static void forget_reported(lane *l)
     }
 }
 
-static void keep_first(lane *l, hybrid_status status)
+static void note_first(lane *l, hybrid_status status)
 {
     if (l->status == HYBRID_OK)
         l->status = status;
@@ -166,7 +166,7 @@ static void call(lane *l, const entry *e, int worker)
     const hybrid_status status = e->fn(&l->base, e->arg);
     hy_work_end(worker, begin_ns, e->work.log ? hy_now_ns() : 0);
     pthread_mutex_lock(&l->lock);
-    keep_first(l, status);
+    note_first(l, status);
 }
 
 static void walk(hy_task *task, int worker)
@@ -193,7 +193,7 @@ static void walk(hy_task *task, int worker)
             call(l, &e, worker);
             called = 1;
         } else if (e.action == WAIT) {
-            keep_first(l, status);
+            note_first(l, status);
         } else {
             reach(e.mark, e.setting, l->status);
         }

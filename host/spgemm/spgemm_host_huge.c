@@ -221,7 +221,7 @@ static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t 
 
 /* Gives each block of terms its places in each range. The products of a range lie
    together, block after block. */
-static void give_places(split *s)
+static void set_offsets(split *s)
 {
     int64_t sum = 0;
 
@@ -385,7 +385,7 @@ static hybrid_status run_split(split *s, int64_t *nnz)
         return HYBRID_OK;
     choose_ranges(s, products);
     HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1, count_blocks, s));
-    give_places(s);
+    set_offsets(s);
     give_room(s);
     HY_TRY(open_products(s, products));
     HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1, scatter_blocks, s));

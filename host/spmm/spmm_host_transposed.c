@@ -31,7 +31,7 @@ static hybrid_status widen(void *arg, int part, int64_t begin, int64_t end)
 {
     extent *e            = arg;
     int64_t widest       = 0;
-    const hy_extent rows = hy_extents_look(e->A, begin, end, &widest);
+    const hy_extent rows = hy_extents_scan(e->A, begin, end, &widest);
 
     (void)part;
     hy_lower_to(&e->first, rows.first);

@@ -114,7 +114,7 @@ extern size_t hy_lines_block_bytes;
 
 /* Maximum number of items that put() may receive: the announced number or, if the window
    holds the rest of the file, at most as many as there can be lines. */
-int64_t hy_lines_most(const hy_lines *lines);
+int64_t hy_lines_max(const hy_lines *lines);
 
 /* Reads all lines, window by window. BAD_FILE names the first bad line, or tells that
    there are fewer or more items than announced. */

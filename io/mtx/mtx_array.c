@@ -62,7 +62,7 @@ static hybrid_status read_values(hy_context *ctx, hy_input *input, reader *r)
     hybrid_status status;
 
     HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &r->numbers));
-    HY_TRY_ELSE_DONE(hy_results_array(ctx, hy_lines_most(&lines), hy_value_size(r->type),
+    HY_TRY_ELSE_DONE(hy_results_array(ctx, hy_lines_max(&lines), hy_value_size(r->type),
                                       "values of a matrix", &r->values));
     HY_TRY_ELSE_DONE(hy_lines_read(ctx, &lines));
 done:

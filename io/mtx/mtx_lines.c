@@ -58,7 +58,7 @@ static int64_t most_items(const hy_lines *lines, size_t bytes)
     return (int64_t)(bytes / lines->least_bytes) + 1;
 }
 
-int64_t hy_lines_most(const hy_lines *lines)
+int64_t hy_lines_max(const hy_lines *lines)
 {
     const hy_input *input = lines->input;
     const size_t left     = (size_t)(input->text + input->bytes - lines->body);

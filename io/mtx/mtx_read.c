@@ -247,7 +247,7 @@ static hybrid_status read_entries(hy_context *ctx, hy_input *input,
     hybrid_status status;
 
     HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &r.numbers));
-    HY_TRY_ELSE_DONE(open_entries(ctx, hy_lines_most(&lines), out));
+    HY_TRY_ELSE_DONE(open_entries(ctx, hy_lines_max(&lines), out));
     HY_TRY_ELSE_DONE(hy_lines_read(ctx, &lines));
     if (!general && r.below && r.above)
         HY_TRY_ELSE_DONE(refuse_mirrors(ctx, &lines, out));

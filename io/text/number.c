@@ -31,11 +31,11 @@ static int exponent_of_10(int e)
    uses strtod(). */
 static inline int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double *value)
 {
-    if (e < HY_LEAST_POWER || e > HY_MOST_POWER)
+    if (e < HY_MIN_POWER || e > HY_MAX_POWER)
         return 0;
     const int zeros     = __builtin_clzll(w);
-    const uint64_t high = numbers->high[e - HY_LEAST_POWER];
-    const uint64_t low  = numbers->low[e - HY_LEAST_POWER];
+    const uint64_t high = numbers->high[e - HY_MIN_POWER];
+    const uint64_t low  = numbers->low[e - HY_MIN_POWER];
     const wide product  = (wide)(w << zeros) * high + ((wide)(w << zeros) * low >> 64);
 
     const uint64_t x = (uint64_t)(product >> 64), tail = (uint64_t)product;

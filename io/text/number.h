@@ -10,13 +10,13 @@
 #include "io/text/digits.h"
 
 /* Range of e in the powers 10^e that finite numbers other than 0 need. */
-enum { HY_LEAST_POWER = -342, HY_MOST_POWER = 324 };
+enum { HY_MIN_POWER = -342, HY_MAX_POWER = 324 };
 
 /* Tables that the conversions share. */
 typedef struct hy_numbers {
     /* The leading 128 bits of 10^e for each e, cut off; the first bit is 1. */
-    uint64_t high[HY_MOST_POWER - HY_LEAST_POWER + 1];
-    uint64_t low[HY_MOST_POWER - HY_LEAST_POWER + 1];
+    uint64_t high[HY_MAX_POWER - HY_MIN_POWER + 1];
+    uint64_t low[HY_MAX_POWER - HY_MIN_POWER + 1];
     locale_t c; /* the C locale, with a decimal point */
 } hy_numbers;
 

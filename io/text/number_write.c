@@ -47,7 +47,7 @@ static int floor_log10(int q, int narrow)
    10^e. For a float 64 bits are enough, and the lower half is 0. */
 SPECIALIZED wide power_above(const hy_numbers *numbers, int e, int most_digits)
 {
-    const int at = e - HY_LEAST_POWER;
+    const int at = e - HY_MIN_POWER;
 
     if (most_digits == F32_DIGITS)
         return (wide)(numbers->high[at] + 1) << 64;

@@ -53,8 +53,8 @@ static void put_leading(const big *x, hy_numbers *numbers, int e)
     /* shift + back = 63; a shift by 64 would be undefined */
     const int back = 63 - shift;
 
-    numbers->high[e - HY_LEAST_POWER] = a << shift | b >> 1 >> back;
-    numbers->low[e - HY_LEAST_POWER]  = b << shift | c >> 1 >> back;
+    numbers->high[e - HY_MIN_POWER] = a << shift | b >> 1 >> back;
+    numbers->low[e - HY_MIN_POWER]  = b << shift | c >> 1 >> back;
 }
 
 hybrid_status hy_numbers_open(hy_context *ctx, hy_numbers **out)
@@ -73,10 +73,10 @@ hybrid_status hy_numbers_open(hy_context *ctx, hy_numbers **out)
     }
 
     big x = {{1}};
-    for (int e = 0; e <= HY_MOST_POWER; e++, multiply_by_5(&x))
+    for (int e = 0; e <= HY_MAX_POWER; e++, multiply_by_5(&x))
         put_leading(&x, numbers, e);
     x = (big){{[WORDS - 1] = (uint64_t)1 << 63}};
-    for (int e = -1; e >= HY_LEAST_POWER; e--) {
+    for (int e = -1; e >= HY_MIN_POWER; e--) {
         divide_by_5(&x);
         put_leading(&x, numbers, e);
     }

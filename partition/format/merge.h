@@ -72,7 +72,7 @@ typedef struct hy_merge_view {
 } hy_merge_view;
 
 /* Returns an upper bound on the tiles of a chunk. */
-int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape);
+int64_t hy_merge_max_tiles(const hy_features *f, hy_merge_shape shape);
 
 /* Returns the bytes of a pack with `tiles` tiles: those of hy_pack_csr() and those of the
    cuts. */

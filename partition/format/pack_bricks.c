@@ -41,7 +41,7 @@ int64_t hy_brick_columns(const hy_brick_panel *p, hy_brick_work *work)
 static int32_t x_row(const hy_brick_panel *p, int64_t col)
 {
     if (p->ring->rows > 0)
-        return hy_ring_place(p->ring, (int32_t)col);
+        return hy_ring_position(p->ring, (int32_t)col);
     return p->touched->rows ? hy_renumbered(p->touched, (int32_t)col) : (int32_t)col;
 }
 

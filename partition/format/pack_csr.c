@@ -83,7 +83,7 @@ static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t be
 
     for (int64_t k = begin; k < end; k++) {
         inside &= hy_ring_has(&ring, col[k]);
-        p->col[k] = hy_ring_place(&ring, col[k]);
+        p->col[k] = hy_ring_position(&ring, col[k]);
     }
     return inside ? HYBRID_OK : hy_pack_outside(p->job);
 }
@@ -211,8 +211,8 @@ hybrid_status hy_pack_outside(const hy_job *job)
         job->problem->ctx, HYBRID_BAD_STATE,
         "rows %lld to %lld of A touch columns that are not among %lld to %lld, "
         "which were planned",
-        first_row(job), end_row(job), (long long)chunk->first,
-        (long long)chunk->needs - 1);
+        first_row(job), end_row(job), (long long)chunk->x_begin,
+        (long long)chunk->x_end - 1);
 }
 
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
@@ -239,7 +239,7 @@ static hybrid_status gather(packing *p)
                                           : gather_b(p);
 }
 
-/* Packs nothing for rows of A that are on the device already (job->shared_a). */
+/* Packs nothing for rows of A that are on the device already (job->a_on_device). */
 hybrid_status hy_pack_csr(hy_job *job)
 {
     const hy_problem *problem = job->problem;
@@ -250,7 +250,7 @@ hybrid_status hy_pack_csr(hy_job *job)
 
     pack->bytes = layout(problem->op, &chunk->features, pack->at);
     HY_TRY(hy_pack_check(job, pack->bytes));
-    if (job->shared_a)
+    if (job->a_on_device)
         return HYBRID_OK;
     packing p = {.job            = job,
                  .A              = problem->A,
@@ -330,7 +330,7 @@ int hy_pack_csr_shares(const hy_job *job)
 {
     const hy_problem *p = job->problem;
 
-    return p->op == HY_SPGEMM && !job->chunk->gathered && p->shared.ptr &&
+    return p->op == HY_SPGEMM && !job->chunk->gathered && p->image_memory.ptr &&
            hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
@@ -352,7 +352,7 @@ hy_csr_view hy_packed_b(const hy_job *job)
     if (B)
         return view_of(B);
     if (!job->chunk->gathered)
-        return hy_image_b(&job->problem->image, job->problem->shared.ptr);
+        return hy_image_b(&job->problem->image, job->problem->image_memory.ptr);
     return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
                          .nnz     = job->chunk->features.gather_nnz,
                          .row_ptr = packed(job, HY_GATHER_ROW_PTR),
@@ -368,7 +368,7 @@ hy_csr_view hy_packed_a(const hy_job *job)
                      .col     = packed(job, HY_A_COL),
                      .val     = packed(job, HY_A_VAL)};
 
-    if (job->shared_a) {
+    if (job->a_on_device) {
         const hybrid_csr *A = job->problem->a_source.on_device.csr;
         const hy_csr_view b = A ? view_of(A) : hy_packed_b(job);
         const int64_t first = hy_offset(job->problem->A, job->chunk->row_begin);
@@ -384,7 +384,7 @@ hy_csr_view hy_packed_a(const hy_job *job)
 static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
 {
     const hy_region x   = hy_image_region_of(&p->image, chunk->col_begin);
-    const char *base    = (const char *)p->shared.ptr;
+    const char *base    = (const char *)p->image_memory.ptr;
     const int64_t lines = x.cols - x.tail;
     const int64_t begin = chunk->col_begin - x.begin, end = chunk->col_end - x.begin;
     /* number of tail columns before the chunk's */
@@ -424,7 +424,7 @@ hy_cols_view hy_packed_x_cols(const hy_job *job)
                               .rows  = chunk->features.gather_rows,
                               .cols  = chunk->col_end - chunk->col_begin,
                               .shift = 32};
-    return (hy_cols_view){.x     = job->problem->shared.ptr,
+    return (hy_cols_view){.x     = job->problem->image_memory.ptr,
                           .rows  = image->rows,
                           .cols  = image->cols,
                           .first = chunk->col_begin,

@@ -21,7 +21,7 @@ typedef struct layout {
     size_t cut, join, arrived, last, end;
 } layout;
 
-int64_t hy_merge_tiles_most(const hy_features *f, hy_merge_shape shape)
+int64_t hy_merge_max_tiles(const hy_features *f, hy_merge_shape shape)
 {
     return (f->rows + f->nnz) / shape.items + 2;
 }

@@ -1,7 +1,7 @@
 /* partition/format/ring.h - turns columns of A into places in a ring of rows of X.
 
    Row r of X is at place r mod the ring's rows (base/contract/image.h). All rows that a
-   chunk touches are in the ring while it computes: chunk->first <= r < chunk->needs <=
+   chunk touches are in the ring while it computes: chunk->x_begin <= r < chunk->x_end <=
    chunk->first + rows. The pack of the chunk has places instead of columns, and the
    kernels see an X with as many rows as the ring. engine/schedules/schedule_row_ring.c
    says why and when rings are used. */
@@ -23,11 +23,11 @@ typedef struct hy_ring {
 /* Returns the mapping of a chunk; the image must be a ring of rows. */
 static inline hy_ring hy_ring_of(const hy_image *image, const hy_chunk *chunk)
 {
-    const int64_t rows = hy_image_rows_there(image), count = chunk->needs - chunk->first;
+    const int64_t rows = hy_image_rows_held(image), count = chunk->x_end - chunk->x_begin;
 
-    return (hy_ring){.base  = (int32_t)(chunk->first / rows * rows),
+    return (hy_ring){.base  = (int32_t)(chunk->x_begin / rows * rows),
                      .rows  = (int32_t)rows,
-                     .first = (int32_t)chunk->first,
+                     .first = (int32_t)chunk->x_begin,
                      .count = count > 0 ? (uint32_t)count : 0};
 }
 
@@ -53,7 +53,7 @@ static inline int hy_ring_covers(const hy_ring *ring, const hybrid_csr *A, int64
 }
 
 /* Returns the place of a column for which the ring has the row of X. */
-static inline int32_t hy_ring_place(const hy_ring *ring, int32_t col)
+static inline int32_t hy_ring_position(const hy_ring *ring, int32_t col)
 {
     const int32_t at = col - ring->base; /* is less than 2 * rows */
     return at < ring->rows ? at : at - ring->rows;

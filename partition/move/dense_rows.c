@@ -237,7 +237,7 @@ int hy_storing_home(const hy_update *update, const hy_part *part, hy_row_copy *c
     const int by_lines    = part->by_lines && s.along;
 
     if (update->alpha != 1 || update->beta != 0 || rows * width == 0 ||
-        (!flat && (!by_lines || s.ld > HY_MOST_PITCH / (int64_t)size)))
+        (!flat && (!by_lines || s.ld > HY_MAX_PITCH / (int64_t)size)))
         return 0;
     *copy = (hy_row_copy){.dst       = hy_dense_at(Y, s.origin),
                           .src       = s.in,

@@ -118,7 +118,7 @@ static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_co
     const int64_t all     = (X->cols - 1) * X->ld + X->rows;
 
     *copy = copy_of(X, rect, to);
-    if (copy->src_pitch > HY_MOST_PITCH)
+    if (copy->src_pitch > HY_MAX_PITCH)
         return 0;
     return X->order == HYBRID_ROW_MAJOR
                ? hy_pinned_rows(self->ctx, copy, 0)

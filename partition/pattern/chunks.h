@@ -73,17 +73,17 @@ hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
-/* x_ranges.c: sets hy_chunk.needs, the number of the first rows of B or X that a chunk
+/* x_ranges.c: sets hy_chunk.x_end, the number of the first rows of B or X that a chunk
    waits for, of consecutive chunks. `ends` is hy_profile.ends or NULL. With `with_own`
    the chunk's own rows count too, because they are rows of B if A is squared. A chunk
    that needs nearly all rows of B or X is made to need all. */
 hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
                                    const int64_t *ends, int with_own, hy_chunk *chunks,
                                    int64_t count);
-/* Sets hy_chunk.needs to `rows`, the number of rows of B or X. */
-void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows);
-/* x_ranges.c: sets hy_chunk.needs and hy_chunk.first (the first row of X that this chunk
-   or a later one needs), both exactly, for chunks that use a ring of rows of X. */
+/* Sets hy_chunk.x_end to `rows`, the number of rows of B or X. */
+void hy_chunks_read_all(hy_chunk *chunks, int64_t count, int64_t rows);
+/* x_ranges.c: sets hy_chunk.x_end and hy_chunk.x_begin (the first row of X that this
+   chunk or a later one needs), both exactly, for chunks that use a ring of rows of X. */
 hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
                                   hy_chunk *chunks, int64_t count);
 

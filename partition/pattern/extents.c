@@ -25,7 +25,7 @@ static hy_extent joined(hy_extent a, hy_extent b)
                        .end   = a.end > b.end ? a.end : b.end};
 }
 
-hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
+hy_extent hy_extents_scan(const hybrid_csr *A, int64_t begin, int64_t end,
                           int64_t *widest)
 {
     hy_extent all = {INT32_MAX, 0};
@@ -53,7 +53,7 @@ static hybrid_status find_blocks(void *arg, int part, int64_t begin, int64_t end
         if (__atomic_load_n(&l->too_wide, __ATOMIC_RELAXED))
             return HYBRID_OK;
         const int64_t stop = b < rows / BLOCK ? (b + 1) * BLOCK : rows;
-        l->blocks[b]       = hy_extents_look(l->A, b * BLOCK, stop, &widest);
+        l->blocks[b]       = hy_extents_scan(l->A, b * BLOCK, stop, &widest);
     }
     if (widest > l->max_width)
         __atomic_store_n(&l->too_wide, 1, __ATOMIC_RELAXED);
@@ -88,9 +88,9 @@ hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end)
     int64_t widest = 0;
 
     if (from >= to)
-        return hy_extents_look(extents->A, begin, end, &widest);
-    hy_extent all = joined(hy_extents_look(extents->A, begin, from * BLOCK, &widest),
-                           hy_extents_look(extents->A, to * BLOCK, end, &widest));
+        return hy_extents_scan(extents->A, begin, end, &widest);
+    hy_extent all = joined(hy_extents_scan(extents->A, begin, from * BLOCK, &widest),
+                           hy_extents_scan(extents->A, to * BLOCK, end, &widest));
     for (int64_t b = from; b < to; b++)
         all = joined(all, extents->blocks[b]);
     return all;

@@ -29,7 +29,7 @@ typedef struct hy_extents {
 
 /* Returns the extent of rows [begin, end) by reading every row. *widest is raised to the
    largest number of columns from the first to the last entry of a row. */
-hy_extent hy_extents_look(const hybrid_csr *A, int64_t begin, int64_t end,
+hy_extent hy_extents_scan(const hybrid_csr *A, int64_t begin, int64_t end,
                           int64_t *widest);
 
 /* Finds the extents of all blocks of rows, in parallel. Leaves out->blocks NULL if a row

@@ -1,7 +1,8 @@
 /* partition/pattern/x_ranges.c - finds which rows of B or X each chunk needs.
 
-   hy_chunk.needs is the end of the range of rows that a chunk waits for. hy_chunk.first,
-   for a ring, is the first row that this chunk and all later ones still need.
+   hy_chunk.x_end is the end of the range of rows that a chunk waits for.
+   hy_chunk.x_begin, for a ring, is the first row that this chunk and all later ones still
+   need.
 
    Columns ascend within a row, so the last entry of a row suffices, but reading it costs
    a cache line. For SpGEMM the profile has the ends of blocks of HY_ENDS_ROWS rows,
@@ -23,16 +24,16 @@ enum {
     NEARLY_ALL = 32
 };
 
-typedef struct needing {
+typedef struct search {
     const hybrid_csr *A;
     const int64_t *ends; /* ends of blocks of rows (hy_profile.ends); NULL if not known */
     hy_chunk *chunks;    /* chunks of the first column block */
     int64_t count;
     int64_t enough; /* a chunk that needs at least this many rows of B or X is made to
                        need all */
-} needing;
+} search;
 
-static int64_t chunk_of(const needing *n, int64_t row)
+static int64_t chunk_of(const search *n, int64_t row)
 {
     int64_t low = 0, high = n->count - 1;
 
@@ -54,43 +55,43 @@ static int64_t end_of_row(const hybrid_csr *A, int64_t row)
 
 /* Returns 1 if a block of HY_ENDS_ROWS rows begins at `row`, lies within [row, end), and
    has a known end. */
-static int is_known_block(const needing *n, int64_t row, int64_t end)
+static int is_known_block(const search *n, int64_t row, int64_t end)
 {
     return n->ends && row % HY_ENDS_ROWS == 0 && end - row >= HY_ENDS_ROWS;
 }
 
-/* Returns the maximum of `needs` and the needs of rows [begin, end) of A; it may stop
+/* Returns the maximum of `x_end` and the x_end of rows [begin, end) of A; it may stop
    once the result is at least n->enough. */
-static int64_t needs_of(const needing *n, int64_t needs, int64_t begin, int64_t end)
+static int64_t x_end_of(const search *n, int64_t x_end, int64_t begin, int64_t end)
 {
-    for (int64_t i = begin; i < end && needs < n->enough;) {
+    for (int64_t i = begin; i < end && x_end < n->enough;) {
         const int block     = is_known_block(n, i, end);
         const int64_t after = block ? n->ends[i / HY_ENDS_ROWS] : end_of_row(n->A, i);
-        needs               = after > needs ? after : needs;
+        x_end               = after > x_end ? after : x_end;
         i += block ? HY_ENDS_ROWS : 1;
     }
-    return needs;
+    return x_end;
 }
 
-static hybrid_status find_needs(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status find_x_ends(void *arg, int part, int64_t begin, int64_t end)
 {
-    const needing *n = arg;
+    const search *n = arg;
 
     (void)part;
     for (int64_t c = chunk_of(n, begin); begin < end; c++) {
         hy_chunk *chunk     = &n->chunks[c];
         const int64_t stop  = chunk->row_end < end ? chunk->row_end : end;
-        const int64_t needs = __atomic_load_n(&chunk->needs, __ATOMIC_RELAXED);
-        hy_raise_to(&chunk->needs, needs_of(n, needs, begin, stop));
+        const int64_t x_end = __atomic_load_n(&chunk->x_end, __ATOMIC_RELAXED);
+        hy_raise_to(&chunk->x_end, x_end_of(n, x_end, begin, stop));
         begin = stop;
     }
     return HYBRID_OK;
 }
 
-void hy_chunks_need_all(hy_chunk *chunks, int64_t count, int64_t rows)
+void hy_chunks_read_all(hy_chunk *chunks, int64_t count, int64_t rows)
 {
     for (int64_t c = 0; c < count; c++)
-        chunks[c].needs = rows;
+        chunks[c].x_end = rows;
 }
 
 hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
@@ -98,19 +99,19 @@ hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
                                       int64_t count)
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
-    needing n            = {A, ends, chunks, ranges, A->cols - A->cols / NEARLY_ALL};
+    search n             = {A, ends, chunks, ranges, A->cols - A->cols / NEARLY_ALL};
 
     for (int64_t c = 0; c < ranges; c++) {
         const int64_t own = chunks[c].row_end < A->cols ? chunks[c].row_end : A->cols;
-        chunks[c].needs   = with_own ? own : 0;
+        chunks[c].x_end   = with_own ? own : 0;
     }
     if (ranges > 0)
         HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, chunks[0].row_begin,
                            chunks[ranges - 1].row_end, ends ? ROWS_KNOWN : ROWS,
-                           find_needs, &n));
+                           find_x_ends, &n));
     for (int64_t c = 0; c < count; c++) {
-        const int64_t needs = chunks[c % ranges].needs;
-        chunks[c].needs     = needs < n.enough ? needs : A->cols;
+        const int64_t x_end = chunks[c % ranges].x_end;
+        chunks[c].x_end     = x_end < n.enough ? x_end : A->cols;
     }
     return HYBRID_OK;
 }
@@ -130,8 +131,8 @@ static hybrid_status set_band(void *arg, int part, int64_t begin, int64_t end)
         const hy_extent rows =
             hy_extents_of(b->extents, chunk->row_begin, chunk->row_end);
         const int64_t cols = b->extents->A->cols;
-        chunk->first       = rows.first < cols ? rows.first : cols;
-        chunk->needs       = rows.end;
+        chunk->x_begin     = rows.first < cols ? rows.first : cols;
+        chunk->x_end       = rows.end;
     }
     return HYBRID_OK;
 }
@@ -142,9 +143,9 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
     banding b = {extents, chunks};
 
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, count, CHUNKS, set_band, &b));
-    for (int64_t c = count - 1; c > 0; c--) /* makes `first` hold for all later chunks,
+    for (int64_t c = count - 1; c > 0; c--) /* makes `x_begin` hold for all later chunks,
                                                too */
-        if (chunks[c].first < chunks[c - 1].first)
-            chunks[c - 1].first = chunks[c].first;
+        if (chunks[c].x_begin < chunks[c - 1].x_begin)
+            chunks[c - 1].x_begin = chunks[c].x_begin;
     return HYBRID_OK;
 }

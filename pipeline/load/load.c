@@ -45,8 +45,8 @@ int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
 static int64_t elements_for(const hy_loader *loader, const hy_chunk *chunk)
 {
     return loader->source.csr
-               ? hy_offset(loader->source.csr, chunk->needs)
-               : hy_image_elements_for(&loader->image, chunk->needs, chunk->col_begin);
+               ? hy_offset(loader->source.csr, chunk->x_end)
+               : hy_image_elements_for(&loader->image, chunk->x_end, chunk->col_begin);
 }
 
 /* Loads the operand on the loader's thread. Its error sentences go to loader->said,
@@ -69,12 +69,12 @@ static void load(hy_task *go, int worker)
 
 /* ---- open and close ------------------------------------------------------------ */
 
-static hybrid_status open_ring(hy_loader *loader, size_t shared_bytes)
+static hybrid_status open_ring(hy_loader *loader, size_t image_room)
 {
     hy_load_ring *ring  = &loader->ring;
     hy_backend *backend = loader->backend;
-    const size_t share  = hy_align(shared_bytes / HY_LOAD_PIECES + 1);
-    const size_t direct = hy_align(shared_bytes / DIRECT_PIECES + 1);
+    const size_t share  = hy_align(image_room / HY_LOAD_PIECES + 1);
+    const size_t direct = hy_align(image_room / DIRECT_PIECES + 1);
 
     ring->piece_bytes  = hy_smaller(share, PIECE_BYTES);
     ring->direct_bytes = hy_smaller(hy_smaller(ring->piece_bytes, DIRECT_MOST),
@@ -95,8 +95,8 @@ static const char *name_of(const hy_loader *loader)
 
 hybrid_status hy_loader_return(hy_loader *loader)
 {
-    return hy_tenants_alloc(loader->backend, loader->shared_bytes, name_of(loader),
-                            &loader->shared);
+    return hy_tenants_alloc(loader->backend, loader->image_room, name_of(loader),
+                            &loader->image_memory);
 }
 
 void hy_loader_leave(hy_loader *loader)
@@ -104,19 +104,19 @@ void hy_loader_leave(hy_loader *loader)
     hy_backend *backend = loader->backend;
 
     backend->ops->free(backend, &loader->columns.room);
-    backend->ops->free(backend, &loader->shared);
+    backend->ops->free(backend, &loader->image_memory);
 }
 
-static hybrid_status open_parts(hy_loader *loader, size_t shared_bytes)
+static hybrid_status open_parts(hy_loader *loader, size_t image_room)
 {
-    loader->shared_bytes = shared_bytes;
+    loader->image_room = image_room;
     HY_TRY(hy_loader_return(loader));
-    HY_TRY(open_ring(loader, shared_bytes));
+    HY_TRY(open_ring(loader, image_room));
     loader->go.run = load;
     return hy_lane_set_loader(loader->lane_set);
 }
 
-hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_loader **out)
+hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t image_room, hy_loader **out)
 {
     void *memory;
 
@@ -128,7 +128,7 @@ hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_load
     pthread_mutex_init(&loader->progress.lock, NULL);
     hy_progress_cond_init(&loader->progress.changed);
     hy_message_init(&loader->said);
-    const hybrid_status status = open_parts(loader, shared_bytes);
+    const hybrid_status status = open_parts(loader, image_room);
     if (status == HYBRID_OK)
         *out = loader;
     else

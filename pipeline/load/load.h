@@ -114,9 +114,9 @@ struct hy_loader {
     hy_lane_set *lane_set; /* borrowed; its lane copies, and its thread loads */
     hy_source source;      /* source of the operand */
     hy_image image;        /* image on the device */
-    size_t shared_bytes;   /* bytes of `shared`, the device memory of the operand, which
-                              is empty while the site rests */
-    hy_buffer shared;
+    size_t image_room;     /* bytes of `image_memory`, the device memory of the operand,
+                              which is empty while the site rests */
+    hy_buffer image_memory;
     hy_load_ring ring;
     hy_load_columns columns;
     hy_load_times times;
@@ -127,10 +127,10 @@ struct hy_loader {
                         message, which a plan clears between attempts. */
 };
 
-/* Opens a loader with device memory for an operand of shared_bytes, the ring, and marks.
-   The lane set is borrowed, and its thread is started. On failure only marks of the lane
-   set remain held. */
-hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t shared_bytes, hy_loader **out);
+/* Opens a loader with device memory for an operand of image_room bytes, the ring, and
+   marks. The lane set is borrowed, and its thread is started. On failure only marks of
+   the lane set remain held. */
+hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t image_room, hy_loader **out);
 
 /* Allocates the device memory again that hy_loader_leave() freed. */
 hybrid_status hy_loader_return(hy_loader *loader);
@@ -196,12 +196,13 @@ hybrid_status hy_load_flush(hy_loader *loader);
 /* Waits for the copies of all pieces. */
 hybrid_status hy_load_retire(hy_loader *loader);
 
-/* load_ways.c: hy_load_elements() loads elements [begin, end) of a region. hy_load_most()
-   returns the maximum bytes of a piece for them. hy_load_rows() loads rows. */
+/* load_ways.c: hy_load_elements() loads elements [begin, end) of a region.
+   hy_load_max_bytes() returns the maximum bytes of a piece for them. hy_load_rows() loads
+   rows. */
 hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64_t begin,
                                int64_t end);
-size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t begin,
-                    int64_t end);
+size_t hy_load_max_bytes(const hy_loader *loader, const hy_region *region, int64_t begin,
+                         int64_t end);
 hybrid_status hy_load_rows(hy_loader *loader, const hy_region *region, int64_t row,
                            int64_t rows);
 

@@ -78,7 +78,7 @@ static hybrid_status transpose(const hy_loader *loader, hy_lane *lane,
 {
     const int64_t rows                   = part->end - part->begin;
     const size_t size                    = part->region.size;
-    const hy_transposition transposition = {.to   = (char *)loader->shared.ptr + at,
+    const hy_transposition transposition = {.to   = (char *)loader->image_memory.ptr + at,
                                             .from = (char *)loader->columns.room.ptr +
                                                     (size_t)(col * rows) * size,
                                             .to_ld   = ld,
@@ -88,7 +88,7 @@ static hybrid_status transpose(const hy_loader *loader, hy_lane *lane,
                                             .filled  = ld,
                                             .size    = size};
 
-    return lane->backend->ops->turn(lane, &transposition);
+    return lane->backend->ops->transpose(lane, &transposition);
 }
 
 static hybrid_status copy(const hy_loader *loader, hy_lane *lane,

@@ -22,7 +22,7 @@ static hybrid_status count(hy_loader *loader, hy_mark *counted)
 {
     const hy_backend_ops *ops = loader->backend->ops;
     hy_lane *lane             = loader->lane_set->lanes[HY_ON_IN];
-    const hy_csr_view b       = hy_image_b(&loader->image, loader->shared.ptr);
+    const hy_csr_view b       = hy_image_b(&loader->image, loader->image_memory.ptr);
 
     HY_TRY(ops->products(lane, b.rows, b.row_ptr, b.col, b.row_ptr,
                          loader->ring.buffer.ptr));

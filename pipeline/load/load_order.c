@@ -64,7 +64,7 @@ static int64_t step_of(const hy_loader *loader, const hy_region *region, int64_t
     const int64_t piece = (int64_t)(most / region->size), row = hy_region_row(region);
 
     if (!in_whole_rows(loader, region))
-        return (int64_t)(hy_load_most(loader, region, done, region->elements) /
+        return (int64_t)(hy_load_max_bytes(loader, region, done, region->elements) /
                          region->size);
     return piece > row ? piece / row * row : row;
 }

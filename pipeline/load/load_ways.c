@@ -7,7 +7,7 @@
 
 static char *on_device(const hy_loader *loader, size_t at)
 {
-    return (char *)loader->shared.ptr + at;
+    return (char *)loader->image_memory.ptr + at;
 }
 
 static hybrid_status copy_direct(hy_lane *lane, const hy_load_part *part)
@@ -56,8 +56,8 @@ static const char *find_run(const hy_loader *loader, const hy_region *region,
     return source->ops->run(source, order, (int)region->begin, begin, end);
 }
 
-size_t hy_load_most(const hy_loader *loader, const hy_region *region, int64_t begin,
-                    int64_t end)
+size_t hy_load_max_bytes(const hy_loader *loader, const hy_region *region, int64_t begin,
+                         int64_t end)
 {
     const hy_load_ring *ring = &loader->ring;
     const int64_t most       = (int64_t)(ring->direct_bytes / region->size);
@@ -162,8 +162,8 @@ static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
 }
 
 /* Loads the rows and their tail columns separately. */
-static hybrid_status load_apart(hy_loader *loader, const hy_region *r, int64_t row,
-                                int64_t rows)
+static hybrid_status load_separately(hy_loader *loader, const hy_region *r, int64_t row,
+                                     int64_t rows)
 {
     const int64_t tails = loader->image.rows * r->ld;
 
@@ -189,5 +189,5 @@ hybrid_status hy_load_rows(hy_loader *loader, const hy_region *r, int64_t row,
     part.direct_count = find_rows(loader, r, row, rows, part.direct);
     if (part.direct_count > 0 || (r->tail > 0 && part.bytes <= loader->ring.piece_bytes))
         return hy_load_part_of(loader, &part);
-    return load_apart(loader, r, row, rows);
+    return load_separately(loader, r, row, rows);
 }

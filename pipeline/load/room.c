@@ -19,7 +19,7 @@ size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_
     const size_t most  = hy_smaller(ROOM_BYTES, memory / ROOM_SHARE & ~(size_t)255);
     const size_t room  = hy_smaller(all, most);
 
-    if (!backend->ops->turn || !backend->ops->copy_rows || f->out_cols < 2)
+    if (!backend->ops->transpose || !backend->ops->copy_rows || f->out_cols < 2)
         return 0;
     return room >= least ? room : 0;
 }

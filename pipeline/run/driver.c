@@ -25,10 +25,10 @@ static void begin(hy_slot *slot, hy_side *side)
 {
     const hy_site *site = side->site;
 
-    slot->side    = side;
-    slot->sink    = side->run->sink;
-    slot->turn    = side->begun++;
-    slot->counted = 0;
+    slot->side     = side;
+    slot->sink     = side->run->sink;
+    slot->sequence = side->begun++;
+    slot->counted  = 0;
     hy_slot_begin(slot, &side->problem, &site->rates, &site->cache);
 }
 

@@ -51,7 +51,7 @@ static void cpu_stage(hy_task *task, int worker)
    anyway, and the copy stage of a cached pack are therefore timed only for a trace. */
 static int is_timed(const hy_slot *slot, hy_where where)
 {
-    const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.there);
+    const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.reused);
     return matters || slot->side->run->tracer.to.fn ||
            !slot->site->backend->ops->mark_untimed;
 }
@@ -109,7 +109,7 @@ int64_t hy_side_passed(const hy_side *side)
     if (first >= list->count)
         return hy_image_blocks(image);
     const hy_chunk chunk = hy_chunk_at(list, first);
-    return hy_image_block_of(image, chunk.first, chunk.col_begin);
+    return hy_image_block_of(image, chunk.x_begin, chunk.col_begin);
 }
 
 /* A slot that is dropped after an error frees no block of the image, since lanes may
@@ -129,7 +129,7 @@ static int may_enter(const hy_slot *slot)
 {
     hy_loader *loader = slot->site->loader;
 
-    return slot->turn == slot->side->next_lane &&
+    return slot->sequence == slot->side->next_lane &&
            (!loader || hy_loader_reached(loader, slot->job.chunk));
 }
 
@@ -244,7 +244,7 @@ static hybrid_status let_see(hy_slot *slot)
    the bus will soon release, as those with delta-coded columns. */
 static hy_urgency urgency(const hy_slot *slot)
 {
-    return slot->placing && !slot->job.unpacks ? HY_PLACE : HY_PACK;
+    return slot->placing && !slot->job.decodes ? HY_PLACE : HY_PACK;
 }
 
 /* Counts the part as reserved or stored, for which other slots may wait. */

@@ -144,7 +144,7 @@ static hybrid_status begin_x(hy_lane *lane, hy_converted *converted, hy_problem 
         return HYBRID_OK;
     HY_TRY(hy_tenants_alloc(lane->backend, hy_align(hy_image_room(image)),
                             "X in the order that kernels read", &converted->second));
-    problem->shared = converted->second;
+    problem->image_memory = converted->second;
     return image->form == HY_FORM_ROWS ? place_rows(lane, converted->second.ptr, image, X)
                                        : place_slabs(lane, converted->second.ptr, X);
 }

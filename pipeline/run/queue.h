@@ -25,7 +25,7 @@
 #include "base/contract/backend.h"
 #include "partition/pattern/chunks.h"
 
-enum { HY_MOST_SITES = HY_MOST_DEVICES + 1 };
+enum { HY_MAX_SITES = HY_MAX_DEVICES + 1 };
 
 /* How a site takes rows of others, as the plan has found. Work is scalar products plus
    rows. */
@@ -72,7 +72,7 @@ typedef struct hy_side {
                         of the last */
     int64_t left;    /* work of its own that no site has claimed */
     int64_t taken;   /* work that it has taken from others */
-    int64_t given;   /* work that others have taken from it */
+    int64_t ceded;   /* work that others have taken from it */
     hy_pace pace;
     hy_chunk claim; /* rows taken from others and not begun; may be empty */
 
@@ -80,7 +80,8 @@ typedef struct hy_side {
     struct hy_run *run;
     int index;          /* index among the queue's sides; hy_queue_add() sets it */
     int64_t begun;      /* number of chunks begun */
-    int64_t next_lane;  /* hy_slot.turn of the chunk that is next to enter the lanes */
+    int64_t next_lane;  /* hy_slot.sequence of the chunk that is next to enter the
+                           lanes */
     int64_t finished;   /* number of chunks finished */
     hy_problem problem; /* the run's problem, as it lies on this site */
 } hy_side;
@@ -92,7 +93,7 @@ typedef struct hy_queue {
     int64_t all, left; /* all work of the run, and work that no site has claimed */
     int64_t claimed;   /* number of chunks and pieces claimed so far, which is the id of
                           the next */
-    hy_side of[HY_MOST_SITES];
+    hy_side of[HY_MAX_SITES];
     int count;
 } hy_queue;
 

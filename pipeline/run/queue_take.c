@@ -16,11 +16,11 @@ static hy_chunk piece_of(const hy_queue *queue, const hy_side *taker,
 {
     hy_chunk piece = hy_queue_rows(queue, chunk, begin, end);
 
-    piece.gathered = piece.kept = piece.trimmed = 0;
+    piece.gathered = piece.cached = piece.trimmed = 0;
     piece.features.gather_rows = piece.features.gather_nnz = 0;
     piece.variant                                          = taker->sharing->variant;
-    piece.needs                                            = queue->profile->cols;
-    piece.first                                            = 0;
+    piece.x_end                                            = queue->profile->cols;
+    piece.x_begin                                          = 0;
     return piece;
 }
 
@@ -74,7 +74,7 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (rest->gathered || rest->kept) /* gathered and cached chunks are taken whole */
+    if (rest->gathered || rest->cached) /* gathered and cached chunks are taken whole */
         return piece_of(queue, taker, rest, begin,
                         every_row_fits(taker->sharing, rest) ? end : begin);
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
@@ -183,7 +183,7 @@ static int take(hy_queue *queue, hy_side *taker)
     else
         owner->row_end = piece.row_begin;
     owner->left -= work;
-    owner->given += work;
+    owner->ceded += work;
     queue->left -= work;
     taker->claim = piece;
     taker->taken += work;

@@ -26,7 +26,7 @@ static void add_side(hy_run *run, const hy_side *from, const hy_problem *problem
     side->problem                                  = *problem;
     side->problem.image                            = from->image;
     if (site->loader)
-        side->problem.shared = site->loader->shared;
+        side->problem.image_memory = site->loader->image_memory;
     site->down_ns = 0;
     hy_pack_cache_begin(&site->cache);
 }
@@ -62,7 +62,7 @@ static hybrid_status begin_on_device(hy_side *side)
 static hybrid_status begin_load(hy_run *run, hy_side *side)
 {
     hy_loader *loader = side->site->loader;
-    const size_t room = side->site->turned.room;
+    const size_t room = side->site->transposed.room;
 
     HY_TRY(hy_transposed_begin(side->site, &side->problem, run->sink));
     if (side->list.count > 0) /* a site without chunks of its own needs no such copies */
@@ -106,7 +106,7 @@ static void end_run(hy_run *run)
         run->tracer.report->chunks = run->queue.claimed;
     for (int i = 0; i < run->queue.count; i++)
         hy_pack_cache_end(&run->queue.of[i].site->cache, run->status,
-                          run->queue.of[i].given > 0);
+                          run->queue.of[i].ceded > 0);
     if (!hy_site_by_caller(run->queue.of->site))
         hy_inbox_destroy(&run->inbox);
 }

@@ -21,7 +21,7 @@
 
 /* The sites of a run. If the host helps devices, it is the last. */
 typedef struct hy_sites {
-    hy_side of[HY_MOST_SITES]; /* as given to hy_queue_add(), but without depth */
+    hy_side of[HY_MAX_SITES];  /* as given to hy_queue_add(), but without depth */
     int count;
 } hy_sites;
 

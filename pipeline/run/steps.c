@@ -15,8 +15,8 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
 
     switch (step) {
     case HY_STEP_PREPARE:
-        return variant->prepare != NULL && !slot->job.there &&
-               (!slot->job.shared_a || variant->prepare != hy_pack_csr);
+        return variant->prepare != NULL && !slot->job.reused &&
+               (!slot->job.a_on_device || variant->prepare != hy_pack_csr);
     case HY_STEP_H2D:
         return copies && slot->job.in.bytes > 0;
     case HY_STEP_FINISH:
@@ -46,8 +46,8 @@ int hy_step_waits(const hy_slot *slot, hy_step step)
 
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
 {
-    const int early = step == HY_STEP_D2H && slot->job.unpacks;
-    return early ? slot->columns : slot->passage[step].end;
+    const int decodes = step == HY_STEP_D2H && slot->job.decodes;
+    return decodes ? slot->columns : slot->passage[step].end;
 }
 
 static int64_t chunk_rows(const hy_job *job)
@@ -84,7 +84,7 @@ static int64_t stored_bytes(const hy_slot *slot)
     const hy_sink *sink   = slot->sink;
     const int64_t offsets = sink->counts ? chunk_rows(job) : 0;
     const int64_t values  = job->direct ? 0 : value_bytes(job);
-    const int64_t columns = job->direct && !job->unpacks ? 0 : (int64_t)sink->col_bytes;
+    const int64_t columns = job->direct && !job->decodes ? 0 : (int64_t)sink->col_bytes;
 
     return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
 }
@@ -95,7 +95,7 @@ static int64_t up_bytes(const hy_job *job)
 {
     const hy_pack *pack = &job->pack;
 
-    if (!job->shared_a)
+    if (!job->a_on_device)
         return (int64_t)pack->bytes;
     return pack->rest > 0 ? (int64_t)(pack->bytes - pack->rest) : 0;
 }
@@ -124,18 +124,18 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job               = &slot->job;
     const hy_backend_ops *ops = lane->backend->ops;
-    hy_pack *kept =
+    hy_pack *cached =
         hy_pack_cache_record(&slot->site->cache, job->chunk, slot->claim.index);
 
-    if (job->there) { /* the pack is cached, so that nothing is copied. The caller still
+    if (job->reused) { /* the pack is cached, so that nothing is copied. The caller still
                          sets the stage's marks, because X comes on the same lane and
                          later stages wait for these marks. */
-        job->pack = *kept;
+        job->pack = *cached;
         return HYBRID_OK;
     }
-    if (kept)
-        *kept = job->pack;
-    if (!job->shared_a)
+    if (cached)
+        *cached = job->pack;
+    if (!job->a_on_device)
         return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
     HY_TRY(rebase_a(job, lane));
     return up_bytes(job) == 0
@@ -207,10 +207,10 @@ static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
     job->stored = job->direct && to.all;
     if (!job->direct)
         return copy_some(slot, lane, 0, hy_min(job->nnz, job->back_room), 0);
-    job->unpacks = hy_delta_columns_pay(slot);
-    if (job->unpacks)
+    job->decodes = hy_delta_columns_pay(slot);
+    if (job->decodes)
         HY_TRY(hy_delta_columns_copy(slot, lane));
-    for (int i = job->unpacks; i < to.count; i++)
+    for (int i = job->decodes; i < to.count; i++)
         HY_TRY(copy_direct(lane, &to.to[i]));
     return HYBRID_OK;
 }
@@ -242,31 +242,31 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 
 /* The copies of a chunk with more entries than `back` holds. Each brings half as many as
    fit: while one half is stored, the next copy fills the other half. */
-typedef struct turns {
+typedef struct halves {
     const hy_slot *slot;
     int64_t half; /* entries of one copy, half of job.back_room */
-} turns;
+} halves;
 
-static int64_t transpose_entries(const turns *t, int64_t k)
+static int64_t half_entries(const halves *t, int64_t k)
 {
     return hy_min(t->half, t->slot->job.nnz - k * t->half);
 }
 
-static hybrid_status fetch_turn(const turns *t, int64_t k)
+static hybrid_status fetch_half(const halves *t, int64_t k)
 {
     const hy_slot *slot = t->slot;
     hy_lane *lane       = slot->site->lane_set->lanes[HY_ON_OUT];
 
-    HY_TRY(copy_some(slot, lane, k * t->half, transpose_entries(t, k), k % 2 * t->half));
+    HY_TRY(copy_some(slot, lane, k * t->half, half_entries(t, k), k % 2 * t->half));
     return lane->backend->ops->mark_set(lane, slot->passage[HY_STEP_D2H].end);
 }
 
-static hybrid_status store_turn(const turns *t, int64_t k, hy_part part)
+static hybrid_status store_half(const halves *t, int64_t k, hy_part part)
 {
     const int64_t at = k % 2 * t->half;
 
     part.first    = k * t->half;
-    part.count    = transpose_entries(t, k);
+    part.count    = half_entries(t, k);
     part.rows.val = (char *)part.rows.val + (size_t)(at * value_bytes(&t->slot->job));
     if (part.rows.col)
         part.rows.col += at;
@@ -274,9 +274,9 @@ static hybrid_status store_turn(const turns *t, int64_t k, hy_part part)
 }
 
 /* The d2h stage has filled both halves with the first two copies. */
-static hybrid_status store_turns(const hy_slot *slot, const hy_part *part)
+static hybrid_status store_halves(const hy_slot *slot, const hy_part *part)
 {
-    const turns t             = {slot, slot->job.back_room / 2};
+    const halves t            = {slot, slot->job.back_room / 2};
     const hy_backend_ops *ops = slot->site->backend->ops;
     const int64_t count       = (slot->job.nnz + t.half - 1) / t.half;
 
@@ -284,8 +284,8 @@ static hybrid_status store_turns(const hy_slot *slot, const hy_part *part)
         if (k >= 2)
             HY_TRY(ops->host_wait(slot->passage[HY_STEP_D2H].end));
         if (k >= 1 && k + 1 < count)
-            HY_TRY(fetch_turn(&t, k + 1));
-        HY_TRY(store_turn(&t, k, *part));
+            HY_TRY(fetch_half(&t, k + 1));
+        HY_TRY(store_half(&t, k, *part));
     }
     return HYBRID_OK;
 }
@@ -298,11 +298,11 @@ static hybrid_status store(const hy_slot *slot)
 
     part.counted = *job->out_nnz;
     if (!job->back.row_at && !job->direct && job->nnz > job->back_room)
-        return store_turns(slot, &part);
+        return store_halves(slot, &part);
     if (job->direct && !job->back.row_at) /* the entries are in the result already */
         part.count = 0;
     HY_TRY(sink->ops->store(sink, &part));
-    return job->unpacks ? hy_delta_columns_store(slot, &part) : HYBRID_OK;
+    return job->decodes ? hy_delta_columns_store(slot, &part) : HYBRID_OK;
 }
 
 static hybrid_status reserve(hy_slot *slot)
@@ -332,7 +332,7 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
         break;
     case HY_STEP_H2D:
         status         = copy_in(slot, lane);
-        passage->bytes = job->there ? 0 : up_bytes(job);
+        passage->bytes = job->reused ? 0 : up_bytes(job);
         break;
     case HY_STEP_MULTIPLY:
         status = job->variant->multiply(lane, job);

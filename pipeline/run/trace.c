@@ -67,7 +67,7 @@ static void time_down(const hy_slot *slot, hybrid_event *event)
 {
     const int64_t computed = computed_ns(slot), before = slot->site->down_ns;
     const int64_t end =
-        slot->job.unpacks ? slot->passage[HY_STEP_PLACE].end_ns : slot->seen_ns;
+        slot->job.decodes ? slot->passage[HY_STEP_PLACE].end_ns : slot->seen_ns;
 
     event->begin_ns     = computed > before ? computed : before;
     event->end_ns       = end > event->begin_ns ? end : event->begin_ns;
@@ -108,10 +108,10 @@ static int64_t bytes_in_place(const hy_slot *slot)
    read, the result written, and the result read when it is copied down. */
 static int64_t bytes_on_device(const hy_slot *slot)
 {
-    const int64_t there = slot->job.there ? (int64_t)slot->job.pack.bytes : 0;
-    const int64_t down  = bytes_of(slot, HY_STEP_D2H);
+    const int64_t reused = slot->job.reused ? (int64_t)slot->job.pack.bytes : 0;
+    const int64_t down   = bytes_of(slot, HY_STEP_D2H);
 
-    return bytes_of(slot, HY_STEP_H2D) + there + down + hy_delta_columns_saved(slot) +
+    return bytes_of(slot, HY_STEP_H2D) + reused + down + hy_delta_columns_saved(slot) +
            down;
 }
 

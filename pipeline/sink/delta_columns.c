@@ -13,16 +13,16 @@ enum {
 
 /* Bytes of decoded columns per second that one worker decodes. With too few workers for
    the rate of the bus, the run would wait for decoding. */
-#define UNPACK_BPS 7e9
+#define DECODE_BPS 7e9
 
 /* Returns 1 if delta coding can be faster for this chunk. */
 static int may_pay(const hy_slot *slot)
 {
     const hy_site *site     = slot->site;
     const hy_features *f    = &slot->job.chunk->features;
-    const double workers_do = hy_pool_threads(site->ctx->pool) * UNPACK_BPS;
+    const double workers_do = hy_pool_threads(site->ctx->pool) * DECODE_BPS;
 
-    return site->backend->ops->pack_deltas && hy_sink_takes_deltas(slot->sink) &&
+    return site->backend->ops->code_deltas && hy_sink_accepts_deltas(slot->sink) &&
            workers_do >= site->rates.d2h_Bps && f->out_bound >= LEAST_ENTRIES &&
            hy_deltas_bound(f->out_bound) <= slot->job.work.bytes;
 }
@@ -35,7 +35,7 @@ hybrid_status hy_delta_columns_make(hy_slot *slot, hy_lane *lane)
     if (!may_pay(slot))
         return HYBRID_OK;
     job->deltas = job->work.ptr;
-    return lane->backend->ops->pack_deltas(lane, job->out.col, job->out.row_ptr + f->rows,
+    return lane->backend->ops->code_deltas(lane, job->out.col, job->out.row_ptr + f->rows,
                                            f->out_bound, job->deltas, job->units);
 }
 
@@ -52,7 +52,7 @@ static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
 
     hy_message_hush(&dropped);
     const hybrid_status status =
-        backend->ops->alloc(backend, HY_PINNED, bytes, "packed columns of C", out);
+        backend->ops->alloc(backend, HY_PINNED, bytes, "delta-coded columns of C", out);
     hy_message_heed(&dropped);
     return status == HYBRID_OK;
 }
@@ -66,14 +66,14 @@ static int get_room(hy_slot *slot)
     const size_t needed = coded_bytes(&slot->job) + HY_DELTA_BEHIND;
     size_t bytes        = LEAST_BYTES;
 
-    if (needed <= slot->packed.bytes)
+    if (needed <= slot->coded.bytes)
         return 1;
     if (needed > MOST_BYTES)
         return 0;
     while (bytes < needed)
         bytes *= 2;
-    backend->ops->free(backend, &slot->packed);
-    return alloc_quietly(backend, bytes, &slot->packed);
+    backend->ops->free(backend, &slot->coded);
+    return alloc_quietly(backend, bytes, &slot->coded);
 }
 
 /* Returns 1 if more than one chunk with delta-coded columns waits to be stored. */
@@ -83,7 +83,7 @@ static int workers_lag(const hy_site *site)
 
     for (int i = 0; i < site->depth; i++)
         waiting +=
-            site->slots[i].busy && site->slots[i].placing && site->slots[i].job.unpacks;
+            site->slots[i].busy && site->slots[i].placing && site->slots[i].job.decodes;
     return waiting > 1;
 }
 
@@ -100,18 +100,18 @@ hybrid_status hy_delta_columns_copy(const hy_slot *slot, hy_lane *lane)
     const hy_backend_ops *ops = lane->backend->ops;
     const hy_job *job         = &slot->job;
 
-    HY_TRY(ops->copy(lane, slot->packed.ptr, job->deltas, coded_bytes(job)));
+    HY_TRY(ops->copy(lane, slot->coded.ptr, job->deltas, coded_bytes(job)));
     return hy_mark_untimed(lane, slot->columns);
 }
 
 hybrid_status hy_delta_columns_store(const hy_slot *slot, const hy_part *part)
 {
-    HY_TRY(slot->sink->ops->store_deltas(slot->sink, part, slot->packed.ptr));
+    HY_TRY(slot->sink->ops->store_deltas(slot->sink, part, slot->coded.ptr));
     return slot->site->backend->ops->host_wait(slot->passage[HY_STEP_D2H].end);
 }
 
 int64_t hy_delta_columns_saved(const hy_slot *slot)
 {
     const hy_job *job = &slot->job;
-    return job->unpacks ? job->nnz * 4 - (int64_t)coded_bytes(job) : 0;
+    return job->decodes ? job->nnz * 4 - (int64_t)coded_bytes(job) : 0;
 }

@@ -31,7 +31,7 @@ static void touch_step(const hy_prefault *a, size_t k)
 /* Does one step, and submits the task again for the next one. */
 static void run(hy_task *task, int worker)
 {
-    hy_prefault *a     = ((hy_prefault_task *)task)->ahead;
+    hy_prefault *a     = ((hy_prefault_task *)task)->prefault;
     const int stop     = __atomic_load_n(&a->stop, __ATOMIC_ACQUIRE);
     const int64_t step = __atomic_fetch_add(&a->next, 1, __ATOMIC_RELAXED);
 
@@ -51,7 +51,7 @@ static void run(hy_task *task, int worker)
 static void submit(hy_prefault *a)
 {
     const int threads   = hy_pool_threads(a->ctx->pool);
-    const int64_t most  = threads < HY_AHEAD_TASKS ? threads : HY_AHEAD_TASKS;
+    const int64_t most  = threads < HY_PREFAULT_TASKS ? threads : HY_PREFAULT_TASKS;
     const int64_t steps = a->pins + a->touches;
 
     if (threads < 2)

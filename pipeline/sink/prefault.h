@@ -10,13 +10,13 @@
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum { HY_AHEAD_TASKS = 16 }; /* maximum workers at once */
+enum { HY_PREFAULT_TASKS = 16 }; /* maximum workers at once */
 
 struct hy_prefault;
 
 typedef struct hy_prefault_task {
     hy_task task; /* first member; the pool returns it */
-    struct hy_prefault *ahead;
+    struct hy_prefault *prefault;
 } hy_prefault_task;
 
 typedef struct hy_prefault {
@@ -29,22 +29,22 @@ typedef struct hy_prefault {
     int64_t touch_first;      /* index of the first TOUCH_ENTRIES entries that are
                                  touched, in units of TOUCH_ENTRIES */
     int submitted, done, stop;
-    hy_prefault_task tasks[HY_AHEAD_TASKS];
+    hy_prefault_task tasks[HY_PREFAULT_TASKS];
 } hy_prefault;
 
 /* Begins for the first `expected` entries of both spans. Pages used before are pinned for
    a quarter more entries, because a copy to pages that are not pinned costs more. Nothing
    is pinned if columns have 8 bytes, because workers store those. */
-void hy_prefault_start(hy_prefault *ahead, hy_context *ctx, const hy_span *col,
+void hy_prefault_start(hy_prefault *prefault, hy_context *ctx, const hy_span *col,
                        const hy_span *val, size_t col_size, size_t value_size,
                        int64_t expected);
 
 /* Lets all workers touch the expected new pages of the first `entries` entries that no
    worker has begun, because these are about to be written. Does nothing while pages are
    still being pinned. */
-hybrid_status hy_prefault_reach(hy_prefault *ahead, int64_t entries);
+hybrid_status hy_prefault_reach(hy_prefault *prefault, int64_t entries);
 
 /* Stops, and returns when no worker is at a step. A second call does nothing. */
-void hy_prefault_stop(hy_prefault *ahead);
+void hy_prefault_stop(hy_prefault *prefault);
 
 #endif /* HY_PREFAULT_H */

@@ -107,7 +107,7 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
         HY_TRY(use_entries(csr, end, csr->sink.nnz + part->nnz));
     part->offset = known ? known[begin] : csr->sink.nnz;
     csr->sink.nnz += part->nnz;
-    csr->taken += end - begin;
+    csr->reserved += end - begin;
     csr->next_row = end;
     return HYBRID_OK;
 }
@@ -247,7 +247,8 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     if (part->first == 0)
         HY_TRY(store_front(&s));
     if (part->count > 0)
-        HY_TRY(hy_prefault_reach(&csr->ahead, part->offset + part->first + part->count));
+        HY_TRY(
+            hy_prefault_reach(&csr->prefault, part->offset + part->first + part->count));
     if (!part->rows.row_at)
         return hy_pool_for(pool, HY_PLACE, 0, part->count, STORE_ENTRIES, store_entries,
                            &s);
@@ -276,12 +277,12 @@ static hybrid_status finish(hy_sink *sink)
     hy_csr_sink *csr  = (hy_csr_sink *)sink;
     const size_t size = hy_value_size(csr->type);
 
-    hy_prefault_stop(&csr->ahead);
-    if (csr->taken != csr->end_row)
+    hy_prefault_stop(&csr->prefault);
+    if (csr->reserved != csr->end_row)
         return hy_fail(
             sink->ctx, HYBRID_BAD_STATE,
             "internal error, please report it: %lld of %lld rows were computed",
-            (long long)csr->taken, (long long)csr->end_row);
+            (long long)csr->reserved, (long long)csr->end_row);
     if (csr->end_row < csr->rows) /* other products make the remaining rows */
         return HYBRID_OK;
     if (csr->undecided)
@@ -308,7 +309,7 @@ static void abort_result(hy_sink *sink)
 {
     hy_csr_sink *csr = (hy_csr_sink *)sink;
 
-    hy_prefault_stop(&csr->ahead);
+    hy_prefault_stop(&csr->prefault);
     release(csr);
 }
 
@@ -320,20 +321,20 @@ static void begin(hy_sink *sink, int64_t first, int64_t end, int64_t expected)
     csr->first_row = first;
     csr->end_row   = end;
     expect(csr, all);
-    hy_prefault_stop(&csr->ahead);
-    hy_prefault_start(&csr->ahead, sink->ctx, &csr->col, &csr->val, sink->col_bytes,
+    hy_prefault_stop(&csr->prefault);
+    hy_prefault_start(&csr->prefault, sink->ctx, &csr->col, &csr->val, sink->col_bytes,
                       hy_value_size(csr->type), all);
 }
 
 static const hy_sink_ops ops = {
-    .begin        = begin,
-    .reserve      = reserve,
-    .direct       = direct,
-    .store        = store,
-    .takes_deltas = hy_csr_takes_deltas,
-    .store_deltas = hy_csr_store_deltas,
-    .finish       = finish,
-    .abort        = abort_result,
+    .begin          = begin,
+    .reserve        = reserve,
+    .direct         = direct,
+    .store          = store,
+    .accepts_deltas = hy_csr_accepts_deltas,
+    .store_deltas   = hy_csr_store_deltas,
+    .finish         = finish,
+    .abort          = abort_result,
 };
 
 /* Sets the index types: those asked for, or with HYBRID_INDEX_AUTO one type for offsets
@@ -377,7 +378,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
 
     const hybrid_status status = reserve_arrays(out, bound, expected);
     if (status == HYBRID_OK)
-        hy_prefault_start(&out->ahead, ctx, &out->col, &out->val, out->sink.col_bytes,
+        hy_prefault_start(&out->prefault, ctx, &out->col, &out->val, out->sink.col_bytes,
                           hy_value_size(out->type), expected);
     else
         release(out);

@@ -34,14 +34,14 @@ typedef struct hy_csr_sink {
     int64_t end_row;      /* row after the last one of the current product */
     int64_t next_row;     /* unless offsets are known: first row whose place in C is not
                              reserved */
-    int64_t taken;        /* number of rows whose place in C is reserved */
+    int64_t reserved;     /* number of rows whose place in C is reserved */
     hybrid_index offset_type, col_type; /* index types as stored */
     int64_t index_max;                  /* maximum entries for 32-bit offsets */
     int undecided;                      /* 1: one array is converted at the end */
     int64_t total;                      /* error sentences: C has this many entries at
                                            least */
     const char *remedy;
-    hy_prefault ahead;
+    hy_prefault prefault;
 } hy_csr_sink;
 
 /* Shape of a result: rows x cols with at most `bound` and probably about `expected`
@@ -61,8 +61,8 @@ typedef struct hy_csr_shape {
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
                                hybrid_csr *result, hy_csr_sink *out);
 
-/* sink_csr_deltas.c: the operations takes_deltas and store_deltas of the sink. */
-int hy_csr_takes_deltas(const hy_sink *sink);
+/* sink_csr_deltas.c: the operations accepts_deltas and store_deltas of the sink. */
+int hy_csr_accepts_deltas(const hy_sink *sink);
 hybrid_status hy_csr_store_deltas(hy_sink *sink, const hy_part *part, const void *deltas);
 
 #endif /* HY_SINK_CSR_H */

@@ -19,9 +19,9 @@ typedef struct decoding {
 
 /* Returns 1 if delta-coded columns can be used: pages of C are being pinned, so that the
    device will copy to them directly, and this processor decodes fast. */
-int hy_csr_takes_deltas(const hy_sink *sink)
+int hy_csr_accepts_deltas(const hy_sink *sink)
 {
-    return ((const hy_csr_sink *)sink)->ahead.pins > 0 && hy_deltas_quick();
+    return ((const hy_csr_sink *)sink)->prefault.pins > 0 && hy_deltas_quick();
 }
 
 /* Decodes `count` frames from `frame` on and stores them in the result. `count` is at

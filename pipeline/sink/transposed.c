@@ -9,12 +9,14 @@
 hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
                                   const hy_sink *sink)
 {
-    site->turned.turns =
-        site->turned.room > 0 && !sink->ops->land && sink->order == HYBRID_COL_MAJOR &&
-        hy_form_order(problem->image.form) != sink->order && problem->A->rows > 0;
-    return site->turned.turns ? hy_tenants_alloc(site->backend, site->turned.room,
-                                                 "columns of Y", &site->turned.buffer)
-                              : HYBRID_OK;
+    site->transposed.active = site->transposed.room > 0 && !sink->ops->land &&
+                              sink->order == HYBRID_COL_MAJOR &&
+                              hy_form_order(problem->image.form) != sink->order &&
+                              problem->A->rows > 0;
+    return site->transposed.active
+               ? hy_tenants_alloc(site->backend, site->transposed.room, "columns of Y",
+                                  &site->transposed.buffer)
+               : HYBRID_OK;
 }
 
 /* Returns 1 if the device transposes the chunk's result. A chunk with too many rows is
@@ -25,7 +27,7 @@ int hy_transposed_is(const hy_slot *slot)
     const hy_chunk *chunk = slot->job.chunk;
     const int64_t rows    = chunk->row_end - chunk->row_begin;
 
-    return slot->site->turned.turns && rows <= HY_MOST_PITCH / 8;
+    return slot->site->transposed.active && rows <= HY_MAX_PITCH / 8;
 }
 
 /* Returns the destination of the chunk's columns: its pinned memory, or Y if that can be
@@ -41,7 +43,7 @@ static hy_row_copy home_of(hy_slot *slot)
                              .bytes     = bytes,
                              .rows      = chunk->col_end - chunk->col_begin};
 
-    job->turned        = 1;
+    job->transposed    = 1;
     const hy_part part = hy_slot_part(slot, &job->out);
     const hy_direct to = slot->sink->ops->direct(slot->sink, &part);
 
@@ -61,8 +63,8 @@ hybrid_status hy_transposed_back(hy_slot *slot, hy_lane *lane)
     const hy_row_copy home    = home_of(slot);
     const size_t size         = hy_value_size(job->problem->A->type);
     const int64_t rows = (int64_t)(home.bytes / size), width = home.rows;
-    char *room         = slot->site->turned.buffer.ptr;
-    const int64_t most = (int64_t)(slot->site->turned.buffer.bytes / size) / width;
+    char *room         = slot->site->transposed.buffer.ptr;
+    const int64_t most = (int64_t)(slot->site->transposed.buffer.bytes / size) / width;
 
     for (int64_t row = 0; row < rows; row += most) {
         const int64_t count                  = hy_min(most, rows - row);
@@ -82,7 +84,7 @@ hybrid_status hy_transposed_back(hy_slot *slot, hy_lane *lane)
                                                 .src_pitch = (size_t)count * size,
                                                 .bytes     = (size_t)count * size,
                                                 .rows      = width};
-        HY_TRY(ops->turn(lane, &transposition));
+        HY_TRY(ops->transpose(lane, &transposition));
         HY_TRY(job->direct ? hy_pinned_copy_rows(lane, &part, part.dst)
                            : ops->copy_rows(lane, &part));
     }

@@ -5,10 +5,10 @@
 
 #include "base/threads/spin.h"
 
-void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, hy_pool *pool, int looks)
+void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, hy_pool *pool, int spins)
 {
     memset(inbox, 0, sizeof *inbox);
-    inbox->looks    = looks;
+    inbox->spins    = spins;
     inbox->progress = progress;
     inbox->pool     = pool;
     pthread_mutex_init(&inbox->lock, NULL);
@@ -30,9 +30,9 @@ void hy_inbox_push(hy_inbox *inbox, hy_task *task)
 }
 
 /* Spins until a task has arrived, HY_SPINS times at most. */
-static void look(const hy_inbox *inbox)
+static void spin(const hy_inbox *inbox)
 {
-    for (int i = 0; i < HY_SPINS && inbox->looks; i++) {
+    for (int i = 0; i < HY_SPINS && inbox->spins; i++) {
         if (__atomic_load_n(&inbox->tasks.count, __ATOMIC_RELAXED) > 0)
             return;
         hy_relax();
@@ -58,7 +58,7 @@ static void wait_or_lend(hy_inbox *inbox)
 
 hy_task *hy_inbox_pop(hy_inbox *inbox)
 {
-    look(inbox);
+    spin(inbox);
     pthread_mutex_lock(&inbox->lock);
     while (!inbox->tasks.first && !inbox->closed)
         wait_or_lend(inbox);

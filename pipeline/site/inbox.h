@@ -17,7 +17,7 @@ typedef struct hy_inbox {
     pthread_cond_t filled;
     hy_tasks tasks;
     int closed;
-    int looks; /* 1: the thread that pops spins before it sleeps */
+    int spins; /* 1: the thread that pops spins before it sleeps */
     hy_progress *progress; /* progress of the call, which reports to the caller while the
                               thread that pops waits; NULL if that is not the calling
                               thread */
@@ -25,7 +25,7 @@ typedef struct hy_inbox {
                       waits; NULL: none */
 } hy_inbox;
 
-void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, hy_pool *pool, int looks);
+void hy_inbox_open(hy_inbox *inbox, hy_progress *progress, hy_pool *pool, int spins);
 void hy_inbox_destroy(hy_inbox *inbox);
 void hy_inbox_push(hy_inbox *inbox, hy_task *task);
 hy_task *hy_inbox_pop(hy_inbox *inbox); /* waits for a task; NULL if the inbox is closed

@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum {
-    KEPT       = 2,
+    POOLED     = 2,
     FIRST_ROOM = 32
-}; /* KEPT: most idle lane sets of a backend that are kept; FIRST_ROOM: items for which a
+}; /* POOLED: maximum idle lane sets of a backend; FIRST_ROOM: items for which a
       hy_made has room at first */
 
 /* ---- threads ------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ enum {
 
 const char *hy_lane_name(hy_lane_kind kind, int device)
 {
-    static const char *const names[HY_LANE_NAMES][HY_MOST_DEVICES] = {
+    static const char *const names[HY_LANE_NAMES][HY_MAX_DEVICES] = {
         NAMES("h2d"), NAMES("run"), NAMES("d2h"), NAMES("load")};
     return names[kind][device];
 }
@@ -225,7 +225,7 @@ static hybrid_status open_lane_set(hy_context *ctx, hy_backend *backend,
 
 /* ---- from site to site ----------------------------------------------------------- */
 
-hybrid_status hy_lane_set_take(hy_context *ctx, hy_backend *backend, hy_lane_set **out)
+hybrid_status hy_lane_set_acquire(hy_context *ctx, hy_backend *backend, hy_lane_set **out)
 {
     hy_lane_set **link = &ctx->lane_sets;
 
@@ -247,11 +247,11 @@ static int count_idle(const hy_context *ctx, const hy_backend *backend)
     return count;
 }
 
-void hy_lane_set_give(hy_context *ctx, hy_lane_set *lane_set, int clean)
+void hy_lane_set_release(hy_context *ctx, hy_lane_set *lane_set, int clean)
 {
     if (!lane_set)
         return;
-    if (!clean || count_idle(ctx, lane_set->backend) >= KEPT) {
+    if (!clean || count_idle(ctx, lane_set->backend) >= POOLED) {
         close_lane_set(ctx, lane_set);
         return;
     }

@@ -52,12 +52,13 @@ typedef enum hy_lane_kind {
 const char *hy_lane_name(hy_lane_kind kind, int device);
 
 /* Takes an idle lane set of the backend, or creates one. */
-hybrid_status hy_lane_set_take(hy_context *ctx, hy_backend *backend, hy_lane_set **out);
+hybrid_status hy_lane_set_acquire(hy_context *ctx, hy_backend *backend,
+                                  hy_lane_set **out);
 
 /* Returns the lane set to the context, with its marks and the lanes of its slots. `clean`
    is 1 if no call has failed since its lanes were last idle; otherwise the lane set is
    closed. NULL is allowed. */
-void hy_lane_set_give(hy_context *ctx, hy_lane_set *lane_set, int clean);
+void hy_lane_set_release(hy_context *ctx, hy_lane_set *lane_set, int clean);
 
 /* Return a mark or a run lane, which belongs to the site until the lane set is given
    back. */

@@ -16,25 +16,25 @@ static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *a
 }
 
 /* Gathered chunks are not cached, since their rows of X change from run to run. */
-static int may_keep(const hy_chunk *chunk)
+static int may_cache(const hy_chunk *chunk)
 {
     return !chunk->gathered && chunk->variant->prepare;
 }
 
 /* The first `count` chunks of the first column block get positions in the cache, and so
    do the chunks of the same rows in later blocks. */
-static void give_places(const hy_rates *rates, hy_chunk *chunks, int64_t count,
-                        int64_t ranges, int64_t all)
+static void set_positions(const hy_rates *rates, hy_chunk *chunks, int64_t count,
+                          int64_t ranges, int64_t all)
 {
-    size_t kept = 0, bytes;
+    size_t cached = 0, bytes;
 
     for (int64_t i = 0; i < all; i++) {
-        chunks[i].kept = i % ranges < count;
+        chunks[i].cached = i % ranges < count;
         if (i >= ranges) {
-            chunks[i].kept_at = chunks[i % ranges].kept_at;
+            chunks[i].cached_at = chunks[i % ranges].cached_at;
         } else if (i < count) {
-            chunks[i].kept_at = kept;
-            kept += pack_bytes(rates, &chunks[i], &bytes);
+            chunks[i].cached_at = cached;
+            cached += pack_bytes(rates, &chunks[i], &bytes);
         }
     }
 }
@@ -44,22 +44,22 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t 
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
     const size_t slots   = count < depth ? (size_t)count : (size_t)depth;
-    size_t kept = 0, slot = 0, all;
+    size_t cached = 0, slot = 0, all;
     int64_t k;
 
-    for (k = 0; k < ranges && may_keep(&chunks[k]); k++) {
+    for (k = 0; k < ranges && may_cache(&chunks[k]); k++) {
         const size_t pack = pack_bytes(rates, &chunks[k], &all);
-        kept += pack;
+        cached += pack;
         slot = hy_larger(slot, all - pack);
     }
     if (k < ranges) /* a chunk cannot be cached, so none is */
         return;
-    for (; k > 0 && (kept > most || kept + slots * slot > room);
+    for (; k > 0 && (cached > most || cached + slots * slot > room);
          k--) { /* without this pack in the cache, slots must have room for it */
-        kept -= pack_bytes(rates, &chunks[k - 1], &all);
+        cached -= pack_bytes(rates, &chunks[k - 1], &all);
         slot = hy_larger(slot, all);
     }
-    give_places(rates, chunks, k, ranges, count);
+    set_positions(rates, chunks, k, ranges, count);
 }
 
 int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
@@ -69,7 +69,7 @@ int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64
     int64_t k            = 0;
     size_t all;
 
-    for (*bytes = 0; k < ranges && chunks[k].kept; k++)
+    for (*bytes = 0; k < ranges && chunks[k].cached; k++)
         *bytes += pack_bytes(rates, &chunks[k], &all);
     return k;
 }
@@ -83,13 +83,13 @@ hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
     size_t bytes;
     void *packs;
 
-    cache->ranges      = hy_chunk_ranges(chunks, count);
-    const int64_t kept = hy_pack_cache_count(rates, chunks, count, &bytes);
+    cache->ranges        = hy_chunk_ranges(chunks, count);
+    const int64_t cached = hy_pack_cache_count(rates, chunks, count, &bytes);
     if (bytes == 0)
         return HYBRID_OK;
-    HY_TRY(hy_array(backend->ctx, kept, sizeof(hy_pack), "packs that stay", &packs));
+    HY_TRY(hy_array(backend->ctx, cached, sizeof(hy_pack), "packs that stay", &packs));
     cache->packs = packs;
-    cache->count = kept;
+    cache->count = cached;
     cache->bytes = bytes;
     hy_pack_cache_forget(cache);
     return hy_pack_cache_return(backend, cache);
@@ -116,13 +116,13 @@ void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache)
 
 int hy_pack_cache_has(const hy_pack_cache *cache, const hy_chunk *chunk, int64_t index)
 {
-    return chunk->kept && (index >= cache->ranges || cache->packs[index].bytes > 0);
+    return chunk->cached && (index >= cache->ranges || cache->packs[index].bytes > 0);
 }
 
 hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
                               int64_t index)
 {
-    return chunk->kept ? &cache->packs[index % cache->ranges] : NULL;
+    return chunk->cached ? &cache->packs[index % cache->ranges] : NULL;
 }
 
 /* ---- runs ------------------------------------------------------------------------ */
@@ -131,16 +131,16 @@ void hy_pack_cache_forget(hy_pack_cache *cache)
 {
     for (int64_t k = 0; k < cache->count; k++)
         cache->packs[k].bytes = 0;
-    cache->there = 0;
+    cache->complete = 0;
 }
 
-int64_t hy_pack_cache_there(const hy_pack_cache *cache)
+int64_t hy_pack_cache_filled(const hy_pack_cache *cache)
 {
-    int64_t there = 0;
+    int64_t filled = 0;
 
     for (int64_t k = 0; cache->lasts && k < cache->count; k++)
-        there += cache->packs[k].bytes > 0;
-    return there;
+        filled += cache->packs[k].bytes > 0;
+    return filled;
 }
 
 void hy_pack_cache_begin(hy_pack_cache *cache)
@@ -151,11 +151,11 @@ void hy_pack_cache_begin(hy_pack_cache *cache)
 
 /* Once all packs are cached they stay even if a run fails, because A may be freed before
    the next run. */
-void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int shared)
+void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int helped)
 {
     if (status == HYBRID_OK)
-        cache->there =
-            cache->lasts && !shared && hy_pack_cache_there(cache) == cache->count;
-    else if (!cache->there)
+        cache->complete =
+            cache->lasts && !helped && hy_pack_cache_filled(cache) == cache->count;
+    else if (!cache->complete)
         hy_pack_cache_forget(cache);
 }

@@ -18,12 +18,12 @@ typedef struct hy_pack_cache {
     int64_t count;
     int64_t ranges; /* chunks of one column block, cached or not */
     int lasts;      /* 1: packs stay from run to run */
-    int there;      /* 1: all packs are present, because a run without the host's help has
+    int complete;   /* 1: all packs are present, because a run without the host's help has
                        succeeded */
 } hy_pack_cache;
 
 /* Marks the first chunks, as many as fit in `room` bytes beside `depth` slots, and the
-   chunks of the same rows in later column blocks (hy_chunk.kept). Their packs take at
+   chunks of the same rows in later column blocks (hy_chunk.cached). Their packs take at
    most `most` bytes. Does nothing if some chunk of the first column block cannot be
    cached. */
 void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
@@ -48,7 +48,7 @@ void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache);
 
 /* Returns the number of packs that earlier runs have left in the cache; 0 if packs do not
    stay from run to run. */
-int64_t hy_pack_cache_there(const hy_pack_cache *cache);
+int64_t hy_pack_cache_filled(const hy_pack_cache *cache);
 
 /* Empties the cache. */
 void hy_pack_cache_forget(hy_pack_cache *cache);
@@ -62,9 +62,9 @@ int hy_pack_cache_has(const hy_pack_cache *cache, const hy_chunk *chunk, int64_t
 hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
                               int64_t index);
 
-/* Called at the beginning of a run, and at its end with its status. `shared` is 1 if the
+/* Called at the beginning of a run, and at its end with its status. `helped` is 1 if the
    host computed a part of the run, as it may in the next. */
 void hy_pack_cache_begin(hy_pack_cache *cache);
-void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int shared);
+void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int helped);
 
 #endif /* HY_PACK_CACHE_H */

@@ -27,14 +27,14 @@ static hy_tenancy bytes_of(const hy_tenant *tenant)
     const size_t packs      = site->cache.bytes;
     const size_t lasting    = site->cache.lasts ? packs : 0;
     size_t held             = site->device.bytes + site->cache.block.bytes +
-                  site->turned.buffer.bytes + site->converted.second.bytes +
+                  site->transposed.buffer.bytes + site->converted.second.bytes +
                   site->converted.columns.bytes;
 
     if (loader)
-        held += loader->shared.bytes + loader->columns.room.bytes;
+        held += loader->image_memory.bytes + loader->columns.room.bytes;
     return (hy_tenancy){.held      = held,
                         .transient = slots + packs - lasting + site->room +
-                                     (loader ? loader->shared_bytes : 0),
+                                     (loader ? loader->image_room : 0),
                         .lasting = lasting};
 }
 
@@ -45,7 +45,7 @@ static void leave(hy_tenant *tenant)
     const hy_backend_ops *ops = site->backend->ops;
 
     ops->free(site->backend, &site->device);
-    ops->free(site->backend, &site->turned.buffer);
+    ops->free(site->backend, &site->transposed.buffer);
     hy_on_device_end(site->backend, &site->converted);
     if (site->loader)
         hy_loader_leave(site->loader);
@@ -69,7 +69,7 @@ void hy_site_rest(hy_site *site, hybrid_status status)
     if (status != HYBRID_OK) {
         leave(&site->tenant);
         for (int i = 0; i < site->depth; i++)
-            site->backend->ops->free(site->backend, &site->slots[i].packed);
+            site->backend->ops->free(site->backend, &site->slots[i].coded);
     }
     hy_tenant_rest(&site->tenant);
 }
@@ -113,25 +113,25 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
     return get_device(site);
 }
 
-/* Takes lanes and memory for B or X: those of the loader `early`, or new ones. */
-static hybrid_status open_lane_set(hy_site *site, int depth, size_t shared_bytes,
-                                   hy_loader *early)
+/* Takes lanes and memory for B or X: those of the loader `prefetcher`, or new ones. */
+static hybrid_status open_lane_set(hy_site *site, int depth, size_t image_room,
+                                   hy_loader *prefetcher)
 {
-    site->loader = early;
+    site->loader = prefetcher;
     if (hy_site_in_place(site) && site->backend->caller_lane && depth <= 1)
         return HYBRID_OK;
-    if (early) {
-        site->lane_set = early->lane_set;
+    if (prefetcher) {
+        site->lane_set = prefetcher->lane_set;
         return HYBRID_OK;
     }
-    HY_TRY(hy_lane_set_take(site->ctx, site->backend, &site->lane_set));
-    return shared_bytes > 0 ? hy_loader_open(site->lane_set, shared_bytes, &site->loader)
-                            : HYBRID_OK;
+    HY_TRY(hy_lane_set_acquire(site->ctx, site->backend, &site->lane_set));
+    return image_room > 0 ? hy_loader_open(site->lane_set, image_room, &site->loader)
+                          : HYBRID_OK;
 }
 
 hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
                            const hy_chunk *chunks, int64_t count, int depth, int lands,
-                           size_t shared_bytes, hy_loader *early, hy_site **out)
+                           size_t image_room, hy_loader *prefetcher, hy_site **out)
 {
     hy_context *ctx = backend->ctx;
     hybrid_status status;
@@ -147,7 +147,7 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
     site->rates   = *rates;
     site->lands   = lands;
     site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
-    HY_TRY_ELSE_DONE(open_lane_set(site, depth, shared_bytes, early));
+    HY_TRY_ELSE_DONE(open_lane_set(site, depth, image_room, prefetcher));
     HY_TRY_ELSE_DONE(open_slots(site, chunks, count, depth));
     HY_TRY_ELSE_DONE(
         hy_pack_cache_open(backend, &site->rates, chunks, count, &site->cache));
@@ -157,7 +157,7 @@ done:
         *out = site;
         return HYBRID_OK;
     }
-    if (early) {
+    if (prefetcher) {
         site->lane_set = NULL;
         site->loader   = NULL;
     }
@@ -175,7 +175,7 @@ void hy_site_close(hy_site *site)
        first run */
     if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK)
         site->failed = 1;
-    hy_lane_set_give(site->ctx, site->lane_set, !site->failed);
+    hy_lane_set_release(site->ctx, site->lane_set, !site->failed);
     for (int i = 0; i < site->depth; i++)
         hy_slot_close(site->backend, &site->slots[i]);
     hy_array_free(site->ctx, site->slots);

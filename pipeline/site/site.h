@@ -16,7 +16,7 @@ typedef struct hy_transposed_y {
     size_t room;      /* limit in bytes, for Y and for X separately; 0: the device does
                          not transpose */
     hy_buffer buffer; /* allocated when it is first needed */
-    int turns;        /* 1: in this run the device transposes Y */
+    int active;       /* 1: in this run the device transposes Y */
 } hy_transposed_y;
 
 typedef struct hy_site {
@@ -37,7 +37,7 @@ typedef struct hy_site {
                       rooms for X and Y included */
     int lands; /* 1: results of all runs stay on the device (hy_sink_ops.land) */
     hy_buffer device, pinned; /* memory of all slots */
-    hy_transposed_y turned;
+    hy_transposed_y transposed;
     hy_converted converted;
     int64_t down_ns; /* time up to which copies down without times of their own have been
                         counted in this run, as from hy_now_ns() */
@@ -45,15 +45,15 @@ typedef struct hy_site {
 } hy_site;
 
 /* Opens a site: takes a lane set, makes `depth` slots that suit every one of the chunks,
-   and allocates `shared_bytes` of device memory for B or X. `lands` is 1 if results stay
-   on the device.
+   and allocates `image_room` bytes of device memory for B or X. `lands` is 1 if results
+   stay on the device.
 
-   `early` is NULL, or a loader of the same backend with `shared_bytes` of memory that has
-   begun to load B; the site takes over the loader and its lane set. After a failure the
-   site holds nothing, and `early` still belongs to the caller. */
+   `prefetcher` is NULL, or a loader of the same backend with `image_room` bytes of memory
+   that has begun to load B; the site takes over the loader and its lane set. After a
+   failure the site holds nothing, and `prefetcher` still belongs to the caller. */
 hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
                            const hy_chunk *chunks, int64_t count, int depth, int lands,
-                           size_t shared_bytes, hy_loader *early, hy_site **out);
+                           size_t image_room, hy_loader *prefetcher, hy_site **out);
 void hy_site_close(hy_site *site); /* NULL is allowed */
 
 /* Called when a run begins: allocates again the device memory that the site gave back

@@ -50,9 +50,9 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
     *device = 0;
     *pinned = WORD_BYTES;
     for (int64_t i = 0; i < count; i++) {
-        const hy_cost cost = chunks[i].variant->cost(&chunks[i].features, rates);
-        const size_t kept  = chunks[i].kept ? hy_align(cost.pack_bytes) : 0;
-        *device            = hy_larger(*device, hy_cost_bytes(&cost) - kept);
+        const hy_cost cost  = chunks[i].variant->cost(&chunks[i].features, rates);
+        const size_t cached = chunks[i].cached ? hy_align(cost.pack_bytes) : 0;
+        *device             = hy_larger(*device, hy_cost_bytes(&cost) - cached);
         if (!backend->ops->copy)
             continue;
         const size_t all =
@@ -73,7 +73,7 @@ static hybrid_status open_marks(hy_slot *slot)
         HY_TRY(hy_lane_set_mark(lane_set, &slot->passage[s->step].begin));
         HY_TRY(hy_lane_set_mark(lane_set, &slot->passage[s->step].end));
     }
-    if (lane_set->backend->ops->pack_deltas && slot->stages == hy_spgemm_stages)
+    if (lane_set->backend->ops->code_deltas && slot->stages == hy_spgemm_stages)
         HY_TRY(hy_lane_set_mark(lane_set, &slot->columns));
     return HYBRID_OK;
 }
@@ -104,7 +104,7 @@ done:
 
 void hy_slot_close(hy_backend *backend, hy_slot *slot)
 {
-    backend->ops->free(backend, &slot->packed);
+    backend->ops->free(backend, &slot->coded);
     hy_work_log_close(&slot->log);
     memset(slot, 0, sizeof *slot);
 }
@@ -141,14 +141,15 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
     const hy_cost cost        = chunk->variant->cost(f, rates);
     const int in_host         = ops->copy == NULL;
     const size_t room         = hy_align(cost.pack_bytes);
-    const size_t work_at      = chunk->kept ? 0 : room;
+    const size_t work_at      = chunk->cached ? 0 : room;
     const size_t out_at       = work_at + hy_align(cost.work_bytes);
     hy_job *job               = &slot->job;
 
-    *job    = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
-    job->in = chunk->kept ? hy_buffer_part(&cache->block, chunk->kept_at, cost.pack_bytes)
-                          : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
-    job->work    = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
+    *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
+    job->in   = chunk->cached
+                    ? hy_buffer_part(&cache->block, chunk->cached_at, cost.pack_bytes)
+                    : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
+    job->work = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
     job->out_nnz = slot->pinned.ptr;
     job->units   = job->out_nnz + 1;
     if (cost.out_bytes > 0)
@@ -161,8 +162,8 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
         if (!slot->lands)
             begin_back(slot, problem->op, room);
     }
-    job->there = hy_pack_cache_has(cache, chunk, slot->claim.index);
-    job->shared_a =
+    job->reused = hy_pack_cache_has(cache, chunk, slot->claim.index);
+    job->a_on_device =
         problem->a_source.on_device.csr || (ops->rebase && hy_pack_csr_shares(job));
     *job->out_nnz = 0;
     slot->stage   = slot->stages;
@@ -185,6 +186,7 @@ hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows)
                      .offset = job->offset,
                      .rows   = *rows,
                      .count  = job->nnz,
-                     .order = job->turned ? HYBRID_COL_MAJOR : hy_form_order(image->form),
-                     .by_lines = image->axis == HY_AXIS_COLS || job->turned};
+                     .order =
+                         job->transposed ? HYBRID_COL_MAJOR : hy_form_order(image->form),
+                     .by_lines = image->axis == HY_AXIS_COLS || job->transposed};
 }

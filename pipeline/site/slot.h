@@ -39,10 +39,10 @@ typedef struct hy_slot {
     hy_buffer device; /* part of the site's block: holds job.in, job.work and job.out */
     hy_buffer pinned; /* part of the site's block: holds job.out_nnz, job.units, job.pack
                          and job.back */
-    hy_buffer packed; /* pinned memory for delta-coded columns; allocated when first
+    hy_buffer coded;  /* pinned memory for delta-coded columns; allocated when first
                          needed */
     hy_claim claim; /* the chunk, and its index in the site's list */
-    int64_t turn;          /* position of the chunk among those that the run has begun on
+    int64_t sequence;      /* position of the chunk among those that the run has begun on
                               the site */
     const hy_stage *stage; /* next stage of the chunk */
     hy_mark *unseen;       /* last mark that the host has not waited for, or NULL */

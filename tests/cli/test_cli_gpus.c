@@ -31,7 +31,7 @@ static void store(const char *folder, const char *name, const char *text)
 
 static int present(void)
 {
-    const cli_gpus gpus = cli_gpus_look(root);
+    const cli_gpus gpus = cli_gpus_find(root);
     return cli_gpus_present(&gpus);
 }
 
@@ -80,8 +80,8 @@ static void a_gpu_without_a_driver(void **state)
     (void)state;
     put_on_bus("0x10de\n", "0x030200\n");
     assert_true(present());
-    assert_string_equal(cli_gpus_look(root).driver, "");
-    assert_int_equal(cli_gpus_look(root).on_bus, 1);
+    assert_string_equal(cli_gpus_find(root).driver, "");
+    assert_int_equal(cli_gpus_find(root).on_bus, 1);
 }
 
 /* A container without a GPU still sees the bus and the driver of its machine. */
@@ -100,8 +100,8 @@ static void a_gpu_with_a_driver(void **state)
     put_driver();
     store("/dev", "nvidia0", "");
     assert_true(present());
-    assert_int_equal(cli_gpus_look(root).nodes, 1);
-    assert_string_equal(cli_gpus_look(root).driver, "NVRM version: 550.54");
+    assert_int_equal(cli_gpus_find(root).nodes, 1);
+    assert_string_equal(cli_gpus_find(root).driver, "NVRM version: 550.54");
     setenv("CUDA_VISIBLE_DEVICES", "", 1); /* the user hides the GPU */
     assert_false(present());
     setenv("CUDA_VISIBLE_DEVICES", "0", 1);

@@ -70,7 +70,7 @@ static hybrid_status pack(const bench *b, int64_t count)
 
     b->units[-1] = count;
     HY_TRY(ops->copy(b->lane, there, b->here.ptr, (size_t)MOST * 4 + 8));
-    HY_TRY(ops->pack_deltas(b->lane, b->numbers.ptr,
+    HY_TRY(ops->code_deltas(b->lane, b->numbers.ptr,
                             (int64_t *)(void *)(there + (size_t)MOST * 4), MOST,
                             b->packed.ptr, b->units));
     HY_TRY(wait(b));
@@ -107,7 +107,7 @@ static void check_kernel(hy_backend *device, int few)
             for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
                 if (!few || (rows == 0 && bits == 13) || counts[i] < MOST - 1)
                     expect(pack(&b, counts[i]) == HYBRID_OK && is_right(&b, counts[i]),
-                           "numbers that were packed and unpacked");
+                           "numbers that were coded and decoded");
         }
     close_bench(&b);
 }

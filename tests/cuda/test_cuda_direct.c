@@ -9,7 +9,7 @@
 #include "base/data/csr.h"
 #include "support/inputs/cases.h"
 #include "support/device/cuda_arrays.h"
-#include "support/device/cuda_there.h"
+#include "support/device/cuda_operands.h"
 #include "support/check/expect.h"
 #include "support/engines/open_cuda.h"
 #include "support/check/oracle.h"

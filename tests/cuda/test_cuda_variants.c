@@ -75,9 +75,10 @@ static int check_panels(hybrid_engine *engine, const char *const *names)
     int64_t any = 0, pinned = 0;
 
     int wrong  = column_blocks_check(engine, names, &any);
-    int failed = tell("plans with X in panels", any, 1000, wrong);
+    int failed = tell("plans with X in column blocks", any, 1000, wrong);
     wrong      = pinned_column_blocks_check(engine, names, &pinned);
-    return failed + tell("products of pinned X and Y in panels", pinned, 1000, wrong);
+    return failed +
+           tell("products of pinned X and Y in column blocks", pinned, 1000, wrong);
 }
 
 /* Checks products that occupy the whole device, and products with infinities. */

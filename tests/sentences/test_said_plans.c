@@ -65,11 +65,11 @@ static void the_device_alone(void **state)
     runs_slow_down(&w);
     tell_split(&w, 0, HYBRID_SPLIT_GPU);
     tell_split(&w, HYBRID_DETERMINISTIC, HYBRID_SPLIT_DEFAULT);
-    settings_of(w.engine)->panels   = 2;
-    settings_of(w.engine)->schedule = &hy_schedule_column_ring;
+    settings_of(w.engine)->column_blocks = 2;
+    settings_of(w.engine)->schedule      = &hy_schedule_column_ring;
     tell_split(&w, 0, HYBRID_SPLIT_DEFAULT);
-    settings_of(w.engine)->panels   = 0;
-    settings_of(w.engine)->schedule = &hy_schedule_row_ring;
+    settings_of(w.engine)->column_blocks = 0;
+    settings_of(w.engine)->schedule      = &hy_schedule_row_ring;
     tell_split(&w, 0, HYBRID_SPLIT_DEFAULT);
     settings_of(w.engine)->schedule = NULL;
     w.engine->ctx.memory.strict     = 1;
@@ -99,8 +99,8 @@ static void chunks_bring_column_blocks(void **state)
     (void)state;
     fake_delays(1, 0);
     runs_open(&w, &hy_spmm_fake_rows, 8192);
-    settings_of(w.engine)->schedule = &hy_schedule_gather;
-    settings_of(w.engine)->panels   = 4;
+    settings_of(w.engine)->schedule      = &hy_schedule_gather;
+    settings_of(w.engine)->column_blocks = 4;
     tell_line(plan_spmm(w.engine, &w.A, WIDTH, 0), "split");
     world_close(&w);
 }

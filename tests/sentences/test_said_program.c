@@ -66,8 +66,8 @@ int __wrap_sigaction(int number, const struct sigaction *now, struct sigaction *
     return no_sigaction && now ? -1 : __real_sigaction(number, now, before);
 }
 
-cli_gpus __wrap_cli_gpus_look(const char *root);
-cli_gpus __wrap_cli_gpus_look(const char *root)
+cli_gpus __wrap_cli_gpus_find(const char *root);
+cli_gpus __wrap_cli_gpus_find(const char *root)
 {
     (void)root;
     return gpus;

@@ -2,11 +2,18 @@
 # No identifier has a word that the glossary of docs/design.md has replaced.
 set -euo pipefail
 cd "$HYBRID_SOURCE"
-declare -A instead=([lesser]=min [greater]=max [extremes]=min_max [turning]=transposition
-    [unpack]=decode [unpacks]=decodes)
+declare -A instead=([ahead]=prefault [apart]="scattered or separately" [early]=prefetch
+    [extremes]=min_max [given]="assigned or ceded" [greater]=max [keeps]=caches
+    [kept]="cached or pooled" [lesser]=min [look]="spin or inspect" [looked]=inspected
+    [looks]=spins [needing]=x_end [needs]=x_end [settle]="the verb that is meant"
+    [settled]="the state that is meant" [spared]=estimate [takes]=accepts
+    [there]=on_device [turn]="transpose, order or half" [turned]=transposed
+    [turning]=transposition [turns]=halves [unpack]=decode [unpacks]=decodes
+    [weigh]=estimate)
 status=0
 for word in "${!instead[@]}"; do
-    found=$(grep -rnwoE "([A-Za-z0-9]+_)+$word(_[A-Za-z0-9]+)*|$word(_[A-Za-z0-9]+)+" \
+    found=$(grep -rnoE \
+        "\b([A-Za-z0-9]+_)+$word(_[A-Za-z0-9]+)*\b|\b$word(_[A-Za-z0-9]+)+\b|(->|\.)$word\b" \
         base partition host gpu pipeline engine io cli \
         --include='*.c' --include='*.h' --include='*.cu' --include='*.cuh' --include='*.inc' || true)
     [ -z "$found" ] || {

@@ -94,7 +94,7 @@ static void open_engine_for(trial *t)
                                combination_budget(&t->c), &t->engine),
                      HYBRID_OK);
     settings_of(t->engine)->schedule = t->c.schedule;
-    settings_of(t->engine)->panels =
+    settings_of(t->engine)->column_blocks =
         t->c.schedule == &hy_schedule_column_ring ? PANELS : 0;
     settings_of(t->engine)->hypersparse_bytes = 1;
 }

@@ -74,22 +74,23 @@ static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
     assert_true(r.h2d_bytes >= r.predicted_h2d_bytes - alignment);
     assert_true(r.h2d_bytes <= r.predicted_h2d_bytes);
     assert_int_equal(r.d2h_bytes, A->rows * COLUMNS * size);
-    if (plan->portions->layout.chunks[plan->portions->layout.count - 1].kept &&
+    if (plan->portions->layout.chunks[plan->portions->layout.count - 1].cached &&
         plan->portions->layout.image.axis == HY_AXIS_COLS)
         assert_in_range(r.h2d_bytes, again ? x : x + a, x + (again ? 0 : a) + alignment);
     if (plan->portions->layout.ways_up.gathered >= 0 &&
-        plan->portions->layout.ways_up.panels >= 0) {
+        plan->portions->layout.ways_up.column_blocks >= 0) {
         assert_int_equal(r.gathered, plan->portions->layout.ways_up.gathered <=
-                                         plan->portions->layout.ways_up.panels);
+                                         plan->portions->layout.ways_up.column_blocks);
         assert_int_equal(r.other_h2d_bytes,
-                         r.gathered ? plan->portions->layout.ways_up.panels
+                         r.gathered ? plan->portions->layout.ways_up.column_blocks
                                     : plan->portions->layout.ways_up.gathered);
     }
 }
 
 static void count(const hybrid_plan *plan, tally *sum)
 {
-    const int kept = plan->portions->layout.chunks[plan->portions->layout.count - 1].kept;
+    const int kept =
+        plan->portions->layout.chunks[plan->portions->layout.count - 1].cached;
 
     sum->gathered += hy_image_is_gathered(&plan->portions->layout.image);
     sum->whole += !hy_image_is_gathered(&plan->portions->layout.image) &&
@@ -206,9 +207,9 @@ static void try_layout(const hybrid_csr *A, test_kind kind, const layout *l,
     hybrid_engine *engine       = fake_spmm(l->budget);
     hybrid_plan *plan;
 
-    options.variant             = "spmm.fake.rows";
-    options.flags               = flags;
-    settings_of(engine)->panels = l->panels;
+    options.variant                    = "spmm.fake.rows";
+    options.flags                      = flags;
+    settings_of(engine)->column_blocks = l->panels;
     if (l->panels > 0)
         settings_of(engine)->schedule = &hy_schedule_column_ring;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &options, &plan), HYBRID_OK);
@@ -262,7 +263,7 @@ static hybrid_status product_in_a_ring(hybrid_engine *engine, void *arg)
     hybrid_status status = hybrid_spmm_plan(engine, A, 40, &options, &plan);
     if (status != HYBRID_OK)
         return fake_explained(engine, status);
-    assert_int_equal(plan->portions->layout.image.places, 2);
+    assert_int_equal(plan->portions->layout.image.held, 2);
     assert_true(plan->portions->layout.image.block * 3 < 40);
     dense_make(A->cols, 40, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
     dense_make(A->rows, 40, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);
@@ -314,7 +315,7 @@ static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
     assert_int_equal(plan->portions->layout.count % panels, 0);
     assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 64 == 0));
     hybrid_plan_details(plan, text, sizeof text);
-    assert_int_equal(strstr(text, " panels of ") != NULL, panels > 1);
+    assert_int_equal(strstr(text, " column blocks of ") != NULL, panels > 1);
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     return panels;

@@ -154,11 +154,11 @@ static hybrid_status dense(world *w)
 /* Runs dense() with X in two column blocks. */
 static hybrid_status blockwise(world *w)
 {
-    settings_of(w->engine)->schedule = &hy_schedule_column_ring;
-    settings_of(w->engine)->panels   = 2;
-    const hybrid_status status       = dense(w);
-    settings_of(w->engine)->panels   = 0;
-    settings_of(w->engine)->schedule = NULL;
+    settings_of(w->engine)->schedule      = &hy_schedule_column_ring;
+    settings_of(w->engine)->column_blocks = 2;
+    const hybrid_status status            = dense(w);
+    settings_of(w->engine)->column_blocks = 0;
+    settings_of(w->engine)->schedule      = NULL;
     return status;
 }
 

@@ -128,8 +128,8 @@ static void nothing_passes_through_the_ring(void **state)
     (void)state;
     fake_delays(3, 50);
     make_product(&p);
-    settings_of(engine)->panels = 4;
-    const int64_t before        = fake_direct();
+    settings_of(engine)->column_blocks = 4;
+    const int64_t before               = fake_direct();
     assert_int_equal(run_both(engine, &p, 0, &in_blocks), HYBRID_OK);
     assert_int_equal(in_blocks, 2);
     assert_int_equal(fake_direct() - before, 2 * 2 * ROWS * COLUMNS * 8);
@@ -149,10 +149,10 @@ static void every_budget_is_kept(void **state)
     for (int resident = 0; resident < 2; resident++)
         for (size_t budget = (size_t)2 << 20; budget > (20 << 10);
              budget -= budget / 12) {
-            hybrid_engine *engine       = fake_spmm(budget);
-            settings_of(engine)->panels = 3;
-            const unsigned flags        = resident ? HYBRID_RESIDENT : 0;
-            const hybrid_status status  = run_both(engine, &p, flags, &in_blocks);
+            hybrid_engine *engine              = fake_spmm(budget);
+            settings_of(engine)->column_blocks = 3;
+            const unsigned flags               = resident ? HYBRID_RESIDENT : 0;
+            const hybrid_status status         = run_both(engine, &p, flags, &in_blocks);
             assert_true(status == HYBRID_OK || status == HYBRID_NO_DEVICE_MEMORY);
             runs += 3;
             hybrid_engine_destroy(engine);
@@ -168,7 +168,7 @@ static hybrid_status run_in_panels(hybrid_engine *engine, void *arg)
 {
     int64_t in_blocks = 0;
 
-    settings_of(engine)->panels = 3;
+    settings_of(engine)->column_blocks = 3;
     return run_both(engine, arg, 0, &in_blocks);
 }
 
@@ -225,9 +225,9 @@ static void rows_of_y_must_begin_with_lines(void **state)
     matrix_random(ROWS, ROWS, 5, 5, f64, &p.A);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &p.X);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &p.Y);
-    settings_of(engine)->panels = 3;
+    settings_of(engine)->column_blocks = 3;
     assert_int_equal(hybrid_spmm_plan(engine, &p.A, COLUMNS, &o, &plan), HYBRID_OK);
-    settings_of(engine)->panels = 0;
+    settings_of(engine)->column_blocks = 0;
     assert_true(comes_in_panels(engine, plan, &p, 0));
     assert_true(comes_in_panels(engine, plan, &p, HY_X_LINE));
     for (size_t bytes = 8; bytes < HY_X_LINE; bytes += 8)

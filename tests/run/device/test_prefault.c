@@ -15,7 +15,7 @@
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_lane.h"
 #include "support/fake/fake_spmm.h"
-#include "support/runs/ahead_await.h"
+#include "support/runs/prefault_await.h"
 
 enum { ENTRIES = 1 << 19 };
 
@@ -47,7 +47,7 @@ static int64_t pinned_if(hybrid_engine *engine, int64_t expected)
     reserve_again(ctx, (size_t)ENTRIES * 4, &col);
     reserve_again(ctx, (size_t)ENTRIES * 8, &val);
     hy_prefault_start(&prefault, ctx, &col, &val, 4, 8, expected);
-    ahead_await(&prefault);
+    prefault_await(&prefault);
     hy_prefault_stop(&prefault);
     while (n < ENTRIES && hy_results_pinned(&col, 0, (size_t)(n + 1) * 4) &&
            hy_results_pinned(&val, 0, (size_t)(n + 1) * 8))

@@ -135,7 +135,7 @@ static void the_device_counts_when_it_has_both(void **state)
     assert_int_equal(fake_counts(), before + 1);
 
     assert_int_equal(hy_prefetch_begin(w.engine, &w.A, &w.A, &loader), HYBRID_OK);
-    const hy_once once = {.early = loader}, late = {0};
+    const hy_one_shot once = {.prefetcher = loader}, late = {0};
     assert_int_equal(hy_plan_make(w.engine, &w.A, &w.A, 0, &options, &once, &plan),
                      HYBRID_OK);
     assert_int_equal(fake_counts(), before + 2);

@@ -88,7 +88,7 @@ static void run(const hybrid_plan *plan, const hybrid_csr *A, hy_sink *sink)
                                   .source  = hy_source_csr(&engine->ctx, A),
                                   .profile = &plan->product.profile};
     hybrid_report report       = HYBRID_REPORT_INIT;
-    hy_bound bound[HY_MOST_DEVICES];
+    hy_bound bound[HY_MAX_DEVICES];
     hy_sites sites;
 
     for (int i = 0; i < plan->count; i++) {

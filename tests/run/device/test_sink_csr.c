@@ -21,7 +21,7 @@
 #include "support/inputs/csr_parts.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_spmm.h"
-#include "support/runs/ahead_await.h"
+#include "support/runs/prefault_await.h"
 
 enum {
     PATIENCE         = 100, /* maximum of passes of one test */
@@ -155,7 +155,7 @@ static hy_csr_shape shape_of(const plain_csr *p, const widths *wide, int known)
    timing. */
 static void await_pages(const hy_sink *sink)
 {
-    ahead_await(&((const hy_csr_sink *)sink)->ahead);
+    prefault_await(&((const hy_csr_sink *)sink)->prefault);
 }
 
 static void pass(hy_context *ctx, const plain_csr *p, const widths *wide, how way,

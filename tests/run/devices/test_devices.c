@@ -96,10 +96,10 @@ static void assert_refused(hybrid_engine_options options, hybrid_status status,
 
 static void lists_that_make_no_sense_are_refused(void **state)
 {
-    int many[HY_MOST_DEVICES + 1] = {0};
+    int many[HY_MAX_DEVICES + 1] = {0};
 
     (void)state;
-    assert_refused(options_of(many, HY_MOST_DEVICES + 1), HYBRID_BAD_ARGUMENT,
+    assert_refused(options_of(many, HY_MAX_DEVICES + 1), HYBRID_BAD_ARGUMENT,
                    "device_count 17");
     assert_refused(options_of(many, 0), HYBRID_BAD_ARGUMENT, "device_count 0");
     assert_refused(options_of(NULL, 2), HYBRID_BAD_ARGUMENT, "device_count 2");

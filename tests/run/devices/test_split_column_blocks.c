@@ -27,7 +27,7 @@ typedef struct moved {
 static void open_moved(moved *m, size_t bytes)
 {
     world_open(&m->own, &hy_fault_backend_ops, &hy_spmm_fake_rows, 0, COLUMNS);
-    settings_of(m->own.engine)->panels = PANELS;
+    settings_of(m->own.engine)->column_blocks = PANELS;
     runs_slow_down(&m->own);
     m->at     = m->own;
     m->x_line = dense_move(&m->own.X, bytes, &m->at.X);
@@ -137,7 +137,7 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
     (void)state;
     fake_delays(1, 100);
     world_open(&m.own, &hy_fault_backend_ops, &hy_spmm_fake_rows, 0, WIDE);
-    settings_of(m.own.engine)->panels = 2;
+    settings_of(m.own.engine)->column_blocks = 2;
     runs_slow_down(&m.own);
     m.at             = m.own;
     m.x_line         = dense_move(&m.own.X, 0, &m.at.X);
@@ -147,7 +147,8 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
     gap.data         = aligned_alloc(HY_X_LINE, ROWS * LD * 8);
     hybrid_plan *plan =
         world_plan(&m.at, FEW_ROWS, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
-    settings_of(m.own.engine)->panels = 0; /* Y's position decides, as in a program */
+    settings_of(m.own.engine)->column_blocks =
+        0; /* Y's position decides, as in a program */
     runs_share(plan, 0.1);
     world_pin(&m.at, BOTH, 1);
     assert_int_equal(hybrid_pin(m.at.engine, gap.data, ROWS * LD * 8), HYBRID_OK);

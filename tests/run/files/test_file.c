@@ -173,7 +173,7 @@ static void a_column_must_fit(void **state)
     assert_int_equal(hybrid_file_open(t.engine, io_temp("x.json"), &file), HYBRID_OK);
     assert_int_equal(hybrid_spmm_run_file(plan, 1, &t.A, file, 0, &t.Y),
                      HYBRID_NO_MEMORY);
-    assert_non_null(strstr(hybrid_engine_message(t.engine), "a panel of X"));
+    assert_non_null(strstr(hybrid_engine_message(t.engine), "a column block of X"));
     hybrid_file_close(file);
     hybrid_plan_destroy(plan);
     stored_free(&t);

@@ -13,7 +13,7 @@ void deltas_fill(uint64_t seed, int bits, int rows, int32_t *numbers, int64_t co
    take. */
 int64_t deltas_pack(const int32_t *numbers, int64_t count, void *packed);
 
-/* The function pack_deltas of the fake device's hy_backend_ops. */
+/* The function code_deltas of the fake device's hy_backend_ops. */
 hybrid_status fake_pack_deltas(hy_lane *lane, const int32_t *numbers,
                                const int64_t *count, int64_t most, void *packed,
                                int64_t *units);

@@ -151,12 +151,12 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     fake *self = (fake *)base;
     void *ptr  = NULL;
 
-    if (!hy_meter_take(meter_of(base, space), bytes))
+    if (!hy_meter_charge(meter_of(base, space), bytes))
         return out_of(base, space, what, bytes);
     block *b = hy_memory_fails(&base->ctx->memory) ? NULL : malloc(sizeof *b);
     if (!b || posix_memalign(&ptr, 256, bytes > 0 ? bytes : 1) != 0) {
         free(b);
-        hy_meter_give(meter_of(base, space), bytes);
+        hy_meter_release(meter_of(base, space), bytes);
         return out_of(base, space, what, bytes);
     }
     memset(ptr, POISON, bytes);
@@ -252,7 +252,7 @@ static void free_block(hy_backend *base, hy_buffer *buffer)
     pthread_mutex_unlock(&self->lock);
     if (!b) /* not allocated here, or already freed */
         abort();
-    hy_meter_give(meter_of(base, b->space), b->bytes);
+    hy_meter_release(meter_of(base, b->space), b->bytes);
     free(b->ptr);
     free(b);
     fake_count(-1);
@@ -345,7 +345,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .lane_drain   = fake_lane_drain,
     .copy         = copy,
     .copy_rows    = copy_rows,
-    .turn         = fake_transpose,
+    .transpose    = fake_transpose,
     .mark_new     = fake_mark_new,
     .mark_free    = fake_mark_free,
     .mark_set     = fake_mark_set,
@@ -364,10 +364,10 @@ const hy_backend_ops hy_fake_backend_ops = {
     .hash         = fake_hash,
     .survey       = fake_survey,
     .survey_bytes = FAKE_SURVEY_BYTES,
-    .keep         = fake_keep,
-    .drop         = fake_drop,
+    .alloc_result = fake_keep,
+    .free_result  = fake_drop,
     .products     = fake_products,
-    .pack_deltas  = fake_pack_deltas,
+    .code_deltas  = fake_pack_deltas,
     .pin_bytes    = FAKE_PIN_BYTES,
     .range_bytes  = FAKE_PIN_BYTES,
     .pin          = fake_pin,

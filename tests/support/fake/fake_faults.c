@@ -194,11 +194,11 @@ static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *rows)
     return hy_fake_backend_ops.copy_rows(lane, rows);
 }
 
-static hybrid_status turn(hy_lane *lane, const hy_transposition *turning)
+static hybrid_status transpose(hy_lane *lane, const hy_transposition *transposition)
 {
     if (fault_hits(lane->backend, "turning"))
         return HYBRID_DEVICE_FAILED;
-    return fake_transpose(lane, turning);
+    return fake_transpose(lane, transposition);
 }
 
 static hybrid_status mark_new(hy_backend *self, hy_mark **out)
@@ -302,7 +302,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .lane_drain   = fake_lane_drain,
     .copy         = copy,
     .copy_rows    = copy_rows,
-    .turn         = turn,
+    .transpose    = transpose,
     .mark_new     = mark_new,
     .mark_free    = fake_mark_free,
     .mark_set     = mark_set,
@@ -321,10 +321,10 @@ const hy_backend_ops hy_fault_backend_ops = {
     .hash         = hash,
     .survey       = survey,
     .survey_bytes = FAKE_SURVEY_BYTES,
-    .keep         = keep,
-    .drop         = fake_drop,
+    .alloc_result = keep,
+    .free_result  = fake_drop,
     .products     = fake_products,
-    .pack_deltas  = fake_pack_deltas,
+    .code_deltas  = fake_pack_deltas,
     .pin_bytes    = FAKE_PIN_BYTES,
     .range_bytes  = FAKE_PIN_BYTES,
     .pin          = pin,

@@ -32,7 +32,7 @@ enum { FAKE_PIN_BYTES = 4096 };
 /* Returns 1 if all `bytes` bytes are in device memory. */
 int fake_on_device(hy_backend *base, const void *ptr, size_t bytes);
 
-hybrid_status fake_transpose(hy_lane *lane, const hy_transposition *turning);
+hybrid_status fake_transpose(hy_lane *lane, const hy_transposition *transposition);
 hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r);
 hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                             const int32_t *a_col, const int64_t *b_row_ptr,

@@ -205,13 +205,13 @@ void blocked_check(hy_context *ctx, const blocked_format *format, const hybrid_c
     current = format;
     dense_make(A->cols, 1, 0, HYBRID_ROW_MAJOR, 5, kind, &X);
     dense_make(A->rows, 1, 0, HYBRID_ROW_MAJOR, 6, kind, &Y);
-    const hy_problem problem = {.op     = HY_SPMM,
-                                .ctx    = ctx,
-                                .A      = A,
-                                .X      = &X,
-                                .source = hy_source_dense(ctx, &X),
-                                .Y      = &Y,
-                                .shared = {X.data, (size_t)A->cols * 4, HY_DEVICE}};
+    const hy_problem problem = {.op           = HY_SPMM,
+                                .ctx          = ctx,
+                                .A            = A,
+                                .X            = &X,
+                                .source       = hy_source_dense(ctx, &X),
+                                .Y            = &Y,
+                                .image_memory = {X.data, (size_t)A->cols * 4, HY_DEVICE}};
     assert_int_equal(hy_inspect(ctx, A, NULL, 1, NULL, &profile), HYBRID_OK);
     profile.features.block_rows = shape.rows;
     profile.features.block_cols = shape.cols;
@@ -282,13 +282,13 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
     const hybrid_csr A = {2, 4, 6, HYBRID_I64, ptr, col, val, HYBRID_F64};
     hybrid_dense X     = {4, 1, 1, HYBRID_ROW_MAJOR, x, HYBRID_F64};
     hybrid_dense Y     = {2, 1, 1, HYBRID_ROW_MAJOR, y, HYBRID_F64};
-    const hy_problem p = {.op     = HY_SPMM,
-                          .ctx    = ctx,
-                          .A      = &A,
-                          .X      = &X,
-                          .source = hy_source_dense(ctx, &X),
-                          .Y      = &Y,
-                          .shared = {x, sizeof x, HY_DEVICE}};
+    const hy_problem p = {.op           = HY_SPMM,
+                          .ctx          = ctx,
+                          .A            = &A,
+                          .X            = &X,
+                          .source       = hy_source_dense(ctx, &X),
+                          .Y            = &Y,
+                          .image_memory = {x, sizeof x, HY_DEVICE}};
     hy_profile profile;
 
     current = format;

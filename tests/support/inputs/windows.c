@@ -162,7 +162,7 @@ static int run(const trial *t, const hybrid_csr *A, int turn)
 static int check_window(const trial *t, const hybrid_csr *A, int64_t *windowed)
 {
     const hy_image *image = &t->plan->portions->layout.image;
-    const int64_t window  = image->axis == HY_AXIS_ROWS ? image->places : 0;
+    const int64_t window  = image->axis == HY_AXIS_ROWS ? image->held : 0;
 
     *windowed += window > 0 && window < A->cols;
     if (window > A->cols || (window > 0 && window < A->cols && t->shape > WITH_GAPS &&

@@ -137,7 +137,7 @@ static int check_plan(trial t, int64_t width, int64_t *checked)
     o.variant    = t.name;
     o.flags      = HYBRID_DETERMINISTIC | t.how->flags;
     o.chunk_rows = t.how->prime_rows ? plan_prime_rows(&t.c->A) : 0;
-    settings_of(t.engine)->panels =
+    settings_of(t.engine)->column_blocks =
         PANELS; /* HYBRID_DETERMINISTIC must prevent the column
                    blocks of runs with pinned operands */
     settings_of(t.engine)->schedule = in_blocks ? &hy_schedule_column_ring : NULL;
@@ -149,8 +149,8 @@ static int check_plan(trial t, int64_t width, int64_t *checked)
     hybrid_plan_destroy(t.plan);
     dense_free(&t.first);
     dense_free(&t.X);
-    settings_of(t.engine)->panels   = 0;
-    settings_of(t.engine)->schedule = NULL;
+    settings_of(t.engine)->column_blocks = 0;
+    settings_of(t.engine)->schedule      = NULL;
     return failed;
 }
 

@@ -107,7 +107,7 @@ static int disarm_function(world *w)
 
 /* Caps before they were changed. Failure n caps memory at n * STEP bytes; a call that
    needs no more succeeds. */
-static int64_t host_cap, device_cap[HY_MOST_DEVICES];
+static int64_t host_cap, device_cap[HY_MAX_DEVICES];
 
 static void arm_host_cap(world *w, int64_t n)
 {

@@ -57,7 +57,7 @@ void undo_open(world *w, place where)
     *w = (world){.on_device = where >= DEVICE};
     fake_delays(1, 0);
     undo_open_engine(where, &w->engine);
-    w->engine->ctx.pool->looks = 0; /* workers do not spin: calls are short and cores are
+    w->engine->ctx.pool->spins = 0; /* workers do not spin: calls are short and cores are
                                        few */
     settings_of(w->engine)->piece_bytes = PIECE;
     w->engine->ctx.progress.every_ns    = 0;

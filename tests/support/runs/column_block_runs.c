@@ -31,8 +31,9 @@ typedef struct trial {
 static int complain(const trial *t, const char *what)
 {
     fprintf(stderr, "panels %s, %lld columns in %lld, %lld rows a chunk, flags %u: %s\n",
-            t->name, (long long)t->width, (long long)settings_of(t->engine)->panels,
-            (long long)t->rows, t->flags, what);
+            t->name, (long long)t->width,
+            (long long)settings_of(t->engine)->column_blocks, (long long)t->rows,
+            t->flags, what);
     return 1;
 }
 
@@ -180,22 +181,22 @@ static int check_case(hybrid_engine *engine, int i, const char *const *names,
         case_make(i, plan_kinds[kind], &c);
         for (const char *const *name = names; *name; name++)
             for (int k = 0; k < WAYS && strncmp(*name, "spgemm", 6) != 0; k++) {
-                const trial t               = {.engine = engine,
-                                               .name   = *name,
-                                               .kind   = plan_kinds[kind],
-                                               .flags  = k % 2 ? HYBRID_RESIDENT : 0,
-                                               .rows   = (k / 2 + i) % 2 ? 0 : plan_prime_rows(&c.A),
-                                               .place  = (size_t)(*checked % 16),
-                                               .width  = widths[k / 2]};
-                settings_of(engine)->panels = panels[(i + k) % PANELS];
+                const trial t                      = {.engine = engine,
+                                                      .name   = *name,
+                                                      .kind   = plan_kinds[kind],
+                                                      .flags  = k % 2 ? HYBRID_RESIDENT : 0,
+                                                      .rows   = (k / 2 + i) % 2 ? 0 : plan_prime_rows(&c.A),
+                                                      .place  = (size_t)(*checked % 16),
+                                                      .width  = widths[k / 2]};
+                settings_of(engine)->column_blocks = panels[(i + k) % PANELS];
                 settings_of(engine)->schedule =
                     may_have(*name, &c.A) ? &hy_schedule_column_ring : NULL;
                 failed += check_plan(t, &c.A, checked);
             }
         case_free(&c);
     }
-    settings_of(engine)->panels   = 0;
-    settings_of(engine)->schedule = NULL;
+    settings_of(engine)->column_blocks = 0;
+    settings_of(engine)->schedule      = NULL;
     return failed;
 }
 

@@ -29,13 +29,13 @@ int64_t window_ranks(const hybrid_csr *A, hy_chunk *chunk, int64_t *rank)
 {
     const int64_t end = hy_offset(A, chunk->row_end);
 
-    chunk->first = A->cols;
-    chunk->needs = 0;
+    chunk->x_begin = A->cols;
+    chunk->x_end   = 0;
     for (int64_t k = hy_offset(A, chunk->row_begin); k < end; k++) {
-        chunk->first = hy_cols(A)[k] < chunk->first ? hy_cols(A)[k] : chunk->first;
-        chunk->needs = hy_cols(A)[k] >= chunk->needs ? hy_cols(A)[k] + 1 : chunk->needs;
+        chunk->x_begin = hy_cols(A)[k] < chunk->x_begin ? hy_cols(A)[k] : chunk->x_begin;
+        chunk->x_end   = hy_cols(A)[k] >= chunk->x_end ? hy_cols(A)[k] + 1 : chunk->x_end;
     }
-    const int64_t rows = chunk->needs - chunk->first, window = rows > 0 ? rows : 1;
+    const int64_t rows = chunk->x_end - chunk->x_begin, window = rows > 0 ? rows : 1;
     for (int64_t r = 0; r < A->cols; r++)
         rank[r] = r % window;
     return window;

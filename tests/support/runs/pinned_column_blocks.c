@@ -50,9 +50,9 @@ static hybrid_order order_of(const trial *t)
 static int complain(const trial *t, const char *what)
 {
     fprintf(stderr, "pinned panels %s, %lld columns in %lld, flags %u, run %d%s%s: %s\n",
-            t->name, (long long)t->width, (long long)settings_of(t->engine)->panels,
-            t->flags, t->turn, is_pinned(t) ? ", pinned" : "",
-            has_beta(t) ? ", beta" : "", what);
+            t->name, (long long)t->width,
+            (long long)settings_of(t->engine)->column_blocks, t->flags, t->turn,
+            is_pinned(t) ? ", pinned" : "", has_beta(t) ? ", beta" : "", what);
     return 1;
 }
 
@@ -164,17 +164,17 @@ int pinned_column_blocks_check(hybrid_engine *engine, const char *const *names,
         case_make(i / PLAN_KINDS, kind, &c);
         for (const char *const *name = names; *name; name++)
             for (int k = 0; k < 2 * WIDTHS && strncmp(*name, "spgemm", 6) != 0; k++) {
-                const trial t               = {.engine       = engine,
-                                               .name         = *name,
-                                               .kind         = kind,
-                                               .flags        = k % 2 ? HYBRID_RESIDENT : 0,
-                                               .first_pinned = (i / PLAN_KINDS + k / 2) % 2,
-                                               .width        = widths[k / 2]};
-                settings_of(engine)->panels = panels[(i + k) % WIDTHS];
+                const trial t                      = {.engine       = engine,
+                                                      .name         = *name,
+                                                      .kind         = kind,
+                                                      .flags        = k % 2 ? HYBRID_RESIDENT : 0,
+                                                      .first_pinned = (i / PLAN_KINDS + k / 2) % 2,
+                                                      .width        = widths[k / 2]};
+                settings_of(engine)->column_blocks = panels[(i + k) % WIDTHS];
                 failed += check_plan(t, &c.A, checked);
             }
         case_free(&c);
     }
-    settings_of(engine)->panels = 0;
+    settings_of(engine)->column_blocks = 0;
     return failed;
 }

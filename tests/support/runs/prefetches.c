@@ -118,7 +118,7 @@ hybrid_report prefetch_report(const prefetch_world *w)
 hybrid_plan *prefetch_plan(prefetch_world *w, hy_loader *loader)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    const hy_once once                = {.early = loader};
+    const hy_one_shot once            = {.prefetcher = loader};
     hybrid_plan *plan                 = NULL;
     const hybrid_status status =
         hy_plan_make(w->engine, &w->A, &w->B, 0, &options, &once, &plan);
@@ -135,11 +135,11 @@ prefetch_shape prefetch_shape_of(const hybrid_plan *plan)
                         .depth    = plan->portions->site->depth,
                         .gathered = hy_image_is_gathered(&plan->portions->layout.image),
                         .chunks   = plan->portions->layout.count,
-                        .shared   = (int64_t)plan->portions->layout.shared_bytes};
+                        .shared   = (int64_t)plan->portions->layout.image_room};
 
     for (int64_t i = 0; i < plan->portions->layout.count; i++) {
         const hy_chunk *c = &plan->portions->layout.chunks[i];
-        s.hash = (int64_t)test_hash((uint64_t)(s.hash + c->row_end), (uint64_t)c->needs);
+        s.hash = (int64_t)test_hash((uint64_t)(s.hash + c->row_end), (uint64_t)c->x_end);
     }
     return s;
 }

@@ -43,7 +43,7 @@ static int taken(const hy_pool *pool)
     int count = 0;
 
     for (int i = 0; i < CORES; i++)
-        count += __atomic_load_n(&pool->taken[i], __ATOMIC_SEQ_CST);
+        count += __atomic_load_n(&pool->core_used[i], __ATOMIC_SEQ_CST);
     return count;
 }
 

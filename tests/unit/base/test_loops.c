@@ -347,13 +347,13 @@ static void a_loop_waits_for_no_worker_that_lost_its_core(void **state)
     ctx = test_context(1);
     gate_close(&g, ctx->pool);
     struct hy_worker *worker = &ctx->pool->workers[0];
-    worker->state            = HY_WORKER_LOOKS;
+    worker->state            = HY_WORKER_SPINS;
     hy_loop loop;
     hy_pool_begin(&loop, ctx->pool, HY_COMPUTE, 0, 8, 8, cover, &c);
-    assert_ptr_equal(worker->given, &loop.task);
+    assert_ptr_equal(worker->assigned, &loop.task);
     loop.part = 0; /* so that the waiting thread takes pieces too */
     assert_int_equal(hy_pool_end(&loop), HYBRID_OK);
-    assert_null(worker->given);
+    assert_null(worker->assigned);
     for (int i = 0; i < 8; i++)
         assert_int_equal(times[i], 1);
     worker->state = HY_WORKER_AWAKE;

@@ -22,16 +22,16 @@ static void meter_counts_up_to_its_cap(void **state)
     hy_meter meter = {.cap = 100};
 
     (void)state;
-    assert_true(hy_meter_take(&meter, 60));
-    assert_false(hy_meter_take(&meter, 41));
+    assert_true(hy_meter_charge(&meter, 60));
+    assert_false(hy_meter_charge(&meter, 41));
     assert_int_equal(hy_meter_used(&meter), 60);
-    assert_true(hy_meter_take(&meter, 40));
-    hy_meter_give(&meter, 70);
+    assert_true(hy_meter_charge(&meter, 40));
+    hy_meter_release(&meter, 70);
     assert_int_equal(hy_meter_used(&meter), 30);
     assert_int_equal(hy_meter_peak(&meter), 100);
     hy_meter_reset_peak(&meter);
     assert_int_equal(hy_meter_peak(&meter), 30);
-    assert_false(hy_meter_take(&meter, SIZE_MAX));
+    assert_false(hy_meter_charge(&meter, SIZE_MAX));
     assert_int_equal(hy_meter_used(&meter), 30);
 }
 
@@ -41,8 +41,8 @@ static hybrid_status take_and_give(void *arg, int part, int64_t begin, int64_t e
 
     (void)part;
     for (int64_t i = begin; i < end; i++)
-        if (hy_meter_take(meter, 3))
-            hy_meter_give(meter, 3);
+        if (hy_meter_charge(meter, 3))
+            hy_meter_release(meter, 3);
     return HYBRID_OK;
 }
 

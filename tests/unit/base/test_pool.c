@@ -304,7 +304,7 @@ static void the_reserve_works_when_called(void **state)
     ctx = test_context(1);
     assert_int_equal(hy_pool_create(ctx, test_topology(ctx), REGULAR, RESERVE, &pool),
                      HYBRID_OK);
-    assert_int_equal(hy_pool_most_threads(pool), REGULAR + RESERVE);
+    assert_int_equal(hy_pool_max_threads(pool), REGULAR + RESERVE);
     for (int turn = 0; turn < TURNS; turn++) {
         int there = 0;
         assert_int_equal(hy_pool_threads(pool), REGULAR);

@@ -166,7 +166,7 @@ static void all_powers(void **state)
             snprintf(text, sizeof text, "%se%d", mantissas[i], e);
             check(text);
         }
-    for (int e = HY_LEAST_POWER - 20; e <= HY_MOST_POWER + 20; e++)
+    for (int e = HY_MIN_POWER - 20; e <= HY_MAX_POWER + 20; e++)
         for (int i = 0; i < 200; i++) {
             snprintf(text, sizeof text, "%llue%d", (unsigned long long)(next() >> i % 60),
                      e);

@@ -210,7 +210,7 @@ static void check_plan(hybrid_engine *engine, const hybrid_csr *A, size_t budget
         assert_int_equal(status, HYBRID_NO_DEVICE_MEMORY);
         return;
     }
-    assert_int_equal(plan->portions->layout.shared_bytes, 0);
+    assert_int_equal(plan->portions->layout.image_room, 0);
     assert_int_equal(hy_image_is_gathered(&plan->portions->layout.image), 0);
     for (int64_t i = 0; i < plan->portions->layout.count; i++)
         assert_int_equal(plan->portions->layout.chunks[i].features.gather_nnz, 0);

@@ -64,7 +64,7 @@ static void pack(const hy_problem *problem, hy_merge_shape shape, int64_t begin,
                                                    .nnz      = nnz,
                                                    .out_cols = 4,
                                                    .type     = A->type}};
-    const int64_t tiles = hy_merge_tiles_most(&out->chunk.features, shape);
+    const int64_t tiles = hy_merge_max_tiles(&out->chunk.features, shape);
     const size_t bytes  = hy_pack_merge_bytes(&out->chunk.features, shape, tiles);
     out->job            = (hy_job){.problem = problem, .chunk = &out->chunk};
     out->job.pack.mem   = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
@@ -103,7 +103,7 @@ static void check_tiles(const packed *p, const hybrid_csr *A, hy_merge_shape sha
     const hy_merge_view *v = &p->view;
     const hy_csr_view a    = hy_packed_a(&p->job);
 
-    assert_true(v->tiles <= hy_merge_tiles_most(&p->chunk.features, shape));
+    assert_true(v->tiles <= hy_merge_max_tiles(&p->chunk.features, shape));
     assert_int_equal(v->cut[0].row, 0);
     assert_int_equal(v->cut[0].entry, 0);
     assert_int_equal(v->cut[v->tiles].row, a.rows);

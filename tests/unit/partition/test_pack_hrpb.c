@@ -84,8 +84,8 @@ static void take(reader *r, int row, int32_t col)
 static int64_t row_at(const reader *r, int32_t place)
 {
     const hy_image *image = &r->job->problem->image;
-    const int64_t window  = image->axis == HY_AXIS_ROWS ? image->places : 0;
-    const int64_t first   = r->job->chunk->first;
+    const int64_t window  = image->axis == HY_AXIS_ROWS ? image->held : 0;
+    const int64_t first   = r->job->chunk->x_begin;
 
     return window > 0 ? first + (place + window - first % window) % window : place;
 }

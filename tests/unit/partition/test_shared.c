@@ -124,7 +124,7 @@ static void shared_b_is_b(void **state)
             const hy_job job    = {.problem = &p, .chunk = &all};
             const size_t bytes  = hy_image_bytes(&p.image);
             char *whole         = make_whole(&p.image, &p.source);
-            p.shared            = (hy_buffer){whole, bytes, HY_DEVICE};
+            p.image_memory      = (hy_buffer){whole, bytes, HY_DEVICE};
             const hy_csr_view b = hy_packed_b(&job);
             assert_int_equal(b.rows, c.B.rows);
             assert_int_equal(b.nnz, c.B.nnz);
@@ -164,7 +164,7 @@ static void check_shared_x(const hybrid_dense *X)
     char *whole          = make_whole(&p.image, &p.source);
 
     assert_int_equal(bytes, (size_t)(X->rows * ld) * hy_value_size(X->type));
-    p.shared              = (hy_buffer){whole, bytes, HY_DEVICE};
+    p.image_memory        = (hy_buffer){whole, bytes, HY_DEVICE};
     const hy_dense_view x = hy_packed_x(&job);
     assert_int_equal(x.ld, ld);
     for (int64_t i = 0; i < X->rows; i++)
@@ -216,7 +216,7 @@ static void check_lines(const hybrid_dense *X, int tail_lines)
     assert_int_equal(hy_tail_cols(tail_lines, X->type, X->cols), all.tail);
     assert_int_equal(all.ld, ld);
     assert_int_equal(all.tail_ld, rest);
-    p.shared = (hy_buffer){whole, bytes, HY_DEVICE};
+    p.image_memory = (hy_buffer){whole, bytes, HY_DEVICE};
     for (int64_t i = 0; i < X->rows; i++) {
         for (int64_t j = 0; j < ld; j++)
             check_element(X, whole, i * ld + j, i, j);
@@ -246,7 +246,7 @@ static void check_panel(hy_problem *p, int64_t panel, const char *whole, size_t 
     assert_int_equal(hy_image_block_of(&p->image, 0, x.begin + x.cols - 1), panel);
     memcpy(device + x.at, in_image, (size_t)x.elements * size);
     assert_true(poison_guard_intact(device, room));
-    p->shared                = (hy_buffer){device, room, HY_DEVICE};
+    p->image_memory          = (hy_buffer){device, room, HY_DEVICE};
     const hy_dense_view view = hy_packed_x(&job);
     for (int64_t i = 0; i < X->rows; i++)
         for (int64_t j = 0; j < view.ld; j++)
@@ -293,10 +293,10 @@ static void panels_are_moved(void **state)
                 p.axis     = HY_AXIS_COLS;
                 p.block = p.last = p.pitch = line;
                 p.back                     = back;
-                p.places                   = 2;
+                p.held                     = 2;
                 check_moved_panels(&X, &p);
-                p.last   = most < line ? line : most;
-                p.places = (cols + line - 1) / line;
+                p.last = most < line ? line : most;
+                p.held = (cols + line - 1) / line;
                 check_moved_panels(&X, &p);
                 dense_free(&X);
             }
@@ -314,7 +314,7 @@ static void check_slabs(const hybrid_dense *X)
     char *whole          = make_whole(&p.image, &p.source);
     int64_t at           = 0;
 
-    p.shared             = (hy_buffer){whole, bytes, HY_DEVICE};
+    p.image_memory       = (hy_buffer){whole, bytes, HY_DEVICE};
     const hy_cols_view x = hy_packed_x_cols(&job);
     for (int64_t row = 0; row < X->rows; row += HY_X_SLAB)
         for (int64_t j = 0; j < X->cols; j++)

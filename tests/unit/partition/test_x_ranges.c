@@ -65,7 +65,7 @@ static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
     assert_int_equal(hy_chunks_find_x_ranges(ctx, A, NULL, with_own, chunks, count),
                      HYBRID_OK);
     for (int64_t c = 0; c < count; c++)
-        assert_int_equal(known[c].needs, chunks[c].needs);
+        assert_int_equal(known[c].x_end, chunks[c].x_end);
     hy_profile_free(ctx, &profile);
     matrix_free(&B);
 }
@@ -84,7 +84,7 @@ static int check(const hybrid_csr *A, int64_t rows, int64_t panels, int with_own
     for (int64_t c = 0; c < count; c++) {
         const int64_t needs  = expect(A, &chunks[c], with_own);
         const int nearly_all = needs >= A->cols - A->cols / 32;
-        assert_int_equal(chunks[c].needs, nearly_all ? A->cols : needs);
+        assert_int_equal(chunks[c].x_end, nearly_all ? A->cols : needs);
         partial += !nearly_all;
     }
     return partial;
@@ -135,8 +135,8 @@ static void check_band(const hybrid_csr *A, int64_t rows)
         for (int64_t k = row_ptr[chunks[c].row_begin]; k < row_ptr[chunks[c].row_end];
              k++)
             first = hy_cols(A)[k] < first ? hy_cols(A)[k] : first;
-        assert_int_equal(chunks[c].first, first);
-        assert_int_equal(chunks[c].needs, expect(A, &chunks[c], 0));
+        assert_int_equal(chunks[c].x_begin, first);
+        assert_int_equal(chunks[c].x_end, expect(A, &chunks[c], 0));
     }
 }
 
@@ -233,9 +233,9 @@ static void own_rows_count_where_a_is_squared(void **state)
 
     assert_true(check(&A, 100, 1, 1) > 5);
     assert_int_equal(hy_chunks_find_x_ranges(ctx, &A, NULL, 1, chunks, count), HYBRID_OK);
-    assert_int_equal(chunks[2].needs, chunks[2].row_end);
+    assert_int_equal(chunks[2].x_end, chunks[2].row_end);
     assert_int_equal(hy_chunks_find_x_ranges(ctx, &A, NULL, 0, chunks, count), HYBRID_OK);
-    assert_int_equal(chunks[2].needs, (chunks[2].row_end - 1) / 2 + 1);
+    assert_int_equal(chunks[2].x_end, (chunks[2].row_end - 1) / 2 + 1);
     matrix_free(&A);
 }
 
@@ -261,8 +261,8 @@ static void nothing_needs_nothing(void **state)
     assert_int_equal(check(&empty, 1, 1, 0), 1);
     assert_int_equal(check(&empty, 1, 1, 1), 1);
     cut(&empty, 1, 1, chunks);
-    hy_chunks_need_all(chunks, 1, empty.cols);
-    assert_int_equal(chunks[0].needs, 3);
+    hy_chunks_read_all(chunks, 1, empty.cols);
+    assert_int_equal(chunks[0].x_end, 3);
     matrix_free(&none);
     matrix_free(&empty);
 }

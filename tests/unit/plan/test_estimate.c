@@ -172,8 +172,8 @@ static void a_plan_predicts_a_run_whose_operands_are_not_pinned(void **state)
 
 static void a_run_knows_what_is_pinned_and_what_is_there(void **state)
 {
-    const hy_circumstances first = {0}, later = {.packed = 1},
-                           pinned = {.packed = 1, .pinned = 1};
+    const hy_circumstances first = {0}, later = {.cached = 1},
+                           pinned = {.cached = 1, .pinned = 1};
     world w;
 
     (void)state;

@@ -17,10 +17,10 @@ enum { ROWS = 3000, COLUMNS = 32 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-static const hy_once any_once = {0};
+static const hy_one_shot any_once = {0};
 
 static hybrid_plan *plan_for(hybrid_engine *engine, const hybrid_csr *A,
-                             const hy_once *once)
+                             const hy_one_shot *once)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
@@ -62,14 +62,14 @@ static void compute_once(hybrid_engine *engine, const hybrid_csr *A)
 
 typedef struct pinned_pair {
     hybrid_dense X, Y;
-    hy_once once;
+    hy_one_shot once;
 } pinned_pair;
 
 static void pin_pair(hybrid_engine *engine, const hybrid_csr *A, pinned_pair *p)
 {
     dense_make(A->cols, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, f64, &p->X);
     dense_make(A->rows, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &p->Y);
-    p->once = (hy_once){NULL, &p->X, &p->Y};
+    p->once = (hy_one_shot){NULL, &p->X, &p->Y};
     for (int i = 0; i < 2; i++) {
         const hybrid_dense *m = i ? &p->Y : &p->X;
         assert_int_equal(hybrid_pin(engine, m->data, (size_t)(m->rows * COLUMNS) * 8),
@@ -93,10 +93,10 @@ static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
     hy_choice choice;
 
     hy_choice_open(&p->product, &p->candidates, A, NULL, known, &choice);
-    assert_true(choice.look_s > 0);
+    assert_true(choice.inspect_s > 0);
     assert_int_equal(hy_choose(&choice, known, 0.1), HY_KNOW_FILL);
     assert_false(hy_choice_is_host(&choice));
-    choice.look_s = 1;
+    choice.inspect_s = 1;
     assert_true(hy_choice_is_host(&choice));
     hy_choice_close(&choice);
     hybrid_plan_destroy(p);
@@ -161,7 +161,7 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
 
 /* Returns 1 if the plan uses a device. Checks whether the plan was made for pinned X and
    Y. */
-static int by_device(hybrid_engine *engine, const hybrid_csr *A, const hy_once *once,
+static int by_device(hybrid_engine *engine, const hybrid_csr *A, const hy_one_shot *once,
                      int pinned)
 {
     hybrid_plan *plan = plan_for(engine, A, once);

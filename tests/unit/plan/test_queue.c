@@ -67,7 +67,7 @@ static void open_product(product *p, unsigned seed, int kept, double share)
                                            .row_begin = row,
                                            .row_end   = row + rows,
                                            .col_end   = COLS,
-                                           .kept      = i < kept,
+                                           .cached    = i < kept,
                                            .variant   = &device};
         p->chunks[i].features = hy_profile_range(&p->profile, row, row + rows, COLS);
         row += rows;
@@ -133,7 +133,7 @@ static int device_claims(product *p, int must)
     assert_ptr_equal(home, &p->chunks[claim.index]);
     assert_int_equal(c.row_begin, p->front);
     assert_int_equal(c.row_end, home->row_end < p->back ? home->row_end : p->back);
-    assert_true(!c.kept || c.row_end - c.row_begin == home->row_end - home->row_begin);
+    assert_true(!c.cached || c.row_end - c.row_begin == home->row_end - home->row_begin);
     assert_ptr_equal(c.variant, &device);
     check_features(p, &c);
     p->front = c.row_end;
@@ -156,10 +156,10 @@ static int host_claims(product *p)
     assert_true(c.row_end <= home->row_end);
     assert_int_equal(c.row_end, p->begun);
     assert_ptr_equal(c.variant, &host);
-    assert_false(c.kept || c.gathered);
+    assert_false(c.cached || c.gathered);
     check_features(p, &c);
     p->begun = c.row_begin;
-    p->back  = home->kept ? home->row_begin : c.row_begin;
+    p->back  = home->cached ? home->row_begin : c.row_begin;
     p->host_work += work_of(&c);
     hy_queue_done(&p->queue, HOST, &c, 1000);
     return 1;
@@ -177,7 +177,7 @@ static void claim_all(product *p, uint64_t seed)
         idle           = more || device_claims(p, 1) ? 0 : idle + 1;
     }
     assert_int_equal(p->front, p->begun); /* each row once */
-    assert_int_equal(p->queue.of[DEVICE].given, p->host_work);
+    assert_int_equal(p->queue.of[DEVICE].ceded, p->host_work);
     assert_int_equal(p->queue.left, 0);
     for (int k = 0; k < p->queue.count; k++)
         assert_int_equal(p->queue.of[k].claim.row_begin, p->queue.of[k].claim.row_end);

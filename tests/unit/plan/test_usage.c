@@ -109,8 +109,8 @@ static void nor_are_pinned_rows(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, 64);
-    settings_of(w.engine)->panels = 2;
-    hybrid_plan *plan             = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
+    settings_of(w.engine)->column_blocks = 2;
+    hybrid_plan *plan                    = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
     assert_true(plan->portions->layout.if_pinned.axis == HY_AXIS_COLS);
     const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
     for (int run = 0; run < 4; run++) {
@@ -131,7 +131,7 @@ static void panels_are_as_wide_as_they_are(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, 80);
-    settings_of(w.engine)->panels = 2;
+    settings_of(w.engine)->column_blocks = 2;
     const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
     taken t = {&w.A, 0};
     world_pin(&w, BOTH, 1);

@@ -1,6 +1,6 @@
-/* engine/api/take.h - finds, checks and prepares the operands of a call. */
-#ifndef HY_TAKE_H
-#define HY_TAKE_H
+/* engine/api/prepare.h - finds, checks and prepares the operands of a call. */
+#ifndef HY_PREPARE_H
+#define HY_PREPARE_H
 
 #include "engine/api/engine.h"
 
@@ -18,7 +18,7 @@ hybrid_status hy_find_dense(hybrid_engine *engine, const hybrid_csr *A,
 
 /* Replaces *A and *B by the operands to compute with: checked patterns in host memory,
    and 32-bit columns. */
-hybrid_status hy_take_sparse(hybrid_engine *engine, unsigned flags, const hybrid_csr **A,
-                             const hybrid_csr **B);
+hybrid_status hy_prepare_sparse(hybrid_engine *engine, unsigned flags,
+                                const hybrid_csr **A, const hybrid_csr **B);
 
-#endif /* HY_TAKE_H */
+#endif /* HY_PREPARE_H */

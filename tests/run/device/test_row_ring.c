@@ -1,4 +1,4 @@
-/* tests/run/device/test_window.c - X on the device in a ring of rows. */
+/* tests/run/device/test_row_ring.c - X on the device in a ring of rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,14 +30,14 @@ static void places_are_rows_modulo_the_window(void **state)
     for (int64_t window = 32; window < 90; window++)
         for (int64_t first = 0; first < 400; first += 7) {
             const hy_image image = hy_image_row_ring(&whole, window);
-            const hy_chunk chunk = {.first = first,
-                                    .needs = first + hy_ring_most(window)};
+            const hy_chunk chunk = {.x_begin = first,
+                                    .x_end   = first + hy_ring_max_span(window)};
             const hy_ring w      = hy_ring_of(&image, &chunk);
             assert_false(hy_ring_has(&w, (int32_t)first - 1));
-            assert_false(hy_ring_has(&w, (int32_t)chunk.needs));
-            for (int64_t r = first; r < chunk.needs; r++) {
+            assert_false(hy_ring_has(&w, (int32_t)chunk.x_end));
+            for (int64_t r = first; r < chunk.x_end; r++) {
                 assert_true(hy_ring_has(&w, (int32_t)r));
-                assert_int_equal(hy_ring_place(&w, (int32_t)r), r % window);
+                assert_int_equal(hy_ring_position(&w, (int32_t)r), r % window);
             }
         }
 }
@@ -57,7 +57,7 @@ static void pieces_leave_room_for_a_chunk(void **state)
             const int64_t stop = hy_image_piece(&image, &region, done, image.rows * ld);
             assert_true(stop > done);
             assert_int_equal(done / (window * ld), (stop - 1) / (window * ld));
-            const int64_t first = done / ld + 1 - hy_ring_most(window);
+            const int64_t first = done / ld + 1 - hy_ring_max_span(window);
             assert_true(hy_image_displaced(&image, 0, stop) <= first);
         }
     }
@@ -103,7 +103,7 @@ static hybrid_status multiply(hybrid_engine *engine, const hybrid_csr *A,
     if (status != HYBRID_OK)
         return status;
     assert_int_equal(plan->portions->layout.image.axis, HY_AXIS_ROWS);
-    assert_in_range(plan->portions->layout.image.places, 1, A->cols - 1);
+    assert_in_range(plan->portions->layout.image.held, 1, A->cols - 1);
     for (int k = 0; k < runs && status == HYBRID_OK; k++) {
         dense_make(A->cols, COLUMNS, 0, HYBRID_ROW_MAJOR, (unsigned)k, f64, &X);
         dense_make(A->rows, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, f64, &Y);

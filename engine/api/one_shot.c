@@ -1,10 +1,10 @@
-/* engine/api/once.c - one-shot calls: a plan that runs once, or no plan at all. */
+/* engine/api/one_shot.c - one-shot calls: a plan that runs once, or no plan at all. */
 #include "engine/api/check.h"
 #include "engine/device/direct.h"
 #include "engine/run/prefetch.h"
 #include "engine/run/multiply.h"
 #include "engine/api/scale.h"
-#include "engine/api/take.h"
+#include "engine/api/prepare.h"
 #include "partition/move/sources.h"
 
 /* Returns HYBRID_CHECK if the device found an error, so that the host says where. */
@@ -16,17 +16,18 @@ static unsigned checked_after(hy_direct_end end)
 /* Computes with a plan that runs once. B is prefetched unless an operand is on a device,
    the options exclude devices, or they name a variant, because that variant may not read
    B on the device. */
-static hybrid_status run_once_sparse(hybrid_engine *engine, const hybrid_plan_options *o,
-                                     const hybrid_csr *A, const hybrid_csr *B,
-                                     const hy_beginning *start, hybrid_csr *C)
+static hybrid_status run_one_shot_sparse(hybrid_engine *engine,
+                                         const hybrid_plan_options *o,
+                                         const hybrid_csr *A, const hybrid_csr *B,
+                                         const hy_beginning *start, hybrid_csr *C)
 {
     hy_loader *loader = NULL;
     hybrid_plan *plan;
 
     if (!o->variant && !engine->spaces.device && o->split != HYBRID_SPLIT_HOST)
         HY_TRY(hy_prefetch_begin(engine, A, B, &loader));
-    const hy_once once = {.early = loader};
-    HY_TRY(hy_plan_make(engine, A, B, 0, o, &once, &plan));
+    const hy_one_shot one_shot = {.prefetcher = loader};
+    HY_TRY(hy_plan_make(engine, A, B, 0, o, &one_shot, &plan));
     const hybrid_status status = hy_multiply_sparse(plan, A, B, start, &plan->history, C);
     hybrid_plan_destroy(plan);
     return status;
@@ -48,12 +49,12 @@ static hybrid_status multiply_sparse(hybrid_engine *engine,
         return hy_fail(
             &engine->ctx, HYBRID_BAD_ARGUMENT,
             "plan options: HYBRID_REUSE needs a plan: a one-shot call runs once");
-    if (hy_direct_takes_spgemm(engine, A, B, &o))
+    if (hy_direct_accepts_spgemm(engine, A, B, &o))
         HY_TRY(hy_direct_spgemm(engine, &o, A, B, &start, C, &end));
     if (end == HY_DIRECT_DONE)
         return HYBRID_OK;
-    HY_TRY(hy_take_sparse(engine, o.flags | checked_after(end), &A, &B));
-    return run_once_sparse(engine, &o, A, B, &start, C);
+    HY_TRY(hy_prepare_sparse(engine, o.flags | checked_after(end), &A, &B));
+    return run_one_shot_sparse(engine, &o, A, B, &start, C);
 }
 
 hybrid_status hybrid_spgemm_with(hybrid_engine *engine,
@@ -70,18 +71,19 @@ hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     return hybrid_spgemm_with(engine, NULL, A, B, C);
 }
 
-static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *options,
-                                    const hybrid_csr *A, const hybrid_dense *X,
-                                    const hy_update *update, const hy_beginning *start)
+static hybrid_status run_one_shot_dense(hybrid_engine *engine,
+                                        hybrid_plan_options *options, const hybrid_csr *A,
+                                        const hybrid_dense *X, const hy_update *update,
+                                        const hy_beginning *start)
 {
-    hybrid_dense *Y        = update->Y;
-    const hy_source source = hy_source_dense(&engine->ctx, X);
-    const int as_it_is     = update->alpha == 1 && update->beta == 0; /* Y is A*X */
-    const hy_once once     = {.X = as_it_is ? X : NULL, .Y = Y};
+    hybrid_dense *Y            = update->Y;
+    const hy_source source     = hy_source_dense(&engine->ctx, X);
+    const int as_it_is         = update->alpha == 1 && update->beta == 0; /* Y is A*X */
+    const hy_one_shot one_shot = {.X = as_it_is ? X : NULL, .Y = Y};
     hybrid_plan *plan;
 
     options->order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
-    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, options, &once, &plan));
+    HY_TRY(hy_plan_make(engine, A, NULL, X->cols, options, &one_shot, &plan));
     const hybrid_status status = hy_multiply_dense(
         plan, update->alpha, A, &source, update->beta, start, &plan->history, Y);
     hybrid_plan_destroy(plan);
@@ -89,7 +91,7 @@ static hybrid_status run_once_dense(hybrid_engine *engine, hybrid_plan_options *
 }
 
 /* Rejects flags for plans that run more than once. */
-static hybrid_status check_once(hy_context *ctx, const hybrid_plan_options *o)
+static hybrid_status check_one_shot(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned many = HYBRID_RESIDENT | HYBRID_REUSE | HYBRID_ASYNC;
 
@@ -108,7 +110,7 @@ static hybrid_status find_dense(hybrid_engine *engine, const hybrid_plan_options
     hy_context *ctx = &engine->ctx;
 
     HY_TRY(hy_read_plan_options(ctx, options, o));
-    HY_TRY(check_once(ctx, o));
+    HY_TRY(check_one_shot(ctx, o));
     HY_TRY(hy_check_spmm(ctx, A, X, Y));
     HY_TRY(hy_check_dense_cols(ctx, A, X->cols));
     HY_TRY(hy_find_dense(engine, A, X, Y));
@@ -131,14 +133,14 @@ static hybrid_status multiply_dense(hybrid_engine *engine,
     HY_TRY(find_dense(engine, options, A, X, Y, &o));
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &start, &engine->report);
-    if (hy_direct_takes_spmm(engine, A, X, Y, &o))
+    if (hy_direct_accepts_spmm(engine, A, X, Y, &o))
         HY_TRY(hy_direct_spmm(engine, &o, A, X, &update, &start, &end));
     if (end == HY_DIRECT_DONE)
         return HYBRID_OK;
     HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
     HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, o.flags | checked_after(end)));
     HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
-    return run_once_dense(engine, &o, A, X, &update, &start);
+    return run_one_shot_dense(engine, &o, A, X, &update, &start);
 }
 
 hybrid_status hybrid_spmm_with(hybrid_engine *engine, const hybrid_plan_options *options,

@@ -1,5 +1,5 @@
-/* tests/support/device/cuda_there.c - operands in the memory of the first GPU. */
-#include "tests/support/device/cuda_there.h"
+/* tests/support/device/cuda_operands.c - operands in the memory of the first GPU. */
+#include "tests/support/device/cuda_operands.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* engine/api/take.c - finds, checks and prepares the operands of a call. */
-#include "engine/api/take.h"
+/* engine/api/prepare.c - finds, checks and prepares the operands of a call. */
+#include "engine/api/prepare.h"
 
 #include "engine/api/check.h"
 
@@ -35,8 +35,8 @@ hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *o
     return hy_spaces_options(&engine->spaces, 0, o);
 }
 
-hybrid_status hy_take_sparse(hybrid_engine *engine, unsigned flags, const hybrid_csr **A,
-                             const hybrid_csr **B)
+hybrid_status hy_prepare_sparse(hybrid_engine *engine, unsigned flags,
+                                const hybrid_csr **A, const hybrid_csr **B)
 {
     HY_TRY(hy_spaces_fetch(&engine->spaces, A));
     HY_TRY(hy_spaces_fetch(&engine->spaces, B));

@@ -1,9 +1,9 @@
-/* tests/support/device/cuda_there.h - operands in the memory of the first GPU.
+/* tests/support/device/cuda_operands.h - operands in the memory of the first GPU.
 
    They are copies of host operands. Arrays begin `skew` bytes after an address that CUDA
    aligned. */
-#ifndef CUDA_THERE_H
-#define CUDA_THERE_H
+#ifndef CUDA_OPERANDS_H
+#define CUDA_OPERANDS_H
 
 #include "hybrid_spmm.h"
 
@@ -22,4 +22,4 @@ void cuda_csr_free(hybrid_csr *A, size_t skew);
 /* Returns a host copy of a device result. matrix_free() frees it. */
 hybrid_csr cuda_csr_fetch(const hybrid_csr *C);
 
-#endif /* CUDA_THERE_H */
+#endif /* CUDA_OPERANDS_H */

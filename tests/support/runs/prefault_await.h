@@ -1,17 +1,17 @@
-/* tests/support/runs/ahead_await.h - waiting until idle workers have prepared pages of
+/* tests/support/runs/prefault_await.h - waiting until idle workers have prepared pages of
    C. */
-#ifndef AHEAD_AWAIT_H
-#define AHEAD_AWAIT_H
+#ifndef PREFAULT_AWAIT_H
+#define PREFAULT_AWAIT_H
 
 #include "base/threads/spin.h"
 #include "pipeline/sink/prefault.h"
 
 /* Returns when idle workers have begun all steps, or at once if none were submitted. */
-static inline void ahead_await(const hy_prefault *a)
+static inline void prefault_await(const hy_prefault *a)
 {
     while (a->submitted > 0 &&
            __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->pins + a->touches)
         hy_relax();
 }
 
-#endif /* AHEAD_AWAIT_H */
+#endif /* PREFAULT_AWAIT_H */
