@@ -47,9 +47,9 @@ typedef struct hy_source_ops {
     hybrid_status (*gather)(const hy_source *self, const int32_t *listed, int64_t count,
                             int64_t col, int64_t cols, const hy_grid *to);
 
-    /* Memory that a copy engine may read and in which elements [begin, end) of the
-       operand follow each other, line by line in `order`. For a sparse operand they are
-       elements of array `array`. NULL if there is no such memory. */
+    /* (optional) Memory that a copy engine may read and in which elements [begin, end) of
+       the operand follow each other, line by line in `order`. For a sparse operand they
+       are elements of array `array`. NULL if there is no such memory. */
     const char *(*run)(const hy_source *self, hybrid_order order, int array,
                        int64_t begin, int64_t end);
 

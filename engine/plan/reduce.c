@@ -96,9 +96,10 @@ void hy_reduce_bind(const hy_product *product, const hy_source *X, hy_problem *p
 
     if (!hy_is_hypersparse(c))
         return;
-    *reduced        = c->A;
-    reduced->val    = problem->A->val;
-    problem->A      = reduced;
-    problem->source = hy_source_subset(X, c->cols.rows, c->A.cols);
-    problem->a_rows = c->rows.rows;
+    *reduced          = c->A;
+    reduced->val      = problem->A->val;
+    problem->A        = reduced;
+    problem->a_source = hy_source_csr(problem->ctx, reduced);
+    problem->source   = hy_source_subset(X, c->cols.rows, c->A.cols);
+    problem->a_rows   = c->rows.rows;
 }

@@ -311,7 +311,7 @@ static int lies_alike(const hy_problem *problem)
     const hy_source *source = &problem->source;
     hybrid_order order;
 
-    return hy_image_is_flat(&problem->image, &order) &&
+    return hy_image_is_flat(&problem->image, &order) && source->ops->run &&
            source->ops->run(source, order, 0, 0, 1);
 }
 

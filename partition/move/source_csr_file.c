@@ -123,7 +123,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
                         rect->rows, to->at);
 }
 
-static const hy_source_ops ops = {.fill = fill, .run = hy_no_run};
+static const hy_source_ops ops = {.fill = fill};
 
 hy_source hy_source_csr_file(const hy_matrix_file *A)
 {

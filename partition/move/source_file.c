@@ -121,7 +121,7 @@ static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_
     return HYBRID_OK;
 }
 
-static const hy_source_ops ops = {.fill = fill, .gather = gather, .run = hy_no_run};
+static const hy_source_ops ops = {.fill = fill, .gather = gather};
 
 hy_source hy_source_file(const hy_matrix_file *X)
 {

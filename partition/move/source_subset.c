@@ -70,18 +70,7 @@ static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_
     return HYBRID_OK;
 }
 
-const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
-                      int64_t end)
-{
-    (void)self;
-    (void)order;
-    (void)array;
-    (void)begin;
-    (void)end;
-    return NULL;
-}
-
-static const hy_source_ops ops = {.fill = fill, .gather = gather, .run = hy_no_run};
+static const hy_source_ops ops = {.fill = fill, .gather = gather};
 
 hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t rows)
 {

@@ -22,20 +22,6 @@ hy_source hy_source_csr_file(const hy_matrix_file *A);
    hy_csr_free(). */
 hybrid_status hy_source_read(const hy_source *source, hybrid_csr *out);
 
-/* Functions of a row-major and of a column-major X in memory. */
-extern const hy_source_ops hy_source_rows, hy_source_columns;
-
-/* source_subset.c: the `run` of sources with data that copy engines cannot read; returns
-   NULL. */
-const char *hy_no_run(const hy_source *self, hybrid_order order, int array, int64_t begin,
-                      int64_t end);
-
-/* source_rows.c: `gather` and `run` of row-major and column-major X. */
-hybrid_status hy_dense_gather(const hy_source *self, const int32_t *listed, int64_t count,
-                              int64_t col, int64_t cols, const hy_grid *to);
-const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
-                         int64_t begin, int64_t end);
-
 #ifdef __cplusplus
 }
 #endif

@@ -50,7 +50,8 @@ static const char *find_run(const hy_loader *loader, const hy_region *region,
     const hy_source *source = &loader->source;
     hybrid_order order      = HYBRID_ROW_MAJOR;
 
-    if (loader->image.form != HY_FORM_CSR && !hy_image_is_flat(&loader->image, &order))
+    if (!source->ops->run ||
+        (loader->image.form != HY_FORM_CSR && !hy_image_is_flat(&loader->image, &order)))
         return NULL;
     return source->ops->run(source, order, (int)region->begin, begin, end);
 }

@@ -1,4 +1,6 @@
-/* partition/move/source_rows.c - source of a row-major X in memory. */
+/* partition/move/source_dense.c - source of an X in memory, row- or column-major.
+
+   A line is a row of a row-major X, or a column of a column-major one. */
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -7,20 +9,40 @@
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
 
+/* Describes the copy of the rectangle, line by line, to lines without gaps at `to`. */
+static hy_row_copy copy_of(const hybrid_dense *X, const hy_rect *rect, char *to)
+{
+    const int in_rows  = X->order == HYBRID_ROW_MAJOR;
+    const size_t size  = hy_value_size(X->type);
+    const size_t bytes = (size_t)(in_rows ? rect->cols : rect->rows) * size;
+
+    return (hy_row_copy){.dst = to,
+                         .src = hy_dense_at(X, in_rows ? rect->row * X->ld + rect->col
+                                                       : rect->row + rect->col * X->ld),
+                         .dst_pitch = bytes,
+                         .src_pitch = (size_t)X->ld * size,
+                         .bytes     = bytes,
+                         .rows      = in_rows ? rect->rows : rect->cols};
+}
+
 static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
-    const hybrid_dense *X = self->dense;
-    const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
-    const char *from = hy_dense_at(X, rect->row * X->ld + rect->col);
+    const hybrid_dense *X  = self->dense;
+    const int in_rows      = X->order == HYBRID_ROW_MAJOR;
+    const size_t size      = hy_value_size(X->type);
+    const int64_t step     = in_rows ? to->col : to->row; /* within a line of `to` */
+    const size_t line      = (size_t)(in_rows ? to->row : to->col) * size;
+    const hy_row_copy from = copy_of(X, rect, to->at);
 
-    if (to->col != 1 && (rect->cols > 1 || X->ld > 1))
-        hy_transpose(from, X->ld, rect->cols, rect->rows, size, to->at, to->col);
-    else if (X->ld == rect->cols && to->row == rect->cols)
-        memcpy(to->at, from, (size_t)rect->rows * bytes);
+    if (step != 1 && (from.bytes > size || X->ld > 1))
+        hy_transpose(from.src, X->ld, in_rows ? rect->cols : rect->rows, from.rows, size,
+                     to->at, step);
+    else if (from.src_pitch == from.bytes && line == from.bytes)
+        memcpy(to->at, from.src, (size_t)from.rows * from.bytes);
     else
-        for (int64_t i = 0; i < rect->rows; i++)
-            memcpy(to->at + (size_t)(i * to->row) * size,
-                   from + (size_t)(i * X->ld) * size, bytes);
+        for (int64_t i = 0; i < from.rows; i++)
+            memcpy(to->at + (size_t)i * line,
+                   (const char *)from.src + (size_t)i * from.src_pitch, from.bytes);
     return HYBRID_OK;
 }
 
@@ -57,8 +79,8 @@ static void gather_rows(const hybrid_dense *X, const int32_t *listed, int64_t co
     }
 }
 
-hybrid_status hy_dense_gather(const hy_source *self, const int32_t *listed, int64_t count,
-                              int64_t col, int64_t cols, const hy_grid *to)
+static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_t count,
+                            int64_t col, int64_t cols, const hy_grid *to)
 {
     const hybrid_dense *X = self->dense;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
@@ -72,8 +94,8 @@ hybrid_status hy_dense_gather(const hy_source *self, const int32_t *listed, int6
     return HYBRID_OK;
 }
 
-const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
-                         int64_t begin, int64_t end)
+static const char *run(const hy_source *self, hybrid_order order, int array,
+                       int64_t begin, int64_t end)
 {
     const hybrid_dense *X = self->dense;
     const char *at        = hy_dense_at(X, begin);
@@ -88,29 +110,29 @@ const char *hy_dense_run(const hy_source *self, hybrid_order order, int array,
                : NULL;
 }
 
+/* The columns of a rectangle are far apart, so they are copied only if all of X is
+   pinned. */
 static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy)
 {
     const hybrid_dense *X = self->dense;
-    const size_t size = hy_value_size(X->type), bytes = (size_t)rect->cols * size;
+    const int64_t all     = (X->cols - 1) * X->ld + X->rows;
 
-    *copy = (hy_row_copy){.dst       = to,
-                          .src       = hy_dense_at(X, rect->row * X->ld + rect->col),
-                          .dst_pitch = bytes,
-                          .src_pitch = (size_t)X->ld * size,
-                          .bytes     = bytes,
-                          .rows      = rect->rows};
-    return copy->src_pitch <= HY_MOST_PITCH && hy_pinned_rows(self->ctx, copy, 0);
+    *copy = copy_of(X, rect, to);
+    if (copy->src_pitch > HY_MOST_PITCH)
+        return 0;
+    return X->order == HYBRID_ROW_MAJOR
+               ? hy_pinned_rows(self->ctx, copy, 0)
+               : hy_pinned(self->ctx, X->data, (size_t)all * hy_value_size(X->type));
 }
 
-const hy_source_ops hy_source_rows = {
-    .fill = fill, .gather = hy_dense_gather, .run = hy_dense_run, .lines = lines};
+static const hy_source_ops ops = {
+    .fill = fill, .gather = gather, .run = run, .lines = lines};
 
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
 {
-    const int in_rows = X->order == HYBRID_ROW_MAJOR;
-    const int there   = X->space == HYBRID_SPACE_DEVICE && X->rows > 0 && X->cols > 0;
+    const int there = X->space == HYBRID_SPACE_DEVICE && X->rows > 0 && X->cols > 0;
 
-    return (hy_source){.ops       = in_rows ? &hy_source_rows : &hy_source_columns,
+    return (hy_source){.ops       = &ops,
                        .ctx       = ctx,
                        .order     = X->order,
                        .rows      = X->rows,
