@@ -1,5 +1,5 @@
-/* tests/sentences/test_said_memory.c - calls that lack memory for arrays of which no
-   other test says the name.
+/* tests/sentences/test_said_memory.c - calls that lack memory for arrays that no other
+   test names.
 
    sentences.py compares what the library says with sentences.txt. */
 #include <setjmp.h>
@@ -18,6 +18,8 @@
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
 #include "support/fake/fake_backend.h"
+#include "support/fake/settings.h"
+#include "support/inputs/stored.h"
 
 enum { MOST = 2000, SUMS = 1 << 21, CAP = 1 << 20, STEP = 64 };
 
@@ -25,7 +27,7 @@ static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
 typedef hybrid_status (*call)(hybrid_engine *engine);
 
-/* Makes the first, second, third ... allocation of the call fail, until none is left. */
+/* Makes each allocation of the call fail once. */
 static void fail_each(hybrid_engine *engine, call make)
 {
     int64_t *failures = &engine->ctx.memory.failures;
@@ -158,7 +160,7 @@ static hybrid_status look_for_blocks(hybrid_engine *engine)
     return status;
 }
 
-/* Squares a matrix of which rows have more scalar products than the result has columns.
+/* Squares a matrix with rows that have more scalar products than the result has columns.
  */
 static hybrid_status square(hybrid_engine *engine)
 {
@@ -183,7 +185,7 @@ static hybrid_status verify(hybrid_engine *engine)
     return status;
 }
 
-/* Squares a matrix of which column indices have 64 bits. */
+/* Squares a matrix with column indices of 64 bits. */
 static hybrid_status narrow(hybrid_engine *engine)
 {
     hybrid_csr A, C;
@@ -212,6 +214,34 @@ static void calls_of_the_host(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         fail_each(engine, calls[i]);
+    hybrid_engine_destroy(engine);
+}
+
+/* ---- operands in files ---- */
+
+static hybrid_operand stored;
+
+static hybrid_status multiply_files(hybrid_engine *engine)
+{
+    hybrid_csr C;
+
+    HY_TRY(hybrid_spgemm_files(engine, &stored, &stored, NULL, &C));
+    hybrid_csr_free(engine, &C);
+    return HYBRID_OK;
+}
+
+static void files(void **state)
+{
+    hybrid_engine *engine = open_host(1, 64 << 20);
+    hybrid_csr A;
+
+    (void)state;
+    settings_of(engine)->piece_bytes = 3000;
+    matrix_random(60, 60, 4, 3, kind, &A);
+    stored = stored_csr(engine, "a", &A, 1);
+    fail_each(engine, multiply_files);
+    hybrid_file_close((hybrid_file *)stored.file);
+    matrix_free(&A);
     hybrid_engine_destroy(engine);
 }
 
@@ -264,7 +294,7 @@ static hybrid_status plan_in_columns(hybrid_engine *engine)
     return HYBRID_OK;
 }
 
-/* Multiplies with X and Y stored by columns, of which the device makes rows. */
+/* Multiplies with X and Y stored by columns. The device transposes them. */
 static hybrid_status run_in_columns(hybrid_engine *engine)
 {
     hybrid_dense X = w.X, Y = w.Y;
@@ -320,11 +350,9 @@ static void calls_of_a_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engines),
-        cmocka_unit_test(calls_of_the_host),
-        cmocka_unit_test(traces),
-        cmocka_unit_test(measuring),
-        cmocka_unit_test(calls_of_a_device),
+        cmocka_unit_test(engines),   cmocka_unit_test(calls_of_the_host),
+        cmocka_unit_test(files),     cmocka_unit_test(traces),
+        cmocka_unit_test(measuring), cmocka_unit_test(calls_of_a_device),
     };
     return cmocka_run_group_tests(tests, NULL, io_group_remove);
 }

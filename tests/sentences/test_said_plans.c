@@ -147,6 +147,10 @@ static void variants_of_the_device_alone(void **state)
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, NULL, &plan), HYBRID_OK);
     tell_line(plan, "split");
     hybrid_engine_destroy(engine);
+    unordered.by_name = 1;
+    assert_int_equal(fake_open(table, 0, &engine), HYBRID_OK);
+    tell_candidates(plan_spmm(engine, &A, 8, 0));
+    hybrid_engine_destroy(engine);
     assert_int_equal(fake_open(either_variants, 0, &engine), HYBRID_OK);
     settings_of(engine)->hypersparse_bytes = 1;
     hypersparse_make(0, kind, &empty);
