@@ -25,8 +25,8 @@ static hybrid_status open_array(hy_context *ctx, const hy_input *input,
     const size_t all = strlen(input->path) + array->length + 1;
     void *path;
 
-    HY_TRY(
-        hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "the name of a file", &path));
+    HY_TRY(hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "the name of a file",
+                    &path));
     char *name          = (char *)path + all;
     const size_t length = hy_json_string_decode(array->name, array->length, name);
     const size_t folder = folder_of(input, name);
