@@ -119,7 +119,8 @@ static int may_refuse(const trial *t, int64_t cols)
     const char *message = hybrid_engine_message(t->engine);
 
     return strncmp(t->variant, "spmv.", 5) == 0 &&
-           strstr(message, cols == 1 ? "blocks would be too empty" : "one column of X only");
+           strstr(message,
+                  cols == 1 ? "blocks would be too empty" : "one column of X only");
 }
 
 static const char *check_y(const trial *t, double alpha, const hybrid_dense *X,
