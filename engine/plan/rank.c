@@ -181,9 +181,10 @@ hybrid_status hy_rank(hy_product *product, hy_candidates *out)
 
     out->count = 0;
     if (wants_device && !engine->device)
-        return hy_fail(&engine->ctx, HYBRID_NO_DEVICE,
-                       "a split with the GPU is asked for, and there is none: %s",
-                       engine->device_text);
+        return hy_fail(
+            &engine->ctx, HYBRID_NO_DEVICE,
+            "the split needs a GPU, and this engine has none (%s); leave it out",
+            engine->device_text);
     if (on_device)
         add_backend(product, there ? there : engine->device, out);
     if (!on_device || (!wants_device && (engine->wanted == HYBRID_AUTO || prefix)))

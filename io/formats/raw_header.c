@@ -228,7 +228,7 @@ static hybrid_status take_key(parser *s, const member *members, int *index)
         if (is(&key, members[*index].key))
             return accept(s, ':') ? HYBRID_OK
                                   : fail_of(s, s->p, name, "is not followed by ':'");
-    return fail_of(s, begin, name, "is not a member of the object");
+    return fail_of(s, begin, name, "is an unknown key here");
 }
 
 /* Takes the members of an object, after its '{' and possibly its first member. */

@@ -28,7 +28,7 @@ for split in auto host; do
     expect 0 multiply A.mtx -q --backend host --split "$split"
 done
 expect 1 multiply A.mtx -q --backend host --split 0.5
-says 'a split with the GPU is asked for'
+says 'the split needs a GPU'
 for size in 0 0.0G 1iB 1Ki 1k 1KIB 1BB K .G 1. 1..5G 1.5 1.5B 0.5e3K -1K ' 1K' 1e9 0x10 \
     9223372036854775808 9000000T 9223373TB 8388608.5T; do
     wrong "\-\-host-memory takes .*, not '$size'" multiply A.mtx --host-memory="$size"
