@@ -18,10 +18,10 @@
 #include "engine/api/struct_size.h"
 #include "engine/rates/threshold.h"
 
-#define PAPER_THRESHOLD                                                                  \
-    9.35             /* entries per row; the threshold of Yang, Buluc and Owens,         \
-                        fitted by them on a K40c */
-#define CLOCK_S 1e-9 /* measured seconds are rounded up to at least this value */
+/* Entries per row: the threshold that Yang, Buluc and Owens fitted on a K40c. */
+#define PAPER_THRESHOLD 9.35
+/* Least seconds of a timing; shorter ones count as this. */
+#define CLOCK_S 1e-9
 
 enum { RUNS_MOST = 16, TIMINGS_MOST = 256 };
 
@@ -204,15 +204,15 @@ static void judge(calibration *c)
 
     if (n == 0)
         return;
-    const double cut       = hy_fit_threshold(c->here, n, 1);
-    d->products            = (double)n;
-    d->threshold           = hy_fit_threshold(c->by_mean, n, PAPER_THRESHOLD);
-    d->paper               = hy_rule_at(c->by_mean, n, PAPER_THRESHOLD);
-    d->fitted              = hy_rule_at(c->by_mean, n, d->threshold);
-    d->model               = hy_rule_at(c->built_in, n, 1);
-    d->scaled              = hy_rule_at(c->here, n, cut);
-    d->speeds.merge_factor = 1 / cut; /* the rule is: take merge if merge_factor * ratio <
-                                         1 */
+    const double cut = hy_fit_threshold(c->here, n, 1);
+    d->products      = (double)n;
+    d->threshold     = hy_fit_threshold(c->by_mean, n, PAPER_THRESHOLD);
+    d->paper         = hy_rule_at(c->by_mean, n, PAPER_THRESHOLD);
+    d->fitted        = hy_rule_at(c->by_mean, n, d->threshold);
+    d->model         = hy_rule_at(c->built_in, n, 1);
+    d->scaled        = hy_rule_at(c->here, n, cut);
+    /* the rule: take merge if merge_factor * ratio < 1 */
+    d->speeds.merge_factor = 1 / cut;
 }
 
 /* ---- all steps ------------------------------------------------------------------- */

@@ -46,8 +46,8 @@ typedef struct hy_touch {
 hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
                                 hy_touch *out);
 
-/* Returns 1 if A has the arrays of B, or of rows of B, so that kernels can read rows of A
-   in the B on the device. */
+/* Returns 1 if A and B are the same arrays and kernels can read rows of A in the B on the
+   device. */
 int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B);
 
 /* Predicts the traffic of these operands (B NULL: SpMM). Gathered rows are counted for a
