@@ -26,7 +26,7 @@ struct hybrid_engine {
     const hy_variant *const *variants; /* table of all variants */
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
     char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" if there is none */
-    const hy_settings *settings;       /* NULL = hy_usual_settings; tests pass their own */
+    const hy_settings *settings;       /* NULL: hy_usual_settings; set by tests only */
     hy_narrow narrow;                  /* operands of the current call that have 64-bit
                                           columns */
     hy_spaces spaces;                  /* operands of the current call on devices */

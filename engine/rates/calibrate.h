@@ -6,9 +6,10 @@
 
 /* Products on which rules are compared: every problem with every number of columns. */
 typedef struct hy_calibrate_set {
-    const char *const *problems; /* descriptions for hybrid_generate(); NULL ends the list */
-    const int64_t *columns;      /* numbers of columns of X; 0 ends the list */
-    int runs;                    /* timed runs per product and variant; the median is used */
+    const char *const *problems; /* descriptions for hybrid_generate(), up to NULL */
+    const int64_t *columns;      /* numbers of columns of X, up to 0 */
+    int runs;                    /* timed runs per product and variant, whose median
+                                    counts */
     double limit_s;              /* seconds after the start from which no new problem is
                                     begun */
 } hy_calibrate_set;
