@@ -8,9 +8,8 @@
 
 enum {
     PIECE_BYTES = 1 << 20, /* bytes of X that a task reads; one row may exceed it */
-    COLUMN_ROWS =
-        1 << 16, /* minimum number of rows that a task reads of a column-major X */
-    PART_BYTES = 4 << 20 /* bytes that a task reads between two checks of progress */
+    COLUMN_ROWS = 1 << 16, /* minimum rows of a column-major X that a task reads */
+    PART_BYTES  = 4 << 20  /* bytes that a task reads between two checks of progress */
 };
 
 /* Returns the columns of a block. A block takes half of free host memory; the other half

@@ -30,8 +30,9 @@ typedef struct hy_option {
     const hy_schedule *schedule;
     double seconds; /* predicted seconds of a run; INFINITY: it cannot be used */
     hy_knowledge known;
-    int64_t up; /* bytes of B or X that a run sends to the device; -1: unknown. Known
-                   after HY_CUT, or after HY_LOOKED if chunks gather. */
+    int64_t up; /* bytes that a run sends to the device: B or X, and rows of A whose packs
+                   are not cached; -1: unknown. Known after HY_CUT, or after HY_LOOKED if
+                   chunks gather. */
     hy_layout layout;
 } hy_option;
 

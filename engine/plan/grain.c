@@ -30,8 +30,8 @@ enum {
     MOST_TIMES = 16,             /* device: the number of chunks is at most this multiple
                                     of the least possible number */
     MIN_PRODUCTS  = 1 << 12,     /* device: minimum scalar products of a chunk */
-    HOST_PRODUCTS = 256 << 10,   /* SpGEMM on the host: scalar products of a chunk, times
-                                    workers; results of all slots then stay in the
+    HOST_PRODUCTS = 256 << 10,   /* SpGEMM on the host: scalar products of a chunk for
+                                    each worker; results of all slots then stay in the
                                     last-level cache */
     HOST_LEAST = 1 << 20,        /* SpGEMM on the host: minimum scalar products of a
                                     chunk; with few threads (hy_product_by_few()) the
@@ -41,8 +41,8 @@ enum {
     FEW_CHUNKS = 16,       /* SpGEMM on the host with few threads: a chunk has
                               1/FEW_CHUNKS of the scalar products, within FEW_LEAST and
                               HOST_LEAST */
-    HOST_DENSE = 128 << 20 /* SpMM on the host: scalar products of a chunk, times workers;
-                              a worker needs about 0.1 s for them */
+    HOST_DENSE = 128 << 20 /* SpMM on the host: scalar products of a chunk for each
+                              worker, who needs about 0.1 s for them */
 };
 
 /* ---- limits ------------------------------------------------------------------------ */

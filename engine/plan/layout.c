@@ -9,8 +9,8 @@
 #include "pipeline/site/tenant.h"
 
 enum {
-    QUICK = 4 /* reading 1 byte of host memory is assumed to take as long as sending QUICK
-                 bytes or less */
+    QUICK = 4 /* reading QUICK bytes of host memory takes at least as long as sending 1
+                 byte */
 };
 
 /* ---- what is there ---------------------------------------------------------------- */

@@ -116,10 +116,7 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
 
 int hy_product_by_few(const hy_product *product)
 {
-    enum {
-        FEW = 4
-    }; /* maximum number of threads that count as few; the limit was
-          measured with two */
+    enum { FEW = 4 }; /* maximum number of threads that are few; measured with two */
 
     return product->one_shot && product->op == HY_SPGEMM &&
            !hy_product_on_device(product) &&

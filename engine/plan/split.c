@@ -18,7 +18,7 @@
 
 enum {
     SLOTS      = 4,       /* pieces of the host in flight */
-    PIECE      = 4 << 20, /* maximum scalar products of a piece, times workers */
+    PIECE      = 4 << 20, /* maximum scalar products of a piece for each worker */
     PIECES     = 64,      /* a piece has at most 1/PIECES of the scalar products */
     SPARE_ROWS = 1024
 };
