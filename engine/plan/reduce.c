@@ -15,7 +15,8 @@ enum {
                        be empty */
     SIGN_PART = 8,  /* columns are looked at if at least 1/SIGN_PART of the rows are
                        empty, */
-    FEW       = 2,  /* or if A has fewer than FEW entries per column on average */
+    FEW = 2,        /* or if A has fewer than FEW entries per column on average, or with
+                       HYBRID_RESIDENT */
     LEAST_ROW = HY_LINE
 };
 
