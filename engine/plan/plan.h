@@ -13,7 +13,8 @@
 
 /* What a run leaves for later runs, for explain and for reports. */
 typedef struct hy_history {
-    hy_pattern pattern;   /* where rows of C begin; only SpGEMM with HYBRID_REUSE */
+    hy_pattern pattern;   /* hashes of the patterns of A and B, and offsets of C; only
+                             SpGEMM with HYBRID_REUSE */
     hy_bound *bound;      /* for each portion, the chunks of the last run; before the
                              first run, the planned chunks */
     hybrid_report report; /* last run; before the first run, the prediction */
@@ -55,8 +56,8 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_plan_options *options,
                            const hy_one_shot *one_shot, hybrid_plan **out);
 
-/* Completes a plan that the caller of the library receives: with HYBRID_REUSE copies the
-   patterns; sets the numbers that explain and reports show. */
+/* Completes a plan that the caller of the library receives: predicts the numbers that
+   explain and reports show. With HYBRID_REUSE also stores hashes of the patterns. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
 /* Returns the number of chunks with cached packs of A. bound[i] has the chunks of portion
