@@ -90,8 +90,8 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
 
 /* ---- runs ----------------------------------------------------------------------- */
 
-/* Checks the operands of a run and matches them with the plan. *A and *B become the
-   operands to compute with: views if on a device, and 32-bit columns. */
+/* Checks the operands of a run and that they match the plan. *A and *B become the
+   operands to compute with: views if they are in device memory, with 32-bit columns. */
 static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
                                    const hybrid_csr **B)
 {
@@ -158,8 +158,8 @@ hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
     return hy_engine_end(plan->product.engine, run_each(plan, A, B, fn, user));
 }
 
-/* Computes Y = beta*Y; A and X are not read. The report keeps the plan's numbers of
-   chunks and of resident chunks and bytes. */
+/* Computes Y = beta*Y without reading A or X. The report shows the plan's numbers of
+   chunks, of resident chunks and of resident bytes. */
 static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dense *Y,
                            const hy_beginning *start, hybrid_report *report)
 {
@@ -173,16 +173,15 @@ static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dens
     return HYBRID_OK;
 }
 
-/* Returns 1 if runs read columns of A. They do not once all of A is cached on devices, or
-   if the plan computes with the reduced A. */
+/* Returns 1 if runs read columns of the caller's A. Returns 0 once all of A is cached on
+   devices, or if the plan computes with the reduced A. */
 static int reads_columns(const hybrid_plan *plan)
 {
     return !hy_split_all_stays(plan->portions, plan->count) &&
            hy_product_has_views(&plan->product);
 }
 
-/* Runs an SpMM plan. Operands must be checked; this function compares them with the
-   plan. */
+/* Runs an SpMM plan. Operands must be checked, except that they match the plan. */
 static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                                const hy_source *X, double beta, const hy_beginning *start,
                                hybrid_dense *Y)

@@ -9,7 +9,7 @@ static int is_index(hybrid_index type)
     return type == HYBRID_I32 || type == HYBRID_I64 || type == HYBRID_INDEX_AUTO;
 }
 
-/* Checks the index types of C, in which HYBRID_INDEX_DEFAULT is already replaced. */
+/* Checks the index types of C. HYBRID_INDEX_DEFAULT must have been replaced before. */
 static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o)
 {
     if (!is_index(o->offsets) || !is_index(o->columns))
@@ -188,7 +188,7 @@ typedef struct array {
     size_t bytes;
 } array;
 
-/* Returns the memory from the first element to the last, gaps included. */
+/* Returns the memory from the first element of X to the last, gaps included. */
 static array array_of(const hybrid_dense *X, const char *name)
 {
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;

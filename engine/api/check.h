@@ -11,9 +11,9 @@
 hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
                                    hybrid_plan_options *out);
 
-/* Check a matrix whose columns have either width. hy_check_csr() and hy_check_dense()
-   accept host memory only. Operands of the other functions may also be on a device;
-   engine/device/spaces.h checks whether they are where they say. */
+/* Check a matrix with 32-bit or 64-bit columns. hy_check_csr() and hy_check_dense()
+   accept host memory only. The other functions also accept operands in device memory;
+   engine/device/spaces.h checks that these are where `space` says. */
 hybrid_status hy_check_csr_anywhere(hy_context *ctx, const hybrid_csr *A,
                                     const char *name);
 hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name);
@@ -24,7 +24,8 @@ hybrid_status hy_check_rules(hy_context *ctx, const hybrid_csr *A, const char *n
 hybrid_status hy_check_spgemm(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B);
 hybrid_status hy_check_spmm(hy_context *ctx, const hybrid_csr *A, const hybrid_dense *X,
                             const hybrid_dense *Y);
-/* Check shapes of operands that are checked or in files. Y must be in host memory. */
+/* Check whether the shapes fit together. The operands must be checked, or be in files. Y
+   must be in host memory. */
 hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
                                      const hybrid_csr *B);
 hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,

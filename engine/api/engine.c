@@ -63,7 +63,8 @@ static void close_devices(hybrid_engine *engine)
     engine->device = NULL;
 }
 
-/* Opens all devices that are listed, or options->device if the list is empty. */
+/* Opens the devices of the list in the options, or options->device if the list is
+   empty. */
 static hybrid_status open_listed(hybrid_engine *engine,
                                  const hybrid_engine_options *options,
                                  const hy_backend_ops *ops)
@@ -98,8 +99,8 @@ static void describe(hybrid_engine *engine)
     }
 }
 
-/* Opens the devices of one kind of backend. A missing device is no error here;
-   device_text says why it is missing. */
+/* Opens the devices of one kind of backend. If there is none, this is no error, and
+   device_text says why. */
 static hybrid_status open_kind(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *ops)
@@ -180,8 +181,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
     return load_rates(engine, options->rates_path);
 }
 
-/* Opens an engine with the caller's options over the defaults. *o are the options as far
-   as they could be read. */
+/* Opens an engine. *o has the caller's options over the defaults, as far as they could be
+   read. */
 static hybrid_status open_with(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends,
@@ -238,8 +239,8 @@ int hy_engine_barred(const hybrid_engine *engine)
     return engine->ctx.progress.calling || hy_engine_inherited(engine);
 }
 
-/* Refuses a call in a forked child. It does not lock the message, because a thread of the
-   parent may have held that lock. */
+/* Refuses a call in a forked child. Does not lock the message, because a thread of the
+   parent may have held its lock at the fork. */
 static hybrid_status refuse_child(hybrid_engine *engine)
 {
     snprintf(engine->ctx.message.text, sizeof engine->ctx.message.text,
@@ -255,16 +256,16 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
-    if (hy_engine_barred(engine)) /* keeps the message of the run that calls the caller's
-                                     function */
+    if (hy_engine_barred(engine)) /* the message belongs to the call that runs the
+                                     caller's function */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     engine->ctx.call++;
     return HYBRID_OK;
 }
 
-/* Ends a call. The sentence about cancelling is written last, because a plan may clear
-   the sentences of attempts that failed. With answer 0 the sentence already exists
+/* Writes the sentence about cancelling last, because planning may clear the sentences of
+   attempts that failed. If answer is 0, the sentence already exists
    (hybrid_spgemm_each()). */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
 {

@@ -22,25 +22,25 @@ struct hybrid_engine {
     int device_count;
     hy_backend *device;                /* first GPU, or NULL */
     hy_backend *host;                  /* the CPU, never NULL */
-    hybrid_backend wanted;             /* backend that the options ask for */
+    hybrid_backend wanted;             /* backend that the options name */
     const hy_variant *const *variants; /* table of all variants */
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
-    char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" if there is none */
-    const hy_settings *settings;       /* NULL = hy_usual_settings; tests pass their own */
-    hy_narrow narrow;                  /* operands of the current call that have 64-bit
-                                          columns */
-    hy_spaces spaces;                  /* operands of the current call on devices */
-    hy_recall recall;                  /* plans of recent one-shot calls on devices */
-    hybrid_report report;              /* last finished run; zero before the first */
+    char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" if none was read */
+    const hy_settings *settings;       /* NULL: hy_usual_settings; set by tests only */
+    hy_narrow narrow;                  /* operands of this call with 64-bit columns */
+    hy_spaces spaces;                  /* operands of this call in device memory */
+    hy_recall recall;                  /* plans of recent one-shot calls on a device */
+    hybrid_report report;              /* report of the last finished run; zero before the
+                                          first */
     hybrid_trace_fn trace;
     void *trace_user;
-    int64_t passes; /* number of passes over operands that have begun; hybrid_event.pass
-                       counts them */
+    int64_t passes; /* number of passes over operands begun so far; the next one has this
+                       number in hybrid_event.pass */
 };
 
-/* Share of the memory budget that B or X may take, in HY_ALLOW, HY_ALLOW_MORE and
-   HY_ALLOW_MOST: 4, 6 and 7 eighths. Slots take the rest. Schedules that find no layout
-   with the first share try the next. */
+/* Share of the memory budget that B or X may take; slots take the rest. HY_ALLOW is 4
+   eighths, HY_ALLOW_MORE 6 and HY_ALLOW_MOST 7. A schedule that finds no layout with one
+   share tries the next. */
 typedef enum hy_allowance { HY_ALLOW, HY_ALLOW_MORE, HY_ALLOW_MOST } hy_allowance;
 
 static inline size_t hy_allowed(size_t memory, hy_allowance part)
@@ -61,32 +61,34 @@ hybrid_status hy_engine_open(const hybrid_engine_options *options,
                              const hy_backend_ops *const *backends,
                              const hy_variant *const *variants, hybrid_engine **out);
 
-/* Returns 1 if this process is a fork of the one that made the engine. Its workers do not
-   exist here, locks may be held by threads that do not exist, and the device belongs to
-   the parent, so that only reading is safe. */
+/* Returns 1 if fork() made this process after the engine was made. Then workers do not
+   exist, threads that do not exist may hold locks, and the device belongs to the parent.
+   Only reading is safe. */
 int hy_engine_inherited(const hybrid_engine *engine);
 
-/* Returns 1 if calls must fail, and calls without a result must do nothing: in a forked
-   child, and inside a callback for rows or progress. */
+/* Returns 1 in a forked child, and inside a callback for rows or progress. Calls then
+   must fail; calls without a status must do nothing. */
 int hy_engine_barred(const hybrid_engine *engine);
 
 /* Begins a call and clears the last message. Fails if the engine is NULL or barred. */
 hybrid_status hy_engine_begin(hybrid_engine *engine);
 
-/* Ends a public call and returns `status`. Every call that may allocate ends here. It
-   frees copies of narrowed and fetched operands. After an error it also frees pooled
-   memory that the call has made, so that the engine holds no more than before. */
+/* Ends a public call and returns `status`. Every call that may allocate must end with
+   this function. It frees the copies of narrowed operands and of operands in device
+   memory. After an error it also frees pooled memory that the call has allocated, so that
+   the engine holds no more than before. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
 
-/* idle.c: frees pooled memory that the current call has made, because the call failed. */
+/* idle.c: frees pooled memory that the current call has allocated. Used after a failed
+   call. */
 void hy_idle_undo(hybrid_engine *engine);
 
 /* idle.c: the function hy_context.relieve, which frees memory of idle plans and of the
    host's pool. */
 void hy_idle_relieve(hy_context *ctx);
 
-/* Returns the bytes of the host budget that results may take: free bytes, and pooled
-   pages of results that were freed. INT64_MAX without a budget. */
+/* Returns the bytes of the host budget that results may take: free bytes, and pages of
+   freed results in the pool. INT64_MAX without a budget. */
 int64_t hy_idle_host_left(const hybrid_engine *engine);
 
 /* Returns the backend that computes products unless a variant decides otherwise. */

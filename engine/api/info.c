@@ -42,14 +42,13 @@ static hybrid_status survey_rows(void *arg, int part, int64_t begin, int64_t end
             bandwidth = far;
     }
     hy_lower_to(&s->row_min, row_min);
-    hy_lower_to(&s->bandwidth,
-                -bandwidth); /* negative, so that the maximum is found as a minimum */
+    hy_lower_to(&s->bandwidth, -bandwidth); /* negated: the loop finds a minimum */
     __atomic_fetch_add(&s->empty_rows, empty, __ATOMIC_RELAXED);
     return HYBRID_OK;
 }
 
-/* Notes whether rows [begin, end) of A differ from those of its transpose, in pattern or
-   in values. */
+/* Compares rows [begin, end) of A with those of its transpose, and notes differences in
+   pattern and in values. */
 static hybrid_status compare_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     survey *s         = arg;

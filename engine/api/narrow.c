@@ -13,7 +13,7 @@ typedef struct narrowing {
 } narrowing;
 
 /* Converts entries [begin, end). An index is in range if neither it nor its distance from
-   the last column is negative. The signs are collected without a branch, so that the loop
+   the last column is negative. The loop collects the signs without a branch, so that it
    vectorises. */
 static hybrid_status narrow_some(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -41,7 +41,8 @@ static hybrid_status narrow_all(hy_context *ctx, const hybrid_csr *A, const char
     return status == HYBRID_BAD_MATRIX ? hy_csr_check(ctx, A, name) : status;
 }
 
-/* Returns converted columns of an earlier operand with the same array, or NULL. */
+/* Returns the 32-bit columns of an earlier operand with the same column array, or
+   NULL. */
 static void *find_columns(const hy_narrow *narrow, const hybrid_csr *A)
 {
     for (int i = 0; i < narrow->count; i++) {

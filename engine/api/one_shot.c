@@ -7,15 +7,16 @@
 #include "engine/api/prepare.h"
 #include "partition/move/sources.h"
 
-/* Returns HYBRID_CHECK if the device found an error, so that the host says where. */
+/* Returns HYBRID_CHECK if the device found an operand that breaks a rule: a check on the
+   host then finds where. */
 static unsigned checked_after(hy_direct_end end)
 {
     return end == HY_DIRECT_WRONG ? HYBRID_CHECK : 0;
 }
 
-/* Computes with a plan that runs once. B is prefetched unless an operand is on a device,
-   the options exclude devices, or they name a variant, because that variant may not read
-   B on the device. */
+/* Computes with a plan that runs once. B is prefetched, except if an operand is in device
+   memory, if the options exclude devices, or if they name a variant. A named variant
+   might not read B on the device. */
 static hybrid_status run_one_shot_sparse(hybrid_engine *engine,
                                          const hybrid_plan_options *o,
                                          const hybrid_csr *A, const hybrid_csr *B,
@@ -102,7 +103,8 @@ static hybrid_status check_one_shot(hy_context *ctx, const hybrid_plan_options *
                : HYBRID_OK;
 }
 
-/* Finds and checks the operands, and sets options by where X and Y are. */
+/* Finds and checks the operands, and sets the options that say whether X and Y are in
+   device memory. */
 static hybrid_status find_dense(hybrid_engine *engine, const hybrid_plan_options *options,
                                 const hybrid_csr *A, const hybrid_dense *X,
                                 const hybrid_dense *Y, hybrid_plan_options *o)
@@ -162,7 +164,7 @@ hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const hybrid_csr 
 {
     HY_TRY(hy_engine_begin(engine));
     HY_TRY(hy_check_csr_anywhere(&engine->ctx, A, "A"));
-    /* const is cast away; hybrid_spmm() only reads X */
+    /* the cast removes const; hybrid_spmm() only reads X */
     const hybrid_dense X = {A->cols,
                             1,
                             1,

@@ -4,20 +4,20 @@
 
 #include "engine/api/engine.h"
 
-/* Begins to report progress on `rows` rows. If an operand is on a device, waits for the
-   caller's stream first. All operands must have been found. */
+/* Begins to report progress on `rows` rows. If an operand is in device memory, first
+   waits for the caller's stream. The call must have found all operands before. */
 hybrid_status hy_begin_rows(hybrid_engine *engine, int64_t rows);
 
-/* Find where the operands are. hy_find_sparse() also checks A and B, and writes the
-   options to plan with to *o. */
+/* Find out whether operands are in host or device memory. hy_find_sparse() also checks A
+   and B, and writes the options for planning to *o. */
 hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *options,
                              const hybrid_csr *A, const hybrid_csr *B,
                              hybrid_plan_options *o);
 hybrid_status hy_find_dense(hybrid_engine *engine, const hybrid_csr *A,
                             const hybrid_dense *X, const hybrid_dense *Y);
 
-/* Replaces *A and *B by the operands to compute with: checked patterns in host memory,
-   and 32-bit columns. */
+/* Replaces *A and *B by the operands to compute with: their patterns are checked and in
+   host memory, and columns have 32 bits. */
 hybrid_status hy_prepare_sparse(hybrid_engine *engine, unsigned flags,
                                 const hybrid_csr **A, const hybrid_csr **B);
 

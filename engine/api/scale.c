@@ -13,7 +13,8 @@ enum { GRAIN = 1 << 16 }; /* elements per task */
 typedef struct scaling {
     const hybrid_dense *Y;
     double beta;
-    int64_t length; /* elements without a gap: a row, a column, or all of Y */
+    int64_t length; /* elements of Y that follow each other without a gap: a row, a
+                       column, or all of Y */
 } scaling;
 
 /* Scales `count` elements without gaps. */
@@ -29,7 +30,7 @@ static void scale_run(const scaling *s, void *y, int64_t count)
             ((float *)y)[i] = (float)(s->beta * (double)((float *)y)[i]);
 }
 
-/* Scales elements [begin, end) of Y, counted without gaps. */
+/* Scales elements [begin, end) of Y. The gaps of Y have no element numbers. */
 static hybrid_status scale_part(void *arg, int part, int64_t begin, int64_t end)
 {
     const scaling *s = arg;

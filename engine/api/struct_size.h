@@ -9,25 +9,27 @@
 
 typedef struct hy_struct {
     const char *name, *initializer;
-    size_t first, size; /* bytes of the smallest valid struct, and of today's */
+    size_t first, size; /* bytes of the smallest struct that is accepted, and of the
+                           struct in the library */
 } hy_struct;
 
 extern const hy_struct hy_engine_options_struct, hy_plan_options_struct,
     hy_calibration_struct, hy_report_struct, hy_machine_struct;
 
-/* Returns 1 if a struct of that size can exist. */
+/* Returns 1 if the size is at least type->first and at most 4096. It may exceed
+   type->size, because the caller's header may be newer. */
 int hy_struct_fits(const hy_struct *type, size_t struct_size);
-/* Returns BAD_ARGUMENT with a sentence if a struct of that size cannot exist. */
+/* Returns BAD_ARGUMENT with a sentence unless hy_struct_fits(). */
 hybrid_status hy_struct_check(hy_context *ctx, const hy_struct *type, size_t struct_size);
 
 /* Copies the caller's struct `from` over the defaults in `to`. Returns BAD_ARGUMENT if
-   the size does not fit (nothing is copied then), or if bytes beyond the known fields are
-   not zero. */
+   the size does not fit; then copies nothing. Returns it too if bytes beyond the fields
+   of the library are not zero. */
 hybrid_status hy_struct_read(hy_context *ctx, const hy_struct *type, const void *from,
                              void *to);
 
-/* Copies `from` to the caller's struct `to`, whose size must fit. struct_size of `to`
-   stays. Bytes beyond the known fields become zero. */
+/* Copies `from` to the caller's struct `to`, whose size must fit. struct_size of `to` is
+   unchanged. Bytes of `to` beyond the fields of the library become zero. */
 void hy_struct_write(const hy_struct *type, const void *from, void *to);
 
 #endif /* HY_STRUCT_SIZE_H */

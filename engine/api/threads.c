@@ -10,7 +10,8 @@
 
 enum { MANY_CORES = 8 };
 
-/* Returns the number, 1 to INT_MAX, at the start of `text`, or 0. *rest follows it. */
+/* Returns the number from 1 to INT_MAX at the start of `text`; 0 if there is none. *rest
+   points behind it. */
 static int leading_number(const char *text, char **rest)
 {
     errno            = 0;
@@ -18,7 +19,8 @@ static int leading_number(const char *text, char **rest)
     return errno == 0 && value > 0 && value <= INT_MAX ? (int)value : 0;
 }
 
-/* Returns the number of threads that launchers such as joblib and mpirun set, or 0. */
+/* Returns the number in OMP_NUM_THREADS, which launchers such as joblib and mpirun set,
+   but at most `cores`; 0 if there is none. */
 static int omp_threads(int cores)
 {
     const char *text = getenv(HY_OMP_THREADS_VARIABLE);

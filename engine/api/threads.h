@@ -8,16 +8,16 @@
 #define HY_THREADS_VARIABLE     "HYBRID_NUM_THREADS"
 #define HY_OMP_THREADS_VARIABLE "OMP_NUM_THREADS"
 
-/* Sets *threads to the first of these numbers that is given:
+/* Sets *threads to the first number in this list that is given:
 
-     wanted              > 0
-     HYBRID_NUM_THREADS  BAD_ARGUMENT unless it is a whole number of at least 1
-     OMP_NUM_THREADS     at most the number of cores; of a list the first number;
-                         ignored if it is not a number
-     number of cores     minus *reserve if a device must be fed
+       wanted              > 0
+       HYBRID_NUM_THREADS  BAD_ARGUMENT unless it is a whole number of at least 1
+       OMP_NUM_THREADS     at most the number of cores; of a list the first number;
+                           ignored if it is not a number
+       number of cores     minus *reserve
 
    *reserve is the number of additional workers that help when the CPU computes alone. It
-   is 0 if a number was given. */
+   is 0 if a number was given, if `feeds_device` is 0, or if there are few cores. */
 hybrid_status hy_thread_count(hy_context *ctx, const hy_topology *topology, int wanted,
                               int feeds_device, int *threads, int *reserve);
 

@@ -59,15 +59,15 @@ typedef struct right_row {
 
 typedef struct check {
     const hybrid_csr *A, *B, *C; /* operands and result of SpGEMM */
-    const hybrid_dense *X, *Y;   /* SpMM: operand and result instead of B and C */
+    const hybrid_dense *X, *Y;   /* operand and result of SpMM */
     double eps;
-    double operands; /* relative error of a scalar product of rounded operands; 0 if
-                        operands are not rounded */
+    double operands; /* relative error of a scalar product that comes from rounding its
+                        operands; 0 if they are not rounded */
     uint64_t seed;   /* seed of the trial */
     right_row *right;
     uint32_t *entries; /* number of entries of each column of B */
     float *sign;       /* r_j / w_j of each column */
-    int64_t first;     /* lowest wrong row so far; INT64_MAX if there is none */
+    int64_t first;     /* lowest wrong row found so far; INT64_MAX if there is none */
 } check;
 
 static hy_line right_line(const check *c, int64_t i)
@@ -86,7 +86,7 @@ static double size_of(double value)
     return isfinite(value) ? fabs(value) : NAN;
 }
 
-/* Returns the norm of a row, or -1 if it has no entries: the row then adds no scalar
+/* Returns the norm of a row, or -1 if the row has no entries: then it adds no scalar
    products, whatever A holds. DBL_MIN per entry allows for r_j b_j / w_j, which may
    underflow. */
 static double norm(const hy_line *l)
@@ -110,7 +110,7 @@ static double norm(const hy_line *l)
 }
 
 typedef struct sums {
-    hy_twofold signs, scaled; /* sums over row i as in right_row */
+    hy_twofold signs, scaled; /* sums of a row; as in right_row */
 } sums;
 
 static sums sum_line(const check *c, const hy_line *l)
@@ -264,8 +264,7 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Calls `fn` for the rows before the first wrong row found so far; later rows cannot be
-   the first. */
+/* Calls `fn` for rows of A. Leaves out rows after the first wrong one found so far. */
 static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
 {
     const int64_t rows = hy_min(c->first, c->A->rows);

@@ -25,8 +25,8 @@ static hybrid_status open_state(hybrid_engine *engine, hy_async **async)
     return HYBRID_OK;
 }
 
-/* Makes the caller's current stream the lane. A run that is still in another stream uses
-   the same memory as the next run, so this function waits for it. */
+/* Makes the caller's current stream the lane. If the last run was enqueued in another
+   stream, first waits for that run, because both runs use the same memory. */
 static hybrid_status take_lane(hy_async *async)
 {
     hy_single *s              = &async->single;
@@ -100,7 +100,7 @@ hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
     }
     s->plan_s        = plan_s;
     s->pattern_bytes = pattern;
-    s->begin_ns      = 0; /* unknown, because the device begins later */
+    s->begin_ns      = 0; /* unknown: the device begins when the stream reaches the run */
     hy_single_report(s, start, elements * (int64_t)hy_value_size(Y->type), elements,
                      report);
     return HYBRID_OK;

@@ -19,8 +19,8 @@ int hy_direct_accepts_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, const hybrid_plan_options *options);
 
 /* Compute a one-shot product. Operands must be checked, except for their patterns. A, the
-   second operand and the result must have elements, and update->alpha must not be 0. *end
-   says whether the product was computed (single.h). */
+   second operand and the result must have elements, and update->alpha must not be 0. If
+   the call returns HYBRID_OK, *end says whether the product was computed (single.h). */
 hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_plan_options *options,
                              const hybrid_csr *A, const hybrid_dense *X,
                              const hy_update *update, const hy_beginning *start,
@@ -32,8 +32,8 @@ hybrid_status hy_direct_spgemm(hybrid_engine *engine, const hybrid_plan_options 
 
 /* hy_direct_accepts_plan() returns 1 if all runs of an SpMM plan can be computed without
    a pipeline, with the plan's variant. hy_direct_run() computes such a run and leaves its
-   report in the plan. *end becomes HY_DIRECT_DONE, or HY_DIRECT_LEFT if memory is
-   short. */
+   report in the plan. *end becomes HY_DIRECT_DONE. If device memory is short it becomes
+   HY_DIRECT_LEFT, and nothing is computed. */
 int hy_direct_accepts_plan(const hybrid_plan *plan);
 hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid_dense *X,
                             const hy_update *update, const hy_beginning *start,

@@ -16,18 +16,19 @@
 extern "C" {
 #endif
 
-/* A call and its plan. Its arrays are never read; they may have been freed. */
+/* A recent call and its plan. The arrays of `A` are only compared by address; the caller
+   may have freed them. */
 typedef struct hy_recalled {
     const hy_backend *device; /* NULL: the entry is free */
     hybrid_csr A;
-    int64_t cols;   /* columns of X */
+    int64_t cols;   /* number of columns of X */
     unsigned flags; /* hybrid_plan_options.flags */
     hy_survey survey;
-    hy_chunk chunk; /* all of A, with features and variant */
+    hy_chunk chunk; /* chunk with all rows of A, its features and its variant */
     hy_cost cost;
 } hy_recalled;
 
-enum { HY_RECALLED = 4 }; /* calls of which an engine knows the plan */
+enum { HY_RECALLED = 4 }; /* maximum number of recent calls that an engine keeps */
 
 typedef struct hy_recall {
     hy_recalled of[HY_RECALLED];

@@ -41,8 +41,9 @@ void hy_single_bind(hy_single *s)
     hy_meter_reset_peak(&s->device->device);
     hy_meter_reset_peak(&s->device->pinned);
     hy_meter_reset_peak(&s->engine->ctx.memory.meter);
-    s->A             = *s->problem.a_source.on_device.csr;
-    s->A.row_ptr     = (void *)(uintptr_t)&first_offset; /* only read */
+    s->A = *s->problem.a_source.on_device.csr;
+    /* hybrid_csr has no const pointers; the offset is only read */
+    s->A.row_ptr     = (void *)(uintptr_t)&first_offset;
     s->A.offset_type = HYBRID_I64;
     s->problem.A     = &s->A;
     if (!s->arranged)
@@ -100,7 +101,8 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     const size_t work = hy_align(s->cost.work_bytes);
     const size_t all  = work + hy_align(out_bytes);
 
-    if (s->room.ptr && s->room.bytes < all) /* an earlier run may still use this memory */
+    if (s->room.ptr && s->room.bytes < all) /* the block is too small; an earlier run may
+                                               still use it */
         s->device->ops->lane_drain(s->lane);
     s->problem.image = hy_variant_image(chunk->variant, s->A.cols, chunk->col_end,
                                         s->problem.B ? s->problem.B->nnz : 0, s->A.type);
@@ -214,7 +216,8 @@ void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t res
     const hy_reference reference = {0};
     const hy_features *f         = &s->chunk.features;
     const double once_s =
-        s->arranged == &s->own ? s->plan_s : 0; /* planning is part of a one-shot call */
+        s->arranged == &s->own ? s->plan_s : 0; /* the time of a one-shot call includes
+                                                   planning */
     const int64_t end_ns = hy_now_ns();
 
     if (s->begin_ns > 0)

@@ -21,7 +21,7 @@ typedef enum hy_direct_end {
 /* Numbers that the device reports to the host, in pinned memory. */
 typedef struct hy_told {
     hy_survey survey;
-    int64_t nnz; /* number of entries of the result C */
+    int64_t nnz; /* number of entries of C; SpGEMM only */
 } hy_told;
 
 /* Pack of A that a variant made on the device, for later runs with the same pattern. */
@@ -38,26 +38,26 @@ typedef struct hy_single {
     hy_lane *lane;
     hy_lane_set *lanes; /* lane set of `lane`; NULL if `lane` is the caller's stream */
     hy_mark *mark;
-    hybrid_csr A; /* copy of the operand A, whose only readable offset is the first, in
-                     host memory */
+    hybrid_csr A; /* copy of the operand A; of its offsets only the first can be read on
+                     the host */
     hy_problem problem;
     hy_converted converted;
-    hy_chunk chunk; /* variant and features: from hy_single_plan() or a plan */
+    hy_chunk chunk; /* chunk with all rows; hy_single_plan() or a plan sets variant and
+                       features */
     hy_cost cost;   /* cost of the chunk with its variant */
     hy_job job;
-    const hy_recalled *recalled; /* plan of a recent call, which this call follows unless
-                                    its pattern has changed; or NULL */
+    const hy_recalled *recalled; /* recent call whose plan this call follows unless the
+                                    pattern has changed; NULL if it follows none */
     hy_arranged own;
-    hy_arranged *arranged; /* `own`, or the pack of a plan */
+    hy_arranged *arranged; /* &own, or the pack of A that belongs to a plan */
     hy_buffer room;        /* device memory of the scratch and the result */
     double plan_s;
     int64_t pattern_bytes; /* bytes of patterns copied to make the plan */
-    int64_t begin_ns;      /* time at which the chunk was begun, from hy_now_ns(); 0:
-                              unknown */
+    int64_t begin_ns;      /* hy_now_ns() when the chunk began; 0: unknown */
 } hy_single;
 
-/* Returns the numbers that the device has reported. A survey must have been made with the
-   lane set before, because the survey allocates them. */
+/* Returns the numbers that the device has reported. The lane set must have been used for
+   a survey before, because the survey allocates these numbers. */
 static inline hy_told *hy_single_told(const hy_single *s)
 {
     return s->lanes->told.ptr;
@@ -76,8 +76,8 @@ void hy_single_bind(hy_single *s);
 /* Calls hy_single_bind() and takes an idle lane of the device. */
 hybrid_status hy_single_begin(hy_single *s);
 
-/* Ends the product. After an error it waits for the lane, because memory that goes back
-   may still be in use. Memory that belongs to a plan stays allocated. */
+/* Ends the product. After an error it first waits for the lane, which may still use
+   memory that is freed here. Memory that belongs to a plan stays allocated. */
 void hy_single_end(hy_single *s, hybrid_status status);
 
 /* Waits until all enqueued work is done. Progress is reported meanwhile. */
@@ -89,22 +89,24 @@ hybrid_status hy_single_wait(const hy_single *s);
 hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
                              const hy_beginning *start, hy_direct_end *end);
 
-/* survey.c: follows the plan of a recent call with the same arrays, and enqueues a survey
-   and its gate. hy_single_is_confirmed() returns 1 if the survey, which must be done, has
-   found that the plan is right, or if no plan is followed. hy_single_remember() adds the
-   product, planned by hy_single_plan(), to the recent calls; A is the caller's. */
+/* survey.c: hy_single_follow() follows the plan of a recent call with the same arrays,
+   and enqueues a survey and its gate. hy_single_is_confirmed() is called after the survey
+   is done: it returns 1 if the survey found the numbers of the recent call, or if no plan
+   is followed. hy_single_remember() adds a product that hy_single_plan() has planned to
+   the recent calls; A is the caller's. */
 hybrid_status hy_single_follow(hy_single *s, const hy_recalled *recalled,
                                const hy_beginning *start);
 int hy_single_is_confirmed(const hy_single *s);
 void hy_single_remember(const hy_single *s, const hybrid_csr *A, unsigned flags);
 
-/* Returns 1 if the kernels can store to Y themselves. */
+/* Returns 1 if kernels can store their sums as Y: alpha is 1, beta is 0, and Y is
+   row-major without gaps or a single column. */
 int hy_single_is_written_at_once(const hy_update *u);
 
 /* Allocates device memory and converts operands to the types that kernels read. s->chunk
-   and s->cost must be set. `out_bytes` are the bytes of the result, 0 if kernels write it
-   to its final place. If memory is short, *end becomes HY_DIRECT_LEFT and no kernel of
-   the product is enqueued; else *end stays as it is. */
+   and s->cost must be set. `out_bytes` is the size of the result; it is 0 if kernels
+   store the result in the caller's memory. If memory is short, *end becomes
+   HY_DIRECT_LEFT and no kernel of the product is enqueued; else *end is unchanged. */
 hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end);
 
 /* Enqueues the chunk; the result goes to job.out. */
@@ -117,7 +119,7 @@ hybrid_status hy_single_enqueue_dense(hy_single *s, const hy_update *update,
 /* Enqueues Y = alpha*sums + beta*Y. The sums in job.out are not read if alpha is 0. */
 hybrid_status hy_single_land_dense(hy_single *s, const hy_update *update);
 
-/* Returns the computed chunk as the part that a sink takes. */
+/* Returns the computed chunk as a part of the result, in the form for a sink. */
 hy_part hy_single_part(const hy_single *s);
 
 /* Writes the report of a finished run that began at `start`. The result has nnz_out

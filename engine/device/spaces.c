@@ -26,9 +26,9 @@ static hy_held held_by(hy_backend *device, const void *ptr)
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
 }
 
-/* Returns how the devices of the engine see the memory: as the first one does that does
-   not see it in another device (OTHER). OTHER if all of them do; NOT if the engine has no
-   device. */
+/* Returns HY_HELD_OTHER if every device of the engine sees the memory in another device.
+   Else returns what the first device says that does not see it there. Returns HY_HELD_NOT
+   if the engine has no device. */
 static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
 {
     hy_held held = HY_HELD_OTHER;
@@ -62,9 +62,10 @@ static int was_on_host(const hy_spaces *spaces, const void *ptr)
     return 0;
 }
 
-/* Checks that the array is in host memory. Arrays found there earlier are not asked about
-   again: such an address can only become device memory if the caller frees the array and
-   then allocates on a device. A call with operands on a device forgets all of them. */
+/* Checks that the array is in host memory. Does not ask again about arrays found there
+   earlier: such an address can only become device memory if the caller frees the array
+   and then allocates on a device. A call with operands in device memory forgets all
+   earlier addresses. */
 static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *name,
                                 const char *array)
 {
@@ -101,8 +102,8 @@ static hy_backend *find_device(const hy_spaces *spaces, const void *ptr, hy_held
     return NULL;
 }
 
-/* Makes `device` the device of the call. Managed arrays can be used with any device, and
-   choose one only if no other array does. */
+/* Makes `device` the device of the call. An array in managed memory chooses the device
+   only if no other array does, because every device can use it. */
 static hybrid_status bind(hy_spaces *spaces, hy_backend *device, hy_held held,
                           const char *name, const char *array)
 {
@@ -261,8 +262,8 @@ static hybrid_csr *find(hy_spaces *spaces, const hybrid_csr *A)
     return NULL;
 }
 
-/* Returns 1 if the call has one operand so far, and its offsets and columns are the same
-   arrays as those of A. */
+/* Returns 1 if the call has one view so far, of an operand with the same offsets and
+   columns as A. */
 static int shares(const hy_spaces *spaces, const hybrid_csr *A)
 {
     return spaces->count == 1 && same_arrays(spaces->from[0], A);

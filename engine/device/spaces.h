@@ -15,44 +15,46 @@ enum { HY_SPACES_SEEN = 8 };
 enum { HY_SPACES_PIECE = 32 << 20 };
 
 typedef struct hy_spaces {
-    /* Borrowed from the engine. */
+    /* These belong to the engine. */
     hy_context *ctx;
     hy_backend *const *devices;
     const int *device_count;
-    const char *why;    /* reason why there is no device */
-    hy_backend *device; /* device of the current call's operands or result; or NULL */
-    int is_bound;       /* 1: `device` must compute, because an operand is in its memory
-                           and not in managed memory */
-    void *stream;       /* the caller's CUDA stream, set for all calls */
-    const hybrid_csr *from[HY_SPACES_MOST]; /* operands on the device */
+    const char *why;    /* why the engine has no device */
+    hy_backend *device; /* device whose memory has operands or the result of the current
+                           call; NULL if there is none */
+    int is_bound;       /* 1: `device` must compute, because its memory has an operand
+                           that is not managed memory; 0: another device could compute */
+    void *stream;       /* the caller's CUDA stream, kept from call to call */
+    const hybrid_csr *from[HY_SPACES_MOST]; /* operands in device memory */
     hybrid_csr of[HY_SPACES_MOST];          /* views of the operands in `from` */
     /* copies of offsets and columns in host memory, or NULL */
     void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST];
     int count;
     int64_t fetched; /* bytes copied to `offsets` and `columns` */
-    size_t piece;    /* bytes copied between two checks of progress, some milliseconds */
-    const void *host[HY_SPACES_SEEN]; /* addresses found in host memory; asking a device
-                                         again would take 1 us */
-    unsigned seen;                    /* number of addresses ever stored in `host`, which
-                                         is a ring */
+    size_t piece;    /* bytes that are copied between two checks of progress; a piece
+                        takes some milliseconds */
+    const void *host[HY_SPACES_SEEN]; /* ring of addresses that were found in host memory;
+                                         a query to the driver would take about 1 us for
+                                         each */
+    unsigned seen;                    /* number of addresses ever stored in `host` */
 } hy_spaces;
 
 /* Initialises the spaces of an engine with these devices. */
 void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devices,
                     const int *device_count, const char *why);
 
-/* Check that the operand is where its `space` says: in host memory, or on a device of the
-   engine that is the same for all operands of the call. The header must be checked. Empty
-   arrays may be anywhere. */
+/* Check that the operand is where its `space` says: in host memory, or in the memory of a
+   device of the engine. All operands of a call in device memory must be on one device.
+   The header must be checked. Empty arrays may be anywhere. */
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name);
 
-/* If every array of the call that is on a device is managed memory, sets the device of
-   the call to `there`. `there` is the device of the plan that is to run; NULL: none. */
+/* Sets the device of the call to `there` if every array of the call in device memory is
+   managed memory. `there` is the device of the plan that is to run, or NULL. */
 void hy_spaces_planned(hy_spaces *spaces, hy_backend *there);
 
-/* Waits until the caller's stream has done what is enqueued, if an operand is on a
-   device. Progress is reported meanwhile and may end the call. */
+/* If an operand is in device memory, waits until all work in the caller's stream is done.
+   Reports progress meanwhile; the caller's function may end the call. */
 hybrid_status hy_spaces_wait(hy_spaces *spaces);
 
 /* Returns the space of an array for which the caller named none. Memory of a device that
@@ -67,8 +69,8 @@ void hy_spaces_rest(int64_t waited_ns);
 hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
                                 hybrid_plan_options *options);
 
-/* Replace *A by its view if A is on the device. hy_spaces_fetch() copies offsets and
-   columns; hy_spaces_view() takes the offsets of a plan. */
+/* If A is in device memory, replaces *A by its view. hy_spaces_fetch() copies offsets and
+   columns to the host; hy_spaces_view() uses the offsets of a plan. */
 hybrid_status hy_spaces_fetch(hy_spaces *spaces, const hybrid_csr **A);
 void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
                     hybrid_index type);

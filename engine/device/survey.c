@@ -13,7 +13,7 @@ static hy_survey *survey_of(const hy_single *s)
     return &hy_single_told(s)->survey;
 }
 
-/* Enqueues a survey. `expected` is NULL or what opens the gate. */
+/* Enqueues a survey. `expected` is NULL, or the numbers for which the gate stays open. */
 static hybrid_status survey(hy_single *s, const hy_survey *expected)
 {
     HY_TRY(hy_lane_set_survey(s->lanes, sizeof(hy_told)));
@@ -62,11 +62,12 @@ static void make_chunk(hy_single *s, const hy_features *f)
 }
 
 enum {
-    ARRANGING = 2 /* additional kernels that make the pack of A for spmm.cuda.merge */
+    ARRANGING = 2 /* kernels that a variant enqueues to make its pack of A, in addition to
+                     those of hy_arrange_csr() */
 };
 
-/* Returns the predicted seconds of a variant, including the kernels that make its pack of
-   A on the device, except those that every variant needs. */
+/* Returns the predicted seconds of a variant. They include the additional kernels that
+   make its pack of A on the device. */
 static double seconds_of(const hy_single *s, const hy_variant *variant,
                          const hy_cost *cost)
 {

@@ -24,8 +24,8 @@ static hybrid_status make_room(const hy_a_parts *p, hy_a_part *part, int64_t byt
     return hy_array_reuse(p->source->ctx, &part->block, bytes, "a part of A");
 }
 
-/* Returns the number of rows from `begin` on that probably fill a part, from the mean row
-   length of the file. */
+/* Returns the number of rows from `begin` on that should fill a part if they have the
+   mean length of all rows. */
 static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
 {
     const hybrid_csr *A = p->source->csr;
@@ -45,7 +45,7 @@ static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t
 }
 
 /* Reads the offsets of the rows from `begin` on that fit into a part. *first is the
-   offset of row `begin`; it is subtracted from all offsets. */
+   offset of row `begin` in the file. It is subtracted from all offsets. */
 static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part *part,
                                   int64_t *first)
 {
@@ -60,7 +60,7 @@ static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part 
     rows                = rows_that_fit(p, offset, rows);
     const int64_t nnz   = offset[rows];
     const int64_t bytes = part_bytes(p->source->csr, rows, nnz);
-    if (bytes > part->block.bytes) { /* a single row that is larger than a part */
+    if (bytes > part->block.bytes) { /* a single row, larger than a part */
         HY_TRY(make_room(p, part, bytes));
         offset    = part->block.array;
         offset[0] = 0;
@@ -103,7 +103,7 @@ static void *run_reader(void *arg)
     return NULL;
 }
 
-/* Begins to read the next part. Without a thread the caller reads it now. */
+/* Begins to read the next part. If no thread can be made, the caller reads it now. */
 static void read_next(hy_a_parts *p)
 {
     p->reading    = p->reading == p->parts ? p->parts + 1 : p->parts;
@@ -114,7 +114,7 @@ static void read_next(hy_a_parts *p)
         run_reader(p);
 }
 
-/* Waits for the thread, and reports the progress of the call meanwhile. */
+/* Waits for the thread. Reports the progress of the call meanwhile. */
 static void await(hy_a_parts *p)
 {
     pthread_mutex_lock(&p->lock);

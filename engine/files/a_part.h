@@ -17,29 +17,31 @@ typedef struct hy_a_part {
 } hy_a_part;
 
 typedef struct hy_a_parts {
-    const hy_source *source; /* of A; borrowed */
-    int64_t bytes;           /* maximum bytes of a part; one row may take more */
+    const hy_source *source; /* source of A, which the caller owns */
+    int64_t bytes;           /* maximum bytes of a part; a part of a single row may exceed
+                                it */
     hy_a_part parts[2];
-    hy_a_part *reading; /* part that the thread reads; NULL before the first */
-    int64_t end;        /* rows handed out so far */
+    hy_a_part *reading; /* part that the thread reads or has read last; NULL before the
+                           first */
+    int64_t end;        /* rows [0, end) have been handed out */
     pthread_t thread;
-    int is_running; /* 1 while the reading thread is not joined */
-    int is_done;    /* 1 when the thread is done; guarded by `lock` */
+    int is_running; /* 1 from the start of the reading thread until it is joined */
+    int is_done;    /* 1 once the thread has read its part; guarded by `lock` */
     pthread_mutex_t lock;
     pthread_cond_t done;
-    hybrid_status status; /* status of the last read */
-    /* Error sentence of reading. The thread must not use the context's message,
-       because planning clears that. */
+    hybrid_status status; /* status of the part that was read last */
+    /* Error sentence of the reading thread. It must not be the context's message, because
+       planning clears that one. */
     hy_message aside;
 } hy_a_parts;
 
-/* Opens the rows for reading. Nothing is read yet. */
+/* hy_a_parts_open() prepares reading, but reads nothing. */
 void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out);
 void hy_a_parts_close(hy_a_parts *parts);
 
 /* Waits for the next part, which has at least one row, and begins to read the one after
-   it. *out is NULL after the last row. The part is checked completely and is valid until
-   the next call. */
+   it. *out is NULL after the last row. All rules of the part have been checked. The part
+   is valid until the next call. */
 hybrid_status hy_a_parts_next(hy_a_parts *parts, const hy_a_part **out);
 
 #endif /* HY_A_PART_H */

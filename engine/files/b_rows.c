@@ -15,26 +15,30 @@
 #include "base/memory/shortage.h"
 
 enum {
-    NEAR_ROWS     = 512,  /* maximum distance of rows whose offsets one read brings */
-    WINDOW        = 4096, /* maximum number of offsets in one read */
-    NEAR_ENTRIES  = 512,  /* maximum entries between two rows that one read brings */
+    NEAR_ROWS = 512,    /* one read brings the offsets of two touched rows if their
+                           distance is at most this */
+    WINDOW = 4096,      /* maximum number of rows, gaps included, whose offsets one read
+                           brings */
+    NEAR_ENTRIES = 512, /* one read brings the entries of two touched rows if at most
+                           this many lie between them */
     PIECE_BYTES   = 32 << 10,
-    ROWS_GRAIN    = 2048, /* rows per task */
+    ROWS_GRAIN    = 2048, /* rows of B per task */
     OFFSETS_GRAIN = 1 << 16,
     COLUMNS_GRAIN = 1 << 16,
-    ROW_BYTES     = 4 + 8 + 8 /* bytes: index, place and offset of a row of B */
+    ROW_BYTES     = 4 + 8 + 8 /* bytes of a row of B: row number (4), place in the file
+                                 (8) and offset (8) */
 };
 
 /* ---- where rows of B lie --------------------------------------------------------- */
 
 typedef struct gathering {
     const hy_b_rows *rows;
-    int64_t *at;    /* index, in the file, of each row's first entry */
+    int64_t *at;    /* position, in the file's arrays, of each row's first entry */
     int64_t *count; /* entries of each row; after the prefix sum, the offsets of B */
 } gathering;
 
-/* Returns the end of the listed rows from i on that are close enough to read their
-   offsets at once. */
+/* Returns the end of the range of listed rows, from i on, whose offsets one read
+   brings. */
 static int64_t window_end(const int32_t *listed, int64_t i, int64_t end)
 {
     int64_t next = i + 1;
@@ -71,11 +75,11 @@ static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t en
 /* Listed rows [begin, end), whose entries one read brings. */
 typedef struct run {
     int64_t begin, end;
-    int64_t first, count; /* entries of the file, gaps included */
+    int64_t first, count; /* first entry, and entries with gaps, in the file */
 } run;
 
-/* Returns the next run: rows without gaps, or rows with gaps that fit into the buffer of
-   PIECE_BYTES. */
+/* Returns the next run: rows without gaps between them, or rows with gaps that all fit
+   into the buffer of PIECE_BYTES. */
 static run run_from(const gathering *g, int64_t i, int64_t end)
 {
     enum { MOST = PIECE_BYTES / 8 };
@@ -93,7 +97,8 @@ static run run_from(const gathering *g, int64_t i, int64_t end)
     return r;
 }
 
-/* Reads an array of the run's rows and stores the rows at their places in B. */
+/* Reads one array of the run's rows from the file, and stores it at the places of the
+   rows in B. */
 static hybrid_status read_run(const gathering *g, const run *r, int array, size_t size,
                               char *out)
 {
@@ -141,7 +146,7 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
     B->nnz = nnz;
     B->col = rows->entries.array;
     B->val = nnz > 0 ? (char *)rows->entries.array + values : NULL;
-    if (nnz == 0) /* an empty B may have no arrays */
+    if (nnz == 0) /* a B without entries may have no arrays */
         return HYBRID_OK;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, read_rows, g));
     return hy_csr_check_rows(ctx, B, rows->source->name, 0, rows->touched.rows);
@@ -152,7 +157,7 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
 typedef struct renumbering {
     const hy_b_rows *rows;
     const hybrid_csr *A;
-    int64_t begin, first; /* first row of A in the part, and the offset of that row */
+    int64_t begin, first; /* first row of A in the range, and its offset */
 } renumbering;
 
 static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)
@@ -176,8 +181,8 @@ static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Makes rows [begin, end) of A with new column numbers. Offsets and columns are copies;
-   values remain the caller's. */
+/* Makes rows [begin, end) of A with new column numbers. Offsets and columns are copied;
+   values are the caller's. */
 static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                             int64_t end)
 {
@@ -226,8 +231,8 @@ static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t b
     return hy_prefix_sum(ctx, g->count, count);
 }
 
-/* Returns the end of a range of rows from `begin` on that is worth trying: at most
-   `rows->rows` rows, with few enough entries that their rows of B may fit. */
+/* Returns the end of a range of rows of A, from `begin` on, to try first. It has at most
+   `rows->rows` rows, and few enough entries that the rows of B for them may fit. */
 static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t begin)
 {
     const int64_t most = hy_max(rows->bytes / ROW_BYTES / 2, 1);

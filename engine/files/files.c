@@ -9,12 +9,15 @@
 /* ---- sizes ----------------------------------------------------------------------- */
 
 enum {
-    PART_SHARE = 8,        /* a part of A takes at most 1/8 of free host memory */
-    ROWS_PART  = 8,        /* rows of B take at most 1/8 of free host memory */
-    WHOLE_PART = 4,        /* a whole operand takes at most 1/4 of free host memory */
-    PARTS      = 8,        /* least number of parts of A, to read and compute at once */
-    LEAST      = 64 << 20, /* bytes; smaller parts are not made to reach PARTS */
-    UNKNOWN    = 1 << 30   /* bytes assumed free if there is no cap */
+    PART_SHARE = 8,     /* a part of A takes at most 1/8 of free host memory */
+    ROWS_PART  = 8,     /* rows of B take at most 1/8 of free host memory */
+    WHOLE_PART = 4,     /* an operand that is read completely takes at most 1/4 of free
+                           host memory */
+    PARTS = 8,          /* A has at least this many parts, to overlap reading and
+                           computing, */
+    LEAST   = 64 << 20, /* unless parts would have fewer bytes than this */
+    UNKNOWN = 1 << 30   /* bytes of free host memory that are assumed if the engine has
+                           no limit on it */
 };
 
 /* Returns free host memory divided by `part`, or the size that a test has set. */
@@ -130,7 +133,8 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
         return hy_fail(
             &engine->ctx, HYBRID_UNSUPPORTED,
             "plan options: results of operands in files cannot stay in device memory");
-    call->options.flags &= ~(unsigned)HYBRID_EXPLAIN; /* no plan is handed out */
+    /* explain needs a plan, and the caller receives none */
+    call->options.flags &= ~(unsigned)HYBRID_EXPLAIN;
     if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_RESIDENT and HYBRID_REUSE need a plan: a "

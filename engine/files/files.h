@@ -1,8 +1,9 @@
 /* engine/files/files.h - what products of operands in files have in common.
 
-   A is read in parts, and of B only the rows that a part touches. Each part is planned
-   and computed as a product of its own; its rows of C or Y follow those of the part
-   before it. An operand that takes a small share of memory is read completely. */
+   A is read in parts. For each part only the rows of B that it touches are read. Each
+   part is planned and computed as a product of its own; its rows of C or Y follow those
+   of the part before it. An operand that takes a small share of memory is read
+   completely. */
 #ifndef HY_FILES_H
 #define HY_FILES_H
 
@@ -14,29 +15,31 @@ typedef struct hy_files {
     hybrid_engine *engine;
     hybrid_plan_options options; /* options of each part's product */
     hy_beginning start;
-    hybrid_report report;                        /* sum over the parts so far */
+    hybrid_report report;                        /* sum of the reports of all finished
+                                                    parts */
     const hy_backend *backends[HY_MAX_DEVICES];  /* backends of the last part */
     int count;
 } hy_files;
 
-/* A sparse operand. */
+/* A sparse operand, in memory or in a file. */
 typedef struct hy_sparse {
     hy_source source;
-    hybrid_csr own; /* the matrix, if it was read completely; else zeroed */
+    hybrid_csr own; /* the matrix, if it was read from a file completely; else zero */
 } hy_sparse;
 
 /* Begins a call and checks its options. NULL means the default options. */
 hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                              const hybrid_plan_options *options);
 
-/* hy_files_add() adds the report of a finished part. hy_files_end() completes the
-   engine's report; up_bytes and down_bytes are the sizes of operands and result. */
+/* hy_files_add() adds the report of a finished part. hy_files_end() completes the report
+   and stores it in the engine. up_bytes is the size of the operands, down_bytes that of
+   the result. */
 void hy_files_add(hy_files *call, const hybrid_plan *plan);
 void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes);
 
 /* hy_sparse_find() finds and checks an operand, except for the arrays of an operand in
-   memory. hy_sparse_check() checks those (offsets only, or everything with HYBRID_CHECK)
-   and narrows 64-bit columns. */
+   memory. hy_sparse_check() checks these arrays (offsets only; everything with
+   HYBRID_CHECK) and narrows 64-bit columns. */
 hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand,
                              const char *name, hy_sparse *out);
 hybrid_status hy_sparse_check(const hy_files *call, hy_sparse *sparse, const char *name);
@@ -52,7 +55,8 @@ void hy_sparse_free(const hy_files *call, hy_sparse *sparse);
 
 int64_t hy_sparse_bytes(const hy_sparse *sparse);
 
-/* Return the maximum bytes of a part of A, of rows of B, and of a small operand. */
+/* Return the maximum bytes of a part of A, of the rows of B for a part, and of an operand
+   that is read completely. */
 int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A);
 int64_t hy_files_rows(const hy_files *call);
 int64_t hy_files_whole(const hy_files *call);

@@ -10,24 +10,26 @@
 
 enum {
     FIRST_DRAWS = 16,
-    MORE        = 4, /* factor from one sample size to the next */
+    MORE        = 4, /* each sample has this many times the draws of the one before */
     MOST_DRAWS  = 256,
-    ENTRIES     = 512,     /* maximum entries that are read of a row of A */
-    PRODUCTS    = 1 << 18, /* maximum scalar products that are counted of a row */
-    PIECE       = 4096,    /* maximum columns of B in one read */
-    TABLE_PART  = 32,      /* the table takes at most 1/32 of free memory */
+    ENTRIES     = 512,     /* maximum entries of a row of A that are read */
+    PRODUCTS    = 1 << 18, /* maximum scalar products of a row of C that are counted */
+    PIECE       = 4096,    /* maximum column indices of B in one read */
+    TABLE_PART  = 32,      /* the hash table takes at most 1/32 of free host memory */
     LEAST_TABLE = 1 << 8
 };
 
-#define ALIKE 0.03 /* relative standard error that ends sampling */
-#define ERRORS 3   /* distance of improbable values from the mean, in standard errors */
+#define ALIKE 0.03 /* sampling ends at this relative standard error */
+/* Standard errors; a value this far from the mean is improbable. */
+#define ERRORS 3
 
 /* Hash set of the column indices of one row of C. */
 typedef struct column_table {
     int32_t *places; /* columns; -1 marks a free place */
-    uint32_t most;   /* places allocated, a power of two; at most half are filled */
+    uint32_t most;   /* places allocated, a power of two; at most half of them hold
+                        columns */
     uint32_t mask;   /* places in use for the current row, minus 1 */
-    int64_t count;   /* distinct columns */
+    int64_t count;   /* number of distinct columns in the table */
 } column_table;
 
 /* Sizes of a row of C. `counted` is the number of distinct columns found; `entries`
@@ -40,7 +42,7 @@ typedef struct sample {
     const hy_source *A, *B;
     column_table table;
     row_size last;    /* sizes of row `last_row` */
-    int64_t last_row; /* -1: no row yet */
+    int64_t last_row; /* row of C that was measured last; -1: none yet */
 } sample;
 
 /* ---- operands ---------------------------------------------------------------------- */
@@ -114,7 +116,7 @@ static hybrid_status insert_row(sample *s, int64_t first, int64_t count)
 
 /* ---- a row ------------------------------------------------------------------------- */
 
-/* Rows of B that a row of A touches, or a sample of them. */
+/* The rows of B that a row of A touches, or a sample of them. */
 typedef struct rows_of_b {
     int64_t first[ENTRIES], count[ENTRIES];
     int64_t products;
@@ -149,7 +151,8 @@ static hybrid_status find_rows_of_b(const sample *s, int64_t first, int64_t coun
     return HYBRID_OK;
 }
 
-/* Measures a row of C. Scalar products that exceed the table are extrapolated. */
+/* Measures a row of C. If it has more scalar products than the table may hold, a part of
+   them is counted and extrapolated. */
 static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
 {
     int64_t first, count, left;

@@ -17,14 +17,14 @@ typedef struct hy_result_size {
     double products; /* estimated scalar products */
     double entries;  /* estimated entries of C */
     double least;    /* lower bound on the entries of C that is almost certain: the
-                        counted entries without extrapolation, minus 3 % and three
-                        standard errors */
+                        entries counted in the drawn rows, scaled up to all of A, minus 3
+                        % and three standard errors */
 } hy_result_size;
 
-/* Estimates C = A*B. Operands may be in memory or in files; those in memory must be
-   checked and have 32-bit columns. Sampling ends when the standard error is at most 3 %,
-   or when it is clear whether C has more entries than `limit` (NAN: no limit). Columns of
-   files that are out of range are ignored; other errors of files are returned. */
+/* Estimates the size of C = A*B. Operands may be in memory or in files; those in memory
+   must be checked and have 32-bit columns. Sampling ends when the standard error is at
+   most 3 %, or when it is clear whether C has more entries than `limit` (NAN: no limit).
+   Columns out of range in files are ignored; other errors of files are returned. */
 hybrid_status hy_estimate_result(const hy_files *call, const hy_source *A,
                                  const hy_source *B, double limit, hy_result_size *out);
 

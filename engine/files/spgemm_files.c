@@ -12,13 +12,13 @@
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_each.h"
 
-/* One call. */
+/* One call of a public function. */
 typedef struct product {
     hy_files call;
     hy_sparse A, B;
     hy_b_rows b_rows;    /* rows of B, if B is not in memory */
     hy_sink *sink;       /* sink of C */
-    hy_result_size size; /* estimated size of C; 0 if C fits in any case */
+    hy_result_size size; /* estimated size of C; 0 if C fits even as a full matrix */
 } product;
 
 static const char remedy[] =
@@ -148,8 +148,8 @@ static hybrid_status check_size(product *p)
                           remedy);
 }
 
-/* Returns the bound for which address space is reserved: the entries that fit into all of
-   host memory, or all entries of C if those are fewer. */
+/* Returns the entries for which address space is reserved: as many as fit into all of
+   host memory, but no more than C can have. */
 static int64_t most_entries(const product *p)
 {
     const hybrid_csr *A = p->A.source.csr, *B = p->B.source.csr;

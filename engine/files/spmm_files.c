@@ -17,7 +17,7 @@ typedef struct update {
     const hybrid_dense *Y;
 } update;
 
-/* Computes the rows of Y from `first` on, one for each row of A. Row 0 of A is row
+/* Computes the rows of Y from `first` on, one for each row of A. Row 0 of this A is row
    `first` of the operand. */
 static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
 {

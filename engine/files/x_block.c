@@ -7,8 +7,8 @@
 #include "base/threads/pool.h"
 
 enum {
-    PIECE_BYTES = 1 << 20, /* bytes per task; one row may take more */
-    COLUMN_ROWS = 1 << 16, /* minimum rows per task of a column-major X */
+    PIECE_BYTES = 1 << 20, /* bytes of X that a task reads; one row may exceed it */
+    COLUMN_ROWS = 1 << 16, /* minimum rows of a column-major X that a task reads */
     PART_BYTES  = 4 << 20  /* bytes that a task reads between two checks of progress */
 };
 

@@ -7,22 +7,24 @@
 #include "base/contract/source.h"
 
 typedef struct hy_x_block {
-    const hy_source *source; /* borrowed */
-    hybrid_dense X;          /* columns [begin, end) of X, in the order of the source */
+    const hy_source *source; /* source of X, which the caller owns */
+    hybrid_dense X;          /* columns [begin, end) of X, in the order (row- or
+                                column-major) of the source */
     int64_t begin, end;
-    int64_t width; /* maximum columns of a block */
+    int64_t width; /* maximum number of columns of a block */
 } hy_x_block;
 
-/* Allocates a block as wide as half of free host memory allows: at least one column.
-   hy_x_block_close() must be called even if this fails. */
+/* hy_x_block_open() allocates a block as wide as half of free host memory allows, but at
+   least one column. hy_x_block_close() must be called even if this fails. */
 hybrid_status hy_x_block_open(const hy_source *source, hy_x_block *out);
 void hy_x_block_close(hy_x_block *block);
 
 /* Reads the next columns. At least one must remain. Adds time and bytes to the report. */
 hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *report);
 
-/* hy_x_block_of_y() returns the same columns of Y. hy_x_block_image() returns an image
-   with one column block of that width, for cutting chunks. */
+/* hy_x_block_of_y() returns the columns of Y that correspond to the block.
+   hy_x_block_image() returns an image with one column block of the block's width, for
+   cutting chunks. */
 hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y);
 hy_image hy_x_block_image(const hy_x_block *block);
 

@@ -11,8 +11,8 @@
 #include "engine/plan/grain.h"
 #include "engine/rates/traffic.h"
 
-/* hy_features.tile_fill of an A whose rows share no columns, and of one whose rows share
-   all */
+/* Smallest and largest hy_features.tile_fill: no two rows of A share a column, or all
+   rows have the same columns. */
 static const double LEAST_FILL = 1.0 / 16, MOST_FILL = 1;
 
 static int is_on_device(const hy_option *o)
@@ -32,7 +32,7 @@ static double seconds_of(const hy_choice *c, const hy_estimate *e)
     return e->chunks == 0 ? INFINITY : hy_estimate_seconds(c->planning.product, e);
 }
 
-/* Returns the least seconds of an SpMM on the engine's device. */
+/* Returns a lower bound on the seconds of an SpMM on the engine's device. */
 static double least_s(const hybrid_engine *engine)
 {
     hy_rates rates;
@@ -41,8 +41,9 @@ static double least_s(const hybrid_engine *engine)
     return hy_estimate_min_s(&rates);
 }
 
-/* Adds a schedule. If the product is assigned to the host, no device can compute it, or
-   devices have not been estimated yet. */
+/* Adds a schedule. If the product is assigned to the host, a device schedule gets a lower
+   bound for its seconds while devices are not ranked; INFINITY once they are, because
+   none can compute the product. */
 static void add(hy_choice *c, const hy_schedule *schedule, unsigned known)
 {
     const hy_product *product = c->planning.product;
@@ -109,7 +110,7 @@ static hy_option *find_best_of_device(hy_choice *c)
 }
 
 /* The host computes in place of a device if it is sooner, or if there is no device. The
-   time of inspection that only a device needs is part of the device's. */
+   device's time includes the inspection that only a device needs. */
 static hy_option *find_best(hy_choice *c)
 {
     hy_option *best = find_best_of_device(c);
@@ -124,8 +125,8 @@ static hy_option *find_best(hy_choice *c)
     return best;
 }
 
-/* Takes steps until the best schedule, which the function returns in *best, has been cut,
-   or is the host's. *best is NULL if no schedule can be used. */
+/* Lets the best schedule take its next step until it has been cut or is the host's. *best
+   is that schedule; NULL if no schedule can be used. */
 static hybrid_status explore(hy_choice *c, hy_option **best)
 {
     for (;;) {
@@ -166,7 +167,7 @@ void hy_choice_open(const hy_product *product, const hy_candidates *candidates,
                                   .host_s   = host_seconds(product, candidates),
                                   .extents  = &out->extents};
     if (unseen && !hy_product_fits(product))
-        return; /* schedules are compared after all inspection */
+        return; /* schedules are compared once all inspection is done */
     if (unseen)
         out->planning.features.tile_fill = MOST_FILL;
     for (int i = 0; hy_schedules[i]; i++)
@@ -232,9 +233,9 @@ static void take(hy_choice *c, hy_option *best, hy_layout *out)
 }
 
 /* Called when no schedule has a layout. Tries chunks that gather, and then all of B or X
-   with a single slot: the rows that a chunk touches may fit although all of B or X does
-   not, or the other way round, as the rows that one row touches, with repetitions, may
-   exceed B. */
+   with a single slot. The rows that a chunk gathers may fit although all of B or X does
+   not. The reverse can hold too: the rows of B that one row of A touches, counted with
+   repetitions, may need more memory than B. */
 static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
 {
     const hy_layout whole = {

@@ -10,57 +10,60 @@
 
 /* Facts that planning finds out. */
 enum {
-    HY_KNOW_SIZES   = 1, /* sizes of the operands */
-    HY_KNOW_DEVICES = 2, /* seconds of the variants of the device */
-    HY_KNOW_ROWS    = 4, /* lengths of rows (hy_product_inspect()) */
-    HY_KNOW_FILL    = 8, /* positions of entries (hy_product_inspect_tiles()) */
+    HY_KNOW_SIZES   = 1, /* the profile has the sizes of the operands */
+    HY_KNOW_DEVICES = 2, /* the variants of the device are ranked, too */
+    HY_KNOW_ROWS    = 4, /* the profile has the lengths of rows (hy_product_inspect()) */
+    HY_KNOW_FILL    = 8, /* the profile has the positions of entries
+                            (hy_product_inspect_tiles()) */
     HY_KNOW_ALL     = 15
 };
 
 enum { HY_OPTIONS = 8 }; /* maximum number of schedules */
 
-/* Steps of the estimate of a schedule: from sizes, after a look at A, and from the chunks
-   that the schedule cuts. Each is dearer and more accurate than the one before. */
+/* What the estimate of a schedule is based on: HY_PROMISED on sizes, HY_LOOKED on a look
+   at A, HY_CUT on the chunks that the schedule has cut. Each step takes longer than the
+   one before and is more accurate. */
 typedef enum hy_knowledge { HY_PROMISED, HY_LOOKED, HY_CUT } hy_knowledge;
 
 /* A schedule for the product. */
 typedef struct hy_option {
     const hy_schedule *schedule;
-    double seconds; /* predicted; INFINITY: the schedule cannot be used */
+    double seconds; /* predicted seconds of a run; INFINITY: it cannot be used */
     hy_knowledge known;
-    int64_t up; /* bytes of B or X sent to the device in a run, once the chunks are cut
-                   (or, if chunks gather, A was looked at); -1: unknown */
+    int64_t up; /* bytes that a run sends to the device: B or X, and rows of A whose packs
+                   are not cached; -1: unknown. Known after HY_CUT, or after HY_LOOKED if
+                   chunks gather. */
     hy_layout layout;
 } hy_option;
 
 typedef struct hy_choice {
     hy_planning planning;
     hy_extents extents;
-    double inspect_s; /* one-shot call: seconds of the inspection that only a device still
-                         needs */
+    double inspect_s; /* predicted seconds of the inspection that is still to be done if a
+                         device computes; 0 unless the call is one-shot */
     int count;
     hy_option of[HY_OPTIONS];
 } hy_choice;
 
-/* Estimates all schedules of a product that is assigned to its best variant. The host may
-   compute in place of a device if it is among `candidates`, which may be NULL, and A is
-   not resident. `known` says what was found out. While positions are unknown and B or X
-   does not fit, there are no options, and hy_choose() asks for all inspection. B is NULL
-   for SpMM. Memory is allocated only by hy_choice_cut(). */
+/* Estimates all schedules of a product that is assigned to its best variant. `known` says
+   what was found out (HY_KNOW values). The host may compute in place of a device if it is
+   among `candidates`, which may be NULL, and A is not resident. If positions are unknown
+   and B or X does not fit, there are no options, and hy_choose() asks for all inspection.
+   B is NULL for SpMM. Memory is allocated only by hy_choice_cut(). */
 void hy_choice_open(const hy_product *product, const hy_candidates *candidates,
                     const hybrid_csr *A, const hybrid_csr *B, unsigned known,
                     hy_choice *out);
 void hy_choice_close(hy_choice *choice);
 
-/* Returns 1 if the host computes, whatever else planning finds out: there is no device,
-   or X or B fits the device and even with the most favourable positions of entries the
-   device takes longer. */
+/* Returns 1 if the host will compute, whatever further inspection finds. This holds in
+   two cases: there is no device; or B or X fits the device, and the device takes longer
+   even with the most favourable positions of entries. */
 int hy_choice_is_host(hy_choice *choice);
 
-/* Returns what to find out next before the product is cut (HY_KNOW values); 0 if
-   enough is known. If the host computes, more is inspected only as far as the cut needs
-   it, or for an estimate that takes at most the share `budget`, 0 to 1, of the host's
-   time. */
+/* Returns what planning must inspect before the product is cut (HY_KNOW values); 0 if
+   enough is known. If the host will compute, it asks for lengths of rows only if there
+   are several chunks. It then asks for positions of entries only if inspecting them takes
+   at most the share `budget`, 0 to 1, of the host's predicted time. */
 unsigned hy_choose(hy_choice *choice, unsigned known, double budget);
 
 /* Makes the layout of the schedule with the shortest predicted run; the caller frees it.
@@ -69,7 +72,8 @@ unsigned hy_choose(hy_choice *choice, unsigned known, double budget);
    every row. */
 hybrid_status hy_choice_cut(hy_choice *choice, hy_layout *out);
 
-/* Opens, cuts and closes the choice for a product that the host cannot take. */
+/* As hy_choice_open() and hy_choice_cut(), for a product that the host must not
+   compute. */
 hybrid_status hy_choice_cut_device(const hy_product *product, const hybrid_csr *A,
                                    const hybrid_csr *B, hy_layout *out);
 

@@ -10,11 +10,11 @@
 
 enum {
     MOST_PINNED = 3,
-    LEAST_ROW   = HY_X_LINE, /* pinned X and Y: fewest bytes of a row of a block */
-    LEAST_X     = 64 << 20,  /* fewest bytes of an X that is cut although it fits; a
-                                smaller X is sent too quickly */
-    HALF_LINE = HY_LINE / 2, /* fewest bytes of a row of a block if X does not fit and
-                                whole cache lines are too wide */
+    LEAST_ROW = HY_X_LINE, /* least bytes of a block's row in runs with pinned X and Y */
+    LEAST_X   = 64 << 20,  /* an X that fits the device is cut if it has at least this
+                              many bytes; a smaller X is sent too quickly */
+    HALF_LINE = HY_LINE / 2, /* least bytes of a block's row if X does not fit the device;
+                                used if whole cache lines are too wide */
     FORCED_ROW = 16
 };
 
@@ -25,9 +25,9 @@ static int64_t value_size(const hy_product *product)
 
 /* ---- widths ----------------------------------------------------------------------- */
 
-/* Returns the bytes to which rows of a block are rounded up: a cache line of the host, or
-   of the device if it copies from pinned memory itself. Tests may ask for narrower rows,
-   to get blocks of a narrow X. */
+/* Returns the unit, in bytes, to which rows of a block are rounded up: a cache line of
+   the host, or of the device if the device copies from pinned memory. Tests may ask for a
+   smaller unit, to cut a narrow X. */
 static int64_t unit_of(const hy_product *product, int pinned)
 {
     const int forced = hy_settings_of(product->engine)->column_blocks > 0;
@@ -57,9 +57,9 @@ static hy_image in_blocks(const hy_product *product, int64_t cols, int64_t last)
     return image;
 }
 
-/* Returns blocks of `cols` columns. The last one may become larger in a run whose blocks
-   begin earlier than planned, at cache lines of Y; so the number of blocks does not
-   depend on where Y lies. */
+/* Returns blocks of `cols` columns. In a run, blocks may begin earlier than planned, at
+   cache lines of Y; the last block then becomes wider. So the number of blocks does not
+   depend on the address of Y. */
 static hy_image blocks_of(const hy_product *product, int64_t cols)
 {
     hy_image p         = in_blocks(product, cols, cols);
@@ -114,9 +114,9 @@ hy_image hy_column_blocks_forced(const hy_product *product)
 
 /* ---- X that does not fit ---------------------------------------------------------- */
 
-/* The last block is given room for the columns that it gets if blocks begin earlier than
-   planned, at cache lines of Y. If that room is missing, such a run has one block
-   more. */
+/* The image has room for the additional columns of the last block, if blocks begin
+   earlier than planned, at cache lines of Y. If memory is short for these columns, such a
+   run has one more block. */
 hy_image hy_column_blocks_within(const hy_product *product, size_t bytes)
 {
     const int64_t line = unit_of(product, 0) / value_size(product);
@@ -196,8 +196,8 @@ static int caches_all(const hy_product *product, hy_layout *layout, size_t x_byt
     return product->rates.memory > x_bytes && hy_layout_caches_all(layout);
 }
 
-/* Returns 1 if blocks may be a gain: X is not small, and there are at least as many
-   chunks as slots. In tests that ask for blocks, always. */
+/* Returns 1 if blocks may be faster than a whole X: X is large enough, and there are at
+   least as many chunks as slots. Always 1 in tests that ask for blocks. */
 static int may_gain(const hy_product *product, const hy_layout *layout)
 {
     return hy_settings_of(product->engine)->column_blocks > 0 ||
@@ -212,10 +212,9 @@ static int can_have(const hy_product *product, const hy_layout *layout)
            hy_chunk_ranges(layout->chunks, layout->count) == layout->count;
 }
 
-/* Finds the column blocks with which a run with pinned X and Y is predicted to be
-   shortest. If that is sooner than with X whole and all packs of A fit on the device
-   beside X, sets if_pinned and image_room and returns 1. After 0, the `cached` flags of
-   the chunks are undefined. */
+/* Sets if_pinned and image_room to the column blocks with the shortest predicted run for
+   pinned X and Y. Returns 1 if this run is sooner than with a whole X, and all packs of A
+   fit beside it. Else returns 0, and the `cached` flags of the chunks are undefined. */
 static int take_best(const hy_product *product, hy_layout *layout)
 {
     if (!caches_all(product, layout, layout->image_room))

@@ -5,8 +5,8 @@
 
 #include "engine/plan/layout.h"
 
-/* Cuts an X that would fit the device into about as many column blocks as a test asks for
-   (hy_settings.column_blocks). Two of them are on the device at once. */
+/* Returns the image of an X that would fit the device, in about hy_settings.column_blocks
+   column blocks. Only tests ask for this. Two blocks are on the device at once. */
 hy_image hy_column_blocks_forced(const hy_product *product);
 
 /* Returns the image of X in the fewest column blocks of which two fit in `bytes` of
@@ -14,10 +14,10 @@ hy_image hy_column_blocks_forced(const hy_product *product);
    block would hold all columns. */
 hy_image hy_column_blocks_within(const hy_product *product, size_t bytes);
 
-/* Compares runs with pinned X and Y in which X comes in column blocks with runs in which
-   X comes whole. If blocks are predicted to be faster, and the packs of all of A fit
-   beside X, sets layout->if_pinned and layout->image_room and marks all packs as
-   cached. The layout keeps its whole X for other runs. */
+/* Decides whether runs with pinned X and Y receive X in column blocks. They do if blocks
+   are predicted to be faster than a whole X, and the packs of all of A fit beside X. Then
+   sets layout->if_pinned and layout->image_room, and marks all packs as cached. The
+   layout keeps its whole X for other runs. */
 void hy_column_blocks_offer(const hy_product *product, hy_layout *layout);
 
 /* Returns 1 if the column blocks of a run may begin at other columns than planned, so

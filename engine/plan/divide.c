@@ -13,11 +13,11 @@
 #include "base/data/min_max.h"
 #include "engine/plan/choose.h"
 
-/* least part of the run's time that a device must save to join */
+/* a device joins if the predicted run becomes shorter by at least this part, */
 static const double LEAST_GAIN = 0.05;
-/* least part of the work that a device must get to join */
+/* and if the device gets at least this part of the work */
 static const double LEAST_WEIGHT = 0.01;
-/* tests that let all devices join: least part of an even share that each gets */
+/* in tests that let all devices join, each gets at least this part of an even share */
 static const double FORCED_WEIGHT = 0.25;
 
 /* A device. It takes fixed_s + part * all_s seconds for a part of the rows (0 to 1), and
@@ -38,8 +38,8 @@ typedef struct division {
 
 /* ---- each for itself ----------------------------------------------------------- */
 
-/* Finds the cheapest candidate of the device that has a layout; *found is 1 if there is
-   one. */
+/* Makes the layout of the device's cheapest candidate that has one. *found is 1 if there
+   is such a candidate, else 0. */
 static hybrid_status plan_alone(const division *d, hy_portion *portion, int *found)
 {
     hy_product *product = &portion->product;
@@ -204,15 +204,15 @@ static void choose(division *d)
 
 /* ---- which rows ---------------------------------------------------------------- */
 
-/* Returns the work before `row`: scalar products plus rows. */
+/* Returns the work of rows [0, row): scalar products plus rows. */
 static double work_before(const hy_profile *profile, int64_t row)
 {
     return (double)hy_profile_range(profile, 0, row, profile->out_cols).products +
            (double)row;
 }
 
-/* Returns the first row before which there is at least `work` (scalar products plus
-   rows). */
+/* Returns the first row r for which rows [0, r) have at least `work` (scalar products
+   plus rows). */
 static int64_t row_at(const hy_profile *profile, double work)
 {
     int64_t low = 0, high = profile->rows;
@@ -258,8 +258,8 @@ static void give_rows(division *d)
     d->count                  = kept;
 }
 
-/* Cuts the portion's own rows of a dense result again: places of packs in the cache,
-   column blocks and rings depend on the rows. */
+/* Cuts the portion's own rows of a dense result again, because cached packs, column
+   blocks and rings depend on the rows. */
 static hybrid_status cut_own(const division *d, hy_portion *p)
 {
     hy_product *product = &p->product;
@@ -288,9 +288,9 @@ hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *po
 
 /* ---- rows of others ------------------------------------------------------------ */
 
-/* Returns 1 if the device may take rows of others: it has all of B or X, or its packs
-   contain what they need. Rows of a resident A stay where they are, and so do rows whose
-   bits depend on their chunk. */
+/* Returns 1 if the device may take rows of other portions: it has all of B or X, or its
+   packs contain the rows of B or X that they need. Returns 0 with a resident A, whose
+   rows stay on their device, and if the bits of rows depend on their chunk. */
 static int may_take(const hy_portion *portion)
 {
     const unsigned flags = portion->product.options.flags;

@@ -17,11 +17,11 @@
 
 #include "engine/plan/portion.h"
 
-/* On entry portions[0] is the whole product in a layout on its device, and the array has
-   room for every device of the engine. Lets the other devices plan for the product too,
-   and divides its rows among those that together have the shortest predicted run. Sets
-   *count to the number of portions that result, whose sites are not open. The caller
-   frees their layouts, even after a failure. B is NULL for SpMM. */
+/* Divides the rows of A among the devices that together have the shortest predicted run.
+   On entry portions[0] is the whole product in a layout on its device, and the array has
+   room for every device of the engine. The other devices plan for the whole product
+   first. *count becomes the number of portions with rows; their sites are not open. The
+   caller frees the layouts, even after a failure. B is NULL for SpMM. */
 hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *portions,
                         int *count);
 

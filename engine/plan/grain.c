@@ -16,35 +16,40 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    DEVICE_PRODUCTS = 128 << 20, /* SpGEMM on a device: most scalar products of a chunk;
-                                    they keep a GPU busy for some milliseconds */
-    OUT_BYTES = 128 << 20,       /* most bytes of C that a chunk on a device is expected
-                                    to make */
-    CARRIED_BYTES = 32 << 20,    /* most bytes of B in the pack of a chunk, so that packs
-                                    stay in the CPU's cache */
-    DENSE_BYTES  = 32 << 20,     /* SpMM on a device: most bytes of Y in a chunk */
-    BLOCK_CHUNKS = 8,            /* least number of chunks of each column block of X */
-    MOST_TIMES   = 16,           /* the number of chunks is at most this many times the
-                                    least possible */
-    MIN_PRODUCTS  = 1 << 12,     /* fewest scalar products of a chunk on a device */
-    HOST_PRODUCTS = 256 << 10,   /* SpGEMM on the host: scalar products of a chunk per
-                                    core, with which results of all slots stay in the
+    DEVICE_PRODUCTS = 128 << 20, /* SpGEMM on a device: maximum scalar products of a
+                                    chunk; this many keep a GPU busy for some
+                                    milliseconds */
+    OUT_BYTES = 128 << 20,       /* SpGEMM on a device: maximum predicted bytes of C in a
+                                    chunk */
+    CARRIED_BYTES = 32 << 20,    /* SpGEMM on a device whose packs contain B: maximum
+                                    bytes of B in a pack, so that it stays in the CPU's
+                                    cache */
+    DENSE_BYTES  = 32 << 20,     /* SpMM on a device: maximum bytes of Y in a chunk */
+    BLOCK_CHUNKS = 8,            /* SpMM on a device: minimum number of chunks of each
+                                    column block of X */
+    MOST_TIMES = 16,             /* device: the number of chunks is at most this multiple
+                                    of the least possible number */
+    MIN_PRODUCTS  = 1 << 12,     /* device: minimum scalar products of a chunk */
+    HOST_PRODUCTS = 256 << 10,   /* SpGEMM on the host: scalar products of a chunk for
+                                    each worker; results of all slots then stay in the
                                     last-level cache */
-    HOST_LEAST = 1 << 20,        /* SpGEMM on the host: scalar products that a chunk
-                                    should have, at least; with few threads, at most */
-    FEW_LEAST = 256 << 10, /* as HOST_LEAST, but for hy_product_by_few(), where buffers
-                              are fresh pages */
-    FEW_CHUNKS = 16,       /* hy_product_by_few(): a product with more chunks of
-                              FEW_LEAST than this has longer chunks, up to HOST_LEAST */
-    HOST_DENSE = 128 << 20 /* SpMM on the host: scalar products of a chunk per core,
-                              about 0.1 s of work */
+    HOST_LEAST = 1 << 20,        /* SpGEMM on the host: minimum scalar products of a
+                                    chunk; with few threads (hy_product_by_few()) the
+                                    maximum */
+    FEW_LEAST = 256 << 10, /* SpGEMM on the host with few threads: minimum scalar products
+                              of a chunk */
+    FEW_CHUNKS = 16,       /* SpGEMM on the host with few threads: a chunk has
+                              1/FEW_CHUNKS of the scalar products, within FEW_LEAST and
+                              HOST_LEAST */
+    HOST_DENSE = 128 << 20 /* SpMM on the host: scalar products of a chunk for each
+                              worker, who needs about 0.1 s for them */
 };
 
 /* ---- limits ------------------------------------------------------------------------ */
 
-/* Returns the most scalar products of an SpGEMM chunk on a device: those that make
-   OUT_BYTES of C, as far as is known, or, if packs contain an entry of B for each scalar
-   product, those that need CARRIED_BYTES. */
+/* Returns the maximum scalar products of an SpGEMM chunk on a device. Usually these make
+   OUT_BYTES of C, according to the features. If packs contain an entry of B for each
+   scalar product, these entries take CARRIED_BYTES. */
 static double most_sparse(const hy_planning *p)
 {
     const double entry = 4 + (double)hy_value_size(p->features.type);
@@ -76,8 +81,8 @@ static int64_t least_chunks(const hy_planning *p, const hy_layout *layout)
     return hy_max(bytes / DENSE_BYTES + 1, least_of_image(p->product, &layout->image));
 }
 
-/* Returns the least number of equal chunks of which each fits a slot; a large B or X
-   leaves little room for slots. */
+/* Returns the least number of equal chunks that each fit a slot. Slots are small if B or
+   X is large. */
 static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
 {
     const hy_product *product = p->product;
@@ -108,9 +113,9 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
     return hy_estimate_seconds(p->product, &e);
 }
 
-/* Returns the predicted seconds of a run. A plan that will run often does not know
-   whether X and Y will be pinned, so it takes the mean of both cases. With a reduced A,
-   workers copy X and Y in any case. */
+/* Returns the predicted seconds of a run. A plan for several runs does not know whether X
+   and Y will be pinned, so the result is the mean of both cases. With a reduced A,
+   workers copy X and Y in both cases. */
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t x_end,
                       int64_t chunks)
 {
@@ -124,9 +129,9 @@ static double seconds(const hy_planning *p, const hy_layout *layout, int64_t x_e
     return (s + seconds_if(p, layout, x_end, chunks, &found)) / 2;
 }
 
-/* Returns the number of chunks with the shortest predicted run. Tries larger and larger
-   numbers, by a third or a half at a time, until one is no better and more than twice the
-   best. */
+/* Returns the number of chunks with the shortest predicted run. Tries increasing numbers,
+   each a third or a half above the last. Stops at a number that is no improvement and
+   more than twice the best one. */
 static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 {
     const int64_t least = hy_max(least_chunks(p, layout), least_of_room(p, layout));
@@ -148,9 +153,9 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 
 /* ---- either ------------------------------------------------------------------------ */
 
-/* Getting the pages of a buffer takes as long as computing what fills the buffer once. A
-   product with few chunks, which fill each buffer only a few times, therefore has short
-   chunks, with small buffers. */
+/* Getting the pages of a fresh buffer takes as long as computing its contents once. A
+   product with few chunks fills each buffer only a few times. Its chunks are therefore
+   short, so that buffers are small. */
 static int64_t products_of_few(int64_t products)
 {
     const int64_t share = products / FEW_CHUNKS;
@@ -159,8 +164,8 @@ static int64_t products_of_few(int64_t products)
 }
 
 /* Returns the scalar products of a chunk that the host computes in place. A chunk of SpMM
-   is one parallel loop, at whose end workers wait for the last of them, so there are as
-   few chunks as let an interrupt be seen soon. */
+   is one parallel loop, at whose end workers wait for the slowest. So chunks are long,
+   but short enough for the caller to cancel the run soon. */
 static int64_t host_products(const hy_planning *p)
 {
     const int64_t threads = hy_pool_threads(p->product->engine->ctx.pool);
@@ -193,7 +198,7 @@ int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout)
 
     if (!hy_product_on_device(p->product))
         return host_products(p);
-    /* a little more, so that no remainder becomes a chunk of its own */
+    /* up to 1/16 more, so that no small remainder becomes a chunk of its own */
     const int64_t even = f->products / hy_grain_chunks(p, layout) + 1;
     return even + hy_min(f->products_max, even / 16);
 }

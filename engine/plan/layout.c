@@ -9,8 +9,8 @@
 #include "pipeline/site/tenant.h"
 
 enum {
-    QUICK = 4 /* reading this many bytes of host memory takes at least as long as
-                 sending one */
+    QUICK = 4 /* reading QUICK bytes of host memory takes at least as long as sending 1
+                 byte */
 };
 
 /* ---- what is there ---------------------------------------------------------------- */
@@ -61,8 +61,8 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
     const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
     if (gathered && product->variant->form == HY_FORM_NONE)
-        layout->image.axis = HY_AXIS_NONE; /* packs contain entries of B, so nothing is
-                                              gathered */
+        layout->image.axis = HY_AXIS_NONE; /* packs contain the entries of B, so chunks
+                                              gather nothing */
     const int64_t rows   = p->product->options.chunk_rows;
     const hy_cut request = {
         .A       = p->A,

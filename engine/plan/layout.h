@@ -9,53 +9,52 @@
 #include "partition/pattern/extents.h"
 
 enum {
-    HY_RESIDENT_SHARE = 4 /* value of `share` with HYBRID_RESIDENT: slots are small, so
-                             that many packs of A fit beside them */
+    HY_RESIDENT_SHARE = 4 /* value of `share` with HYBRID_RESIDENT: slots take a quarter,
+                             so that many packs of A fit beside them */
 };
 
-/* Bytes that a run sends to the device in each way in which an X that does not fit could
-   come: gathered with each chunk, as a ring of rows, or in column
-   blocks. -1: unknown, or the way cannot be used. */
+/* Bytes that a run sends to the device if an X that does not fit is gathered with each
+   chunk, comes as a ring of rows, or comes in column blocks. -1: unknown, or X cannot
+   come in this way. */
 typedef struct hy_ways_up {
     int64_t gathered, row_ring, column_blocks;
 } hy_ways_up;
 
 typedef struct hy_layout {
-    /* set by the caller of hy_layout_try() or hy_layout_cut() */
+    /* The caller of hy_layout_try() or hy_layout_cut() sets: */
     hy_image image;   /* image of B or X on the device */
     int depth;        /* number of slots; 0: there is no such layout */
-    int share;        /* all slots together take one part in `share` of the memory that B
-                         or X leaves */
-    int64_t products; /* most scalar products that a chunk should have (grain.h) */
+    int share;        /* slots take 1/share of the memory that B or X leaves */
+    int64_t products; /* maximum scalar products of a chunk (grain.h) */
 
-    /* filled in by planning */
-    hy_image if_pinned;     /* image of X in runs with pinned X and Y, if it has column
-                               blocks */
-    size_t image_bytes;     /* bytes of B or X sent to the device in a run; meaningless if
-                               it is gathered */
-    size_t image_room;      /* bytes of the room for B or X on the device; 0 if it is
-                               gathered */
-    size_t converted_bytes; /* room for copies that kernels need of a B or X that the
-                               caller has on the device */
+    /* Planning sets: */
+    hy_image if_pinned;     /* image of X in runs with pinned X and Y; only if it has
+                               column blocks (hy_image.axis) */
+    size_t image_bytes;     /* bytes of B or X that a run sends to the device; undefined
+                               if chunks gather them */
+    size_t image_room;      /* bytes of device memory set aside for B or X; 0 if chunks
+                               gather them or the caller has them in device memory */
+    size_t converted_bytes; /* bytes of device memory for converted copies of a B or X
+                               that the caller has on the device */
     hy_chunk *chunks;
     int64_t count;
-    hy_ways_up ways_up; /* of the ways that were compared, which include this layout's */
-    double seconds;     /* predicted time of the best layout on the device, even if the
-                           host computes instead; 0 if none was estimated */
+    hy_ways_up ways_up; /* bytes of this layout and of those compared with it */
+    double seconds;     /* predicted seconds of the best layout on the device, even if the
+                           host computes in place of it; 0: no estimate */
 } hy_layout;
 
 /* The product for which layouts are compared. */
 typedef struct hy_planning {
     const hy_product *product;
     const hybrid_csr *A, *B; /* B is NULL for SpMM */
-    hy_features features;    /* features with which layouts are estimated: those of the
-                                product; those that are unknown are as favourable to a
-                                device as they can be */
-    double host_s;       /* predicted seconds of the host, with the least favourable of
-                            such features; INFINITY if it may not compute in the
-                            device's place */
-    hy_extents *extents; /* first and last columns in which blocks of rows of A have
-                            entries; found when first needed (schedule.h) */
+    hy_features features;    /* the product's features, with which layouts are estimated;
+                                unknown features have the values that are best for a
+                                device */
+    double host_s;       /* predicted seconds of the host, where unknown features have the
+                            worst values for it; INFINITY if the host may not compute in
+                            place of the device */
+    hy_extents *extents; /* first and last columns of the entries in blocks of rows of A;
+                            computed at first use (schedule.h) */
 } hy_planning;
 
 /* Cuts the chunks, from the fields that the caller has set. If some row does not fit, the
@@ -75,7 +74,7 @@ void hy_layout_free(const hy_product *product, hy_layout *layout);
 void hy_layout_cache(const hy_product *product, hy_layout *layout);
 
 /* As hy_layout_cache(), but beside `image_room` bytes of B or X. Packs that last from run
-   to run leave other live plans the device memory that they need to run.
+   to run must leave other live plans the device memory for their runs.
    hy_layout_caches_all() returns 1 if the packs of all chunks are marked. */
 void hy_layout_cache_beside(const hy_product *product, size_t image_room,
                             hy_layout *layout);

@@ -14,16 +14,17 @@
 #include "engine/api/pin.h"
 #include "engine/plan/reduce.h"
 
-/* Inspection that cannot change the choice may take this part of the predicted time; it
-   makes the estimate more accurate. */
+/* Inspection that only makes the estimate more accurate may take this part of the
+   predicted time. */
 static const double BUDGET = 0.1;
 
 /* The operands that a plan is made for. */
 typedef struct given {
     const hybrid_csr *A, *B;
     const hy_counter *counter;   /* lets a device count scalar products, or NULL */
-    const hy_one_shot *one_shot; /* one-shot call whose X and Y may be pinned; NULL if it
-                            has none, or if that is known */
+    const hy_one_shot *one_shot; /* one-shot call whose X and Y may be pinned; NULL if the
+                                    plan is no one-shot call, or once product.pinned is
+                                    set */
 } given;
 
 /* ---- inspect ---------------------------------------------------------------------- */
@@ -41,8 +42,8 @@ static double budget_of(const hy_product *product)
     return is_open ? BUDGET : INFINITY;
 }
 
-/* Returns what is found out before anything is estimated. A plan that may run often needs
-   the lengths of rows in any case. */
+/* Returns what is inspected before the first estimate. Plans for several runs inspect the
+   lengths of rows in any case. */
 static unsigned first_step(const hy_product *product, double budget)
 {
     if (isinf(budget))
@@ -84,9 +85,9 @@ static hybrid_status rank_named(hy_product *product, hy_candidates *candidates,
                                                "%s: %s", named->name, why_not);
 }
 
-/* Ranks the variants that may compute the product; before `known` has HY_KNOW_DEVICES,
-   those of the host, if it has any. Only devices need to know whether X and Y are pinned;
-   asking the driver takes some microseconds. */
+/* Ranks the variants that may compute the product. Before `known` has HY_KNOW_DEVICES,
+   ranks only those of the host, if it has any. Asks whether X and Y are pinned only if
+   devices are ranked, because asking the driver takes some microseconds. */
 static hybrid_status rank(hy_product *product, hy_candidates *candidates, given *from,
                           unsigned *known)
 {
@@ -137,9 +138,9 @@ static hybrid_status choose(hybrid_plan *plan, given *from, double budget,
 
 /* ---- cut -------------------------------------------------------------------------- */
 
-/* Returns the error for a row that fits no slot; the sentence, which exists, names the
-   row. Chunks of the host lie in host memory, so the error is NO_MEMORY for the host
-   unless the caller limits device memory. */
+/* Returns the error for a row that fits no slot. Its sentence, which names the row, has
+   been written before. The host's chunks lie in host memory, so the host's error is
+   NO_MEMORY, unless the caller has limited device memory. */
 static hybrid_status no_room(const hy_product *product)
 {
     const hy_backend *backend = product->backend;
@@ -150,8 +151,8 @@ static hybrid_status no_room(const hy_product *product)
 }
 
 /* Cuts the product for the first of candidates [0, end) whose backend has room for it. If
-   the host is sooner than a device, its candidates are next; the layout has 0 slots if
-   they are not before `end`. */
+   the host is predicted to be sooner than a device, continues with the host's candidates;
+   the layout has 0 slots if they are not in [0, end). */
 static hybrid_status cut(hybrid_plan *plan, const given *from, int end, hy_choice *choice)
 {
     hy_candidates *candidates = &plan->candidates;
@@ -195,8 +196,8 @@ static int gives_way(hybrid_status status)
            status == HYBRID_UNSUPPORTED;
 }
 
-/* Plans with the reduced A, on a device only: the host reads operands in place and needs
-   no reduced A. The layout has 0 slots if the host is sooner. */
+/* Plans with the reduced A for a device. The layout has 0 slots if the host is sooner,
+   which reads operands in place and needs no reduced A. */
 static hybrid_status cut_reduced(hybrid_plan *plan)
 {
     given from       = {.A = &plan->product.hypersparse.A};
@@ -210,8 +211,8 @@ static hybrid_status cut_reduced(hybrid_plan *plan)
     return status;
 }
 
-/* Plans with the reduced A if a device gains by it, there is memory for it, and a variant
-   computes it; otherwise with all of A. */
+/* Plans with the reduced A if a device gains by it, memory for it suffices, and a variant
+   computes with it; otherwise with all of A. */
 static hybrid_status cut_all_or_reduced(hybrid_plan *plan, given *from, hy_choice *choice)
 {
     hy_product *product = &plan->product;
@@ -322,9 +323,10 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->count            = 1;
     plan->history.bound    = (hy_bound *)(void *)(plan->portions + devices);
     hy_portion_of(&plan->product, plan->portions);
-    plan->portions->traffic.other_up = -1; /* other_up is unknown until it is asked for */
-    const hy_counter counter         = hy_prefetch_counter(engine, prefetcher, A, B);
-    given from                       = {A, B, counter.count ? &counter : NULL,
+    plan->portions->traffic.other_up = -1; /* unknown until a report or explain asks for
+                                              it */
+    const hy_counter counter = hy_prefetch_counter(engine, prefetcher, A, B);
+    given from               = {A, B, counter.count ? &counter : NULL,
                   one_shot && one_shot->X ? one_shot : NULL};
     HY_TRY_ELSE_DONE(make(plan, &from, &prefetcher));
 done:
@@ -337,7 +339,7 @@ done:
     return status;
 }
 
-/* Predicts bytes and time of the first run, with X and Y that are not pinned. */
+/* Predicts bytes and seconds of the first run, as if X and Y were not pinned. */
 static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
 {
     hy_history *history = &plan->history;

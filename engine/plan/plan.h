@@ -11,60 +11,61 @@
 #include "engine/device/single.h"
 #include "engine/plan/split.h"
 
-/* What runs leave to later runs, to explain and to reports. */
+/* What a run leaves for later runs, for explain and for reports. */
 typedef struct hy_history {
-    hy_pattern pattern;   /* SpGEMM with HYBRID_REUSE: where rows of C begin */
-    hy_bound *bound;      /* chunks of each portion in the last run; before the first run,
-                             as planned */
-    hybrid_report report; /* of the last run; before the first run, what is
-                             predicted */
+    hy_pattern pattern;   /* hashes of the patterns of A and B, and offsets of C; only
+                             SpGEMM with HYBRID_REUSE */
+    hy_bound *bound;      /* for each portion, the chunks of the last run; before the
+                             first run, the planned chunks */
+    hybrid_report report; /* last run; before the first run, the prediction */
 } hy_history;
 
 /* The operands of a one-shot call. */
 typedef struct hy_one_shot {
     hy_loader *prefetcher;     /* loader that prefetches B (prefetch.h), or NULL */
-    const hybrid_dense *X, *Y; /* operands that a device may copy directly if they are
-                                  pinned, or NULL */
+    const hybrid_dense *X, *Y; /* operands of an SpMM, which a device copies directly if
+                                  they are pinned; NULL: not known */
 } hy_one_shot;
 
 struct hybrid_plan {
     hy_product product; /* the whole product, as the first portion's site computes it */
     hy_candidates candidates;
-    void *a_offsets;            /* offsets, in host memory, of an A in device memory */
+    void *a_offsets;            /* host copy of the offsets of an A in device memory; else
+                                   NULL */
     hybrid_index a_offset_type; /* type of a_offsets */
-    double plan_s;              /* planning time in seconds, if the plan is handed out */
-    int64_t pattern_bytes; /* bytes of patterns that were copied from a device to make the
-                              plan */
-    hy_split split;        /* how the host helps devices, if it does */
+    double plan_s;              /* planning time in seconds; not used by one-shot calls */
+    int64_t pattern_bytes; /* bytes of patterns copied from a device for planning */
+    hy_split split;        /* shares of the host in runs on devices */
     hy_history history;
     hy_arranged arranged;   /* pack of A on the device, for runs without a pipeline
                                (direct.h) */
-    struct hy_async *async; /* state of asynchronous runs (async.h) */
-    int count;              /* number of sites that compute, without the host that helps
-                               devices */
-    hy_portion portions[]; /* `count` are used. Memory for one per device of the engine is
-                              allocated, and after it a hy_bound for each. */
+    struct hy_async *async; /* asynchronous runs (async.h); NULL before the first */
+    int count;              /* number of portions */
+    hy_portion portions[]; /* The first `count` are used. The block has room for one
+                              portion for each device of the engine, followed by one
+                              hy_bound for each. */
 };
 
 /* Makes a plan. B is NULL for SpMM with `dense_cols` columns. The caller has checked the
-   operands. `one_shot` is NULL for a plan that is handed out. The plan takes over the
-   loader one_shot->prefetcher, even if planning fails: the loader goes on if the plan
-   wants B on the loader's device, and else ends before the plan allocates device
-   memory. */
+   operands. `one_shot` is NULL for a plan that the caller of the library receives. The
+   plan takes over the loader one_shot->prefetcher, even if planning fails. The loader
+   continues if the plan wants B on the loader's device; else it ends before the plan
+   allocates device memory. */
 hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_csr *B, int64_t dense_cols,
                            const hybrid_plan_options *options,
                            const hy_one_shot *one_shot, hybrid_plan **out);
 
-/* Adds what a plan needs that is handed out: with HYBRID_REUSE the patterns, and numbers
-   that explain and reports show. */
+/* Completes a plan that the caller of the library receives: predicts the numbers that
+   explain and reports show. With HYBRID_REUSE also stores hashes of the patterns. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Returns the number of chunks, of a run with these chunks of each portion, whose packs
-   of A are cached. */
+/* Returns the number of chunks with cached packs of A. bound[i] has the chunks of portion
+   i. */
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
 
-/* Returns the predicted seconds of a device if the host computes in its place; else 0. */
+/* Returns the predicted seconds of a device if the host computes in place of it; else
+   0. */
 static inline double hy_plan_device_s(const hybrid_plan *plan)
 {
     return hy_product_on_device(&plan->product) ? 0 : plan->portions->layout.seconds;
@@ -75,7 +76,8 @@ static inline double hy_plan_device_s(const hybrid_plan *plan)
 int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type,
                         int64_t rows, int64_t entries);
 
-/* Returns a report with what is known before a run with these chunks of each portion. */
+/* Returns a report with what is known before a run. bound[i] has the chunks of portion
+   i. */
 hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound);
 
 #endif /* HY_PLAN_H */

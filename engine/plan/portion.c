@@ -38,9 +38,9 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **prefetcher)
     return HYBRID_OK;
 }
 
-/* Returns 1 if device memory is left for transposing X and Y, twice transposed_room. If
-   the budget seems exhausted, an attempt to allocate decides, because free blocks in the
-   backend's pool count as used but may serve. */
+/* Returns 1 if device memory is left for transposing X and Y, which takes two times
+   transposed_room. If the budget seems exhausted, tries an allocation: free blocks in the
+   backend's pool count as used, but the allocation may use them. */
 static int leaves_rooms(const hy_product *product)
 {
     hy_backend *backend       = product->backend;
@@ -67,8 +67,8 @@ hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher)
         return HYBRID_OK;
     if (status != HYBRID_OK && status != HYBRID_NO_DEVICE_MEMORY)
         return status;
-    /* memory may be short because the site was given pooled blocks that are larger than
-       asked for; empties the pool and tries again */
+    /* memory may be short because the pool gave the site blocks larger than needed;
+       empties the pool and tries again */
     hy_message_clear(&backend->ctx->message);
     hy_site_close(portion->site);
     portion->site = NULL;
@@ -91,7 +91,7 @@ hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstance
     const hy_layout *layout = &portion->layout;
     const hy_estimate e     = hy_estimate_device(&portion->product, layout, found);
 
-    /* the layout of a dense result has the portion's own rows only */
+    /* a portion of a dense result has a layout with its own rows only */
     return portion->product.op == HY_SPGEMM && portion->weight < 1
                ? hy_estimate_part(&e, layout, portion->weight)
                : e;

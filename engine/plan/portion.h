@@ -16,37 +16,38 @@ typedef struct hy_portion {
                            of the profile and the reduced A */
     hy_layout layout;
     hy_traffic traffic;
-    hy_site *site;      /* NULL: not open yet */
-    int64_t begin, end; /* the rows that it owns; used for a sparse result only if
-                           positions of rows in C are known before a run */
-    double weight;      /* share of the work of all devices, 0 to 1; the shares sum up to
+    hy_site *site;      /* NULL until hy_portion_open() */
+    int64_t begin, end; /* rows [begin, end), which the portion owns; a sparse result uses
+                           them only in runs that know the positions of its rows */
+    double weight;      /* share of the work of all portions, 0 to 1; the shares add up to
                            1 */
-    double rate;        /* predicted work per second, in scalar products plus rows; set if
+    double rate;        /* predicted scalar products plus rows per second; set only if
                            there are several portions */
-    hy_sharing taking;  /* how it takes rows of others; without a variant it takes none */
+    hy_sharing taking;  /* how the site takes rows of other portions; taking.variant is
+                           NULL if it takes none */
 } hy_portion;
 
-/* Makes the portion, in its layout, compute all rows of the product. */
+/* Makes `portion` compute all rows of the product in portion->layout. */
 void hy_portion_of(const hy_product *product, hy_portion *portion);
 
-/* Opens the site for the chunks of the layout, which takes over *prefetcher, a loader
-   that prefetches B, or ends it. *prefetcher may be NULL and is NULL afterwards. After a
-   failure the portion has no site. */
+/* Opens the site for the chunks of the layout. *prefetcher is a loader that prefetches B,
+   or NULL: the site takes it over, or ends it if it does not suit. *prefetcher is NULL
+   afterwards. After a failure the portion has no site. */
 hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher);
 
 /* Frees site and layout; a portion without a site is allowed. */
 void hy_portion_close(hy_portion *portion);
 
-/* Returns the estimate of what the portion's site does in a run that finds `found`. */
+/* Returns the estimate of the portion's part of a run with the circumstances `found`. */
 hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found);
 
-/* Returns the predicted seconds of a run of all portions. found[i] is what the run finds
-   at portion i. If the host is the only portion, `found` is not used. */
+/* Returns the predicted seconds of a run of all portions. found[i] has the circumstances
+   of portion i; `found` is not used if the host is the only portion. */
 double hy_portions_s(const hy_portion *portions, int count,
                      const hy_circumstances *found);
 
-/* Returns the seconds of a run of all portions during which packing and storing keep all
-   workers busy. */
+/* Returns the seconds that packing and storing for all portions take if all workers do
+   nothing else. */
 double hy_portions_workers_s(const hy_portion *portions, int count,
                              const hy_circumstances *found);
 

@@ -5,8 +5,8 @@
 #include "base/data/min_max.h"
 #include "pipeline/load/room.h"
 
-/* Returns the bytes of device memory for the operand's columns in 32 bits; 0 if it is not
-   in device memory or has such columns. */
+/* Returns the bytes of device memory for 32-bit copies of the operand's columns; 0 if the
+   operand is not in device memory or has 32-bit columns. */
 static size_t narrow_room(const hybrid_engine *engine, const hybrid_csr *A)
 {
     const hybrid_csr *there = A ? hy_spaces_of(&engine->spaces, A) : NULL;
@@ -14,8 +14,8 @@ static size_t narrow_room(const hybrid_engine *engine, const hybrid_csr *A)
     return there && there->col_type == HYBRID_I64 ? hy_align((size_t)there->nnz * 4) : 0;
 }
 
-/* Returns the device of the call's operands and result if an array in this space is one
-   of them. */
+/* Returns the device of the call if an array in this space is in device memory, else
+   NULL. */
 static hy_backend *device_of(const hybrid_engine *engine, hybrid_space space)
 {
     return space == HYBRID_SPACE_DEVICE ? engine->spaces.device : NULL;
@@ -39,7 +39,8 @@ hy_product hy_product_of(hybrid_engine *engine, const hybrid_csr *A, const hybri
                           .b_cols      = B ? B->cols : dense_cols,
                           .b_nnz       = B ? B->nnz : 0};
 
-    if (product.a_on) /* A is read there, so no packs of A are cached */
+    if (product.a_on) /* kernels read A in the caller's device memory, so no packs of A
+                         are cached */
         product.options.flags &= ~(unsigned)HYBRID_RESIDENT;
     return product;
 }
@@ -76,8 +77,8 @@ hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
 {
     const hybrid_plan_options *o = &product->options;
-    /* 1: also looks for dense blocks of A. This takes longer than a product does, so it
-       pays off in many runs only; a named variant and explain ask for it too. */
+    /* 1: also looks for dense blocks of A. This takes longer than one product, so it is
+       done only for plans that run often, for a named variant, and for explain. */
     const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
 
     if (product->op != HY_SPMM)
@@ -85,8 +86,8 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
     return hy_inspect_fill(&product->engine->ctx, A, blocks, &product->profile);
 }
 
-/* Leaves device memory for transposing a column-major X and Y; if X does not fit the
-   device, only if a column-major X is expected. */
+/* Sets aside device memory for transposing X and Y. If X does not fit the device, this is
+   done only if a column-major X is expected. */
 static void leave_rooms(hy_product *product)
 {
     const hy_features *f = &product->profile.features;
@@ -115,7 +116,7 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
 
 int hy_product_by_few(const hy_product *product)
 {
-    enum { FEW = 4 }; /* most threads that count as few; measured with two */
+    enum { FEW = 4 }; /* maximum number of threads that are few; measured with two */
 
     return product->one_shot && product->op == HY_SPGEMM &&
            !hy_product_on_device(product) &&

@@ -13,35 +13,37 @@
 typedef struct hy_product {
     hybrid_engine *engine;
     hy_op op;
-    hybrid_plan_options options;   /* `variant` is NULL once the plan is made */
-    int one_shot;                  /* 1: a one-shot call */
-    int pinned;                    /* 1: X and Y of a one-shot call are pinned and have
+    hybrid_plan_options options;   /* the caller's options; options.variant is NULL once
+                                      the plan is made */
+    int one_shot;                  /* 1: a one-shot call; 0: a plan for several runs */
+    int pinned;                    /* 1: a one-shot call whose X and Y are pinned and have
                                       the same order (row- or column-major), so that the
                                       device can copy both directly; else 0 */
-    int64_t rows, cols;            /* sizes of the caller's A, also if the reduced A is
+    int64_t rows, cols;            /* sizes of the caller's A, even if the reduced A is
                                       used */
-    int64_t b_rows, b_cols, b_nnz; /* SpGEMM: of B. SpMM: rows and columns of X, or of the
-                                      rows of X that are sent; b_nnz is 0 */
+    int64_t b_rows, b_cols, b_nnz; /* SpGEMM: sizes of B. SpMM: rows and columns of X
+                                      (with a reduced A, only the rows that are sent);
+                                      b_nnz is 0. */
 
-    /* operands and result in device memory */
-    hy_backend *a_on, *second_on, *result_on; /* device whose memory has A; B or X; or the
-                                                 result. NULL: host memory. All that are
-                                                 set are the same device, which
+    /* devices whose memory has operands or the result: */
+    hy_backend *a_on, *second_on, *result_on; /* device with A, with B or X, and with the
+                                                 result. NULL: host memory. Those that are
+                                                 not NULL are the same device, which
                                                  computes. */
-    size_t narrow_room; /* bytes of device memory for columns of A and B in 32 bits, if
-                           they have 64 */
+    size_t narrow_room; /* bytes of device memory for 32-bit copies of 64-bit columns of A
+                           and B */
 
-    /* results of inspection */
+    /* set by inspection: */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
     hy_profile profile;         /* of A, or of the reduced A */
 
-    /* set by hy_product_assign() */
+    /* set by hy_product_assign(): */
     const hy_variant *variant;
     hy_backend *backend;
-    hy_rates rates; /* of the backend; rates.memory is the budget less narrow_room and
-                       both rooms below */
-    size_t transposed_room; /* bytes of the device memory in which parts of a column-major
-                               X are transposed; a second room of this size is for Y */
+    hy_rates rates; /* rates of the backend; rates.memory is the budget without
+                       narrow_room and two times transposed_room */
+    size_t transposed_room; /* bytes of device memory in which parts of a column-major X
+                               are transposed; Y has a second room of the same size */
 } hy_product;
 
 /* Makes the product of these operands. B is NULL for SpMM with `dense_cols` columns. */
@@ -57,12 +59,12 @@ hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A);
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_counter *counter);
 
-/* SpMM: finds how close together the entries of A lie (hy_features.tile_fill). SpGEMM:
-   does nothing. */
+/* SpMM: computes hy_features.tile_fill, which says how close together the entries of A
+   lie. SpGEMM: does nothing. */
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A);
 
-/* Returns 1 if all of B or X is on the device, or fits and leaves slots some room. How
-   small chunks become is not considered. */
+/* Returns 1 if all of B or X is in device memory, or fits it and leaves some memory for
+   slots. The function does not consider how small chunks become. */
 int hy_product_fits(const hy_product *product);
 
 /* Lets this variant compute the product on this backend, with its rates. */
@@ -103,9 +105,9 @@ static inline int hy_product_in_columns(const hy_product *product)
     return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
 }
 
-/* Returns 1 if the host computes a one-shot SpGEMM with so few threads that the pages of
-   chunk buffers, which the system provides while the product is computed, take a large
-   part of the time. */
+/* Returns 1 for a one-shot SpGEMM on a host with few threads. Fresh pages of chunk
+   buffers, which the system provides during the product, then take a large part of the
+   time. */
 int hy_product_by_few(const hy_product *product);
 
 /* Returns the image of all of B or X as the variant reads it on the device. Its form is

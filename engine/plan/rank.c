@@ -10,8 +10,8 @@
 
 enum {
     CHUNKS         = 8,
-    CHUNK_PRODUCTS = 8 << 20 /* predictions for a device assume at most CHUNKS chunks,
-                                each with CHUNK_PRODUCTS scalar products or more */
+    CHUNK_PRODUCTS = 8 << 20 /* predictions for a device assume one chunk for every
+                                CHUNK_PRODUCTS scalar products, at most CHUNKS */
 };
 
 int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
@@ -21,8 +21,8 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
     return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
 }
 
-/* Returns the predicted seconds of a run with this candidate; of a later run, which finds
-   its packs cached, if A is resident. */
+/* Returns the predicted seconds of a run with this candidate. With a resident A it is a
+   later run, which finds its packs cached. */
 static double predict(hy_product *product, const hy_candidate *c)
 {
     const hy_circumstances found = hy_circumstances_of(product);
@@ -75,7 +75,7 @@ static void add(hy_candidates *out, int begin, hy_candidate c)
 {
     int i = out->count++;
 
-    for (; i > begin; i--) { /* insertion keeps the table's order among equals */
+    for (; i > begin; i--) { /* among equals, the order of the table stays */
         const hy_candidate *before = &out->of[i - 1];
         const int stays =
             c.refused || (!before->refused && before->predicted_s <= c.predicted_s);

@@ -10,12 +10,12 @@ typedef struct hy_candidate {
     const hy_variant *variant;
     hy_backend *backend;
     const char *refused; /* NULL, or the reason why it cannot run, a static string */
-    double predicted_s;  /* predicted seconds of a run as the plan expects it
-                            (estimate.h), if B or X fits */
+    double predicted_s;  /* predicted seconds of a run in the planned circumstances
+                            (estimate.h), as if B or X fitted the device */
 } hy_candidate;
 
 typedef struct hy_candidates {
-    int count, chosen; /* `chosen` is the index of the candidate that computes */
+    int count, chosen; /* chosen is the index of the candidate that computes */
     hy_candidate of[HY_CANDIDATES];
 } hy_candidates;
 
@@ -30,8 +30,8 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
    the variants. UNSUPPORTED, with a sentence that lists each refusal, if none is left. */
 hybrid_status hy_rank(hy_product *product, hy_candidates *out);
 
-/* Works as hy_rank() for that device or host alone. It is not an error if all are
-   refused. */
+/* As hy_rank() for this device or the host alone. No error is returned if all variants
+   are refused. */
 void hy_rank_device(hy_product *product, hy_backend *device, hy_candidates *out);
 
 /* Returns the index of the first candidate that computes in place, or the number of

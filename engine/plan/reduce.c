@@ -11,18 +11,18 @@
 #include "partition/move/sources.h"
 
 enum {
-    LEAST_PART = 4, /* at least one part in LEAST_PART of rows and columns together must
+    LEAST_PART = 4, /* rows and columns: at least 1/LEAST_PART of their total number must
                        be empty */
-    SIGN_PART = 8,  /* at least one part in SIGN_PART of the rows must be empty for a look
-                       at columns, */
-    FEW = 2,        /* or there must be fewer entries per column of A than this, on
-                       average */
+    SIGN_PART = 8,  /* columns are looked at if at least 1/SIGN_PART of the rows are
+                       empty, */
+    FEW = 2,        /* or if A has fewer than FEW entries per column on average, or with
+                       HYBRID_RESIDENT */
     LEAST_ROW = HY_LINE
 };
 
 /* Returns 1 if a reduced A may pay: an SpMM from host memory on a device, with long rows
-   of X and a large X and Y. With chunk_rows or a share of the host it may not, because
-   numbers of rows refer to all of A. */
+   of X, and a large X and Y. Returns 0 with chunk_rows or a share of the host, which
+   refer to row numbers of all of A. */
 static int may_pay(const hy_product *product, const hybrid_csr *A)
 {
     const hybrid_plan_options *o = &product->options;
@@ -69,7 +69,8 @@ hybrid_status hy_reduce_find(const hy_product *product, const hybrid_csr *A,
         hy_hypersparse_free(ctx, reduced);
     if (status != HYBRID_NO_MEMORY)
         return status;
-    hy_message_clear(&ctx->message); /* planning for all of A needs less memory */
+    hy_message_clear(&ctx->message); /* drops the error: planning for all of A needs less
+                                        memory */
     return HYBRID_OK;
 }
 

@@ -17,19 +17,20 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    SLOTS  = 4,       /* pieces in flight */
-    PIECE  = 4 << 20, /* most scalar products of a piece, for each core */
-    PIECES = 64,      /* the host would compute all of a product in at least this many
-                         pieces */
+    SLOTS      = 4,       /* pieces of the host in flight */
+    PIECE      = 4 << 20, /* maximum scalar products of a piece for each worker */
+    PIECES     = 64,      /* a piece has at most 1/PIECES of the scalar products */
     SPARE_ROWS = 1024
 };
 
-static const double LEAST_GAIN = 0.05; /* the host helps only if its share of the work is
-                                          at least this, */
-static const double LEAST_GAIN_S = 200e-6; /* and if it saves at least so many seconds;
-                                              less is not worth the memory of its slots */
+static const double LEAST_GAIN = 0.05; /* the host helps if its share of the work is at
+                                          least this, */
+static const double LEAST_GAIN_S = 200e-6; /* and if the run becomes shorter by at least
+                                              this many seconds; a smaller gain is not
+                                              worth the memory of the host's slots */
 
-/* bytes of host memory moved for each byte of B or X that workers bring to the ring */
+/* bytes of host memory moved for each byte of B or X that workers copy to the loader's
+   ring */
 static const double LOAD_PASSES = 2;
 
 /* Returns 1 if runs with pinned X and Y differ from other runs. They do not if kernels
@@ -57,8 +58,8 @@ static void foresee(const hy_portion *portions, int count, hy_run_kind kind, dou
     }
 }
 
-/* Returns the seconds of a run of this kind in which workers pack, load and store, and
-   have no time to compute. */
+/* Returns the seconds of a run of this kind in which workers pack, load and store, so
+   that they have no time to compute. */
 static double busy_seconds(const hy_portion *portions, int count, hy_run_kind kind,
                            const hy_circumstances *found, const hy_rates *host)
 {
@@ -69,8 +70,8 @@ static double busy_seconds(const hy_portion *portions, int count, hy_run_kind ki
     return hy_portions_workers_s(portions, count, found) + loaded / host->mem_Bps;
 }
 
-/* Predicts the rates of both sides and the host's share of the work. Returns the seconds
-   that a run is shorter with the host's help. */
+/* Predicts the rates of the devices and of the host, and the host's share of the work.
+   Returns by how many seconds the host's help makes a run shorter. */
 static double predict(const hy_product *product, const hy_portion *portions, int count,
                       hy_run_kind kind, hy_forecast *forecast)
 {
@@ -104,7 +105,7 @@ static int any_has(const hy_portion *portions, int count, hy_axis axis)
     return 0;
 }
 
-/* Returns NULL, or why the host takes part in no run. */
+/* Returns why the host helps in no run; NULL if it may help. */
 static const char *find_reason(const hy_product *product, const hy_portion *portions,
                                int count, const hy_candidate *host)
 {
@@ -125,7 +126,8 @@ static const char *find_reason(const hy_product *product, const hy_portion *port
     return NULL;
 }
 
-/* Returns NULL, or why the host takes part in no run unless a share is asked for. */
+/* Returns why the host helps in no run unless options ask for a share; NULL if it may
+   help. */
 static const char *find_loss(const hy_product *product, const hy_portion *portions,
                              int count)
 {
@@ -140,8 +142,8 @@ static const char *find_loss(const hy_product *product, const hy_portion *portio
     return NULL;
 }
 
-/* Returns the least share of the work for which the host may help. Gathered and cached
-   chunks are taken whole, so then it is at least that of one chunk. */
+/* Returns the least share of the work with which the host may help. The host takes
+   gathered and cached chunks as a whole; then it is at least the share of one chunk. */
 static double least_share(const hy_portion *portions, int count)
 {
     double least = LEAST_GAIN;
@@ -154,9 +156,9 @@ static double least_share(const hy_portion *portions, int count)
     return least;
 }
 
-/* Returns NULL, or why the host takes part in no run of this kind. With
-   HYBRID_SPLIT_DEFAULT it takes part only in runs with pinned X and Y, in which workers
-   are idle otherwise. */
+/* Returns why the host helps in no run of this kind; NULL if it may help. With
+   HYBRID_SPLIT_DEFAULT it helps only in runs with pinned X and Y, because their workers
+   are otherwise idle. */
 static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
                                    const hy_forecast *forecast, double least,
                                    double gain_s)
@@ -183,8 +185,9 @@ static size_t bytes_of(const hy_sharing *s, const hy_features *f)
     return hy_cost_bytes(&cost);
 }
 
-/* Returns what a slot must hold: a piece, or the costliest row if that is larger, but no
-   more than the host's budget allows; larger rows are left to the device. */
+/* Returns the largest piece, or the costliest row if that is larger, for which the host's
+   slots have memory. It is limited by the host's budget; larger rows are left to the
+   device. */
 static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
 {
     const size_t budget   = sharing->rates.memory / SLOTS;
@@ -239,7 +242,7 @@ static hybrid_status refuse(const hy_product *product, const char *why)
                    "the product cannot be shared with the host: %s", why);
 }
 
-/* Opens the share that the options ask for, in all runs. */
+/* Opens the site for the share that options ask for, for all runs. */
 static hybrid_status open_share(const hy_product *product, hy_split *split)
 {
     const double share = product->options.host_share;
@@ -249,7 +252,7 @@ static hybrid_status open_share(const hy_product *product, hy_split *split)
     return open_host(product, split);
 }
 
-/* Opens shares for the kinds of runs in which a gain is predicted. */
+/* Opens the site if a gain is predicted for a kind of run. */
 static hybrid_status open_predicted(const hy_product *product, const hy_portion *portions,
                                     int count, hy_split *split)
 {
@@ -280,7 +283,7 @@ hybrid_status hy_split_open(const hy_product *product, const hy_portion *portion
     hy_candidate host;
 
     if (!hy_product_on_device(product) || portions->layout.count == 0)
-        return HYBRID_OK; /* the host computes all of it, or there are no rows */
+        return HYBRID_OK; /* the host computes the whole product, or there are no rows */
     if (product->op == HY_SPGEMM) {
         set_why_not(split, "so it is where the result is sparse");
         return HYBRID_OK;
@@ -306,7 +309,8 @@ void hy_split_close(hy_split *split)
 
 /* ---- a run --------------------------------------------------------------------- */
 
-/* Returns 1 if X lies in memory as on the device, so that it is copied directly. */
+/* Returns 1 if X has the same layout in memory as on the device, so that the device
+   copies it directly. */
 static int lies_alike(const hy_problem *problem)
 {
     const hy_source *source = &problem->source;
@@ -316,8 +320,8 @@ static int lies_alike(const hy_problem *problem)
            source->ops->run(source, order, 0, 0, 1);
 }
 
-/* Returns 1 if the device copies X and Y directly: column blocks, or operands that lie in
-   memory as on the device. */
+/* Returns 1 if the device copies X and Y directly: they come in column blocks, or their
+   layout in memory is that on the device. */
 static int leaves_workers_idle(const hy_product *product, const hy_problem *problem)
 {
     const hybrid_dense *Y = problem->Y;
@@ -337,8 +341,8 @@ int hy_split_all_stays(const hy_portion *portions, int count)
     return all;
 }
 
-/* Once all of A is cached on devices, the caller may free A's arrays, so the host does
-   not help. It does not read an X that is not in host memory either. */
+/* The host does not help once all of A is cached on devices, because the caller may have
+   freed A's arrays. It does not help either if X is not in host memory. */
 const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
                                      int count, const hy_problem *problem, int direct)
 {
@@ -352,9 +356,9 @@ const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *po
     return forecast;
 }
 
-/* A device whose X comes in column blocks in this run does not take rows of others.
-   `host` is NULL if the host does not help; its forecast also says how fast the devices
-   are then. */
+/* A device with X in column blocks in this run takes no rows of others. `host` is NULL if
+   the host does not help; else its forecast also has the rate of the devices in runs with
+   the host's help. */
 static hy_side side_of(const hy_portion *p, const hy_bound *bound, const hy_sharing *host)
 {
     const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;

@@ -16,14 +16,15 @@ typedef enum hy_run_kind { HY_RUNS_PAGEABLE, HY_RUNS_PINNED, HY_RUN_KINDS } hy_r
 /* Forecast for the runs with pinned X and Y, or for the others. */
 typedef struct hy_forecast {
     const char *why_not; /* why devices compute alone in these runs; NULL if the host
-                            helps, or if no device computes */
+                            helps, or computes alone */
     hy_sharing sharing;  /* how the host takes rows, if it helps */
-    double share;        /* share of the work that the host is expected to take, 0 to 1 */
+    double share;        /* predicted share of the work that the host takes, 0 to 1 */
 } hy_forecast;
 
 typedef struct hy_split {
-    hy_forecast of[HY_RUN_KINDS]; /* both are alike if pinned X and Y change nothing */
-    hy_site *host;                /* NULL: the device is alone in all runs */
+    hy_forecast of[HY_RUN_KINDS]; /* forecast for each kind of run; the same for both
+                                     kinds if pinned X and Y change nothing */
+    hy_site *host;                /* site of the host; NULL if it helps in no run */
 } hy_split;
 
 /* Called when chunks are cut and the sites of the portions are open. Chooses the shares,
@@ -38,7 +39,7 @@ void hy_split_close(hy_split *split);
 const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
                                      int count, const hy_problem *problem, int direct);
 
-/* Returns 1 if all of A is cached on devices, so that A is not read any longer. */
+/* Returns 1 if all packs of A are cached on devices, so that runs no longer read A. */
 int hy_split_all_stays(const hy_portion *portions, int count);
 
 /* Lists the sites of a run: those of the portions, each with its image, and the host if

@@ -18,8 +18,10 @@
 #include "engine/api/struct_size.h"
 #include "engine/rates/threshold.h"
 
-#define PAPER_THRESHOLD 9.35 /* Yang, Buluc and Owens: entries per row, on a K40c */
-#define CLOCK_S 1e-9         /* seconds; shorter times count as this */
+/* Entries per row: the threshold that Yang, Buluc and Owens fitted on a K40c. */
+#define PAPER_THRESHOLD 9.35
+/* Least seconds of a timing; shorter ones count as this. */
+#define CLOCK_S 1e-9
 
 enum { RUNS_MOST = 16, TIMINGS_MOST = 256 };
 
@@ -37,7 +39,7 @@ typedef struct calibration {
     hy_trial here[TIMINGS_MOST];     /* x: predicted seconds of merge / of rows, measured
                                         speeds */
     char path[HY_RATES_PATH];        /* path of the rates file */
-    hy_rates_file file;              /* of[0] belongs to the device that computes */
+    hy_rates_file file;              /* file.of[0] describes the device that computes */
 } calibration;
 
 static void tell(const calibration *c, const char *step, const hybrid_timing *timing)
@@ -202,14 +204,15 @@ static void judge(calibration *c)
 
     if (n == 0)
         return;
-    const double cut       = hy_fit_threshold(c->here, n, 1);
-    d->products            = (double)n;
-    d->threshold           = hy_fit_threshold(c->by_mean, n, PAPER_THRESHOLD);
-    d->paper               = hy_rule_at(c->by_mean, n, PAPER_THRESHOLD);
-    d->fitted              = hy_rule_at(c->by_mean, n, d->threshold);
-    d->model               = hy_rule_at(c->built_in, n, 1);
-    d->scaled              = hy_rule_at(c->here, n, cut);
-    d->speeds.merge_factor = 1 / cut; /* ratio < cut becomes factor * ratio < 1 */
+    const double cut = hy_fit_threshold(c->here, n, 1);
+    d->products      = (double)n;
+    d->threshold     = hy_fit_threshold(c->by_mean, n, PAPER_THRESHOLD);
+    d->paper         = hy_rule_at(c->by_mean, n, PAPER_THRESHOLD);
+    d->fitted        = hy_rule_at(c->by_mean, n, d->threshold);
+    d->model         = hy_rule_at(c->built_in, n, 1);
+    d->scaled        = hy_rule_at(c->here, n, cut);
+    /* the rule: take merge if merge_factor * ratio < 1 */
+    d->speeds.merge_factor = 1 / cut;
 }
 
 /* ---- all steps ------------------------------------------------------------------- */
@@ -231,7 +234,8 @@ static hybrid_status calibrate(calibration *c, const char *path)
     judge(c);
     HY_TRY(hy_rates_write(&engine->ctx, c->path, &c->file));
     memcpy(engine->rates_path, c->path, sizeof c->path);
-    hy_engine_backend(engine)->measured = c->file.of[0].speeds; /* has merge_factor now */
+    /* this backend's speeds now include merge_factor */
+    hy_engine_backend(engine)->measured = c->file.of[0].speeds;
     return HYBRID_OK;
 }
 

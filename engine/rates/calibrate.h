@@ -6,10 +6,11 @@
 
 /* Products on which rules are compared: every problem with every number of columns. */
 typedef struct hy_calibrate_set {
-    const char *const *problems; /* as hybrid_generate() takes them; ends with NULL */
-    const int64_t *columns;      /* ends with 0 */
-    int runs;                    /* runs per product; their median counts */
-    double limit_s;              /* seconds from the start; later no further problem is
+    const char *const *problems; /* descriptions for hybrid_generate(), up to NULL */
+    const int64_t *columns;      /* numbers of columns of X, up to 0 */
+    int runs;                    /* timed runs per product and variant, whose median
+                                    counts */
+    double limit_s;              /* seconds after the start from which no new problem is
                                     begun */
 } hy_calibrate_set;
 

@@ -1,7 +1,8 @@
 /* engine/rates/estimate.c - estimates of a device and of the host.
 
-   The constants are fitted, in logarithms, to runs of every second matrix of a collection
-   of 43, on an H200 with 16 cores. docs/performance.md has the errors for the others. */
+   The constants are fitted, in logarithms, to runs on an H200 with 16 cores. The runs
+   multiply every second matrix of a collection of 43; docs/performance.md has the errors
+   for the other matrices. */
 #include "engine/rates/estimate.h"
 
 #include <math.h>
@@ -11,15 +12,15 @@
 #include "engine/rates/traffic.h"
 #include "partition/pattern/chunks.h"
 
-/* Row length, in bytes, at which the bus reaches half of its rate when the device copies
-   separate rows. Measured: 55 GB/s each way in whole blocks, 46 with rows of 256 bytes,
-   35 with rows of 128 (docs/lab/pinned-panels.md). */
+/* Row length, in bytes, at which the bus reaches half of its rate if the device copies
+   separate rows. Measured rate each way: 55 GB/s in whole blocks, 46 GB/s with rows of
+   256 bytes, 35 GB/s with rows of 128 bytes (docs/lab/pinned-panels.md). */
 static const double HALF_ROW = 86;
 
-/* Fixed costs of an SpMM on a device, as multiples of the time of a kernel launch
-   (hy_rates.launch_s, 5 us where they were fitted). Per run: CALL, WORKERS if workers
-   load X and store Y, PACKING if they pack rows of A. Per chunk: CHUNK, WORKERS_CHUNK if
-   workers load and store. */
+/* Fixed costs of an SpMM on a device, as multiples of the seconds of a kernel launch
+   (launch_s of the device's rates, 5 us in the fitted runs). A run costs CALL, plus
+   WORKERS if workers load X and store Y, plus PACKING if workers pack rows of A. A chunk
+   costs CHUNK, plus WORKERS_CHUNK if workers load X and store Y. */
 static const double CALL = 4.8, WORKERS = 13, PACKING = 19.4;
 static const double CHUNK = 2.4, WORKERS_CHUNK = 4;
 
@@ -31,22 +32,24 @@ static const double RING_CHUNK = 5.6;
    of a kernel launch. Chunks wait for the size of their result. */
 static const double SPARSE_CALL = 62, SPARSE_CHUNK = 7;
 
-/* Fixed costs of the host per call: seconds, and numbers of parallel loops that SpMM and
-   SpGEMM start (20 us each where they were fitted). */
+/* Fixed cost of a call on the host: HOST_S seconds, plus the seconds to start HOST_LOOPS
+   parallel loops (SpMM) or HOST_SPARSE_LOOPS (SpGEMM). Starting a loop takes launch_s of
+   the host's rates, 20 us in the fitted runs. */
 static const double HOST_S = 3e-6, HOST_LOOPS = 0.5, HOST_SPARSE_LOOPS = 5.4;
 
 /* Bytes of host memory moved per byte of a pack, and per byte of a result that workers
-   store. Each is read and written. */
+   store. Every byte is read once and written once. */
 static const double PACK_PASSES = 2, STORE_PASSES = 2;
 
-/* Bytes copied to the host, and bytes moved in host memory, per byte of C. Columns are
-   delta-coded, and the device copies a part of C to its final place. */
+/* SPARSE_DOWN: bytes copied to the host per byte of C; columns are delta-coded.
+   SPARSE_STORED: bytes that workers move in host memory per byte of C; the device copies
+   a part of C to its final place. */
 static const double SPARSE_DOWN = 0.7, SPARSE_STORED = 0.7;
 
 /* Bytes of host memory moved per byte of Y, if X comes in column blocks and workers load
-   and store parts of rows (docs/lab/pinned-panels.md). `row` is the smallest length of a
-   part in bytes. `lines` applies if parts are whole cache lines, `else_` if they cannot
-   be. */
+   and store parts of rows (docs/lab/pinned-panels.md). An entry is for parts of `row`
+   bytes or more. `lines` applies if all parts begin and end at cache lines, else
+   `else_`. */
 static const struct {
     double row, lines, else_;
 } part_passes[] = {{2 * HY_LINE, 3.7, 5.7},
@@ -54,8 +57,8 @@ static const struct {
                    {0.5 * HY_LINE, 15.2, 15.2},
                    {0, 30, 30}};
 
-/* Bytes of host memory moved per byte of A, X and Y, if neighbouring rows of A find rows
-   of X in the caches. */
+/* Bytes of host memory moved per byte of A, X and Y, if rows of X that neighbouring rows
+   of A share stay in the caches. */
 static const double NEAR_PASSES = 1.31;
 
 /* Seconds that a core waits for the first bytes of a row of B. The host's SpGEMM waits
@@ -132,8 +135,8 @@ static double first_part(const hy_product *product, const hy_layout *layout)
     return fmin(part, 1) * cols;
 }
 
-/* Adds the copy of B or X. The first chunk waits for its share. Bytes that were
-   prefetched during planning do not count. */
+/* Adds the copy of B or X, without the bytes that were prefetched during planning. The
+   first chunk waits for the part that it needs. */
 static void add_image(const hy_product *product, const hy_layout *layout,
                       const hy_circumstances *found, hy_estimate *e)
 {
@@ -162,8 +165,8 @@ static double store_passes(const hy_product *product, const hy_image *image)
     return in_lines ? part_passes[i].lines : part_passes[i].else_;
 }
 
-/* Adds the costs of column blocks that the device copies itself. Nothing goes down while
-   the first block of X comes, and nothing comes while the last part of Y goes down. */
+/* Adds the costs of column blocks that the device copies itself. While the first block of
+   X goes up, nothing goes down. While the last part of Y goes down, nothing goes up. */
 static void add_block_rows(const hy_product *product, const hy_layout *layout,
                            hy_estimate *e)
 {
@@ -222,8 +225,8 @@ static void scale_work(hy_estimate *e, double share)
 }
 
 /* Returns the estimate of the first `share` of the work, if the host takes the rest from
-   the end. Rows of X that only the rest needs are not copied. With column blocks X is
-   copied completely, because the rows of every block are the same. */
+   the end. The device then receives no row of X that only the rest needs. With column
+   blocks it receives all of X, because every block has all rows. */
 static hy_estimate part_of(hy_estimate e, double share)
 {
     if (e.last_bytes > 0)
@@ -353,7 +356,7 @@ hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host)
                          .chunks = 1};
 }
 
-/* All cores compute, including those otherwise reserved for the device's threads. */
+/* All cores compute, including those reserved for the device's driver and loader. */
 double hy_estimated_host_s(const hybrid_engine *engine, const hy_features *features,
                            const hy_variant *variant)
 {

@@ -10,34 +10,37 @@
 #include "engine/plan/layout.h"
 
 typedef struct hy_estimate {
-    double first_bytes;          /* bytes up before the first chunk can compute */
-    double up_bytes, down_bytes; /* bytes over the bus after the first chunk has begun */
-    double last_bytes;           /* bytes of down_bytes that go down after all bytes have
-                                    gone up */
-    double short_bytes;     /* additional bytes that stand for the lower bus rate of short
-                               rows */
+    double first_bytes;          /* bytes of B or X sent before the first chunk can
+                                    compute */
+    double up_bytes, down_bytes; /* all other bytes up; all bytes down */
+    double last_bytes;           /* part of down_bytes that goes down after the last byte
+                                    has gone up; 0 unless X comes in column blocks */
+    double short_bytes;     /* bytes added to model the lower bus rate of short rows */
     double device_s;        /* seconds of kernels */
-    double core_s;          /* seconds of one core for packing and computing */
+    double core_s;          /* seconds that packing and computing would take one core */
     double memory_bytes;    /* bytes of host memory moved by packing and computing */
     double stored_bytes;    /* bytes of host memory moved by storing the result */
-    double call_s, chunk_s; /* fixed seconds per call and per chunk */
+    double call_s, chunk_s; /* fixed seconds per run and per chunk */
     int64_t chunks;
 } hy_estimate;
 
 /* Facts that a run knows and its plan does not. */
 typedef struct hy_circumstances {
-    int pinned;     /* 1: X and Y are pinned, and the device copies them itself */
-    int in_column_blocks; /* 1: X comes in column blocks, as layout.if_pinned says */
-    int rows_of_b;  /* SpGEMM, 1: rows of A are rows of the B on the device, so that no
-                       packs are made */
-    double cached;  /* share of the cached packs that earlier runs made, 0 to 1 */
-    double prefetching_s; /* seconds since prefetching of B began */
+    int pinned;     /* 1: X and Y are pinned, and the device copies them without workers;
+                       else 0 */
+    int in_column_blocks; /* 1: X comes in the column blocks of layout.if_pinned */
+    int rows_of_b;  /* SpGEMM: 1 if kernels read rows of A in the B on the device, so that
+                       A needs no packs; else 0 */
+    double cached;  /* share, 0 to 1, of the packs marked as cached that are on the device
+                       before the run */
+    double prefetching_s; /* seconds for which B has been prefetched before the run; 0 if
+                             it was not */
     double share;   /* share of the work that the host is expected to take, 0 to 1 */
 } hy_circumstances;
 
-/* Returns the seconds from call to return of a product on a site with rates `site`, for
-   which workers with rates `host` pack and store. For the host as the site nothing is
-   copied. The result grows with each field of the estimate. */
+/* Returns the seconds from call to return of a product on a site with rates `site`.
+   Workers with rates `host` pack and store. A site without a bus (the host) copies
+   nothing. The result grows with each field of the estimate. */
 double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
                   const hy_rates *host);
 
@@ -54,7 +57,7 @@ static inline int hy_is_sooner(double seconds, double simpler_s)
     return seconds < 0.9 * simpler_s;
 }
 
-/* Returns the seconds during which packing and storing keep all workers busy. */
+/* Returns the seconds that packing and storing take if all workers do nothing else. */
 double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
 
 /* Returns a lower bound on the seconds of an SpMM on a device with A in host memory. */
@@ -82,8 +85,8 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
 hy_features hy_features_share(const hy_features *all, int64_t parts);
 
 /* Estimates `chunks` equal chunks of a layout that is not cut yet, for a product with
-   these features. `x_end` is the number of rows of B or X that the first of several
-   chunks needs. */
+   these features. If there are several chunks, the first one needs `x_end` rows of B or
+   X. */
 hy_estimate hy_estimate_even(const hy_product *product, const hy_features *features,
                              const hy_layout *layout, int64_t x_end, int64_t chunks,
                              const hy_circumstances *found);
@@ -92,8 +95,8 @@ hy_estimate hy_estimate_even(const hy_product *product, const hy_features *featu
 hy_estimate hy_estimate_host(const hy_features *features, const hy_variant *variant,
                              const hy_rates *host);
 
-/* Estimates an SpMM on the host in which neighbouring rows of A find the rows of X that
-   they share in the caches. */
+/* Estimates an SpMM on the host, if rows of X that neighbouring rows of A share stay in
+   the CPU's caches. */
 hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host);
 
 /* Returns the seconds of hy_estimate_host() on the host of the engine. */

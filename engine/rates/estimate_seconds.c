@@ -10,12 +10,14 @@
    down, so the time lies between the longest and the sum. */
 static const double NORM = 4;
 
-/* Rate of the bus with copies both ways at once, relative to the sum of the two rates. */
+/* Rate of the bus while copies go up and down at once, relative to the sum of both
+   rates. */
 static const double BOTH_WAYS = 0.885;
 
-/* Rate at which host memory serves all buses together, relative to the rate at which
-   workers' copies read and write it: 134 and 80 GB/s where they were fitted. A single bus
-   stays far below that. */
+/* Rate at which host memory serves all buses together, relative to mem_Bps, the rate of
+   workers' copies (bytes read plus bytes written). In the fitted runs these rates were
+   134 and 80 GB/s. The limit is applied to several buses only; one bus stays far below
+   it. */
 static const double COPIED = 1.7;
 
 static double norm(const double *of, int count)

@@ -124,7 +124,8 @@ static hybrid_status make_folders(hy_context *ctx, char *path)
         const int failed = mkdir(path, 0700) != 0 && errno != EEXIST;
         const int error  = errno;
         struct stat st;
-        if (failed && stat(path, &st) != 0) /* a read-only parent may have the folder */
+        if (failed && stat(path, &st) != 0) /* the folder may exist even if its parent is
+                                               read-only */
             return hy_fail(ctx, HYBRID_IO_FAILED, "cannot make the folder '%s': %s", path,
                            strerror(error));
         *end = '/';

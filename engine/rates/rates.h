@@ -19,8 +19,8 @@ enum {
 typedef struct hy_rates_of_device {
     char device[HY_DEVICE_TEXT]; /* name, as describe() returns it */
     hy_measured speeds;
-    /* Number of products on which rules were compared, and the fitted threshold in
-       entries per row. */
+    /* `products` is the number of products on which rules were compared. `threshold` is
+       the fitted threshold, in entries per row. */
     double products, threshold;
     hybrid_rule paper, fitted, model, scaled;
 } hy_rates_of_device;
@@ -30,8 +30,9 @@ typedef struct hy_rates_file {
     hy_rates_of_device of[HY_RATES_DEVICES];
 } hy_rates_file;
 
-/* Returns the measured speeds of a backend, or the built-in ones. `memory` is reduced by
-   the lasting packs of live plans (pipeline/site/tenant.h). */
+/* Returns the measured speeds of a backend; a speed that was not measured is the built-in
+   one. out->memory excludes the bytes that live plans keep for lasting packs
+   (pipeline/site/tenant.h). */
 void hy_rates_of(const hy_backend *backend, hy_rates *out);
 
 /* ---- rates.c: which file --------------------------------------------------------- */

@@ -74,7 +74,7 @@ typedef struct reader {
     int key_length, value_length;
 } reader;
 
-/* Fails with a sentence that ends with the remedy. */
+/* Fails with a sentence that ends with what the user can do. */
 HY_PRINTF(2, 3) static hybrid_status wrong(const reader *r, const char *format, ...)
 {
     char text[256];
@@ -230,7 +230,7 @@ static hybrid_status read_lines(reader *r, const char *text, size_t bytes)
         HY_TRY(read_line(r, text, end));
         text = end + 1;
     }
-    r->line += bytes == 0; /* even an empty file has a first line */
+    r->line += bytes == 0; /* errors in an empty file name line 1 */
     if (r->file->count == 0)
         return wrong(r, "the file ends before it names a device");
     for (int i = 0; i < r->file->count; i++)
@@ -280,7 +280,8 @@ HY_PRINTF(2, 3) static void put(printer *p, const char *format, ...)
     va_start(args, format);
     const int n = vsnprintf(p->text + p->length, room, format, args);
     va_end(args);
-    p->length += n > 0 && (size_t)n < room ? (size_t)n : 0; /* there is room for all */
+    /* `text` has room for all lines */
+    p->length += n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
 static void put_device(printer *p, const hy_rates_of_device *device)

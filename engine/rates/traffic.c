@@ -36,8 +36,9 @@ int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid
     return B && product->backend->ops->rebase && hy_pack_csr_same(product->variant, A, B);
 }
 
-/* Returns the bytes up with B or X on the device: its image, and the rows of A unless
-   they are rows of B. Rows of A are sent once if cached, else with every column block. */
+/* Returns the bytes up with B or X on the device: the image, and the rows of A unless
+   they are rows of B. Rows of A are sent once if they are cached, else with every column
+   block. */
 static int64_t resident_up(const hy_product *product, const hy_layout *layout,
                            const hybrid_csr *A, const hybrid_csr *B)
 {
@@ -262,9 +263,8 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
     return (f->rows + layout->count) * 8 + (int64_t)hy_expected_entries(f) * (4 + size);
 }
 
-/* Returns the bytes up if X were not gathered. They are the minimum of a ring of rows and
-   of column blocks, as far as planning considered these, else as if X fitted the
-   device. */
+/* Returns the bytes up if X were not gathered: the smaller number of a ring of rows and
+   of column blocks, if planning considered them, else the bytes of a whole X. */
 static int64_t whole_up(const hy_product *product, const hy_layout *layout,
                         const hybrid_csr *A, const hybrid_csr *B)
 {

@@ -7,12 +7,12 @@
 #include "pipeline/site/site.h"
 
 typedef struct hy_traffic {
-    int64_t up, down; /* approximate bytes to and from the device; 0 if the product is
-                         computed in place */
-    int64_t other_up; /* bytes up of the alternative. It is gathering if the plan has B or
-                         X on the device. If the plan gathers, it is B or X on the device
-                         (an X that does not fit: in a ring of rows or column blocks). -1:
-                         no alternative */
+    int64_t up, down; /* approximate bytes that a run copies to and from the device,
+                         without packs that are cached; 0 if the host computes in place */
+    int64_t other_up; /* bytes up of the alternative; -1: no alternative, or unknown. A
+                         plan with B or X on the device has gathering as its alternative.
+                         A plan that gathers has B or X on the device, or a ring of rows
+                         or column blocks if X does not fit. */
 } hy_traffic;
 
 /* Returns the bytes up of an SpMM in this layout, without cached packs. */
@@ -34,8 +34,8 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up);
 
-/* Number of rows of B or X that all chunks gather together, and of the entries of these
-   rows of B. */
+/* `rows` is the number of rows of B or X that all chunks gather, summed over the chunks.
+   `nnz` is the number of entries of these rows, 0 for SpMM. */
 typedef struct hy_touch {
     int64_t rows, nnz;
 } hy_touch;
@@ -46,7 +46,8 @@ typedef struct hy_touch {
 hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
                                 hy_touch *out);
 
-/* Returns 1 if rows of A are rows of the B that the device holds. */
+/* Returns 1 if A and B are the same arrays and kernels can read rows of A in the B on the
+   device. */
 int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B);
 
 /* Predicts the traffic of these operands (B NULL: SpMM). Gathered rows are counted for a
