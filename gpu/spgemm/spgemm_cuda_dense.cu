@@ -33,7 +33,7 @@ constexpr int64_t MAX_COUNT = INT32_MAX - 65536, MAX_COLS = int64_t(1) << 30;
 
 template <typename T> struct dense_work {
     hy_factors<T> f;
-    int cols, width; /* columns of C; columns of a window */
+    int cols, width; /* cols: columns of C; width: columns of a window */
     int part;        /* entries of A in a part, except the last one */
     int shift;       /* 2^shift lanes walk a row of B */
     T *sum;          /* `cols` values for each slot */

@@ -154,8 +154,8 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
 
     if (p.f->products > 0) {
         const int64_t warps = int64_t(hy_width(lane)) * (HY_SM_THREADS / 32);
-        int rows            = 32; /* rows that a warp stores; fewer if warps would be idle
-                                     otherwise */
+        int rows            = 32; /* rows that a warp stores; reduced if warps would be
+                                     idle */
         while (rows > 1 && p.f->rows < warps * rows)
             rows /= 2;
         hash_store_rows<<<hy_blocks(p.f->rows, rows * (HY_CUDA_THREADS / 32)),
