@@ -113,7 +113,7 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 
     const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
     const bool scattered    = hy_is_scattered(f.tile_fill, double(p.X->rows * row_bytes));
-    /* in_slabs: each lane loads 16 bytes. Without that, rows of Y must be stored
+    /* in_slabs requires that each lane loads 16 bytes. Otherwise rows of Y must be stored
        transposed, which takes whole warps. */
     const bool in_slabs  = scattered && row_bytes % 16 == 0;
     const int log        = merge_log_lanes(row_bytes, in_slabs);
