@@ -37,7 +37,7 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
-    /* a block from the list of freed blocks would not show that the device has failed */
+    /* a pooled block could be returned without noticing that the device has failed */
     HY_TRY(hy_cuda_works(b, "work on the device"));
     return hy_blocks_alloc(&b->blocks, self, space, bytes, what, out);
 }

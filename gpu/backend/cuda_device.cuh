@@ -27,12 +27,13 @@ using hy_get_attributes = CUresult (*)(unsigned, CUpointer_attribute *, void **,
 
 struct cuda_backend {
     hy_backend base;
-    int device, width, sm; /* number of the device; its multiprocessors; its compute
+    int device, width, sm; /* device: its number; width: multiprocessors; sm: compute
                               capability, 90 = 9.0 */
     char words[128];       /* result of describe() */
     double mem_Bps, flops;
     hy_block_list blocks;
-    hy_get_attributes attributes; /* cuPointerGetAttributes of the driver; may be NULL */
+    hy_get_attributes attributes; /* cuPointerGetAttributes() of the driver; NULL if it
+                                     was not found */
     cudaStream_t clock;           /* stream for `epoch` and short work of the backend */
     cudaEvent_t followed;         /* event that was recorded in the caller's stream when a
                                      call began */
@@ -40,11 +41,11 @@ struct cuda_backend {
                                      had work */
     cudaMemPool_t pool;           /* memory of results; NULL if the device has no pools */
     pthread_mutex_t lock;         /* protects the members below */
-    cudaEvent_t epoch;            /* device times are counted from this event */
+    cudaEvent_t epoch;            /* times on the device are counted from this event */
     int64_t epoch_ns;
-    pthread_t loader;   /* thread that loads kernels for the first product */
+    pthread_t loader;   /* thread that loads kernels in advance */
     bool loads;         /* true until the loader has been joined */
-    cudaError_t loaded; /* status of loading */
+    cudaError_t loaded; /* result of loading; valid once `loads` is false */
 };
 
 inline cuda_backend *hy_cuda_mine(hy_backend *self)
@@ -57,7 +58,8 @@ inline const cuda_backend *hy_cuda_mine(const hy_backend *self)
     return reinterpret_cast<const cuda_backend *>(self);
 }
 
-/* Waits until kernels are loaded and returns the status. Any thread. */
+/* Waits until the kernels are loaded and returns the result of loading. Any thread may
+   call it. */
 inline cudaError_t hy_cuda_await_loads(cuda_backend *b)
 {
     pthread_mutex_lock(&b->lock);
@@ -72,8 +74,9 @@ inline cudaError_t hy_cuda_await_loads(cuda_backend *b)
    cannot come from this engine. */
 hybrid_status hy_cuda_enter(const cuda_backend *b);
 
-/* Returns DEVICE_FAILED, with a message that names `call`, if the device does not work
-   any more. Called before memory is given out and after memory was refused. */
+/* Returns DEVICE_FAILED, with a message that names `call`, if the device no longer works.
+   The backend calls it before it allocates work memory, and after an allocation of a
+   result failed. */
 hybrid_status hy_cuda_works(const cuda_backend *b, const char *call);
 
 #endif /* HY_CUDA_DEVICE_CUH */

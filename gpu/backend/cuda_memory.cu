@@ -12,9 +12,9 @@
 
 /* ---- pinned memory ----
 
-   cudaHostAlloc makes 2 GB of pages a second, which would be most of the time of a first
-   product. Memory that is mapped as huge pages, touched by all workers and registered at
-   once is ready ten times sooner. */
+   cudaHostAlloc() makes 2 GB of pages a second, which would take most of the time of a
+   first product. It is ten times faster to map memory as huge pages, let all workers
+   write to them, and register the memory at once. */
 
 static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -90,7 +90,7 @@ static hy_cuda_block *find_pooled(const hy_block_list *list, hy_space space, siz
     return best;
 }
 
-/* Allocates memory and counts it on its meter. Returns NULL if there is none. */
+/* Allocates memory and counts it on its meter. Returns NULL if the allocation fails. */
 static void *take(hy_backend *owner, hy_space space, size_t bytes)
 {
     void *ptr = nullptr;

@@ -114,9 +114,9 @@ hybrid_status hy_sort_pairs(hy_lane *lane, hy_scratch scratch, K *key[2], T *val
 
 /* ---- rows of a block ---- */
 
-/* The place of a thread in the list of scalar products of a chunk, from product t on. If
-   the products were expanded before, they are walked as the row of B that a single entry
-   1 of A would select. */
+/* The place of a thread in the list of scalar products of a chunk, from product t on.
+   Products that were expanded before are treated as the row of B that a single entry of A
+   with value 1 would select. */
 template <typename T> struct product_walk {
     const hy_esc<T> &e;
     int k, next;   /* k: the entry of A that product t belongs to; next: first product of
@@ -193,13 +193,13 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     using scanner = cub::BlockScan<int, THREADS>;
     __shared__ union {
         typename sorter::TempStorage sort;
-        T lead[THREADS * ITEMS]; /* [j * THREADS + i]: value j of those of thread i that
-                                    precede its first new key */
+        T lead[THREADS * ITEMS]; /* element j * THREADS + i is value j of thread i, for
+                                    values that precede the thread's first new key */
     } big;
     __shared__ typename scanner::TempStorage small;
-    __shared__ unsigned last[THREADS];       /* last key of each thread */
-    __shared__ unsigned char leads[THREADS]; /* number of keys of each thread before its
-                                                first new one */
+    __shared__ unsigned last[THREADS];       /* for each thread, its last key */
+    __shared__ unsigned char leads[THREADS]; /* for each thread, the number of keys before
+                                                its first new key */
     __shared__ int low, high;
 
     const hy_esc_list list = hy_esc_rows(e, bin);
@@ -257,9 +257,8 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
         __syncthreads();
 
         const int first = begin + rank;
-        int at          = first - 1; /* index, among the sums of the row, of the sum that
-                                        is added to */
-        T sum = 0;
+        int at          = first - 1; /* index in e.val of the current sum */
+        T sum           = 0;
 #pragma unroll
         for (int j = 0; j < ITEMS; j++) {
             if (heads >> j & 1) {

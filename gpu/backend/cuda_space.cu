@@ -25,8 +25,9 @@ static int ask_driver(const cuda_backend *b, const void *ptr, hy_held *held)
     return 1;
 }
 
-/* Asks the driver if it can be found, otherwise the runtime. Some versions of the runtime
-   report an error for memory that is not CUDA's: it is host memory. */
+/* Asks the driver if its function was found, else the runtime. Some versions of the
+   runtime report an error for memory that CUDA did not allocate: that memory is host
+   memory. */
 hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
 {
     hy_held held = HY_HELD_NOT;
@@ -143,8 +144,8 @@ hybrid_status hy_cuda_alloc_result(hy_backend *self, size_t bytes, const char *w
     return hy_short(self->ctx, HYBRID_NO_DEVICE_MEMORY, &s);
 }
 
-/* Work of any stream may still use the memory, so it is waited for, as cudaFree() does.
-   Errors of the device are ignored. */
+/* Waits for the device first, as cudaFree() does, because work in any stream may still
+   use the memory. Ignores errors of the device. */
 void hy_cuda_free_result(hy_backend *self, void *ptr)
 {
     const cuda_backend *b = hy_cuda_mine(self);

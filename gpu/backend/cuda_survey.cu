@@ -17,17 +17,17 @@ namespace
 {
 
 constexpr int THREADS = int(HY_CUDA_THREADS), WARPS = THREADS / 32;
-/* ROW_LANES threads share a row of A; a row of more than LONG_ROW entries takes a whole
-   thread block */
+/* ROW_LANES threads share a row of A. A whole thread block takes a row of more than
+   LONG_ROW entries */
 constexpr int ROW_LANES = 8, LONG_ROW = 1024;
 /* rows that a thread block counts at a time */
 constexpr int ROWS = THREADS / ROW_LANES;
-/* places of a hash set, which hold a column each */
+/* places of a hash set; each holds one column */
 constexpr int PLACES          = 4096;
 constexpr int MAX_PLACED      = PLACES / 2; /* maximum columns put into a hash set */
 constexpr int64_t MAX_WALKED  = 1 << 15,
-                  MAX_ENTRIES = 2048; /* limits on scalar products and on entries of A of
-                                         a drawn row; a row beyond them is not counted */
+                  MAX_ENTRIES = 2048; /* maximum scalar products and maximum entries of A
+                                         of a drawn row that is counted */
 
 struct indices {
     const void *at;
@@ -43,14 +43,14 @@ struct indices {
 struct operands {
     indices a_row, a_col, b_row, b_col;
     int64_t rows, inner, cols, nnz; /* A: rows x inner, nnz entries; B: inner x cols */
-    int64_t b_nnz;                  /* entries of B; -1 if B is A or absent */
+    int64_t b_nnz;                  /* entries of B; -1 if B is A or if there is no B */
     int64_t inner_nnz;              /* entries of B, or of A if B is A */
     unsigned *arrived;              /* thread blocks that have ended; 0 between surveys */
-    hy_survey *record, *out;        /* `records` records, one for each thread block; their
-                                       sum */
+    hy_survey *record, *out;        /* record: `records` elements, one for each thread
+                                       block; out: their sum */
     int records;
-    hy_survey expected; /* the sum that opens the gate */
-    int *gate;          /* nullptr: there is no gate */
+    hy_survey expected; /* with a gate: the sum with which the survey sets *gate to 1 */
+    int *gate;          /* word that the survey sets to 1 or 0; nullptr: none */
 };
 
 __device__ int64_t max_of(int64_t a, int64_t b)

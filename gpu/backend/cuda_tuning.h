@@ -1,30 +1,31 @@
 /* gpu/backend/cuda_tuning.h - sizes and efficiencies of the CUDA variants, as data.
 
    Efficiencies turn the counts of a cost model into seconds. They were measured on Hopper
-   and only decide between variants, never what is computed. A lane here is a GPU thread
-   of a warp, and a block is a thread block, unless the section describes a format with
-   blocks of A. */
+   GPUs. They only decide which variant computes a product, never its result. A lane here
+   is a GPU thread of a warp. A block is a thread block, unless the head of a section says
+   otherwise. */
 #ifndef HY_CUDA_TUNING_H
 #define HY_CUDA_TUNING_H
 
 enum {
     HY_CUDA_THREADS = 256, /* threads of a block in most kernels */
-    HY_SM_THREADS   = 2048 /* threads that one multiprocessor holds at once */
+    HY_SM_THREADS   = 2048 /* maximum threads that one multiprocessor holds */
 };
 
-/* A thread of the host that waits for a mark polls it without a pause for this many
-   nanoseconds before it sleeps, if the pool has at least HY_SPIN_THREADS workers. */
+/* If the pool has at least HY_SPIN_THREADS workers, a host thread that waits for a mark
+   polls it without a pause for HY_SPIN_NS nanoseconds. After that it pauses between
+   polls. */
 #define HY_SPIN_NS 1000000
 enum { HY_SPIN_THREADS = 6 };
 
 /* Bytes of a result that one call to CUDA pins. */
 #define HY_PIN_BYTES (size_t(32) << 20)
 
-/* Bytes of the caller's operands that one call to CUDA pins. Their pages exist already,
-   so one thread or twelve pin 60e9 bytes a second. */
+/* Bytes of the caller's operands that one call to CUDA pins. The pages of operands exist
+   already, so calls pin 60e9 bytes a second, from one thread or from twelve. */
 #define HY_RANGE_BYTES (size_t(1) << 30)
 
-/* Bytes that one core packs in a second. */
+/* Bytes that one core writes in a second to a pack in CSR or of spgemm.cuda.esc_dup. */
 #define HY_PACK_BPS 5e9
 
 /* ---- spmm.cuda.rows and spmm.cuda.merge ----
@@ -39,88 +40,105 @@ enum { HY_SPIN_THREADS = 6 };
 enum {
     HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
     HY_SPMM_TILES         = 4,     /* maximum tiles in one pass of spmm.cuda.rows */
-    HY_SPMM_RESIDENT      = 1024,  /* minimum threads of a multiprocessor (a target) */
-    HY_SPMM_RESIDENT_MANY = 768,   /* threads that a multiprocessor should hold at
-                                      least if a pass has several tiles */
-    HY_SPMM_LANES         = 1 << 17, /* number of lanes that nearly fills a device */
-    HY_MAX_PASSES        = 65535,  /* maximum passes over the columns of X in one grid */
-    HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel */
-    HY_ROWS_BRIEF         = 6,     /* rows with fewer entries than this, on average, are
-                                      short */
+    HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold at least:
+                                      in spmm.cuda.merge, and in spmm.cuda.rows with one
+                                      tile in a pass */
+    HY_SPMM_RESIDENT_MANY = 768,   /* spmm.cuda.rows with several tiles in a pass: threads
+                                      that a multiprocessor should hold at least */
+    HY_SPMM_LANES         = 1 << 17, /* lanes below which a device is partly idle */
+    HY_MAX_PASSES        = 65535,  /* maximum passes in one dimension of a grid; its
+                                      blocks loop over further passes */
+    HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel (rows of X of
+                                      more than half a line) */
+    HY_ROWS_BRIEF         = 6,     /* the narrow kernel computes rows with fewer entries
+                                      than this, on average, if X has at most one line;
+                                      the wide kernel is faster for longer rows */
     HY_ROWS_LONG          = 28,    /* rows with this many entries or more, on average, are
-                                      long */
-    HY_ROWS_IN_FLIGHT     = 4,     /* narrow kernel: rows of X that a lane has requested
-                                      and not yet used */
-    HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: minimum entries of a row for each
-                                      lane */
-    HY_MERGE_BLOCKS       = 528,   /* blocks that a device holds at once */
-    HY_MERGE_WAVES        = 2,     /* if tiles of the maximum size fill the device at most
-                                      this many times, they are made smaller and fill it a
-                                      whole number of times */
-    HY_MERGE_LOG_FIX      = 3,     /* log2 of the maximum columns that a warp joins at
+                                      long: a group then reads two or four tiles at
                                       once */
-    HY_MERGE_MOST_ITEMS   = 2048,  /* maximum items of a tile for one line of X */
-    HY_MERGE_UNEVEN_ITEMS = 1536,  /* maximum items of a tile for two or more lines of X
-                                      if rows are uneven and long */
-    HY_MERGE_LONG_ROWS    = 8,     /* uneven rows with this many entries on average are
-                                      long */
-    HY_MERGE_WIDE_ITEMS   = 512,   /* maximum items of a tile for two or more lines of X
-                                      otherwise */
-    HY_MERGE_LEAST_ITEMS  = 256,   /* minimum items of a tile for up to two lines of X */
-    HY_MERGE_LEAST_WIDE   = 96,    /* minimum items of a tile for four lines of X */
-    HY_MERGE_LONGEST      = 256,   /* rows of up to this many entries are never cut */
-    HY_MERGE_VECTOR_ITEMS = 816,   /* target for items of a tile for one column of X */
-    HY_MERGE_VECTOR_TILES = 1024,  /* tiles for one column of X above which tiles are
-                                      twice as large */
-    HY_MERGE_LINES        = 4      /* minimum lines of a row of X with which tail columns
-                                      have their own launch */
+    HY_ROWS_IN_FLIGHT     = 4,     /* narrow kernel: entries for which a lane requests
+                                      rows of X before it uses the first of them */
+    HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: mean entries of a row for each of the
+                                      subgroups of lanes that share the row; fewer if the
+                                      device would be partly idle */
+    HY_MERGE_BLOCKS       = 528,   /* blocks that a device is assumed to hold at once */
+    HY_MERGE_WAVES        = 2,     /* if tiles of the maximum size fill the device more
+                                      often than this, they keep that size; else they are
+                                      made smaller, to fill the device a whole number of
+                                      times */
+    HY_MERGE_LOG_FIX      = 3,     /* log2 of the maximum columns whose sums one warp adds
+                                      up for a row that tiles cut */
+    HY_MERGE_MOST_ITEMS   = 2048,  /* maximum items of a tile if X has at most one line or
+                                      is scattered (HY_SPMM_SCATTERED) */
+    HY_MERGE_UNEVEN_ITEMS = 1536,  /* maximum items of a tile if X is wider than one line
+                                      and not scattered, and rows of A are uneven (row_cv
+                                      above 1) and long */
+    HY_MERGE_LONG_ROWS    = 8,     /* uneven rows with this many entries or more, on
+                                      average, are long */
+    HY_MERGE_WIDE_ITEMS   = 512,   /* maximum items of a tile if X is wider than one line
+                                      and not scattered, and rows of A are even or
+                                      short */
+    HY_MERGE_LEAST_ITEMS  = 256,   /* minimum items of a tile if a group reads at most two
+                                      lines of X at once */
+    HY_MERGE_LEAST_WIDE   = 96,    /* minimum items of a tile if a group reads four lines
+                                      of X at once */
+    HY_MERGE_LONGEST      = 256,   /* several columns of X: a row of up to this many
+                                      entries, or of a quarter of a tile's items, is never
+                                      cut */
+    HY_MERGE_VECTOR_ITEMS = 816,   /* one column of X: target for the items of a tile */
+    HY_MERGE_VECTOR_TILES = 1024,  /* one column of X: if A would make more tiles than
+                                      this, tiles have twice as many items */
+    HY_MERGE_LINES        = 4      /* minimum whole lines in a row of X that has tail
+                                      columns; tail columns have a launch of their own */
 };
 
-/* Bytes per second that the caches and the memory deliver together, as a multiple of what
-   the memory delivers. */
+/* Bytes per second that kernels of SpMM read through the caches, as a multiple of the
+   bytes per second of device memory. */
 #define HY_SPMM_REUSE 2.5
 
-/* An X of more than HY_SPMM_L2 bytes does not stay in the L2 cache. Rows of A with a
-   tile_fill below HY_SPMM_SCATTERED share next to nothing of X (the minimum of tile_fill
-   is 1/16). */
+/* X is scattered if it has more than HY_SPMM_L2 bytes, so that the L2 cache does not hold
+   it, and A has a tile_fill below HY_SPMM_SCATTERED, so that neighbouring rows of A share
+   next to nothing of X. The minimum of tile_fill is 1/16. */
 #define HY_SPMM_L2 5e7
 #define HY_SPMM_SCATTERED 0.066
 
-/* Rows of A share X in the caches from a tile_fill of HY_SPMM_NEAR on, and as much as
-   they can from HY_SPMM_NEARER on. */
+/* Neighbouring rows of A find shared rows of X in the caches if tile_fill is above
+   HY_SPMM_NEAR. From HY_SPMM_NEARER on, the time saved does not grow further. */
 #define HY_SPMM_NEAR 0.1
 #define HY_SPMM_NEARER 0.165
 
-/* Costs of entries and rows. The unit is the time to read an entry and its row of X at
-   HY_SPMM_REUSE times the speed of memory.
+/* Costs of entries and rows of A. The unit is the time to read an entry and its row of X
+   at HY_SPMM_REUSE times the speed of device memory.
 
-   The constants without a suffix hold for rows of X of more than one line. LINE: at most
-   one line. HALF: at most half a line. NARROW: at most half a line, with merge at most
-   one load of 16 bytes. BRIEF: short rows of A. NEAR: the fraction that an entry saves if
-   rows share X.
+   A suffix names the rows of X for which a cost holds. No suffix: more than one line.
+   LINE: at most one line. HALF: at most half a line. NARROW: at most half a line for
+   spmm.cuda.rows, at most 16 bytes for spmm.cuda.merge. BRIEF is a factor for short rows
+   of A (HY_ROWS_BRIEF). NEAR is the fraction of an entry's cost that is saved if
+   neighbouring rows of A share as much of X as they can.
 
-   Fitted to 100 products of 25 matrices on an H200, together with the constants of hrpb:
-   the variant with the smallest prediction is on average 0.3 % slower than the best. With
-   varying row lengths these constants reproduce the threshold of the paper between row
-   split and merge path, 9.35 entries a row. */
+   The costs were fitted to 100 products of 25 matrices on an H200, together with those of
+   spmm.cuda.hrpb. The variant with the smallest prediction took on average 0.3 % longer
+   than the fastest variant. If row lengths vary, the predictions reproduce the threshold
+   between row split and merge path in the paper, 9.35 entries a row. */
 #define HY_ROWS_ROW 2.65
 #define HY_ROWS_NEAR 0.5
 #define HY_ROWS_NEAR_LINE 0.25
 #define HY_ROWS_NONZERO_BRIEF 1.2
 #define HY_ROWS_NONZERO_NARROW 1.8
 #define HY_ROWS_ROW_NARROW 6.0
-#define HY_ROWS_EVEN_CV 0.55 /* row_cv (hy_features) up to which the rows of a warp are
-                                taken to end together */
-#define HY_ROWS_STEP_S 2.6e-8 /* seconds from one entry of a long row to the next, besides
+#define HY_ROWS_EVEN_CV 0.55 /* row_cv (hy_features) above which the groups of a warp are
+                                predicted to wait for the longest of their rows */
+#define HY_ROWS_STEP_S 2.6e-8 /* seconds from one entry of a long row to the next, without
                                  HY_ROWS_STEP_COLUMN_S */
 #define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* seconds added to HY_ROWS_STEP_S for each column of
                                         X */
 #define HY_ROWS_STEP_NARROW 4.0 /* factor of HY_ROWS_STEP_S and HY_ROWS_STEP_COLUMN_S if a
                                    row of X has at most half a line */
-/* Costs of an entry for one column of X. HY_VECTOR_NONZERO is in units of reading the
-   entry and its x. HY_VECTOR_SCATTERED is in reads of a 32-byte sector, because x is not
-   in the L1 cache. It applies in full if rows of A share nothing, and falls with the
-   square of tile_fill. Fitted to 23 matrices in both types. */
+/* Costs of an entry of A for one column of X. HY_VECTOR_NONZERO is a multiple of the time
+   to read the entry and one value of X. HY_VECTOR_SCATTERED is a multiple of the time to
+   read 32 bytes, for a value of X that is not in the L1 cache. It applies in full if
+   neighbouring rows of A share no columns, and falls with the square of tile_fill. Both
+   were fitted to 23 matrices with f32 and f64 values. */
 #define HY_VECTOR_NONZERO 2.1
 #define HY_VECTOR_SCATTERED 1.7
 #define HY_VECTOR_ROUND_S 4.2e-7 /* spmm.cuda.rows: seconds in which a lane handles
@@ -139,8 +157,8 @@ enum {
 #define HY_MERGE_ROW_LINE 2.65
 #define HY_MERGE_ROW_HALF 3.8
 #define HY_MERGE_ROW_NARROW 24.0
-#define HY_MERGE_MISSING 3 /* time saved by this many columns that a row of X lacks to a
-                              full line: that of one column */
+#define HY_MERGE_MISSING 3 /* this many columns missing from a full line of X save the
+                              time of one column */
 
 /* ---- spmm.cuda.hrpb ----
 
@@ -150,26 +168,29 @@ enum {
 
 enum {
     HY_HRPB_THREADS   = 128,  /* threads of a thread block */
-    HY_HRPB_RESIDENT  = 4,    /* thread blocks that a multiprocessor should hold; one more
-                                 if warps have few tiles, one less if many */
-    HY_HRPB_TILES_F32 = 8,    /* f32: maximum 8-column tiles of a warp, which take 4
-                                 registers each for sums */
-    HY_HRPB_TILES_F64 = 4,    /* f64: maximum 8-column tiles of a warp */
-    HY_HRPB_WAVE      = 2048, /* warps that run at once */
-    HY_HRPB_LEAST     = 16    /* units of up to this many blocks are not cut */
+    HY_HRPB_RESIDENT  = 4,    /* thread blocks that a multiprocessor should hold if the
+                                 size of a value times the tiles of a warp is 20 to 32
+                                 bytes; one more below 20, one less above 32 */
+    HY_HRPB_TILES_F32 = 8,    /* f32: maximum 8-column tiles of a warp. The sums of a tile
+                                 take four registers of each lane */
+    HY_HRPB_TILES_F64 = 4,    /* f64: maximum 8-column tiles of a warp; five tiles also
+                                 stay in one warp */
+    HY_HRPB_WAVE      = 2048, /* warps that a device is assumed to run at once */
+    HY_HRPB_LEAST     = 16    /* a unit of up to this many blocks is never cut */
 };
 
 #define HY_HRPB_LAUNCHES 1.3   /* launch time of the variant's kernels as a multiple of
                                   that of one kernel */
 #define HY_HRPB_FIND 26e-9     /* seconds in which a multiprocessor finds the elements of
-                                  a block */
+                                  a block for one warp */
 #define HY_HRPB_TILE_F32 16.5e-9 /* f32: seconds in which a multiprocessor multiplies a
                                     block by a tile */
 #define HY_HRPB_TILE_F64 21e-9
-#define HY_HRPB_TILE_TF32 10.5e-9 /* seconds with TF32; not fitted, but derived from f64 */
+#define HY_HRPB_TILE_TF32 10.5e-9 /* f32 with TF32 allowed; derived from the time of f64,
+                                     not fitted */
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry */
-#define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by
-                                        tile_fill */
+#define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by tile_fill
+                                        (hy_features) */
 
 /* ---- spmm.cuda.tiled ----
 
@@ -178,49 +199,50 @@ enum {
    columns of X. */
 
 enum {
-    HY_TILED_R_F32     = 8, /* f32: R, the columns of X that a thread has at once, with
-                               sums in registers and two tiles of 24 KB in a thread
-                               block */
+    HY_TILED_R_F32     = 8, /* f32: R. A thread keeps R sums in registers. Two tiles of 24
+                               KB are in the shared memory of a thread block */
     HY_TILED_R_F64     = 4, /* f64: R */
-    HY_TILED_IN_FLIGHT = 4, /* entries of A that a thread has requested, not yet used */
+    HY_TILED_IN_FLIGHT = 4, /* entries of A that a thread requests before it uses the
+                               first of them */
     HY_TILED_SMS       = 132,
     HY_TILED_LONG      = 512, /* maximum entries of a portion */
     HY_TILED_LEAST     = 32   /* minimum entries of a segment, for rows that are cut */
 };
 
-#define HY_TILED_IDLE         0.65 /* with fewer thread blocks than this for each
-                                      multiprocessor, multiprocessors are partly idle */
+#define HY_TILED_IDLE         0.65 /* rows are cut into more segments if one thread for
+                                      each row and R columns would make fewer thread
+                                      blocks than this for each multiprocessor */
 #define HY_TILED_L2_RATE      1.2  /* bytes per second of the L2 cache, as a multiple of
-                                      memory's */
+                                      device memory's */
 #define HY_TILED_SHARED_RATE  5.0  /* bytes per second of shared memory, as a multiple of
-                                      memory's */
-#define HY_TILED_ALONE         3.0  /* factor of the time if one pass covers all
-                                       columns */
+                                      device memory's */
+#define HY_TILED_ALONE         3.0  /* factor of the predicted time if one pass covers all
+                                       columns of X */
 #define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry */
 #define HY_TILED_PACK_COLUMN_S 1.2e-8 /* seconds in which a core packs a column that a
                                          panel uses */
 
 /* ---- spmv.cuda.bcsr and spmv.cuda.bellpack ----
 
-   A block here is r x c elements of A, and a row is a row of blocks
-   (partition/format/pack.h). */
+   A block here is r x c elements of A, and a block row is r rows of A
+   (partition/format/pack.h). r and c are at most 8. */
 
 enum {
-    HY_BELLPACK_WAVE  = 1 << 17, /* lanes that run at once */
-    HY_BELLPACK_LEAST = 3        /* rows of up to this many blocks have one lane */
+    HY_BELLPACK_WAVE  = 1 << 17, /* lanes that a device is assumed to run at once */
+    HY_BELLPACK_LEAST = 3        /* block rows of up to this many blocks have one lane */
 };
 
 #define HY_BELLPACK_PADDING    0.05 /* expected cells without a block, as a fraction of
-                                       the blocks */
-#define HY_BELLPACK_RATE       1.3  /* fraction of memory speed; above 1, because much of
-                                       A is in the L2 cache */
+                                       the number of blocks */
+#define HY_BELLPACK_RATE       1.3  /* bytes per second, as a multiple of device memory's;
+                                       above 1, because much of A is in the L2 cache */
 #define HY_BCSR_RATE           0.8
-#define HY_BLOCKS_STEP_S       1e-6   /* seconds from one block of a long row to the next
-                                         in a lane */
+#define HY_BLOCKS_STEP_S       1e-6   /* seconds in which a lane takes one block of a long
+                                         block row */
 #define HY_BLOCKS_PACK_ENTRY_S 1e-9   /* seconds in which a core packs an entry */
 #define HY_BLOCKS_PACK_BLOCK_S 1.5e-8 /* seconds in which a core packs a block */
-#define HY_BELLPACK_PACK       1.5    /* factor of HY_BLOCKS_PACK_* if rows are packed out
-                                         of order */
+#define HY_BELLPACK_PACK       1.5    /* bellpack: factor of HY_BLOCKS_PACK_*, because it
+                                         packs block rows out of order */
 
 /* ---- spgemm.cuda.esc: the scalar products of a row (here: products) decide how it is
    sorted ---- */
@@ -234,8 +256,10 @@ enum {
     X(32, 4) X(64, 4) X(64, 8) X(128, 6) X(128, 8) X(192, 8) X(256, 8) X(384, 8) X(512, 8)
 
 enum {
-    HY_ESC_LONG = 512 * 8, /* rows with more products are sorted by the whole device */
-    HY_ESC_TILE = 2048,    /* products of such rows that a block expands at a time */
+    HY_ESC_LONG = 512 * 8, /* rows with more products are long: the whole device sorts
+                              them */
+    HY_ESC_TILE = 2048,    /* products that a block expands at a time: those of long rows
+                              for esc, all for esc_dup */
 #define HY_ESC_ONE(...) +1
     HY_ESC_BINS = 1 HY_ESC_WARP_BINS(HY_ESC_ONE) HY_ESC_BLOCK_BINS(HY_ESC_ONE)
 #undef HY_ESC_ONE
@@ -244,13 +268,13 @@ enum {
 #define HY_ESC_SM_PRODUCTS                                                               \
     9e7                   /* products that a multiprocessor puts into bins and sorts in a
                              second */
-#define HY_ESC_SM_NONZEROS 2.5e7 /* entries of A for which a multiprocessor expands the
-                                    rows of B in a second */
-#define HY_DUP_ROW_S 2e-8 /* esc_dup: seconds in which a core finds the row of B to copy
-                             for one entry of A */
+#define HY_ESC_SM_NONZEROS 2.5e7 /* entries of A that a multiprocessor handles in a second
+                                    when it expands rows of B */
+#define HY_DUP_ROW_S 2e-8 /* spgemm.cuda.esc_dup: seconds in which a core finds the row of
+                             B for one entry of A */
 #define HY_ESC_LONG_BYTES                                                                \
-    0.25 /* bytes per second of one pass of the sort of long rows, as a fraction of
-            memory's; from two matrices */
+    0.25 /* bytes per second of one pass of the sort of long rows, as a multiple of device
+            memory's; fitted to two matrices */
 
 /* ---- spgemm.cuda.hash: scalar products (here: products) and column range of a row
    decide how it is computed ----
@@ -285,9 +309,9 @@ enum {
 #undef HY_HASH_ONE
     HY_HASH_SHORT           = 256,       /* maximum products of a row that is sorted */
     HY_HASH_UNCUT           = 1024,      /* rows of up to this many products always fit a
-                                            tree */
-    HY_HASH_SHARED          = 64 * 1024, /* bytes of shared memory that a block can have
-                                            on every device */
+                                            tree, so they are never cut into windows */
+    HY_HASH_SHARED          = 64 * 1024, /* bytes of shared memory that every device gives
+                                            a block */
     HY_HASH_STATIC          = 6400, /* bytes of shared memory that kernels need besides
                                        trees and windows */
     HY_HASH_SM_BLOCKS       = 5,         /* blocks of the sorting kernel that a
@@ -299,52 +323,56 @@ enum {
                                             that is more */
     HY_HASH_EACH            = 2,         /* nodes that a thread numbers at a time */
     HY_HASH_BLOCK_ROWS      = 32,        /* rows that a block puts into bins at a time */
-    HY_HASH_MANY            = 128, /* rows of A with more entries than this are walked by
-                                      all threads of a block */
-    HY_HASH_STORE_MANY      = 2048, /* rows with more entries than this are stored by all
-                                       threads of a block */
-    HY_HASH_UNEVEN          = 4, /* maximum steps in which a group of lanes walks a row of
-                                    B before rows of B are cut into slices */
+    HY_HASH_MANY            = 128, /* when products are counted, all threads of a block
+                                      walk a row of A with more entries than this */
+    HY_HASH_STORE_MANY      = 2048, /* all threads of a block store a row of C with more
+                                       entries than this */
+    HY_HASH_UNEVEN          = 4, /* rows of B are not cut into slices if a group of lanes
+                                    walks the longest of them in up to this many steps */
     HY_HASH_DENSE_THREADS   = 1024,
     HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2, /* entries of A walked at once */
-    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a window is cut into several only to a target of
-                                          at least this many products each */
-    HY_HASH_WINDOW_SHARE    = 128,     /* a window is cut into several only to a target of
-                                          at least 1/128 of the chunk's products each */
-    HY_HASH_PIECE           = 32       /* minimum for the mean entries of a row of B in a
-                                          window that is cut because of its products */
+    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a row is cut into more windows than its columns
+                                          need only if each has at least this many
+                                          products on average */
+    HY_HASH_WINDOW_SHARE    = 128,     /* a row is cut into more windows than its columns
+                                          need only if each has at least 1/128 of the
+                                          chunk's products on average */
+    HY_HASH_PIECE           = 32       /* a row is cut into more windows than its columns
+                                          need only if rows of B have at least this many
+                                          entries in each window, on average */
 };
 
-#define HY_HASH_SPARE 1.25 /* room for entries as a multiple of their expected number */
+#define HY_HASH_SPARE 1.25 /* memory for the entries of a row as a multiple of their
+                              expected number */
 
 /* Products that a multiprocessor computes in a second if rows of B are long enough to
-   occupy the lanes. HY_HASH_SM_PRODUCTS is for rows of A with row_cv below 1
-   (hy_features). Other rows reach HY_HASH_SM_SKEWED times (products / entries of C) to
-   the power HY_HASH_SKEWED_POWER. Rows of B with fewer than HY_HASH_B_ROW -
-   HY_HASH_B_ROW_LEAST entries are slower in proportion to their length +
-   HY_HASH_B_ROW_LEAST. Fitted on an H200 to 14 matrices with row_cv below 1, and to 5
-   others. */
+   occupy the lanes. If row_cv (hy_features) of A is below 1, the rate is
+   HY_HASH_SM_PRODUCTS. Else it is HY_HASH_SM_SKEWED times (products / entries of C) to
+   the power HY_HASH_SKEWED_POWER. If rows of B have a mean of m entries, the rate is
+   multiplied by (m + HY_HASH_B_ROW_LEAST) / HY_HASH_B_ROW, at most 1. Fitted on an H200
+   to 14 matrices with row_cv below 1, and to 5 others. */
 #define HY_HASH_SM_PRODUCTS 9e8
 #define HY_HASH_SM_SKEWED 3.4e8
 #define HY_HASH_SKEWED_POWER 0.46
 #define HY_HASH_B_ROW 28.0
 #define HY_HASH_B_ROW_LEAST 7.0
 
-/* Seconds that each size of tree, and the windows, add to the time of a chunk: while the
-   last rows of a size are computed, most of the device is idle. */
+/* Seconds that each size of tree, and the windows, add to the predicted time of a chunk.
+   While the last rows of a size are computed, most of the device is idle. */
 #define HY_HASH_BIN_S 4e-5
 
 /* ---- spgemm.cuda.dense ----
 
-   A part is the entries of A that a block takes; a slot holds the sums of a part for one
+   A part is the entries of A that a block takes. A slot holds the sums of a part for one
    row of C. */
 
 enum {
     HY_DENSE_WARPS     = 8,         /* maximum warps of a block */
-    HY_DENSE_BYTES     = 48 * 1024, /* bytes of the sums of a block, on every device */
+    HY_DENSE_BYTES     = 48 * 1024, /* maximum bytes of shared memory for the sums of a
+                                       block */
     HY_DENSE_PART      = 32,        /* minimum entries of A in a part, except the last */
-    HY_DENSE_SM_WARPS  = 64,        /* target for the warps of a multiprocessor: as many
-                                       parts are made as fill them */
+    HY_DENSE_SM_WARPS  = 64,        /* target for the warps of a multiprocessor: it
+                                       determines the number of parts */
     HY_DENSE_SM_BLOCKS = 5          /* blocks that a multiprocessor holds at once */
 };
 

@@ -35,7 +35,8 @@ template <typename T> struct operands {
     T *partials;      /* 16 x n elements for each partial */
 };
 
-/* Where the rows of a unit go: to Y, or to its partial. Rows are n elements apart. */
+/* Where the rows of a unit are stored: in Y, or in the unit's partial. Rows begin n
+   elements apart. */
 template <typename T> struct output {
     T *to;
     int rows;
@@ -65,8 +66,8 @@ template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
     T x[VEC];
 };
 
-/* A lane's share of a row of Y: COLS columns from j on, 32 apart, because the other lanes
-   of the warp have those between. */
+/* A lane's share of a row of Y: COLS columns from j on, 32 apart. The other lanes of the
+   warp have the columns between them. */
 template <typename T, int COLS> struct row_part {
     T value[COLS];
 

@@ -47,8 +47,8 @@ __device__ int load_a(const operands<T> &o, int word, int b, int at,
 }
 
 /* The lane's columns of X: VEC of each 8 VEC columns. `last` is the distance in bytes
-   from `first` to the last of them that may be read. Columns beyond the end of a row are
-   replaced by that, and their sums are not stored. */
+   from `first` to the last column that may be read. The lane reads that column instead of
+   columns beyond the end of a row, and does not store their sums. */
 struct column_range {
     const char *first; /* address of the first of these columns in row 0 of X */
     unsigned last;
@@ -326,9 +326,9 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return nullptr;
 }
 
-/* Returns the predicted seconds. Warps are bound by instructions: finding the elements of
-   a block of 16 columns of A takes as many as multiplying three tiles. Memory comes
-   second. */
+/* Returns the predicted seconds. Instructions bound the speed of warps: finding the
+   elements of a block of 16 columns of A takes as many as multiplying one to three tiles.
+   The time is at least that of moving the operands. */
 static double multiply_s(const hy_features *f, const hy_rates *r)
 {
     const bool is_f64    = f->type == HYBRID_F64;

@@ -42,9 +42,9 @@
 
 using namespace tiled;
 
-constexpr int STAGES = 2, MAX_ROUNDS = 65535; /* tiles in shared memory that a thread
-                                                 block alternates between; maximum
-                                                 gridDim.y */
+constexpr int STAGES = 2, MAX_ROUNDS = 65535; /* STAGES: tiles in shared memory that a
+                                                 thread block uses in turn; MAX_ROUNDS:
+                                                 maximum gridDim.y */
 
 template <typename T, int R>
 __device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end,

@@ -164,8 +164,8 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
 
 /* The thread's part of a stage. */
 struct steps {
-    int count, full; /* number of entries of the thread; number of steps in which all
-                        lanes have one */
+    int count, full; /* count: entries of the thread; full: steps in which every lane has
+                        an entry */
     int64_t at;      /* index of the warp's first entry */
 };
 

@@ -27,17 +27,18 @@ template <typename T> struct hy_esc {
     const int64_t *b_row; /* B, or the rows of B that A touches */
     const int32_t *b_col;
     const T *b_val;
-    const int *expanded; /* rows + 1 elements: products before each row. Product t is then
-                            (b_col[t], b_val[t]), and A, b_row and start are not read.
-                            Otherwise NULL */
+    const int *expanded; /* NULL if products were not expanded. Else rows + 1 elements:
+                            products before each row; product t is then (b_col[t],
+                            b_val[t]), and A, b_row and start are not read */
     int *start;          /* nnz + 1 elements: products before each entry of A */
     int *row_start;      /* rows + 1 elements: products before each row */
     int *count;          /* one for each row: entries of C */
     int *order;          /* non-empty rows, grouped by bin */
     int *bin_rows;       /* HY_ESC_BINS elements: rows in each bin */
-    int *bin_used;       /* HY_ESC_BINS elements: rows of the bin placed in `order` */
-    int *long_id;        /* one for each row: place in bin 0, or -1; NULL: no long rows */
-    int32_t *col;        /* one for each product: compressed rows at row_start */
+    int *bin_used;       /* HY_ESC_BINS elements: rows of each bin already in `order` */
+    int *long_id;        /* one for each row: place in bin 0, or -1; NULL if there are no
+                            long rows */
+    int32_t *col; /* one for each product; a computed row begins at its row_start */
     T *val;
 };
 

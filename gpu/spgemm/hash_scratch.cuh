@@ -19,8 +19,8 @@ constexpr int SORT_PRODUCTS[] = HY_HASH_SORT_PRODUCTS;
 #undef HY_PRODUCTS
 static_assert(SORT_PRODUCTS[HY_HASH_SORTS - 1] == HY_HASH_SHORT, "bins follow");
 
-/* Returns the greatest number of products that is too small for the bin: every row of the
-   bin has more. */
+/* Returns the greatest number of products of a row that belongs to a lower bin. Every row
+   of the bin has more products. */
 static int64_t above(int bin)
 {
     return bin == 0              ? 0

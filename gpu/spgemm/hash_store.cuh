@@ -4,8 +4,8 @@
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* Moves entries `from` + first, `from` + first + step, ... of `count` entries. Every
-   thread that moves a part of them has another `first`. */
+/* Moves every step-th of `count` entries, beginning with entry `from` + first. Threads
+   that share the entries have different numbers `first`. */
 template <typename T>
 __device__ void store_piece(const hy_hash<T> &h, int from, int count, int first, int step,
                             int32_t *col, T *val)

@@ -25,14 +25,14 @@ struct hy_window {
     int row;
     int index; /* number of the window among those of its row, from 0 */
     int low, width;
-    int at, count; /* its first entry, counted from h.place[row]; its number of entries */
+    int at, count; /* first entry, counted from h.place[row]; number of entries */
 };
 
 /* Counters on the device; zero before each chunk. */
 struct hy_hash_counts {
     int listed[HY_HASH_BINS];
-    int taken[HY_HASH_BINS]; /* rows that blocks have begun */
-    int used;                /* elements of col and val that rows have got */
+    int taken[HY_HASH_BINS]; /* for each bin, rows that blocks have begun */
+    int used;                /* elements of col and val that are reserved for rows */
     int windows, windows_taken;
 };
 
@@ -65,7 +65,8 @@ template <typename T> struct hy_hash : hy_factors<T> {
     hy_span *span;           /* nnz elements */
     int2 *ends;              /* nnz elements: first and last column of each span; NULL if
                                 all rows are short */
-    int *row_products;       /* one for each row; negative once the row is in windows */
+    int *row_products;       /* products of each row; negated when the row is cut into
+                                windows */
     int2 *range;             /* one for each row: first and last column; undefined without
                                 `ends` */
     int *longest;            /* one for each row: entries of the longest row of B that it
@@ -75,13 +76,14 @@ template <typename T> struct hy_hash : hy_factors<T> {
     int *list[HY_HASH_BINS]; /* rows of each bin */
     hy_hash_counts *counts;
     hy_window *window;
-    int32_t *col; /* out_bound elements: computed rows, each sorted by column, with gaps
-                     between them */
+    int32_t *col; /* out_bound elements: computed rows, each sorted by column. There are
+                     gaps between rows */
     T *val;
     int out_cols;
     float share;             /* expected entries of a row divided by its products */
     int window_width;        /* maximum columns of a window, a multiple of 32 */
-    int window_products;     /* target for the products of a window */
+    int window_products;     /* a row is cut into more windows than its columns need only
+                                if each has at least this many products on average */
     int room[HY_HASH_TREES]; /* bytes of shared memory for a row of each tree bin */
 };
 

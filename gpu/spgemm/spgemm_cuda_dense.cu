@@ -33,7 +33,7 @@ constexpr int64_t MAX_COUNT = INT32_MAX - 65536, MAX_COLS = int64_t(1) << 30;
 
 template <typename T> struct dense_work {
     hy_factors<T> f;
-    int cols, width; /* columns of C; columns of a window */
+    int cols, width; /* cols: columns of C; width: columns of a window */
     int part;        /* entries of A in a part, except the last one */
     int shift;       /* 2^shift lanes walk a row of B */
     T *sum;          /* `cols` values for each slot */
@@ -340,9 +340,9 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
                                   : nullptr;
 }
 
-/* Returns the predicted seconds to compute all slots and scalar products. A slot costs as
-   much as reading and writing its columns. The time is at least that of one block for the
-   greatest number of short rows that a part may have. */
+/* Returns the predicted seconds to compute all slots and scalar products. The time of a
+   slot grows with its columns. The time of all slots is at least that of one block for a
+   part with as many short rows as a part may have. */
 static double parts_s(const hy_features *f, int width, int part)
 {
     const double blocks  = double(width) * double(HY_DENSE_SM_BLOCKS);

@@ -154,8 +154,8 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
 
     if (p.f->products > 0) {
         const int64_t warps = int64_t(hy_width(lane)) * (HY_SM_THREADS / 32);
-        int rows            = 32; /* rows that a warp stores; fewer if warps would be idle
-                                     otherwise */
+        int rows            = 32; /* rows that a warp stores; reduced if warps would be
+                                     idle */
         while (rows > 1 && p.f->rows < warps * rows)
             rows /= 2;
         hash_store_rows<<<hy_blocks(p.f->rows, rows * (HY_CUDA_THREADS / 32)),
@@ -182,10 +182,9 @@ static hybrid_status finish(hy_lane *lane, hy_job *job)
 
 /* ---- loading kernels in advance ---- */
 
-/* Raises the shared-memory limit of a kernel. The limit belongs to the kernel, whichever
-   engine launches it. It is therefore set only here, to all that the device gives a
-   block, and not to the need of one launch, which a launch of another engine could
-   exceed. */
+/* Raises the shared-memory limit of a kernel to all that the device gives a block. The
+   limit belongs to the kernel and holds for launches by all engines. A limit that fits
+   one launch could be too low for a launch by another engine. */
 template <typename K> static cudaError_t allow_shared(K *kernel, int limit)
 {
     cudaFuncAttributes code;

@@ -40,7 +40,8 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
                             int share, int64_t j, int column)
 {
     constexpr int IN_FLIGHT = hy_rows_in_flight<T, VEC, 1>;
-    /* In other cases the kernel lacks registers for values of A beside those of X. */
+    /* Values of A stay in registers only in this case. In the others the values of X
+       leave no room for them. */
     constexpr bool HOLDS_A = STORE == IN_VECTORS && sizeof(T) == 4;
     const merge_split from = m.split[share], to = m.split[share + 1];
     /* Every load is from a valid address, even by lanes that have no column and for
@@ -114,8 +115,9 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         walk<T, VEC, STORE>(o, m, s, j, column);
     __syncthreads();
     for (int s = group; s <= p.shares; s += groups) {
-        const bool last = s == p.shares; /* share p.shares stands for the tiles that
-                                            follow: their part of the row is in p.carry */
+        const bool last = s == p.shares; /* the step after all shares stores to p.carry
+                                            what the tile has of the row that it does not
+                                            end */
         const int row   = last ? m.rows : m.split[s].rows;
         const bool ends = last || m.split[s + 1].rows > row;
         if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))
@@ -124,7 +126,7 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         T sum[VEC] = {};
         add_carried(m, row, s, column, sum);
 #pragma unroll
-        for (int e = 0; e < VEC; e++) /* adds what this group stored to Y in walk() */
+        for (int e = 0; e < VEC; e++) /* adds the sum that walk() stored to Y */
             sum[e] += !last && j + e < o.n ? out[j + e] : T(0);
         hy_store_y<STORE == IN_VECTORS>(o.n, out, j, sum);
     }

@@ -12,7 +12,7 @@
 #include "gpu/spmm/spmm_lanes.cuh"
 #include "partition/format/merge.h"
 
-enum { MERGE_NEVER = INT32_MAX }; /* as a row's end: no further row ends in the share */
+enum { MERGE_NEVER = INT32_MAX }; /* as the end of a row: no more rows end in the share */
 
 /* Number of rows that ended, and of entries passed, before a point of a tile's path. */
 struct merge_split {
@@ -34,7 +34,7 @@ template <typename T> struct merge_path {
 template <typename T> struct merge_tile {
     int64_t row;       /* first row of the tile, counted from the chunk's first; it may
                           have begun in an earlier tile */
-    int rows, entries; /* rows that end in the tile; entries in the tile */
+    int rows, entries; /* rows: rows that end in the tile; entries: entries in the tile */
     int lead, share, pass_columns;
     int32_t *col;       /* `entries` elements */
     T *val;             /* `entries` elements */
@@ -113,7 +113,7 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
 
     const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
     const bool scattered    = hy_is_scattered(f.tile_fill, double(p.X->rows * row_bytes));
-    /* in_slabs: each lane loads 16 bytes. Without that, rows of Y must be stored
+    /* in_slabs requires that each lane loads 16 bytes. Otherwise rows of Y must be stored
        transposed, which takes whole warps. */
     const bool in_slabs  = scattered && row_bytes % 16 == 0;
     const int log        = merge_log_lanes(row_bytes, in_slabs);
@@ -125,9 +125,9 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
             0};
 }
 
-/* Returns the path for the tail columns, which begin at column `first` of the carries.
-   One load of a lane covers them, so each lane of a group takes a part of the group's
-   share. */
+/* Returns the path for the tail columns, which begin at column `first` of the carries. A
+   lane loads all tail columns of a row at once, so each lane of a group takes a part of
+   the group's share. */
 template <typename T> merge_path<T> merge_rest_of(merge_path<T> p, int64_t first)
 {
     p.shares <<= p.log_lanes;

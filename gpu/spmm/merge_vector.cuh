@@ -21,7 +21,7 @@
 #include "gpu/spmm/merge_tile.cuh"
 
 enum {
-    VECTOR_EACH = 4, /* entries of a lane; twice as many in large tiles */
+    VECTOR_EACH = 4, /* entries of a lane; large tiles have twice as many */
     VECTOR_ROWS = 2, /* rows of a thread for which it keeps their last entries in
                         registers */
     VECTOR_WARPS = int(HY_CUDA_THREADS) / 32
@@ -105,8 +105,8 @@ static __device__ void block_store_rows(T *y, const uint16_t *last, const vector
 template <typename T, int EACH> struct vector_part {
     int32_t col[EACH];
     T val[EACH];
-    int first, left; /* index in the tile of the lane's first entry; number of entries of
-                        the tile from there on */
+    int first, left; /* first: index in the tile of the lane's first entry; left: entries
+                        of the tile from that index on */
     bool whole;
 };
 

@@ -173,10 +173,11 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* Returns an upper bound on the tiles of a chunk for any problem that the chunk may
-   belong to, because the columns of one column block do not tell the problem's shape
-   (hy_merge_shape). The smallest tiles give the most, but tiles smaller than half of a
-   large one occur only if they fill a device. */
+/* Returns an upper bound on the tiles of a chunk, for any problem that the chunk may
+   belong to: the columns of one column block do not tell the problem's shape
+   (hy_merge_shape). The smallest tiles give the most tiles. But if tiles have less than
+   half of HY_MERGE_WIDE_ITEMS items, all tiles of A fill the device only once, so there
+   are at most about HY_MERGE_BLOCKS. */
 static int64_t max_tiles(const hy_features *f)
 {
     const auto tiles_of = [&](int items) {

@@ -60,9 +60,10 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         store_y(o, row, j, sum);
 }
 
-/* Returns log2 of the subgroups that share the entries of a row: as many as have
-   HY_ROWS_LANE_NONZEROS entries each, or as many as make HY_SPMM_LANES lanes, whichever
-   is more; 0 for a wide X. */
+/* Returns log2 of the number of subgroups of lanes that share the entries of a row; 0 for
+   a wide X. The number is the greater of two, rounded up to a power of two: the mean
+   entries of a row divided by HY_ROWS_LANE_NONZEROS, and the number with which all rows
+   together have HY_SPMM_LANES lanes. */
 static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
 {
     if (hy_spmm_is_wide(n, type))
@@ -156,8 +157,8 @@ static void launch_narrow(hy_lane *lane, const hy_spmm_operands<T> &o,
                           const hy_spmm_columns &c, const hy_problem *problem)
 {
     const hybrid_csr *A = problem->A;
-    /* taken from the whole problem, not from the chunk, because it decides the order of
-       additions */
+    /* the number of subgroups depends on the whole problem, not on the chunk, because it
+       decides the order of additions */
     const int ways        = log_ways(A->rows, A->nnz, problem->X->cols, A->type);
     const int group       = c.log_lanes + ways;
     const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
@@ -271,9 +272,9 @@ static double uneven(const hy_features *f, int spread)
     return spread < 4 && cv > 0 ? 1 + cv : 1;
 }
 
-/* Returns the predicted seconds for several columns, the greater of two times: that of
-   all rows, and that of the longest row, which one group walks step by step; a step reads
-   an entry's row of X in the columns of a pass. */
+/* Returns the predicted seconds for several columns, the greater of two times. The first
+   is that of all rows. The second is that of the longest row, which one group walks step
+   by step; in a step it reads an entry's row of X in the columns of a pass. */
 static double matrix_s(const hy_features *f, const hy_rates *r)
 {
     const bool wide      = hy_spmm_is_wide(f->out_cols, f->type);

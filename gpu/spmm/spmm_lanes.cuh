@@ -30,7 +30,8 @@ template <typename T> struct hy_spmm_operands {
     bool whole;     /* true if rows of Y can be stored VEC values at a time */
     T *y;           /* row-major */
     int64_t ld;     /* values from row to row of y: n + rest_n */
-    const T *rest;  /* tail columns; their rows are rest_pitch bytes apart */
+    const T *rest;  /* first tail column of row 0; rows of tail columns are rest_pitch
+                       bytes apart */
     uint32_t rest_pitch;
     int rest_n;
 };
@@ -40,8 +41,8 @@ static_assert(int(HY_X_LINE) == int(HY_SPMM_LINE), "slabs are what groups read a
 /* How a group of lanes covers the columns. */
 struct hy_spmm_columns {
     int log_lanes;         /* log2 of the lanes of a group */
-    int64_t tiles, passes; /* tiles that all columns make; passes over A that they need, 1
-                              if a group has less than a tile */
+    int64_t tiles, passes; /* tiles: number for all columns; passes: number over A, 1 if
+                              the columns make less than a tile */
 };
 
 /* Loads columns [j, j + VEC) of row `row`; x_j points to column j of row 0. */
@@ -229,9 +230,9 @@ inline bool hy_is_scattered(double tile_fill, double x_bytes)
     return tile_fill > 0 && tile_fill < HY_SPMM_SCATTERED && x_bytes > HY_SPMM_L2;
 }
 
-/* Returns the relative cost of an entry: 1 if neighbouring rows of A share no columns,
-   down to 1 - save if they share as many as they can. HY_SPMM_NEAR and HY_SPMM_NEARER are
-   the limits of tile_fill. */
+/* Returns the relative cost of an entry: 1 if neighbouring rows of A share no columns of
+   X, falling to 1 - `save` if they share as many as they can. tile_fill is HY_SPMM_NEAR
+   at the first limit and HY_SPMM_NEARER at the second. */
 inline double hy_spmm_near(const hy_features *f, double save)
 {
     const double near = (f->tile_fill - HY_SPMM_NEAR) / (HY_SPMM_NEARER - HY_SPMM_NEAR);

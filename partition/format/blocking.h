@@ -15,11 +15,11 @@ typedef struct hy_blocking {
     const hybrid_csr *A;
     hy_block_shape shape;
     int64_t first;       /* number of the block row of A in which the chunk begins */
-    int64_t rows;        /* number of block rows that the chunk touches */
-    int64_t x_rows;      /* rows of X that blocks may cover; for a gathered chunk those in
-                            its pack */
+    int64_t rows;        /* number of block rows that have rows of the chunk */
+    int64_t x_rows;      /* rows of X that blocks may cover: all, or, if the chunk is
+                            gathered, those in its pack */
     size_t size;         /* bytes of a value */
-    hy_touched touched;  /* gathered chunks only: the touched rows of X */
+    hy_touched touched;  /* touched rows of X if the chunk is gathered */
     int64_t *count;      /* rows + 1 elements: number of blocks of each block row; the
                             last element is spare */
 } hy_blocking;
@@ -46,19 +46,20 @@ int32_t hy_blocking_before(const hy_blocking *b);
 
 enum { HY_WALK_END = INT32_MAX };
 
-/* State of a walk along a block row. If all its rows have entries in the same columns, as
-   rows of one node of a mesh do, only the first row is walked. */
+/* State of a walk along a block row. If all rows of the block row have entries in the
+   same columns, as rows of one node of a mesh do, only the first row is walked. */
 typedef struct hy_block_walk {
     const hy_blocking *b;
     int heads;                    /* rows that are walked: 1 if all rows have the same
                                      columns, else shape.rows */
-    int64_t shift[HY_BLOCK_MOST]; /* with heads == 1: distance in entries from the first
-                                     row to each row */
+    int64_t shift[HY_BLOCK_MOST]; /* if heads == 1: distance in entries from the first row
+                                     to each row */
     int32_t head[HY_BLOCK_MOST]; /* next column of each row; HY_WALK_END if none */
-    int64_t from[HY_BLOCK_MOST]; /* first entry that each walked row has in the current
-                                    block; `at` is the entry after the last one */
-    int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* range of the entries of each walked
-                                                      row that are in no block yet */
+    int64_t from[HY_BLOCK_MOST]; /* for each walked row, its first entry in the current
+                                    block; `at` is the entry after its last one */
+    int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* for each walked row, the range of
+                                                      its entries that are in no block
+                                                      yet */
 } hy_block_walk;
 
 /* Returns the row of X that entry k of A needs: its column, renumbered if the chunk is

@@ -10,11 +10,11 @@
 
 typedef struct hy_brick_panel {
     const hybrid_csr *A;
-    int64_t row, rows;         /* rows of A in the panel */
-    const hy_touched *touched; /* numbers of touched rows of X, which replace columns, if
-                                  touched->rows is set */
-    const hy_ring *ring;         /* places in a ring of rows of X, which replace columns,
-                                    if ring->rows > 0 */
+    int64_t row, rows;         /* row: first row of the panel in A; rows: their number */
+    const hy_touched *touched; /* if touched->rows is set: the rows of X in the pack,
+                                  whose numbers replace columns */
+    const hy_ring *ring;         /* if ring->rows > 0: the ring of rows of X, whose places
+                                    replace columns */
 } hy_brick_panel;
 
 typedef struct hy_brick_work {

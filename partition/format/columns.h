@@ -14,7 +14,8 @@ typedef struct hy_columns {
     int64_t groups;  /* number of words in `used` */
     uint64_t *used;  /* bit w is set if word w of `bits` is not 0 */
     uint64_t *bits;  /* 64 words for each word of `used` */
-    int32_t *before; /* columns before each word; set by hy_columns_number() */
+    int32_t *before; /* number of columns of the set before each word; set by
+                        hy_columns_number() */
 } hy_columns;
 
 /* Makes an empty set for columns [first, end). The caller closes it, also after a

@@ -5,16 +5,16 @@
 #include "base/contract/variant.h"
 #include "partition/pattern/touched.h"
 
-/* Returns BAD_STATE with a message if the rows of the chunk no longer have as many
-   entries as planned, or if `bytes` exceed the memory given for the chunk's pack. */
+/* Returns BAD_STATE with a message if the rows of the chunk do not have as many entries
+   as planned, or if the pack needs `bytes` bytes and its memory has fewer. */
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
 
 /* Returns 1 if `count` equals `planned`, or, for a chunk from which rows were taken after
    planning (hy_chunk.trimmed), does not exceed it. */
 int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned);
 
-/* Sets the message of, and returns, BAD_STATE: the chunk has a column outside the rows of
-   X planned for its ring. */
+/* Returns BAD_STATE, with a message: the chunk has a column outside the rows of X that
+   were planned for its ring. */
 hybrid_status hy_pack_outside(const hy_job *job);
 
 /* Finds the columns that the rows of a gathered chunk touch. If their number is not as

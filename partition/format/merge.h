@@ -5,7 +5,7 @@
    ends at item row_ptr[r+1] + r. Tiles are cut every `items` items, counted from the
    start of the whole matrix, so a row is cut at the same places whatever the chunks are.
    A cut that would fall inside a row of at most `longest` entries moves to the start of
-   that row. What a tile has of a row that is cut is a piece of the row. */
+   that row. A piece is the part of a cut row that one tile has. */
 #ifndef HY_MERGE_H
 #define HY_MERGE_H
 
@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* How the path is cut, which depends on the problem. A tile has at most items + longest
-   items. */
+/* How the path is cut. The problem determines the shape. A tile has at most items +
+   longest items. */
 typedef struct hy_merge_shape {
     int items, shares; /* items: target for a tile; shares: number of equal parts of a
                           tile, one for each group of threads */
@@ -34,8 +34,8 @@ typedef struct hy_merge_cut {
     int32_t share;      /* odd number of items of a share; the last may have fewer */
 } hy_merge_cut;
 
-/* A row of the chunk that tiles `first` to `last` have pieces of; tile `last` ends it. If
-   first == last, no row is meant. */
+/* A row of the chunk that tiles `first` to `last` have pieces of; tile `last` ends it. An
+   element with first == last describes no row. */
 typedef struct hy_merge_piece {
     int64_t row;
     int32_t first, last;
@@ -56,19 +56,21 @@ HY_KERNEL_INLINE int32_t hy_merge_part(int32_t share, int log_parts)
     return (share + (1 << log_parts) - 1) >> log_parts | 1;
 }
 
-/* The arrays that follow A in the pack. `join` and the arrays after it are NULL without
+/* The arrays that follow A in the pack. `join`, `arrived` and `last` are NULL without
    shape.vector. */
 typedef struct hy_merge_view {
     int64_t tiles, pieces;
     const hy_merge_cut *cut;     /* tiles + 1 elements: where each tile begins */
     const hy_merge_piece *piece; /* `pieces` elements */
     const hy_merge_join *join;   /* tiles + 1 elements */
-    int32_t *arrived;            /* `tiles` counters, initially 0: for the row that begins
-                                    in the tile and continues beyond it, the number of
-                                    tiles that have finished their pieces */
-    const uint16_t *last;        /* one element for each row: its last entry in the tile
-                                    that ends the row, counted from the tile's first
-                                    entry; HY_MERGE_NO_ENTRY if it has none there */
+    int32_t *arrived;            /* `tiles` counters, initially 0. Counter t is for the
+                                    row that begins in tile t and continues beyond it: the
+                                    number of tiles that have finished their pieces of the
+                                    row */
+    const uint16_t *last;        /* for each row, its last entry in the tile that ends the
+                                    row, counted from the tile's first entry;
+                                    HY_MERGE_NO_ENTRY if the row has no entry in that
+                                    tile */
 } hy_merge_view;
 
 /* Returns an upper bound on the tiles of a chunk. */
@@ -82,9 +84,10 @@ size_t hy_pack_merge_bytes(const hy_features *f, hy_merge_shape shape, int64_t t
    the caller must choose a shape with at most 65535 entries in a tile. */
 hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape);
 
-/* Sets job->pack for a chunk that is all of an A on the device; a kernel makes the cuts
-   there. They follow the offsets that hy_arrange_csr() has put into job->in. There is
-   then one piece for each tile, or none if no row is longer than shape.longest. */
+/* Sets job->pack for a chunk that is the whole of an A on the device. A kernel makes the
+   cuts later; they are stored behind the offsets that hy_arrange_csr() has put into
+   job->in. pack.head then counts one piece for each tile, or none if no row is longer
+   than shape.longest. */
 hybrid_status hy_arrange_merge_room(hy_job *job, hy_merge_shape shape);
 
 /* Returns the cuts as the kernels read them. Call after hy_pack_merge() or

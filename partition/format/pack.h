@@ -23,8 +23,8 @@ typedef struct hy_csr_view {
 
 /* ---- pack_csr.c: rows of A, and the rows of B or X that they touch ---- */
 
-/* Indices of the pack's arrays in hy_pack.at. GATHER_* exist in gathered chunks only, in
-   which the columns of A are replaced by the numbers of the rows of B or X in the
+/* Indices of the pack's arrays in hy_pack.at. Only gathered chunks have the arrays
+   GATHER_*; in their packs the columns of A are numbers of the rows of B or X in the
    pack. */
 enum {
     HY_A_ROW_PTR,
@@ -46,15 +46,15 @@ hybrid_status hy_pack_csr(hy_job *job);
    is the `arrange` of variants that have hy_pack_csr() as `prepare`. */
 hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job);
 
-/* Returns the bytes of job->in for hy_arrange_csr(), plus those that a variant with cost
-   `cost` writes behind it, at offset job->pack.rest. */
+/* Returns the bytes of job->in for hy_arrange_csr(), plus the bytes that a variant with
+   cost `cost` writes behind the offsets, from job->pack.rest on. */
 size_t hy_arranged_bytes(hy_op op, const hy_features *f, const hy_cost *cost);
 
-/* Returns 1 if the variant packs CSR and A and B are the same arrays. */
+/* Returns 1 if the variant reads packs in CSR and A and B are the same arrays. */
 int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Returns 1 if the rows of A that the chunk needs are on the device already, as rows of B
-   (A is squared). Then only their offsets are packed, which count from 0 in every
+/* Returns 1 if A is squared and its rows are on the device already, as rows of B. The
+   pack of the chunk then has only the offsets of its rows, which count from 0 in every
    pack. */
 int hy_pack_csr_shares(const hy_job *job);
 
@@ -113,9 +113,9 @@ typedef struct hy_dup_view {
     const int32_t *row_start; /* rows + 1 elements: products before each row */
     const int32_t *start;     /* nnz + 1 elements: products before each entry of A */
     const void *a_val;        /* nnz elements */
-    const int32_t *col;       /* one for each product: column of B */
-    void *val;                /* one for each product: value of B; writable, because it is
-                                 multiplied in place */
+    const int32_t *col;       /* for each product: column of B */
+    void *val;                /* for each product: value of B. Kernels replace it by the
+                                 product */
 } hy_dup_view;
 
 /* Returns the bytes of a pack of duplicated rows: at least 4 + s for each entry of A and
@@ -168,8 +168,8 @@ typedef struct hy_hrpb_block {
 typedef struct hy_hrpb_unit {
     int32_t row;        /* first row of the panel, counted from the chunk's first row */
     int32_t begin, end; /* range of the unit's blocks */
-    int32_t partial;    /* where the results of a part go, an index among the parts of all
-                           panels; -1: the unit is a whole panel and stores to Y */
+    int32_t partial;    /* index of the unit's results among the parts of all panels; -1
+                           if the unit is a whole panel, which stores to Y */
 } hy_hrpb_unit;
 
 /* A panel in parts. The results of its parts, with indices `partial` to partial + parts -
@@ -186,8 +186,8 @@ typedef struct hy_hrpb_head {
 
 /* How a variant wants heavy panels, those with many blocks, cut into parts. */
 typedef struct hy_hrpb_rules {
-    int64_t wave;  /* units that run at once; a unit gets at most 1/wave of all blocks,
-                      unless that is less than `least` */
+    int64_t wave;  /* units that run at once. A unit has at most 1/wave of all blocks, or
+                      `least` blocks if that is more */
     int64_t least; /* units of up to this many blocks are never cut */
 } hy_hrpb_rules;
 
@@ -312,9 +312,9 @@ typedef struct hy_bellpack_head {
 
 /* How a variant wants its slices. */
 typedef struct hy_bellpack_rules {
-    int64_t wave;  /* lanes that run at once; a lane may have at most 1/wave of all
-                      blocks, or `least` blocks if that is more, unless 32 lanes for a row
-                      are too few for that */
+    int64_t wave;  /* lanes that run at once. A lane has at most 1/wave of all blocks, or
+                      `least` blocks if that is more. It has more only if 32 lanes are too
+                      few for a row */
     int64_t least; /* rows of up to this many blocks get one lane */
 } hy_bellpack_rules;
 

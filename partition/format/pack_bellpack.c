@@ -81,8 +81,8 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
 typedef struct packing {
     hy_blocking b;
     int64_t panel;          /* block rows of a panel */
-    int64_t steps;          /* maximum steps of a slice, unless 32 lanes for a row are too
-                               few */
+    int64_t steps;          /* maximum steps of a slice; a slice has more only if 32 lanes
+                               are too few for a row */
     int32_t *order, *spare; /* `rows` elements each */
     hy_bellpack_head head;
     hy_bellpack_slice *slice;

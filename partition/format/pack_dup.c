@@ -18,12 +18,12 @@ enum {
     PACK_ROWS       = 1 << 14, /* rows of A that one worker takes at a time */
     BLOCK_PRODUCTS  = 1 << 16, /* target for the products of a block */
     BLOCK_NONZEROS  = 1 << 13, /* maximum entries of A in a block */
-    OFFSET_DISTANCE = 32, /* entries of A from the cache prefetch of an offset of B to its
+    OFFSET_DISTANCE = 32, /* an offset of B is prefetched into the cache this many entries
+                             of A before its use */
+    ENTRY_DISTANCE = 8,   /* a row of B is prefetched this many entries of A before its
                              use */
-    ENTRY_DISTANCE = 8,   /* entries of A from the cache prefetch of a row of B to its
-                             use */
-    FEW_ENTRIES = 32,     /* maximum entries of a row of B that are fetched in advance;
-                             the processor does so with the rest */
+    FEW_ENTRIES = 32,     /* entries of a row of B that are prefetched; the processor
+                             prefetches the rest of the row */
     LINE_BYTES  = 64,
     SHORT_BYTES = 128 /* maximum bytes of a row that is copied without memcpy */
 };

@@ -107,7 +107,7 @@ typedef struct cutter {
     int64_t first, tiles; /* tiles of the whole matrix that overlap the chunk */
     hy_merge_cut *cut;
     hy_merge_piece *piece;
-    uint16_t *last; /* of each row (hy_merge_view); NULL without shape.vector */
+    uint16_t *last; /* `rows` elements (hy_merge_view); NULL without shape.vector */
 } cutter;
 
 static cutter cutter_of(const hy_job *job, hy_merge_shape shape)

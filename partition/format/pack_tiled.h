@@ -29,7 +29,8 @@ enum {
    step and portion: step t has entry t of every portion of the slice with more than t
    entries. */
 typedef struct hy_tiled_stage {
-    int32_t first, columns;         /* range of its rows of X in `map`; they ascend */
+    int32_t first, columns;         /* range in `map` of the rows of X of the tile; they
+                                       ascend */
     int32_t entry[HY_TILED_SLICES]; /* index of the first entry of each slice */
 } hy_tiled_stage;
 
@@ -53,19 +54,19 @@ size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules);
 /* Fills job->pack; the caller sets job->pack.mem before. */
 hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules);
 
-/* The pack as the kernels read it; the head comes from pack.head. */
+/* The pack as the kernels read it. The head comes from pack.head. */
 typedef struct hy_tiled_view {
     hy_tiled_head head;
-    const int32_t *out;          /* 256 for each panel: where the sums of the portion go:
-                                    a row of the chunk, or partial p as -1 - p, or
-                                    HY_TILED_NONE */
+    const int32_t *out;          /* 256 for each panel: where the sums of each portion go:
+                                    row of the chunk, or partial p as -1 - p;
+                                    HY_TILED_NONE if there is no portion */
     const int32_t *start;        /* panels + 1 elements: first stage of each panel */
     const hy_tiled_stage *stage; /* `stages` elements */
     const uint16_t *count;       /* 256 for each stage: entries of each portion */
     const int32_t *map;          /* `mapped` elements: rows of X, as numbers in the pack
                                     if gathered */
-    const uint16_t *index;       /* nnz elements: number, in its tile, of the row of X
-                                    that an entry needs */
+    const uint16_t *index;       /* nnz elements: for each entry, the number in its tile
+                                    of its row of X */
     const void *val;             /* nnz elements */
     const hy_tiled_split *split; /* `splits` elements */
 } hy_tiled_view;

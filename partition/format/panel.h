@@ -69,7 +69,8 @@ typedef struct hy_panel_map {
     int64_t first; /* column of bit 0 */
     int words;
     uint64_t bits[HY_MAP_WORDS];
-    int32_t number[HY_MAP_WORDS * 64]; /* defined where the bit is set */
+    int32_t number[HY_MAP_WORDS * 64]; /* number of each column whose bit is set; other
+                                          elements are undefined */
 } hy_panel_map;
 
 /* Sets the bits, `first` and `words`. Returns 0 if the columns are too far apart for a

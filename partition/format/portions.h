@@ -24,7 +24,7 @@ typedef struct hy_tiled_split {
 
 typedef struct hy_tiled_portion {
     int32_t begin, end; /* range of entries, counted from the chunk's first */
-    int32_t out;        /* where the sums of the portion go: a row of the chunk, or
+    int32_t out;        /* where the sums of the portion are stored: row of the chunk, or
                            partial p as -1 - p */
 } hy_tiled_portion;
 
@@ -45,9 +45,9 @@ void hy_portions_free(hy_context *ctx, hy_tiled_portions *portions);
 void hy_portions_range(const hy_tiled_portions *portions, const int32_t *col,
                        int64_t *first, int64_t *end);
 
-/* Sorts the portions by their columns if that is predicted to reduce the traffic of X and
-   Y; *sorted is then 1, else 0. `touched` gives the new numbers of columns if
-   touched->rows is set. */
+/* Sorts the portions by their columns if the sort is predicted to reduce the traffic of X
+   and Y. Sets *sorted to 1 if it has sorted them, else to 0. If touched->rows is set,
+   `touched` gives the new numbers of columns. */
 hybrid_status hy_portions_order(const hy_job *job, const struct hy_touched *touched,
                                 hy_tiled_portions *portions, int *sorted);
 

@@ -15,7 +15,7 @@
 typedef struct hy_ring {
     int32_t base;  /* row of X at place 0: the greatest multiple of `rows` up to
                       chunk->first */
-    int32_t rows;  /* number of rows of the ring; 0: X has no ring */
+    int32_t rows;  /* number of rows of the ring; 0 if X has no ring */
     int32_t first; /* the chunk may touch rows [first, first + count) of X */
     uint32_t count;
 } hy_ring;
