@@ -24,11 +24,11 @@ enum { HEADER = 256 };
 
 /* Built-in rates:
 
-   CORE_BPS     bytes per second of memory traffic of one core
-   MEMORY_BPS   the same of all cores together
-   CORE_FLOPS   operations per second of a core: two for each of 8 fused
-                multiply-adds in a cycle, at 2.5 GHz
-   LOOP_S       seconds to wake the workers */
+       CORE_BPS     bytes per second of memory traffic of one core
+       MEMORY_BPS   bytes per second of memory traffic of all cores together
+       CORE_FLOPS   operations per second of a core: two for each of 8 fused
+                    multiply-adds in a cycle, at 2.5 GHz
+       LOOP_S       seconds to wake the workers */
 static const double CORE_BPS = 10e9, MEMORY_BPS = 80e9;
 static const double CORE_FLOPS = HY_HOST_CYCLE_FLOPS * 2.5e9;
 static const double LOOP_S     = 20e-6;

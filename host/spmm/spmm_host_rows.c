@@ -176,8 +176,8 @@ static int prefetches_x(const hy_dense_product *p)
 /* Returns 1 if Y is to be stored past the caches. That saves reading Y, but makes a
    worker wait for memory. Measured times of the product, relative to ordinary stores:
 
-   16 workers, cache of 300 MB   0.84 for a Y of 72 MB and for a Y of 262 MB
-   2 workers, cache of 32 MB     1.1 to 1.3 for a Y of 4 to 9 MB, 1.3 for 86 MB
+       16 workers, cache of 300 MB   0.84 for a Y of 72 MB and for a Y of 262 MB
+       2 workers, cache of 32 MB     1.1 to 1.3 for a Y of 4 to 9 MB, 1.3 for 86 MB
 
    Machines between these two were not measured. */
 static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_pool *pool)
