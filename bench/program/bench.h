@@ -204,7 +204,7 @@ typedef struct bench_line {
                                         this process */
 } bench_line;
 
-void bench_line_open(const bench *b, bench_line *line); /* sets all to unknown */
+void bench_line_open(const bench *b, bench_line *line); /* sets all fields to unknown */
 void bench_print_head(void);
 void bench_print(bench *b, const bench_line *line);     /* table and JSON */
 void bench_json(const bench *b, const bench_line *line);

@@ -37,7 +37,8 @@ cli_title cli_output_title(const char *name);
 /* Claims the name `path` by creating a partial file. Returns 0 or an exit code. */
 int cli_output_claim(const char *path, cli_output *out);
 
-/* Returns 1 if both names (NULL: none) lead to the same file, which need not exist. */
+/* Returns 1 if both paths lead to the same file, which need not exist. A NULL path leads
+   to no file. */
 int cli_outputs_same(const char *a, const char *b);
 
 /* Opens a claimed output for writing. Returns NULL after printing an error. */

@@ -21,7 +21,7 @@ static struct {
     int shown, terminal, colour;
     volatile sig_atomic_t drawn; /* 1 if the progress line is on the screen */
     phase_kind told;
-    char file[LINE_BYTES]; /* for BYTES: "reading A.mtx" */
+    char file[LINE_BYTES]; /* set for kind BYTES: "reading A.mtx" */
     int64_t begin_ns, drawn_ns;
     int64_t flops;
 } line;

@@ -102,8 +102,8 @@ static hybrid_status add_all(const hy_seat *seat, const hy_row *row, const table
     return HYBRID_OK;
 }
 
-/* Makes a row with one lane. If the call is cancelled, the row is written without a sort,
-   which frees its slots. */
+/* Makes a row in a hash table; row->lanes must be 1. If the call is cancelled, the row is
+   still written, unsorted, which frees its slots. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
     table t = {0};

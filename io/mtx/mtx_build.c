@@ -239,7 +239,7 @@ static hybrid_status build_buckets(void *arg, int part, int64_t begin, int64_t e
 
     for (int64_t i = begin; i < end; i++) {
         const int64_t entries = b->offset[(i + 1) * b->pieces] - b->offset[i * b->pieces];
-        /* at least 1, so that the memory is not NULL */
+        /* at least 1 element, so that the memory is not NULL */
         HY_TRY(enlarge(b, &b->rooms[part], entries > 0 ? entries : 1));
         build_bucket(b, i, b->rooms[part].entry);
     }

@@ -8,11 +8,11 @@
    A chunk is a range of consecutive rows of the narrowed profile. It is as long as the
    memory of a slot and `products_max` allow, so that all chunks cost about the same.
 
-   If there is no such image, each chunk also carries the rows of B or X that its rows of
-   A touch (gathered). For SpMM X is then cut into column blocks if a single row would not
-   fit otherwise: first all chunks of the first block, then the same rows for each further
-   block. The rows that travel are gather_rows x (columns of the block) elements, and
-   gather_nnz is 0. If X has an image of column blocks, the chunks have those instead. */
+   With a gathered image, each chunk also carries the rows of B or X that its rows of A
+   touch. For SpMM, such an X is cut into column blocks if a single row would not fit
+   otherwise. The chunks of the first block come first, then chunks of the same rows for
+   each further block. A chunk carries gather_rows x (columns of the block) elements of X,
+   and gather_nnz is 0. If X has an image of column blocks, chunks use those blocks. */
 #ifndef HY_CHUNKS_H
 #define HY_CHUNKS_H
 
