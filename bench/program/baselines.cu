@@ -242,7 +242,7 @@ void peer_unload(peer_device *d)
 
 /* ---- calls ----------------------------------------------------------------------- */
 
-/* Computes with one algorithm. `alone`: times the kernels only. */
+/* Computes with one algorithm. With `alone` only the kernels are timed. */
 static bool compute(peer_device *d, int algorithm, bool alone, peer_call *call)
 {
     call->prepare_s = 0;
@@ -267,7 +267,7 @@ static bool make_y(peer_device *d)
     return peer_alloc(d, (size_t)p->A.rows * (size_t)p->cols * p->value_size, &d->Y);
 }
 
-/* Times a call from operands on the device to a result there, with all allocations. */
+/* Times a call with all its allocations. Operands and result are in device memory. */
 static bool compute_new(peer_device *d, int algorithm, peer_call *call)
 {
     const double begin = peer_now();
@@ -279,7 +279,7 @@ static bool compute_new(peer_device *d, int algorithm, peer_call *call)
     return true;
 }
 
-/* Makes room for `nnz` entries, and for row offsets if the result is sparse. */
+/* Allocates a result of `nnz` entries; if it is sparse, with row offsets. */
 static bool make_room(peer_device *d, peer_result *r, int64_t nnz, bool sparse)
 {
     const size_t count = nnz > 0 ? (size_t)nnz : 1;

@@ -18,8 +18,8 @@ struct peer_matrix {
 struct peer_device {
     cusparseHandle_t handle;
     cudaEvent_t begin, end;
-    peer_hold *hold; /* a long copy that delays the timed work until all of it is enqueued
-                        (hold.cu); NULL until it is first used */
+    peer_hold *hold; /* a long copy that delays the timed work until the host has enqueued
+                        all of it (hold.cu); NULL until it is first used */
     char name[256], error[PEER_TEXT];
     const peer_problem *problem;
     cudaDataType type;
@@ -29,7 +29,7 @@ struct peer_device {
     struct {
         void *ptr;
         size_t bytes;
-    } blocks[PEER_BLOCKS]; /* allocated blocks of device memory, a stack */
+    } blocks[PEER_BLOCKS]; /* stack of allocated blocks of device memory */
     int count;
     size_t bytes, peak;
 };
@@ -54,13 +54,13 @@ bool peer_alloc(peer_device *d, size_t bytes, void **out);
 void peer_release(peer_device *d, int count); /* frees all but `count` blocks */
 
 /* Measure device time between two points of the default stream. peer_held_clock_start()
-   also holds back the work that follows until all of it is enqueued (hold.cu), so that
-   the host's launches leave no gaps. */
+   also delays the timed work until the host has enqueued all of it (hold.cu), so that
+   launches leave no gaps. */
 bool peer_clock_start(peer_device *d);
 bool peer_held_clock_start(peer_device *d);
 bool peer_clock_stop(peer_device *d, double *seconds);
 
-/* Compute a product of loaded operands; C or Y stays on the device. */
+/* Compute a product of operands that are in device memory; C or Y stays there. */
 bool peer_spgemm(peer_device *d, int algorithm, bool clocked, peer_call *call);
 /* Repeats a product with other values. */
 bool peer_spgemm_reuse(peer_device *d, bool clocked, peer_call *call);

@@ -1,8 +1,8 @@
-/* bench/program/baselines_spgemm.cu - C = A*B with cuSPARSE's three algorithms, in its
-   order of calls.
+/* bench/program/baselines_spgemm.cu - C = A*B with cuSPARSE's three algorithms, in the
+   order of calls that cuSPARSE prescribes.
 
    ALG1 allocates memory for all scalar products at once. ALG2 and ALG3 first ask how much
-   they need; ALG3 for a share of the scalar products at a time.
+   memory they need. ALG3 processes a share of the scalar products at a time.
 
    The times include all cuSPARSE calls, also those that ask for sizes, but no cudaMalloc.
    The calls wait for the device, so each call is timed separately. */
@@ -20,7 +20,8 @@ struct product {
     cusparseSpGEMMDescr_t work;
     cusparseSpGEMMAlg_t algorithm;
     bool clocked;
-    double seconds; /* sum over the calls, if clocked */
+    double seconds; /* total time of the cuSPARSE calls; measured only if the product is
+                       clocked */
 };
 
 /* Makes one cuSPARSE call and adds its time. */

@@ -1,8 +1,8 @@
 /* bench/program/baselines_spmm.cu - Y = A*X and y = A*x with cuSPARSE's algorithms for
    CSR.
 
-   If A was preprocessed, the timed work is held back (hold.cu) until all of it is
-   enqueued, so that only the kernels are timed. */
+   If A was preprocessed, a long copy delays the timed work until the host has enqueued
+   all of it (hold.cu). The time is then that of the kernels only. */
 #include "bench/program/baselines.cuh"
 
 static const cusparseOperation_t AS_IS = CUSPARSE_OPERATION_NON_TRANSPOSE;

@@ -26,21 +26,23 @@ typedef struct bench_options {
     int            width_count;
     int64_t        chunk_rows;    /* 0: the planner's choice */
     size_t         device_memory; /* bytes; 0: no cap */
-    int            devices[BENCH_DEVICES], device_count; /* count 0: first device only */
+    /* device_count 0: the library's first device only */
+    int            devices[BENCH_DEVICES], device_count;
     const char    *variant;       /* NULL: planner's choice; "all"; name or prefix */
     hybrid_split   split;
     double         host_share;
     int            threads, reps, warmup;
-    int            core, end;     /* 1: time the kernels (mode "core"), the whole call
-                                     (mode "end") */
-    int            keep;          /* mode "end": number of further calls with results that
-                                     are kept */
+    int            core, end;     /* core: 1: time the kernels (mode "core"). end: 1: time
+                                     the whole call (mode "end"). */
+    int            keep;          /* mode "end": number of additional calls whose results
+                                     are all kept */
     int            pinned;        /* 1: operands and Y are pinned beforehand */
-    int            resident;      /* 1: in mode "end", calls are runs of a plan with A on
-                                     the device */
+    int            resident;      /* 1: calls of mode "end" are runs of one plan that
+                                     caches A on the device */
     int            tf32;          /* 1: HYBRID_ALLOW_TF32 */
-    int64_t        neighbour_ns;  /* ns for which other threads spin from each call on
-                                     (neighbour.h); 0: none */
+    int64_t        neighbour_ns;  /* nanoseconds for which other threads spin after the
+                                     start of each call (neighbour.h); 0: there are no
+                                     such threads */
     int            progress;      /* 1: measure progress callbacks and cancelling */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
@@ -53,7 +55,7 @@ int bench_parse(int argc, char **argv, bench_options *out);
 
 /* ---- operands ------------------------------------------------------------------ */
 
-/* Operands in pageable, touched memory from malloc, as callers have them. */
+/* Operands in pageable memory from malloc, with pages present, as callers have them. */
 typedef struct bench_problem {
     char       name[BENCH_NAME];
     hybrid_csr A;
@@ -72,8 +74,8 @@ void bench_problem_free(bench_problem *problem);
 /* Writes `folder`/NAME/{row_ptr,col,val,shape}.npy and problem.txt. Returns 0 or -1. */
 int bench_dump(const bench_problem *problem, const char *folder);
 
-/* Makes a rows x cols matrix with malloc: random values, or zeros. The data of an array that is to
-   be pinned begins at a multiple of 128 bytes. Returns 0 on success. */
+/* Makes a rows x cols matrix with malloc: random values, or zeros. If it is to be pinned,
+   its data begin at a multiple of 128 bytes. Returns 0 on success. */
 int  bench_dense_make(hybrid_engine *tools, int64_t rows, int64_t cols,
                       hybrid_order order, hybrid_type type, int random, int pinned,
                       hybrid_dense *out);
@@ -94,7 +96,8 @@ typedef struct bench {
     char           date[32];          /* when the program began, UTC */
     bench_problem  problem;
     struct neighbour *neighbour;      /* threads that disturb the calls; NULL: none */
-    struct bench_best {                 /* our best verified seconds; 0: none */
+    struct bench_best {                 /* shortest verified time of this library, in
+                                           seconds; 0: none */
         double     end, kernels, new_matrix, reuse;
     } best;
     double         reference_s;         /* reference time from the report; 0: unknown */
@@ -109,8 +112,8 @@ typedef struct bench_case {
     hybrid_engine *engine;
     hybrid_csr     C;    /* SpGEMM; belongs to `engine` */
     hybrid_dense   X, Y; /* SpMM and SpMV; from malloc */
-    struct peer_hold *hold; /* holds copies back (hold.cu); NULL: runs are timed without
-                               it */
+    struct peer_hold *hold; /* delays copies to the device (hold.cu); NULL: runs are timed
+                               without delays */
 } bench_case;
 
 typedef struct bench_product {
@@ -119,12 +122,12 @@ typedef struct bench_product {
     int (*open)(bench_case *c);                    /* makes X and Y; 0: success */
     hybrid_status (*plan)(bench_case *c, const hybrid_plan_options *o, hybrid_plan **plan);
     hybrid_status (*run)(bench_case *c, hybrid_plan *plan);
-    hybrid_status (*once)(bench_case *c);          /* one-shot call; NULL if there is no
-                                                      other way than plan and run */
+    hybrid_status (*once)(bench_case *c);          /* makes the one-shot call; NULL if the
+                                                      product has none */
     void (*clear)(bench_case *c);                  /* frees the result */
     void *(*keep)(bench_case *c);                  /* takes the result away, so that the
-                                                      next call makes another; NULL: no
-                                                      memory */
+                                                      next call allocates another; returns
+                                                      NULL if memory is short */
     void (*drop)(bench_case *c, void *kept);       /* frees what keep() took */
     hybrid_status (*verify)(bench_case *c, int64_t *row);
     void (*close)(bench_case *c);
@@ -162,40 +165,46 @@ typedef struct bench_span {
 
 bench_span bench_span_of(double *seconds, int count); /* sorts `seconds` */
 
-/* Seconds of one line of the table. Comments that begin with "core:" or "end:" are about
-   lines of that mode. */
+/* Seconds of one line of the table. A line has the mode "core" or "end"; a mode before a
+   colon means that the field is set for lines of that mode. */
 typedef struct bench_times {
-    double     first;      /* first call: whole call, or in core for a new matrix */
-    bench_span calls;      /* end: results are freed between calls; core: kernels only */
-    bench_span kept;       /* end: results are all kept */
+    double     first;      /* end: first whole call; core: first call for a new matrix */
+    bench_span calls;      /* end: calls whose results are freed before the next call;
+                              core: kernels only */
+    bench_span kept;       /* end: calls whose results are all kept */
     bench_span new_matrix; /* core: call for a new matrix, with planning and allocation */
 } bench_times;
 
 /* One line of the table and of the JSON file. */
 typedef struct bench_line {
-    const char   *op, *mode, *order, *peer; /* order, peer: NULL if there is none */
+    const char   *op, *mode, *order, *peer; /* `order` and `peer` are NULL if the line has
+                                               none */
     const char   *engine;            /* backend: "cuda" or "host"; NULL: a peer */
     int           pinned;
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
-    char          new_matrix_variant[BENCH_NAME]; /* core: planner's choice, or "" */
+    char          new_matrix_variant[BENCH_NAME]; /* core: variant that the planner chose
+                                                     for a new matrix, or "" */
     char          error[BENCH_TEXT]; /* "": no error */
     int64_t       cols;              /* 0: not an SpMM */
     bench_times   times;
     hybrid_report report;            /* stage times are NAN if unknown */
-    int           resident;          /* 1: A was cached on the device; -1: a peer */
-    int           reuse;             /* 1: core, with C's pattern known */
+    int           resident;          /* 1: A was cached on the device; 0: it was not; -1:
+                                        line of a peer */
+    int           reuse;             /* 1: core, with values computed anew for a known
+                                        pattern of C */
     int           reps;              /* number of calls of which `calls` and `new_matrix`
                                         are figures */
     double        plan_s;            /* core: planning, a part of times.new_matrix */
     double        pack_s;            /* mode "core": seconds in which the first call
                                         packed A; NAN: unknown, or another mode */
-    double        ratio;             /* peer / ours; NAN: unknown */
-    double        new_matrix_ratio;  /* peer / ours for a new matrix */
+    double        ratio;             /* the peer's time over ours; NAN: unknown */
+    double        new_matrix_ratio;  /* the peer's time over ours, for a new matrix */
     int           verified;          /* 1: right, 0: wrong, -1: not verified */
-    int           first;             /* 1: times.first is the first of this process */
+    int           first;             /* 1: times.first belongs to the first product of
+                                        this process */
 } bench_line;
 
-void bench_line_open(const bench *b, bench_line *line); /* sets all to unknown */
+void bench_line_open(const bench *b, bench_line *line); /* sets all fields to unknown */
 void bench_print_head(void);
 void bench_print(bench *b, const bench_line *line);     /* table and JSON */
 void bench_json(const bench *b, const bench_line *line);

@@ -27,7 +27,8 @@ static void note_variant(const hybrid_plan *plan, char *name)
             snprintf(name, BENCH_NAME, "%s", c.variant);
 }
 
-/* Returns 1 if the one-shot call exists and all options have the values that it uses. */
+/* Returns 1 if the product has a one-shot call and all options have the values that this
+   call uses. */
 static int is_one_shot(const bench_product *product, const hybrid_plan_options *o)
 {
     return product->once && !o->flags && !o->variant && o->depth == 0 &&

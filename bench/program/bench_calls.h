@@ -6,9 +6,11 @@
 
 /* Times of one call. */
 typedef struct bench_call {
-    double        seconds; /* plan + run + destroy; of a later run: run only */
-    double        plan_s;  /* planning, included in `seconds`; for a one-shot call that of
-                              a plan made afterwards; 0 for a later run */
+    double        seconds; /* time of plan, run and destroy; of a later run of one plan:
+                              time of the run only */
+    double        plan_s;  /* planning, included in `seconds`; for a one-shot call, time
+                              of a plan made afterwards, not included; 0 for a later
+                              run */
     int           packs;   /* 1: the variant packs A when it prepares a chunk */
     hybrid_report report;  /* report of the run */
 } bench_call;

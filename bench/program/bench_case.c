@@ -125,7 +125,7 @@ static hybrid_plan_options plan_options(const bench_case *c, const char *variant
     return o;
 }
 
-/* Returns options for one chunk, or as few as fit. */
+/* Returns options for a single chunk, or for as few chunks as fit the device. */
 static hybrid_plan_options core_options(const bench_case *c, const char *variant)
 {
     hybrid_plan_options o = plan_options(c, variant);
@@ -214,7 +214,7 @@ static hybrid_status time_core(bench_case *c, const bench_product *product,
         return failed(c, all, status, line);
     conclude(c, product, all, bench_kernels_s, line);
     if (strcmp(line->backend, "host") == 0)
-        return HYBRID_OK; /* no device, so no device stages */
+        return HYBRID_OK; /* no device, so no device stages to time */
     if (line->verified) {
         keep_best(&b->best.kernels, line->times.calls.median);
         keep_best(&b->best.new_matrix, line->times.new_matrix.median);
@@ -304,7 +304,8 @@ static void refused(bench *b, const char *why)
     b->failed = 1;
 }
 
-/* Times a variant with a new engine, because first calls are timed, too. */
+/* Times a variant with a new engine, because the first calls of an engine are timed,
+   too. */
 static void time_variant(bench *b, const char *variant, int may_refuse)
 {
     const bench_product *product = bench_product_of(b->options.op);

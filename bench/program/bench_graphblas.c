@@ -1,9 +1,9 @@
 /* bench/program/bench_graphblas.c - times SuiteSparse:GraphBLAS on the operands of our
    products.
 
-   Its matrices, and Y, to which it adds, are made before the clock starts. SpGEMM: C =
-   A*A into a new matrix, sorted by column, with no work left pending. SpMM: Y += A*X,
-   both full and held by row. */
+   Its matrices are made before the clock starts. So is Y, because GraphBLAS adds to it.
+   SpGEMM: C = A*A into a new matrix, sorted by column, with no work left pending. SpMM: Y
+   += A*X, both full and held by row. */
 #include "bench/program/bench.h"
 
 #if BENCH_WITH_GRAPHBLAS
@@ -25,9 +25,9 @@ typedef struct graph_case {
     GrB_BinaryOp plus;
     GrB_Descriptor sorted;
     GrB_Matrix A, B, X, out; /* B: NULL if it is A; out: C or Y of the last call */
-    GrB_Matrix *kept;        /* results that are kept, from the second on */
-    hybrid_dense dense;      /* X as a hybrid_dense */
-    double *seconds;         /* seconds of each timed call */
+    GrB_Matrix *kept;   /* results that are kept, without the latest, which is `out` */
+    hybrid_dense dense; /* X as a hybrid_dense */
+    double *seconds;    /* seconds of each timed call */
 } graph_case;
 
 /* Returns from the caller if the call fails. */
@@ -66,7 +66,8 @@ static GrB_Info import_csr(const graph_case *g, const hybrid_csr *m, GrB_Matrix 
     return info;
 }
 
-/* Makes a full matrix with a copy of `from`, or zeros. All of its memory is touched. */
+/* Makes a full matrix with a copy of `from`, or zeros. All pages of its memory are
+   present. */
 static GrB_Info make_full(const graph_case *g, int64_t rows, int64_t cols,
                           const void *from, GrB_Matrix *out)
 {
@@ -278,8 +279,8 @@ static void verify(graph_case *g, bench_line *line)
 
 /* ---- lines ----------------------------------------------------------------------- */
 
-/* Starts GraphBLAS. malloc is told to keep freed memory, so that results find used pages,
-   as those of the library do. */
+/* Starts GraphBLAS. Tells malloc to keep freed memory, so that results find present
+   pages, as those of the library do. */
 static GrB_Info start(bench *b)
 {
     mallopt(M_MMAP_MAX, 0);

@@ -11,7 +11,8 @@
 
 enum { SEED = 5 };
 
-static const double SLOW_S = 4; /* seconds; above, one call follows the first */
+static const double SLOW_S = 4; /* a call that takes longer than SLOW_S seconds is
+                                   repeated only once */
 
 /* A peer on one problem. */
 typedef struct peer_case {

@@ -5,9 +5,11 @@
 enum { POINTS = 9 }; /* calls that are cancelled, at equal distances of a call's time */
 
 typedef struct watch {
-    double begin, last; /* time when the call began, and of the last callback, seconds */
-    double pause;       /* longest pause, seconds */
-    double after;       /* seconds after which to cancel; 0: never */
+    double begin, last; /* times in seconds: when the call began, and when the latest
+                           callback ended */
+    double pause;       /* longest time without a callback, in seconds */
+    double after;       /* seconds from the start of the call to its cancellation; 0: it
+                           is not cancelled */
     double ended;       /* time when the call was cancelled, in seconds; 0: it was not */
     int64_t calls;
 } watch;
@@ -33,8 +35,8 @@ static int on_progress(void *user, int64_t rows_done, int64_t rows)
     return w->ended > 0;
 }
 
-/* Plans and runs. Sets *seconds to the time of both or, if the call was cancelled, to the
-   time since then. */
+/* Plans and runs. Sets *seconds to the time of both. If the call was cancelled, sets it
+   to the time from the cancellation to the end of the call. */
 static hybrid_status call(bench_case *c, const bench_product *product, watch *w,
                           double *seconds)
 {
@@ -63,7 +65,8 @@ int bench_progress(bench_case *c, const bench_product *product)
     int ended = 0;
 
     hybrid_engine_progress(c->engine, on_progress, &w);
-    hybrid_status status = call(c, product, &w, &seconds); /* one-time costs */
+    /* untimed: takes the one-time costs */
+    hybrid_status status = call(c, product, &w, &seconds);
     if (status == HYBRID_OK)
         status = call(c, product, &w, &whole);
     const double pause  = w.pause;

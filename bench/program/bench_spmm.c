@@ -36,7 +36,7 @@ static void clear(bench_case *c)
     (void)c;
 }
 
-/* Takes Y away. The next Y has untouched pages. */
+/* Takes Y away. The pages of the next Y are not yet present. */
 static void *keep(bench_case *c)
 {
     const size_t size = c->Y.type == HYBRID_F64 ? 8 : 4;

@@ -1,15 +1,16 @@
-/* bench/program/hold.cu - holds copies to the device until more work is enqueued.
+/* bench/program/hold.cu - delays copies to the device until more work is enqueued.
 
    Two events on an idle device measure not only the kernel between them but also the time
-   in which the host enqueues it: 5 to 15 us, more than a small product takes. While a
-   long copy is under way, copies behind it wait, so that the work after them is enqueued
-   completely before it begins. */
+   in which the host enqueues it: 5 to 15 us, more than a small product takes. Copies that
+   are enqueued during a long copy wait for its end. So the host enqueues all of the work
+   behind them before this work begins. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/program/baselines.cuh"
 
-enum { HOLD_BYTES = 24 << 20 }; /* 0.4 ms at 55 GB/s */
+/* bytes of the long copy, which takes 0.4 ms at 55 GB/s */
+enum { HOLD_BYTES = 24 << 20 };
 
 struct peer_hold {
     cudaStream_t stream;

@@ -1,7 +1,8 @@
 /* bench/program/neighbour.c - threads that keep cores busy beside the library.
 
    libgomp's threads spin for some milliseconds after a parallel region before they sleep.
-   A product that is computed in this time shares every core with one of them. */
+   A product that is computed during these milliseconds shares every core with one of
+   them. */
 #include "bench/program/neighbour.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@ struct neighbour {
     int64_t spin_ns;
     int threads;         /* threads that were started */
     int stop;            /* guarded by lock */
-    unsigned round;      /* disturbances so far; guarded by lock */
+    unsigned round;      /* number of disturbances so far; guarded by lock */
     atomic_int spinning; /* threads that have begun to spin in this round */
     atomic_int stopped;  /* 1 ends a spin of NEIGHBOUR_FOREVER */
     pthread_t handles[];

@@ -48,9 +48,12 @@ void *bench_array(size_t bytes);
 
 /* Times and bytes of one call. */
 typedef struct peer_call {
-    double  seconds;        /* in core: kernels only, in memory allocated before */
-    double  new_matrix_s;   /* in core: call with all allocations and inspection */
-    double  prepare_s;      /* preprocessing, in neither of the two; 0: none */
+    double  seconds;        /* in mode "core": time of the kernels, whose memory was
+                               allocated before */
+    double  new_matrix_s;   /* in mode "core": time of a call with all allocations and
+                               inspection */
+    double  prepare_s;      /* time of preprocessing, which the two times above do not
+                               include; 0: there was none */
     int64_t nnz_out, bytes_up, bytes_down, device_bytes;
 } peer_call;
 
@@ -72,22 +75,23 @@ void peer_versions(char *text, size_t size);
 /* Returns the name of algorithm i, such as "spgemm.alg1"; NULL after the last one. */
 const char *peer_algorithm(peer_op op, int i);
 
-/* Holds back copies to the device: copies that are enqueued within 0.4 ms after
-   peer_hold_start() begin after that time, and so does the work behind them. If a CUDA
+/* Delays copies to the device. A copy that is enqueued within 0.4 ms after
+   peer_hold_start() begins after that time, and so does the work behind it. If a CUDA
    call failed, peer_hold_open() returns NULL and peer_hold_start() -1. */
 typedef struct peer_hold peer_hold;
 peer_hold *peer_hold_open(void);
 void       peer_hold_close(peer_hold *hold); /* NULL is ignored */
 int        peer_hold_start(peer_hold *hold);
 
-/* In core: operands stay on the device from load to unload, and kernels are timed with
-   device events. */
+/* peer_load() copies the operands to the device, where they stay until peer_unload().
+   peer_core() times kernels with device events. */
 int  peer_load(peer_device *d, const peer_problem *problem);
 int  peer_core(peer_device *d, int algorithm, peer_result *result, /* may be NULL */
                peer_call *call);
 void peer_unload(peer_device *d);
 
-/* Computes from host arrays to host arrays; includes allocating, copying and freeing. */
+/* Computes from host arrays to host arrays. The time includes allocating, copying and
+   freeing. */
 int peer_end(peer_device *d, const peer_problem *problem, int algorithm,
              peer_result *result, peer_call *call);
 

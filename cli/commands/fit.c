@@ -19,7 +19,7 @@ cli_fit cli_fit_of(const cli_job *job)
     cli_fit fit            = {.free = INT64_MAX};
 
     fit.needed = bytes_of_x(job);
-    if (!job->Y.data) /* with a random X, Y is made together with X */
+    if (!job->Y.data) /* Y may already be allocated, together with a random X */
         fit.needed += job->report.predicted_result_bytes;
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK ||
         machine.host_bytes == 0)

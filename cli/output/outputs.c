@@ -20,7 +20,8 @@ enum {
     HASH_BYTES   = sizeof ".0123456789abcdef" - 1
 };
 
-static char *volatile partials[SLOTS]; /* files that a signal handler removes */
+/* paths of the files that a signal handler removes */
+static char *volatile partials[SLOTS];
 
 void cli_outputs_remove_now(void)
 {

@@ -15,11 +15,12 @@
 
 typedef struct cli_output {
     char *path;    /* final path, links resolved */
-    char *partial; /* NULL for a device or pipe, which is written directly */
+    char *partial; /* path of the partial file; NULL for a device or pipe, which is
+                      written directly */
     FILE *file;    /* stream of the file; NULL while closed */
     int lock;      /* descriptor that holds the lock of `partial`, or -1 */
     int slot;      /* index in the list of files that a signal removes */
-    int shared;    /* 1: standard output, which is not closed */
+    int shared;    /* 1: the stream is standard output and stays open */
 } cli_output;
 
 #define CLI_OUTPUT_NONE                                                                  \
@@ -36,7 +37,8 @@ cli_title cli_output_title(const char *name);
 /* Claims the name `path` by creating a partial file. Returns 0 or an exit code. */
 int cli_output_claim(const char *path, cli_output *out);
 
-/* Returns 1 if both names (NULL: none) lead to the same file, which need not exist. */
+/* Returns 1 if both paths lead to the same file, which need not exist. A NULL path leads
+   to no file. */
 int cli_outputs_same(const char *a, const char *b);
 
 /* Opens a claimed output for writing. Returns NULL after printing an error. */

@@ -14,14 +14,14 @@
 
 enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
 
-/* whether the line shows no numbers, rows of a run, or bytes of a file */
+/* What the line shows: no numbers, rows of a run, or bytes of a file */
 typedef enum phase_kind { PHASE, ROWS, BYTES } phase_kind;
 
 static struct {
     int shown, terminal, colour;
     volatile sig_atomic_t drawn; /* 1 if the progress line is on the screen */
     phase_kind told;
-    char file[LINE_BYTES]; /* for BYTES: "reading A.mtx" */
+    char file[LINE_BYTES]; /* set for kind BYTES: "reading A.mtx" */
     int64_t begin_ns, drawn_ns;
     int64_t flops;
 } line;
@@ -51,7 +51,7 @@ void cli_progress_clear(void)
     cli_progress_clear_now();
 }
 
-/* Returns the width of the line, because a longer one could not be overwritten. */
+/* Returns the width of the terminal. A longer line could not be overwritten. */
 static int width(void)
 {
     struct winsize size;

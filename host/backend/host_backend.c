@@ -2,8 +2,8 @@
    of CPU threads.
 
    Buffers come from the engine's memory, a lane is a FIFO (host_lane.c), and nothing is
-   copied. Freed buffers are pooled, because pages that were touched once cost nothing the
-   next time. */
+   copied. Freed buffers are pooled, because a new buffer costs page faults and a pooled
+   one does not. */
 #include "host/backend/host_lane.h"
 
 #include <stdio.h>
@@ -22,15 +22,19 @@ typedef struct hy_host_block {
 
 enum { HEADER = 256 };
 
-/* Built-in rates: bytes per second of memory traffic of one core and of all cores;
-   operations per second of a core (two for each of 8 fused multiply-adds in a cycle, at
-   2.5 GHz); seconds to wake the workers. */
+/* Built-in rates:
+
+       CORE_BPS     bytes per second of memory traffic of one core
+       MEMORY_BPS   bytes per second of memory traffic of all cores together
+       CORE_FLOPS   operations per second of a core: two for each of 8 fused
+                    multiply-adds in a cycle, at 2.5 GHz
+       LOOP_S       seconds to wake the workers */
 static const double CORE_BPS = 10e9, MEMORY_BPS = 80e9;
 static const double CORE_FLOPS = HY_HOST_CYCLE_FLOPS * 2.5e9;
 static const double LOOP_S     = 20e-6;
 
-static const int64_t MEMORY = 1 << 30; /* bytes for the buffers of chunks if no cap limits
-                                          them */
+static const int64_t MEMORY = 1 << 30; /* bytes for the buffers of chunks if the user sets
+                                          no cap */
 
 static hy_host_backend *host(hy_backend *self)
 {
@@ -135,8 +139,8 @@ static void rates(const hy_backend *self, hy_rates *out)
     };
 }
 
-/* Takes from the pool of freed buffers the smallest of this space that has at least
-   `bytes` and at most twice as many bytes. Returns NULL if there is none. */
+/* Takes a freed buffer of this space from the pool: the smallest of those that have at
+   least `bytes` and at most twice as many bytes. Returns NULL if there is none. */
 static hy_host_block *take_pooled(hy_host_backend *self, hy_space space, size_t bytes)
 {
     hy_host_block **best = NULL;
@@ -161,8 +165,8 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     void *raw           = NULL;
 
     if (all->cap > 0 && hy_meter_used(all) + (int64_t)bytes > all->cap)
-        trim(self, 0); /* frees the pooled buffers, which must not make the allocation
-                          fail */
+        trim(self, 0); /* frees the pooled buffers, so that they do not make the
+                          allocation fail */
     if (!hy_meter_charge(meter, bytes)) {
         trim(self, 0);
         if (!hy_meter_charge(meter, bytes))

@@ -40,8 +40,8 @@ struct hy_mark {
     hy_context *ctx;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int64_t set, reached; /* number of times the mark was set; number of the last setting
-                             that was reached */
+    int64_t set, reached; /* number of times the mark was set; number of the latest
+                             setting that was reached */
     int64_t ns;
     hybrid_status status; /* status of the lane when the mark was reached */
     lane *on;             /* lane that set the mark last */

@@ -25,17 +25,19 @@ typedef enum hy_scratch_kind {
 
 typedef hybrid_status (*hy_host_fn)(hy_lane *lane, void *arg);
 
-/* Runs `fn` on a worker after all work that was enqueued on the lane before; on a lane of
-   the caller's thread it runs at once. The caller keeps `arg` until then. After a failure
-   later calls are skipped; marks are still reached, and host_wait() reports the error.
-   The lane's error is cleared when it was reported and no work is left. */
+/* Queues fn(arg) behind all earlier work of the lane; a worker calls it. On a lane of the
+   caller's thread `fn` runs at once. `arg` must stay valid until `fn` has returned.
+
+   After a failure the lane skips later calls, still reaches its marks, and host_wait()
+   reports the error. A reported error is cleared once the lane has no entry left. */
 hybrid_status hy_host_enqueue(hy_lane *lane, hy_host_fn fn, void *arg);
 
 /* Returns in *out scratch memory of this kind for the calling worker, or for the thread
-   that computes on its own lane: at least `bytes` bytes, aligned to 64 bytes. Its
-   contents stay for the next call, from any lane. *fresh is 0, or the number of bytes, at
-   least `bytes`, if the memory was newly allocated and is unset. Fails with NO_MEMORY and
-   a sentence. */
+   that computes on its own lane: at least `bytes` bytes, aligned to 64 bytes. The next
+   call for the same thread and kind finds the contents unchanged, whatever its lane.
+   *fresh is 0 in this case. If the memory was newly allocated, *fresh is its size in
+   bytes, at least `bytes`, and the contents are undefined. Fails with NO_MEMORY and a
+   sentence. */
 hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t bytes,
                                 void **out, size_t *fresh);
 
@@ -48,13 +50,14 @@ enum { HY_HOST_CYCLE_FLOPS = 2 * 8 };
 
 typedef struct hy_host_backend {
     hy_backend       base;
-    int              threads, most_threads; /* number of workers without, and with, those
-                                               in reserve */
+    int              threads, most_threads; /* number of workers without the reserve;
+                                               number with it */
     char             text[128];
     pthread_mutex_t  lock;    /* guards `pooled` */
     hy_lane          caller_lane;
-    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES elements; those of
-                                     the thread that calls the library are last */
+    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES elements; the last
+                                     HY_SCRATCHES belong to the thread that calls the
+                                     library */
     struct hy_host_block *pooled; /* pooled buffers */
 } hy_host_backend;
 

@@ -1,10 +1,10 @@
 /* host/backend/host_scratch.c - workspaces of workers, which stay from run to run.
 
    A worker computes one row of one loop at a time, so lanes that run side by side share
-   the workspaces of a worker. An accumulator in a workspace stays allocated, touched,
-   cleared and in the worker's cache. Only the worker uses its workspaces, so they need no
-   lock. The thread that computes a product itself has workspaces, too; there is one such
-   thread at a time. */
+   the workspaces of a worker. An accumulator in a workspace stays allocated, cleared and
+   in the worker's cache from row to row. Only the worker uses its workspaces, so they
+   need no lock. The thread that computes a product itself has workspaces, too; there is
+   one such thread at a time. */
 #include "base/threads/pool.h"
 #include "host/backend/host_lane.h"
 

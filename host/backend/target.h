@@ -17,14 +17,14 @@ hy_target hy_target_best(void);
 /* For tests: from now on no better instruction set than `most` is used. */
 void hy_target_limit(hy_target most);
 
-/* Returns 1 if a result of `bytes` bytes should be stored with instructions that bypass
-   the caches (past the caches): if it is larger than the last-level cache of `cache`
-   bytes (0 = unknown). Such a result cannot stay in the cache. Ordinary stores would read
-   it first and evict data that is still needed. */
+/* Returns 1 if a result of `bytes` bytes should be stored past the caches, which means
+   with instructions that bypass them. That is so if the result is larger than the
+   last-level cache, which has `cache` bytes (0 = unknown): it cannot stay in the cache,
+   and ordinary stores would read it first and evict data that is still needed. */
 int hy_target_streams(double bytes, size_t cache);
 
-/* For tests: from now on results of at least `bytes` bytes are stored past the caches;
-   -1: those larger than the cache, as usual. */
+/* For tests: from now on results of at least `bytes` bytes are stored past the caches.
+   With -1 the size of the cache decides again. */
 void hy_target_stream_from(int64_t bytes);
 
 #define HY_PORTABLE

@@ -1,11 +1,11 @@
 /* host/backend/vectors.h - vectors in CPU registers, with the same names for each type
    and instruction set.
 
-   f32x16 is a vector of 16 floats; a lane is one of its elements. first_*(n) makes a set
-   of lanes, the first n. load_some_* loads the lanes of a set and sets the others to 0;
-   load_some_* and store_some_* do not touch the memory of other lanes. stream_* needs an
-   aligned address and stores past the caches where the CPU can; HY_STREAM_FENCE() must
-   follow before another thread reads. */
+   f32x16 is a vector of 16 floats. first_*(n) returns a set of elements: the first n of a
+   vector. load_some_* loads the elements of a set and sets all others to 0. load_some_*
+   and store_some_* do not access the memory of elements outside the set. stream_* needs
+   an aligned address and stores past the caches where the CPU can; HY_STREAM_FENCE() must
+   follow before another thread reads the data. */
 #ifndef HY_VECTORS_H
 #define HY_VECTORS_H
 
@@ -59,8 +59,8 @@ HY_VECTOR(double, 4, f64x4);
 HY_VECTOR(float, 16, f32x16);
 HY_VECTOR(double, 8, f64x8);
 
-/* T: element type. kind: vector type. set: type of a set of lanes. bits, suffix: prefix
-   and suffix of the intrinsics. */
+/* T: element type. kind: vector type. set: type of a set of elements. bits, suffix:
+   prefix and suffix of the intrinsics. */
 #define HY_X86_VECTOR(TARGET, T, kind, set, bits, suffix, load_some, store_some)         \
     typedef set some_##kind;                                                             \
     TARGET HY_INLINE kind madd_##kind(kind a, kind x, kind sum)                          \

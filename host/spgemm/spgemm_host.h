@@ -14,28 +14,28 @@ typedef struct hy_term {
     int64_t begin, end; /* entries of B, [begin, end) */
 } hy_term;
 
-/* A row of C to be made. With `lanes` > 1, elements of a vector, it stands for that many
-   rows of A with entries in the same columns. */
+/* A row of C to be made. With lanes > 1 it stands for `lanes` rows of C, whose rows of A
+   have entries in the same columns. */
 typedef struct hy_row {
     const hy_term *terms;
     int64_t        count;
     const int32_t *b_col;
     const void    *b_val;
-    int64_t        b_entries;        /* number of entries of b_col and b_val that may be
-                                        read; 0: only those of the terms */
-    int64_t        products;         /* products of each of the rows */
-    int64_t        bound;            /* maximum entries of each row of C, which the caller
-                                        has computed */
-    int64_t        room;             /* entries that may be written for each row: at least
-                                        `bound` */
+    int64_t        b_entries;        /* number of elements of b_col and b_val that may be
+                                        read; 0: only the elements of the terms may be
+                                        read */
+    int64_t        products;         /* scalar products of each of the rows */
+    int64_t        bound;            /* upper bound on the entries of each row of C */
+    int64_t        room;             /* entries that each row of C has memory for: at
+                                        least `bound` */
     int32_t        col_min, col_max; /* smallest and largest column of the products;
                                         INT32_MAX and -1 if there are no products */
     int            lanes;
     int            shuffled;         /* 1: columns of a term may be in any order; 0: they
                                         ascend */
-    const void    *a[4];             /* values of A, one for each term, for each of the
-                                        rows */
-    int32_t       *col[4];           /* room for the columns of each row of C */
+    const void    *a[4];             /* for each of the rows: its values of A, one for
+                                        each term */
+    int32_t       *col[4];           /* for each row of C: memory for its columns */
     void          *val[4];
 } hy_row;
 
@@ -48,8 +48,8 @@ typedef struct hy_seat {
     hy_recipes *recipes; /* NULL: the worker has no recipes */
 } hy_seat;
 
-/* Makes the row, or the rows, of `row`. *nnz is the number of entries of each. Fails with
-   NO_MEMORY if a workspace cannot grow. */
+/* Makes the row or rows that `row` describes. Sets *nnz to the entries of each of them,
+   which is the same number. Fails with NO_MEMORY if a workspace cannot grow. */
 typedef hybrid_status (*hy_row_fn)(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 
 /* spgemm_host_dense.c: makes up to 4 rows in a window over the columns [col_min,
@@ -58,18 +58,19 @@ hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 /* spgemm_host_hash.c: makes a row in a hash table with 2 to 4 slots for each possible
    entry. row->lanes must be 1. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz);
-/* spgemm_host_few.c: makes a row. The caller ensures that it has at most HY_FEW products,
-   and at most as many as B has columns, and that row->lanes is 1. */
+/* spgemm_host_few.c: makes a row. The caller ensures that the row has at most HY_FEW
+   products, that it has no more products than B has columns, and that row->lanes is 1. */
 hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 
-/* spgemm_host_recipe.c: makes a row by the recipe of an earlier row with the same
-   pattern, moved by some columns; without such a row, by `make`. Values of rows made by a
-   recipe are computed later: the caller keeps their terms and the room for them until
-   hy_recipes_finish(). */
+/* spgemm_host_recipe.c: makes a row by the recipe of an earlier row whose columns are the
+   same except for a shift. If there is no such recipe, calls `make`.
+
+   Values of rows made by a recipe are computed later. The caller must keep the terms of
+   these rows, and the memory for their values, until hy_recipes_finish(). */
 hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn make,
                             int64_t *nnz);
-hybrid_status hy_recipes_open(hy_seat *seat); /* sets seat->recipes; to NULL if this CPU
-                                                 has no AVX-512 */
+hybrid_status hy_recipes_open(hy_seat *seat); /* sets seat->recipes, or sets it to NULL if
+                                                 this CPU has no AVX-512 */
 void          hy_recipes_finish(const hy_seat *seat);
 
 enum { HY_FEW = 128 };
@@ -81,13 +82,13 @@ typedef struct hy_huge {
     int64_t           row;  /* index of the row of A */
     hy_row_fn         make; /* makes the parts of the row that lie in ranges of columns;
                                it is called with one row and no recipes */
-    int64_t           room; /* entries that col and val have room for */
+    int64_t           room; /* number of entries that col and val have memory for */
     int32_t          *col;
     void             *val;
 } hy_huge;
 
-/* spgemm_host_huge.c: makes the row with all workers, with the bits that `make` would
-   give. The worker that runs the lane calls this. */
+/* spgemm_host_huge.c: makes the row with all workers. The result has the same bits as
+   that of `make`. The worker that runs the lane calls this. */
 hybrid_status hy_row_huge(const hy_huge *huge, int64_t *nnz);
 
 /* spgemm_host_work.c: sets products, bound, col_min and col_max from the terms. */
@@ -97,16 +98,16 @@ void hy_row_measure(const hybrid_csr *B, hy_row *row);
 hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
                               int64_t room);
 
-/* Cuts a row with many products into stretches of at most HY_UNCHECKED products, in their
-   order. */
+/* Iterator over the stretches of a row with many products. A stretch is a run of at most
+   HY_UNCHECKED products, in their order. */
 typedef struct hy_stretch {
-    hy_row        row;      /* the present stretch: some terms of *whole, all else as in
-                               *whole */
+    hy_row        row;      /* the present stretch: a copy of *whole with only some of its
+                               terms */
     const hy_row *whole;
-    int64_t       term, at; /* where the next stretch starts: term, and products of it
-                               that earlier stretches took */
-    hy_term       part;     /* the part of a term of which the stretch consists, if the
-                               term is longer than a stretch */
+    int64_t       term, at; /* where the next stretch starts: index of the term, and
+                               number of its products that earlier stretches took */
+    hy_term       part;     /* if a term is longer than a stretch: the part of it that
+                               makes up the stretch */
 } hy_stretch;
 
 /* spgemm_host_work.c: sets stretch->row to the next stretch and returns 1; returns 0 if

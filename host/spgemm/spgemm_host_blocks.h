@@ -114,8 +114,8 @@ HY_AVX2 static inline uint64_t marks_avx2(const uint8_t *mark)
            (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(b, zero)) << 32;
 }
 
-/* Returns the numbers of the set bits of `mask`, one in each element (lane) of the
-   vector; further lanes hold 0. */
+/* Returns the positions of the set bits of `mask`, one in each element of the vector; the
+   remaining elements are 0. */
 HY_AVX2 static inline __m256i lanes_of(unsigned mask)
 {
     return _mm256_cvtepu8_epi32(
@@ -181,7 +181,8 @@ HY_AVX2 static inline int64_t emit_block_f32_avx2(float *acc, int32_t col0, int3
     return n + 8 - _mm_popcnt_u32(b_empty);
 }
 
-/* Returns a mask with each bit of `four` twice, since a double takes two 32-bit lanes. */
+/* Returns a mask with each bit of `four` twice, since a double takes two 32-bit
+   elements. */
 static inline unsigned doubled(unsigned four)
 {
     static const uint8_t twice[16] = {0x00, 0x03, 0x0c, 0x0f, 0x30, 0x33, 0x3c, 0x3f,

@@ -1,15 +1,15 @@
 /* host/spgemm/spgemm_host_dense.c - makes a row of C in a dense window of columns.
 
    The window spans [col_min, col_max] of the row's products (scalar products). It is cut
-   into blocks of a cache line (16 floats, 8 doubles), and a byte per block marks touched
-   blocks. Touched elements need no mark: an untouched element holds -0, and a sum that
-   starts with +0 is never -0. (Products are added to +0 before they reach the window,
-   which changes -0 and nothing else.) Accumulating is thus one addition and one store per
-   product. Reading back visits touched blocks only, in order, so the row comes out
-   sorted.
+   into blocks of a cache line (16 floats, 8 doubles), and a byte for each block marks the
+   blocks that received products. Elements need no mark: an element without products holds
+   -0, and a sum that starts with +0 is never -0. (Products are added to +0 before they
+   are added to the window, which changes -0 and nothing else.) Accumulating is thus one
+   addition and one store per product. Reading back visits the marked blocks only, in
+   order, so the row comes out sorted.
 
    Up to 4 rows of A with entries in the same columns are made together: an element of the
-   window is then a vector with a lane for each row.
+   window is then a vector with a number for each row.
 
    Between rows the window is all -0 and the marks are all 0. */
 #include "host/spgemm/spgemm_host.h"
@@ -22,11 +22,11 @@
 #include "partition/format/pack.h"
 
 enum {
-    SHORT = 12, /* rows with at most this many entries in a term, on average, are
-                   expanded: their products are listed first */
-    FEW = 16,  /* minimum products of a row that is expanded: a shorter row would wait for
-                  its own stores */
-    FLAT = 512 /* maximum products of a row that is expanded */
+    SHORT = 12, /* a row's products are listed before they are added only if its terms
+                   have at most SHORT entries on average */
+    FEW = 16,  /* minimum products of a row whose products are listed first: listing fewer
+                  would wait for the stores of the list */
+    FLAT = 512 /* maximum products of a row whose products are listed first */
 };
 
 /* The window of one row, or of up to four. `mark` has a multiple of 64 bytes. */
@@ -46,8 +46,8 @@ static inline void *before(void *array, size_t bytes)
 
 /* The loops for a type and an instruction set. */
 typedef struct window_loops {
-    int64_t (*make[2])(const hy_row *row,
-                       const window *w); /* for one row, and for up to four rows */
+    /* make[0], add[0]: for one row; make[1], add[1]: for up to four rows */
+    int64_t (*make[2])(const hy_row *row, const window *w);
     void (*add[2])(const hy_row *row, const window *w);
 } window_loops;
 

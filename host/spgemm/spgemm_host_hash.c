@@ -19,10 +19,10 @@ enum { FREE = -1 };
 typedef struct table {
     int32_t *key;            /* column - col_min of each slot, or FREE */
     void *sum;               /* a value for each slot */
-    uint64_t *taken, *spare; /* list of the taken slots as column << 32 | slot, and as
-                                much room for sorting it; both have room for row->bound
-                                keys */
-    int shift; /* the first slot that is tried for a column is hash >> shift */
+    uint64_t *taken, *spare; /* `taken`: list of the taken slots as column << 32 | slot;
+                                `spare`: scratch memory for sorting it; both have room for
+                                row->bound keys */
+    int shift;               /* for a column, the slot hash >> shift is tried first */
     uint32_t mask;
 } table;
 
@@ -102,8 +102,8 @@ static hybrid_status add_all(const hy_seat *seat, const hy_row *row, const table
     return HYBRID_OK;
 }
 
-/* Makes a row with one lane. If the call is cancelled, the row is written without a sort,
-   which frees its slots. */
+/* Makes a row in a hash table; row->lanes must be 1. If the call is cancelled, the row is
+   still written, unsorted, which frees its slots. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
     table t = {0};

@@ -22,17 +22,18 @@
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
 
-/* maximum ranges; sampled products for each range; bins, equal intervals of columns */
+/* PARTS: maximum number of ranges; SAMPLES: sampled products for each range; BINS: equal
+   intervals of columns */
 enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
 enum { BLOCKS = 4 }; /* blocks of terms per worker */
-/* number of terms from the cache prefetch of a row of B to its use */
+/* entries of A between fetching a row of B into the cache and using it */
 enum { DISTANCE = 16 };
 
 /* A range of columns. */
 typedef struct part {
     int64_t begin, end; /* numbers of the scattered products of the range, [begin, end) */
-    int64_t at, bound;  /* room of the range in col and val: its first element, and its
-                           number of entries */
+    int64_t at, bound;  /* `at`: index of the first element of col and val that belongs to
+                           the range; `bound`: number of elements that belong to it */
     int64_t nnz;
 } part;
 
@@ -42,13 +43,15 @@ typedef struct split {
     int64_t blocks, grain;
     int parts, shift;     /* a bin is column >> shift */
     hy_term *terms;       /* `count` terms */
-    int64_t *next;        /* blocks x PARTS elements: products of each block of terms in
-                             each range; later the place of the next one */
-    uint64_t *sample;     /* 2 x SAMPLES for each range: the bin of a sampled product, <<
-                             32; the second half is room for sorting */
+    int64_t *next;        /* blocks x PARTS elements: first the number of products of each
+                             block of terms in each range, later the index at which the
+                             next one is stored */
+    uint64_t *sample;     /* 2 x SAMPLES elements for each range: (bin of a sampled
+                             product) << 32; the second half is scratch memory for
+                             sorting */
     int32_t *product_col; /* columns of the products */
     void *product;
-    int32_t *col; /* columns of the entries of the ranges, with room for h->room */
+    int32_t *col; /* columns of the entries of all ranges; has h->room elements */
     void *val;
     part part[PARTS];
     uint8_t part_of[BINS];

@@ -28,27 +28,28 @@ enum {
     PRODUCTS = 2048, /* maximum products of the row */
     ENTRIES  = 1024, /* maximum entries of the row of C */
     STEPS    = 1024, /* maximum steps of a recipe */
-    GAIN     = 2,    /* minimum of products / steps; with fewer products in a step the
-                        dense window is as fast */
+    GAIN     = 2,    /* a recipe is written only if the row has at least GAIN products per
+                        step; below that the dense window is as fast */
     GROUP  = 4,      /* rows that are computed together by one recipe */
     LINE   = 64,     /* bytes of an AVX-512 vector */
-    CREDIT = 8,      /* maximum rows of other patterns, with no row of its own between
-                        them, that a recipe in use survives */
+    CREDIT = 8,      /* a recipe is dropped after more than CREDIT consecutive rows that
+                        use its slot and do not suit it */
     PATIENCE = 1 << 20
 };
 
-/* A step adds the next products of a term, as many as `mask` has bits, to those of 16 (or
-   8) entries of C that `mask` marks. */
+/* A step adds the next products of a term to a vector of 16 (or 8) entries of C. Each set
+   bit of `mask` stands for an entry that receives one of these products. */
 typedef struct step {
     uint32_t at; /* index of the first of these products in the term */
     uint16_t term, mask;
 } step;
 
 typedef struct recipe {
-    int64_t count, products, range; /* numbers of terms and of products, and col_max -
-                                       col_min, of the rows that have the slot */
-    int seen;                       /* number of such rows that were noted since they got
-                                       the slot, or since their recipe was dropped */
+    int64_t count, products, range; /* number of terms, number of products, and col_max -
+                                       col_min: a slot belongs to the rows that agree in
+                                       all three */
+    int seen;                       /* number of rows that were noted since the slot was
+                                       assigned to them or lost its recipe */
     int credit;
     int entries; /* entries of C; 0: the recipe is not yet written */
     int32_t length[TERMS];
@@ -72,8 +73,8 @@ typedef struct pending {
 } pending;
 
 struct hy_recipes {
-    int patience; /* number of rows to be noted in a slot before the next one writes the
-                     recipe */
+    int patience; /* number of rows that are noted in a slot before the next row writes
+                     the recipe */
     pending waiting;
     recipe recipes[RECIPES];
 };
@@ -184,8 +185,8 @@ HY_AVX512 static void make_f64(const pending *w)
     }
 }
 
-/* Computes the values of the rows that wait. If they are fewer than GROUP, the last one
-   also takes the missing places. */
+/* Computes the values of the pending rows. If they are fewer than GROUP, the last one is
+   computed several times. */
 static void make_pending(pending *w)
 {
     if (w->rows == 0)
@@ -216,9 +217,9 @@ static void put_off(pending *w, const recipe *r, hybrid_type type, const hy_row 
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Finds the products of one term, of n from `col` on, that fall into `lanes` entries of C
-   from `entry` on. Sets *mask to these entries. Returns the number of these products, or
-   -1 if the term names a column twice. */
+/* Counts the leading products of a term that fall into entry[0..lanes) of C. The term has
+   n products left, with columns from col[0] on. Sets *mask to the entries that receive a
+   product. Returns -1 if the term names a column twice. */
 static int take(const int32_t *col, int64_t n, const int32_t *entry, int lanes,
                 uint16_t *mask)
 {
@@ -297,9 +298,9 @@ static recipe *slot_of(hy_recipes *b, const hy_row *row)
     return r;
 }
 
-/* Makes the row by the recipe and returns 1. Returns 0 if the recipe does not suit; it is
-   dropped after more than CREDIT rows that it did not suit, with no other row between
-   them. */
+/* Makes the row by the recipe and returns 1. Returns 0 if the recipe does not suit the
+   row. A recipe is dropped after more than CREDIT consecutive rows that it did not
+   suit. */
 static int follow(hy_recipes *b, recipe *r, hybrid_type type, const hy_row *row)
 {
     if (!suits(r, row)) {

@@ -28,13 +28,15 @@
 enum { PIECES = 1024, PIECES_PER_WORKER = 8, LANES = 4 };
 /* minimum work of a piece, in products and rows: about 15 us */
 enum { PIECE = 1 << 12 };
-/* LONG: rows of B of at least this many entries, on average, are long */
+/* FEW_WORKERS: above this number, all workers always share a huge row; LONG: rows of B
+   are long if they have at least this many entries on average */
 enum { FEW_WORKERS = 8, LONG = 32 };
-/* maximum products of a row that one worker makes faster than all workers together */
+/* a row with at most this many products is made by one worker: sharing it would take
+   longer */
 enum { HUGE_PRODUCTS = 1 << 18 };
 enum { BATCH = 256 }; /* maximum entries of A in a batch of several rows */
-/* maximum bytes of the columns, and of the values, of a row of B that are fetched in
-   advance */
+/* maximum bytes that are fetched in advance of the columns, and of the values, of a row
+   of B */
 enum { PREFETCHED = 256 };
 /* bits of a hash of rows of B, for noting which were fetched recently */
 enum { RECENT_BITS = 8 };
@@ -42,14 +44,14 @@ enum { RECENT_BITS = 8 };
 typedef struct product {
     hy_lane *lane;
     const hybrid_csr *A, *B;
-    const int64_t *products, *bound; /* prefix sums of the profile: over all rows of A
-                                        before row i of the chunk */
+    const int64_t *products, *bound; /* prefix sums of the profile: element i counts all
+                                        rows of A before row i of the chunk */
     int64_t row0, rows;
     hy_rows out;
     hy_row_fn make;
     int lanes;
     int64_t pieces, cut[PIECES + 1];
-    int64_t huge; /* a row with more products is made by all workers */
+    int64_t huge; /* all workers together make a row with more products than this */
 } product;
 
 /* ---- pieces of equal work ---------------------------------------------------------- */
@@ -114,8 +116,8 @@ typedef struct maker {
     hy_seat seat;
     int64_t at, stop;                 /* index in `out` of the next free entry of C, and
                                          of the end of the room for entries */
-    int64_t rows, work;               /* finished rows and their work since the last
-                                         hy_seat_check() */
+    int64_t rows, work;               /* finished rows and their work that were not yet
+                                         passed to hy_seat_check() */
     int32_t recent[1 << RECENT_BITS]; /* for each value of the hash, the row of B that was
                                          fetched last */
 } maker;
@@ -364,11 +366,14 @@ hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int
 
 /* ---- spgemm.host.rows: the best accumulator for each row -------------------------- */
 
-/* columns per product above which hy_row_few() makes a row of at most HY_FEW products
-   sooner than a dense window does */
+/* hy_row_few() is faster than a dense window for a row of at most HY_FEW products if the
+   row spans more than NEAR columns per product */
 enum { NEAR = 256 };
-enum { SPREAD = 512 }; /* minimum columns per product with which a hash table is faster */
-/* maximum columns of a window; a wider one does not fit a core's share of the L3 cache */
+/* a hash table is faster than a dense window for a row that spans more than SPREAD
+   columns per product */
+enum { SPREAD = 512 };
+/* maximum columns of a dense window: a wider one would not fit a core's share of the L3
+   cache */
 enum { WINDOW_COLUMNS = 4 << 20 };
 
 static hybrid_status make_any(const hy_seat *seat, const hy_row *rows, int64_t *nnz)

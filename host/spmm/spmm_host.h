@@ -17,8 +17,8 @@
 enum {
     HY_SEGMENT           = 2048, /* entries of a segment of a long row; the last segment
                                     has the remainder, too */
-    HY_PREFETCH_DISTANCE = 6     /* entries of A from the cache prefetch of a row of X to
-                                    its use */
+    HY_PREFETCH_DISTANCE = 6     /* number of entries of A between fetching a row of X
+                                    into the cache and using it */
 };
 
 /* Element (i, j) of X is at x[i * x_row + j], of Y at y[i * y_row + j * y_col]. */
@@ -33,8 +33,8 @@ typedef struct hy_dense_product {
     double            alpha, beta;
     int64_t           row_begin, row_end, pieces;
     int64_t           prefetch_end; /* for each entry k < prefetch_end of A, the row of X
-                                       of entry k + HY_PREFETCH_DISTANCE is fetched into
-                                       the cache; 0: none is */
+                                       that entry k + HY_PREFETCH_DISTANCE names is
+                                       fetched into the cache; 0: no prefetch */
     int               stream;       /* 1: Y is stored with instructions that bypass the
                                        caches */
     void             *sums;         /* n values for each segment of the long rows */

@@ -1,9 +1,10 @@
 /* host/spmm/spmm_host_columns.c - a piece of Y = alpha*A*X + beta*Y for a column-major Y.
 
-   Stored value by value, each row would touch as many cache lines as it has columns, and
-   lines a power of two apart share few sets of the cache. So some rows are computed into
-   a sheet in the cache, transposed there, and stored as parts of columns. Long rows do
-   not use a sheet, because several workers may compute their sums. */
+   If each row were stored at once, it would write to as many cache lines as it has
+   columns, and lines a power of two apart share few sets of the cache. So some rows are
+   computed into a sheet (a small row-major matrix in the cache), transposed there, and
+   stored as parts of columns. Long rows do not use a sheet, because several workers may
+   compute their sums. */
 #include <string.h>
 
 #include "base/data/min_max.h"
@@ -32,8 +33,8 @@ typedef struct part {
 DEFINE_ADD(add_f32, float)
 DEFINE_ADD(add_f64, double)
 
-/* Stores `lines` parts of columns of Y, of `rows` elements each, to `to`. They follow
-   each other at `from`. */
+/* Stores `lines` parts of columns of Y at `to`, of `rows` elements each. At `from` they
+   lie one behind the other. */
 static void store(const hy_dense_product *p, const void *from, int64_t lines,
                   int64_t rows, char *to)
 {

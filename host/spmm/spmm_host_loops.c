@@ -19,8 +19,8 @@ enum {
     MOST      = 12,      /* maximum vectors of columns that are computed together */
     ROWS      = 64,      /* maximum short rows that are computed together */
     PART_WORK = 1 << 22, /* scalar products, rows and entries of a part of a piece */
-    PAIRED    = 8        /* minimum of the mean entries of a row with which rows are
-                            summed in pairs */
+    PAIRED    = 8        /* rows are summed in pairs if they have at least this many
+                            entries on average */
 };
 
 /* Returns the id of the first segment of the long row that begins at entry k; ids of the

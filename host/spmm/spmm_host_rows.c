@@ -10,24 +10,25 @@
 enum {
     PIECES_PER_WORKER = 16,
     MOST_PIECES       = 4096,
-    PIECE_WORK        = 1 << 15, /* minimum work of a piece, in scalar products: about 2
-                                    us */
+    PIECE_WORK        = 1 << 15, /* minimum work of a piece, in scalar products; one
+                                    worker takes about 2 us for it */
     FINE = 4,                    /* a worker is woken for every FINE pieces */
-    FEW  = 10,                   /* maximum pieces for which no worker is woken, if none
-                                    waits actively (spins) */
-    ENTRY_WORK = 16,             /* work of a row or an entry besides its scalar products,
-                                    in scalar products */
-    NEAR_BYTES = 1 << 20,  /* bytes of X between the first and the last row that a row of
-                              A names: with fewer, they are in a core's cache */
-    FAR_BYTES  = 16 << 20, /* with more such bytes they never fit a core's caches */
-    NEIGHBOURS = 4,        /* maximum distance in columns of an entry of the row before
-                              that shares X with an entry */
-    SAMPLES      = 64,     /* target for the rows of A that are sampled */
-    EXAMINED     = 8,      /* maximum entries of each sampled row that are examined */
-    STREAM_SHARE = 8,      /* a Y above 1/STREAM_SHARE of the last-level cache is stored
-                              past the caches */
-    STREAM_WORKERS = 8     /* minimum number of workers that store Y past the caches; 8
-                              saturate memory */
+    FEW  = 10,                   /* if no worker spins, a product of at most FEW pieces is
+                                    computed by the caller alone */
+    ENTRY_WORK = 16,             /* work of a row or an entry in addition to its scalar
+                                    products, in units of one scalar product */
+    NEAR_BYTES = 1 << 20, /* X is not fetched in advance if sampled rows of A span fewer
+                             bytes of X than this on average: a core's caches hold them */
+    FAR_BYTES = 16 << 20, /* X is always fetched in advance if they span at least this: a
+                             core's caches cannot hold them */
+    NEIGHBOURS = 4,       /* an entry of A finds its row of X in the cache if the row of
+                             A before has an entry within this many columns */
+    SAMPLES      = 64,    /* target for the number of rows of A that are sampled */
+    EXAMINED     = 8,     /* maximum entries of each sampled row that are examined */
+    STREAM_SHARE = 8,     /* a Y larger than 1/STREAM_SHARE of the last-level cache is
+                             stored past the caches */
+    STREAM_WORKERS = 8    /* Y is stored past the caches only by at least this many
+                             workers; 8 workers saturate memory */
 };
 
 /* A product that workers compute, and which of its pieces have been begun. */
@@ -173,12 +174,12 @@ static int prefetches_x(const hy_dense_product *p)
 }
 
 /* Returns 1 if Y is to be stored past the caches. That saves reading Y, but makes a
-   worker wait for memory. Measured times relative to ordinary stores:
+   worker wait for memory. Measured times of the product, relative to ordinary stores:
 
-       16 workers, cache of 300 MB   0.84 for a Y of 72 and of 262 MB
+       16 workers, cache of 300 MB   0.84 for a Y of 72 MB and for a Y of 262 MB
        2 workers, cache of 32 MB     1.1 to 1.3 for a Y of 4 to 9 MB, 1.3 for 86 MB
 
-   Nothing is known of machines between these, but that 8 workers saturate memory. */
+   Machines between these two were not measured. */
 static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_pool *pool)
 {
     const double bytes =
@@ -190,9 +191,9 @@ static int streams(const hy_dense_product *p, const hybrid_dense *Y, const hy_po
     return p->beta == 0 && hy_target_streams(STREAM_SHARE * bytes, cache);
 }
 
-/* Returns the instruction set for n columns. A wide vector with few used lanes (elements)
-   would reach into the next cache line. For a single column the set does not matter in
-   this way, because it uses no wide vectors. */
+/* Returns the instruction set for n columns. A wide vector of which few elements are used
+   would reach into the next cache line. A single column is computed without wide vectors,
+   so this does not happen. */
 static hy_target target_for(int64_t n, hybrid_type type)
 {
     const int64_t bytes  = n * (int64_t)hy_value_size(type);
@@ -224,7 +225,7 @@ static hy_dense_product product_of(const hy_problem *problem, const hy_chunk *ch
     p.y      = (char *)Y->data + chunk->col_begin * p.y_col * size;
     p.single = p.n == 1;
     p.target = target_for(p.n, p.A->type);
-    p.y_col  = p.single ? 1 : p.y_col; /* one column has no gaps */
+    p.y_col  = p.single ? 1 : p.y_col; /* a single column is stored without gaps */
     return p;
 }
 

@@ -1,8 +1,9 @@
 /* host/spmm/spmm_host_transposed.c - Y = alpha*A*X + beta*Y for a column-major X.
 
    The rows of X that a chunk needs are transposed, a block of columns at a time, and
-   multiplied like any row-major X. They lie in pages of the pool of results, which are
-   present from the last time, belong to no worker, and are freed when memory is short. */
+   multiplied like any row-major X. The transposed rows use pages from the pool of
+   results. These pages are present from earlier calls, belong to no worker, and are freed
+   when memory is short. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/text/message.h"
@@ -15,8 +16,8 @@
 enum {
     ROW_BYTES = 128,      /* maximum bytes of a transposed row */
     ALL_BYTES = 1 << 30,  /* maximum bytes of all transposed rows */
-    FEW       = 8,        /* maximum rows of X for each entry of A with which transposing
-                             pays */
+    FEW       = 8,        /* X is transposed only if the chunk has at least one entry of A
+                             for every FEW rows of X that it spans */
     TRANSPOSED = 1 << 10, /* rows that one worker transposes at a time */
     EXAMINED   = 1 << 14  /* rows of A that one worker examines at a time */
 };

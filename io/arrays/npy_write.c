@@ -5,7 +5,8 @@
 #include "base/data/csr.h"
 #include "io/text/io.h"
 
-enum { HEADER_BYTES = 128 }; /* bytes; data must begin at a multiple of 64 */
+/* bytes of the header; data must begin at a multiple of 64 */
+enum { HEADER_BYTES = 128 };
 
 /* Writes 10 bytes of preamble, the dictionary, spaces and a newline. */
 static void make_header(const hybrid_dense *X, char *out)

@@ -10,7 +10,7 @@
 
 typedef struct hy_file_format {
     /* (optional) Returns 1 if a file that begins with the input's first window has this
-       format. NULL: every file has. Pure. */
+       format. NULL: the format accepts every file. Pure. */
     int (*is)(const hy_input *input);
 
     /* Opens the matrix: sets `sparse`, the shape and the arrays of *out. Its context and
@@ -21,8 +21,8 @@ typedef struct hy_file_format {
 
 extern const hy_file_format hy_format_raw;
 
-/* The formats of the library; NULL ends the table. The first that a file has is taken, so
-   the last is one that every file has. */
+/* The formats of the library; NULL ends the table. A file has the first format that
+   accepts it. The last format accepts every file. */
 extern const hy_file_format *const hy_file_formats[];
 
 /* Opens the matrix in the file at `path`. *out is zeroed after a failure. */

@@ -93,5 +93,6 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_input *input,
     return (h.sparse ? open_csr : open_dense)(ctx, input, &h, out);
 }
 
-/* Every file has this format, so the parser names the fault of a file of another. */
+/* The format accepts every file, so that the parser tells what is wrong with a file of
+   another format. */
 const hy_file_format hy_format_raw = {.open = open_matrix};

@@ -8,10 +8,11 @@
 
 #include "base/contract/stored.h"
 
-/* Opens `path` to read `count` numbers of `size` bytes from byte `offset` on. Their end
-   must not overflow. IO_FAILED, with the system's reason, if the file cannot be opened;
-   BAD_FILE if it is no regular file or too short. Reading fails with IO_FAILED and names
-   file and byte. */
+/* Opens `path` to read `count` numbers of `size` bytes from byte `offset` on. The caller
+   ensures that the end of the numbers fits int64_t.
+
+   IO_FAILED, with the system's reason, if the file cannot be opened; BAD_FILE if it is no
+   regular file or too short. If reading fails later, IO_FAILED names file and byte. */
 hybrid_status hy_plain_numbers_open(hy_context *ctx, const char *path, int64_t offset,
                                     int64_t count, size_t size, hy_stored *out);
 

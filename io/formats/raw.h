@@ -30,10 +30,10 @@ typedef struct hy_raw_header {
     int sparse;
     int64_t version, rows, cols;
     int64_t type;              /* hybrid_type of the values */
-    int64_t order, ld;         /* of a dense matrix only: hybrid_order, and leading
-                                  dimension in elements */
-    int64_t nnz;               /* of a sparse matrix only */
-    hy_raw_array row_ptr, col; /* of a sparse matrix only */
+    int64_t order, ld;         /* `order` (hybrid_order) and `ld` (leading dimension in
+                                  elements) are set for a dense matrix only */
+    int64_t nnz;               /* set for a sparse matrix only */
+    hy_raw_array row_ptr, col; /* set for a sparse matrix only */
     hy_raw_array values;
 } hy_raw_header;
 

@@ -252,8 +252,8 @@ done:
     return status;
 }
 
-/* Least number of entries. Where the number of repeats is unknown beforehand, a quarter
-   of the expected number is assumed. */
+/* Returns the least number of entries. If the number of repeats is not known beforehand,
+   assumes a quarter of the expected entries. */
 static double least_entries(const hy_recipe *recipe)
 {
     const double cells    = (double)recipe->rows * (double)recipe->rows;

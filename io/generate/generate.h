@@ -29,11 +29,11 @@ typedef struct hy_recipe {
     uint64_t seed;
     int64_t rows;
     int64_t row_most;    /* maximum entries that `row` writes, before it drops repeats */
-    int64_t expected;    /* rough number of entries; if it is more than any machine can
-                            hold, the spec is refused */
-    int64_t least;       /* number of entries that the matrix almost certainly has at
-                            least; 0: expected / 4 */
-    int64_t entry_bytes; /* bytes of a column index and a value */
+    int64_t expected;    /* rough number of entries; a spec is refused if no machine could
+                            hold them */
+    int64_t least;       /* number of entries below which the matrix almost certainly does
+                            not fall; 0 stands for expected / 4 */
+    int64_t entry_bytes; /* bytes of one column index and one value together */
     /* Writes the columns of row i, ascending without repeats; returns their number. */
     int64_t (*row)(const struct hy_recipe *recipe, int64_t i, int32_t *col);
     int64_t *start; /* rmat: end of each row's edges in `edge` (generate_rmat.c) */
@@ -50,14 +50,14 @@ hybrid_status hy_recipe_er(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_powerlaw(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_rmat(hy_context *ctx, hy_recipe *recipe);
 
-/* NO_MEMORY if the matrix and `more` bytes are certain not to fit the remaining host
-   memory. Call this before anything that takes long. */
+/* Returns NO_MEMORY if the matrix together with `more` bytes certainly exceeds the
+   remaining host memory. Call this before anything that takes long. */
 hybrid_status hy_recipe_fits(hy_context *ctx, const hy_recipe *recipe, int64_t more);
 
 /* Sorts n columns and drops repeats; returns the number of columns left. */
 int64_t hy_sort_columns(int32_t *col, int64_t n);
 
-/* A fixed permutation of [0, n), 0 < n < 2^31, that looks random. */
+/* Returns element x of a fixed permutation of [0, n), 0 < n < 2^31, that looks random. */
 int64_t hy_scramble(int64_t x, int64_t n);
 
 #ifdef __cplusplus

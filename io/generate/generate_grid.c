@@ -24,7 +24,8 @@ static int64_t neighbour(node at, int k, int64_t n)
     return (z * n + y) * n + x;
 }
 
-/* Decides at random, alike for both ends, whether the edge between a and b exists. */
+/* Returns 1 if the edge between a and b exists: a random decision, the same for both
+   ends. */
 static int keep_edge(uint64_t seed, int64_t a, int64_t b, double probability)
 {
     const int64_t low = a < b ? a : b, high = a < b ? b : a;

@@ -23,7 +23,8 @@ typedef struct hy_mtx_header {
     hy_mtx_field field;
     hy_mtx_symmetry symmetry;
     int64_t rows, cols; /* < 2^31 */
-    int64_t count;      /* number of announced entries; array: number of stored values */
+    int64_t count;      /* number of announced entries; in an array file: number of stored
+                           values */
     const char *body;   /* end of the line with the sizes, where the body begins */
 } hy_mtx_header;
 
@@ -103,7 +104,7 @@ struct hy_lines {
     hy_joined_fn joined; /* function called after each window; NULL: none */
     void *arg;           /* first argument of the three functions */
 
-    const char *end; /* end of the whole lines in the window */
+    const char *end; /* end of the last complete line in the window */
     int64_t before;  /* number of items in earlier windows */
     int64_t blocks;
     int64_t *first; /* blocks + 1 numbers: first[b] items lie before block b */
@@ -112,11 +113,12 @@ struct hy_lines {
 /* Bytes of a block; tests make it small. */
 extern size_t hy_lines_block_bytes;
 
-/* Maximum number of items that put() may receive: the announced number or, if the window
-   holds the rest of the file, at most as many as there can be lines. */
+/* Returns an upper bound on the items that put() receives: the announced number or, if
+   the window holds the rest of the file, the number of lines that fit it if that is
+   smaller. */
 int64_t hy_lines_max(const hy_lines *lines);
 
-/* Reads all lines, window by window. BAD_FILE names the first bad line, or tells that
+/* Reads all lines, window by window. BAD_FILE names the first bad line, or says that
    there are fewer or more items than announced. */
 hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines);
 /* Start of the line that holds item `index`; NULL if the window of that line is no longer
@@ -175,8 +177,8 @@ typedef struct hy_entries {
     int ascend; /* 1: entries ascend by row and then column, without repeats */
 } hy_entries;
 
-/* Entries that a bucket (neighbouring rows that one worker sorts) should have at least;
-   tests make it small. */
+/* Target for the minimum of entries in a bucket (neighbouring rows that one worker
+   sorts); tests make it small. */
 extern int64_t hy_build_bucket;
 
 /* Builds compressed rows: expands symmetric files, sorts by row and column, and sums

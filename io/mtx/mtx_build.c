@@ -17,9 +17,8 @@
 int64_t hy_build_bucket = 1 << 15;
 
 enum { MAX_BUCKETS = 1024, PIECE_ENTRIES = 1 << 18, RUN = 16 };
-/* Number of rows that a bucket should have at most. A bucket with few entries could have
-   more rows, but counting and zeroing empty rows takes time, too. MAX_BUCKETS may force
-   more. */
+/* Target for the maximum of rows in a bucket: counting and zeroing empty rows takes time,
+   too. MAX_BUCKETS may force more rows. */
 enum { BUCKET_ROWS = 1 << 20 };
 
 typedef struct entry {
@@ -41,11 +40,11 @@ typedef struct builder {
     int64_t rows;
     int shift; /* the bucket of a row is row >> shift */
     int64_t buckets, pieces;
-    int64_t *offset;  /* buckets * pieces + 1: start in `loose` of a piece's entries in a
-                         bucket */
-    entry *loose;     /* entries by bucket, then in the order of the file */
-    room *rooms;      /* one for each part of a loop (thread inside it) */
-    int64_t *row_ptr; /* rows + 1 */
+    int64_t *offset; /* buckets * pieces + 1 elements: index in `loose` at which the
+                        entries of a piece in a bucket start */
+    entry *loose;    /* entries by bucket, then in the order of the file */
+    room *rooms; /* array with an element for each part of a loop (thread inside it) */
+    int64_t *row_ptr; /* rows + 1 elements */
     hybrid_csr *out;
 } builder;
 
@@ -240,7 +239,7 @@ static hybrid_status build_buckets(void *arg, int part, int64_t begin, int64_t e
 
     for (int64_t i = begin; i < end; i++) {
         const int64_t entries = b->offset[(i + 1) * b->pieces] - b->offset[i * b->pieces];
-        /* at least 1, so that the memory is not NULL */
+        /* at least 1 element, so that the memory is not NULL */
         HY_TRY(enlarge(b, &b->rooms[part], entries > 0 ? entries : 1));
         build_bucket(b, i, b->rooms[part].entry);
     }

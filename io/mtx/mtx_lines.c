@@ -20,9 +20,9 @@ typedef struct reading {
     hy_context *ctx;
     hy_lines *lines;
     pthread_mutex_t lock;
-    int64_t known; /* number of leading blocks that have been read, for which first[] is
-                      set */
-    char **aside;  /* for each block: items to be put later, or NULL */
+    int64_t known; /* number of blocks, counted from the first, that have been read;
+                      first[] is set for them */
+    char **aside;  /* for each block: its items if they are to be put later, else NULL */
     char **items;  /* for each part of the loop (thread inside it): memory for the items
                       of a block, or NULL */
     int64_t bad;   /* first block with a bad line; `blocks` if there is none */

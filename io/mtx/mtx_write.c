@@ -23,7 +23,7 @@ _Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no
 typedef struct batch {
     int64_t begin;  /* first piece */
     int64_t pieces; /* 0 = nothing to write */
-    char *text;     /* PIECE_ENTRIES * ENTRY_BYTES for each piece */
+    char *text;     /* PIECE_ENTRIES * ENTRY_BYTES bytes for each piece */
     int64_t *bytes; /* bytes of the text of each piece */
 } batch;
 
@@ -34,8 +34,8 @@ typedef struct writer {
     hy_output *output;
     int64_t bytes;                /* bytes of the header and of all formatted text */
     int64_t room;                 /* maximum number of pieces of a batch */
-    batch batches[2], *formatted; /* one batch is formatted while `formatted`, the other,
-                                     is written */
+    batch batches[2], *formatted; /* `formatted` points to the batch that workers format,
+                                     while the other batch is written */
 } writer;
 
 /* ---- formatting ----------------------------------------------------------------- */

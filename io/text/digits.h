@@ -52,7 +52,8 @@ static inline void hy_store8(char *p, uint64_t x)
     memcpy(p, &x, sizeof x);
 }
 
-#define HY_ASCII_ZEROS 0x3030303030303030u /* digits | this: characters */
+#define HY_ASCII_ZEROS 0x3030303030303030u /* digits | HY_ASCII_ZEROS turns eight digits
+                                              into characters */
 
 /* Splits x < 10^8 into eight decimal digits with leading zeros, one per byte and the
    first one in the lowest byte. Multiplying by 10486 and 103, and shifting, divides by

@@ -16,7 +16,8 @@ typedef struct foreign {
     const char *magic;
     size_t bytes;                     /* bytes of `magic` */
     const char *to_sparse, *to_dense; /* commands that make a sparse or a dense matrix of
-                                         the file; to_dense NULL: as to_sparse */
+                                         the file; if to_dense is NULL, to_sparse serves
+                                         both */
 } foreign;
 
 /* ---- tests ------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include "io/text/digits.h"
 
 enum {
-    AFTER         = 1 + HY_TEXT_PAD, /* bytes behind a text */
+    AFTER         = 1 + HY_TEXT_PAD, /* bytes of zeros behind a text */
     INFLATE_BYTES = 44 << 10         /* bytes that zlib needs to inflate */
 };
 

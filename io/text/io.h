@@ -44,8 +44,8 @@ int hy_open(const char *path, int flags);
 /* Bytes of the first window, in which a file declares its format. */
 enum { HY_HEAD_BYTES = 1 << 20 };
 
-extern size_t hy_window_bytes; /* least bytes of windows behind the first; tests make it
-                                  small */
+extern size_t hy_window_bytes; /* minimum bytes of each window but the first; tests make
+                                  it small */
 
 /* The text of a file. A regular file is mapped as a whole and must not shrink. Other
    inputs are read window by window: pipes, devices, compressed files, and the rest of a
@@ -53,7 +53,7 @@ extern size_t hy_window_bytes; /* least bytes of windows behind the first; tests
    readable zeros, so a search for the end of a token needs no bound. */
 typedef struct hy_input {
     const char *path; /* borrowed */
-    const char *text; /* the window: `bytes` bytes, and zeros */
+    const char *text; /* the window: `bytes` bytes, followed by zeros */
     size_t bytes;
     int last;                 /* 1: the file ends with this window */
     int64_t lines;            /* number of lines before the window */
@@ -71,15 +71,15 @@ typedef struct hy_input {
 hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out);
 hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
                             size_t bytes, hy_input *out);
-/* Moves to the next window, which begins with the present text from `from` on. Pointers
-   into the text become invalid. The present window must not be the last. */
+/* Moves to the next window, which begins with the part of the present text from `from`
+   on. Pointers into the text become invalid. The present window must not be the last. */
 hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from);
 void hy_input_close(hy_context *ctx, hy_input *input); /* accepts a zeroed struct */
 
 /* Begins the progress of a call that reads the input to its end
    (base/text/progress.h). */
 void hy_input_begin(hy_context *ctx, const hy_input *input);
-/* Counts `bytes` bytes of the text as read. Any thread. */
+/* Counts `bytes` bytes of the text as read. Any thread may call this. */
 void hy_input_took(hy_context *ctx, const hy_input *input, int64_t bytes);
 
 /* Bytes of the text that belong to the head of the file. */
@@ -90,14 +90,14 @@ static inline size_t hy_input_head(const hy_input *input)
 
 /* ---- output: a file that appears when it is complete ----------------------- */
 
-/* Data go to the file hy_output_partial(), which hy_output_finish() renames, so that two
-   programs that write the same file do not collide. The partial file is locked (flock,
-   shared) while its program lives. A partial file that can be locked exclusively was left
-   behind and may be removed. Devices, pipes and descriptors of the process are written
-   directly. */
+/* An output is written to the partial file hy_output_partial(), which hy_output_finish()
+   renames. Two programs that write the same file therefore do not collide. A program
+   locks its partial file (flock, shared) while it runs. A partial file that can be locked
+   exclusively was left behind and may be removed. Devices, pipes and descriptors of the
+   process are written directly. */
 
-/* Returns "<path>.<process>.partial", to be freed with hy_array_free(). A name that is
-   too long for that is cut, and a hash of it is added. */
+/* Returns "<path>.<process>.partial", to be freed with hy_array_free(). If the file's
+   name would be too long, it is cut and a hash of it is added. */
 hybrid_status hy_output_partial(hy_context *ctx, const char *path, char **out);
 
 typedef struct hy_output {

@@ -32,7 +32,8 @@ const char *hy_parse_real(const char *p, const hy_numbers *numbers, double *valu
    the end of the number, or NULL if there is none. */
 const char *hy_parse_int(const char *p, int64_t *value);
 
-/* Bytes from `p` on that the two writers below may touch; the text is shorter. */
+/* Bytes from `p` on that hy_write_uint() and hy_write_real() may overwrite; the text is
+   shorter. */
 enum { HY_NUMBER_ROOM = 40 };
 
 /* Writes the decimal digits of x at `p`. Returns the end of the text. */

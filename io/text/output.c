@@ -12,7 +12,7 @@
 
 enum {
     BUFFER_BYTES  = 1 << 20,
-    AT_ONCE_BYTES = 1 << 24, /* most bytes written between two checks for cancellation */
+    AT_ONCE_BYTES = 1 << 24, /* maximum bytes between two checks for cancellation */
     ENDING_BYTES  = sizeof ".2147483647.partial" - 1,
     HASH_BYTES    = sizeof ".0123456789abcdef" - 1
 };

@@ -6,7 +6,8 @@
 /* Numbers in columns, after comments that begin with # or % and at most one line of
    headings. */
 typedef struct hy_text_table {
-    char separator; /* tab, comma, semicolon or blank; 0 if the text is no table */
+    char separator; /* character between columns: tab, comma, semicolon or blank; 0 if the
+                       text is no table */
     int columns;    /* number of columns in the first line of numbers, at least 2 */
     int has_header; /* 1: a line of headings precedes the numbers */
     int has_words;  /* 1: the first line of numbers also holds a word */
