@@ -235,15 +235,17 @@ typedef struct hy_backend_ops {
     /* (optional) Support for operands and results in device memory. A backend has all of
        these functions or none.
 
-       holds tells where an address lies, whoever allocated it fetch copies device memory
-       to ordinary host memory, and waits follow notes the work enqueued so far in the
-       caller's stream, a cudaStream_t reached sets *out to 1 if the work that follow()
-       noted last is done, else to 0 borrow makes a lane of the caller's stream, which
-       must outlive the lane combine enqueues a hy_combining of device memory hash
-       computes hy_csr_hash() of a pattern in device memory, and waits survey enqueues the
-       computation of a hy_survey alloc_result allocates device memory for a result of the
-       caller. No meter counts it, and it is never pooled. Any thread. free_result frees
-       the memory of alloc_result. Any thread. */
+         holds    tells where an address lies, whoever allocated it
+         fetch    copies device memory to ordinary host memory, and waits
+         follow   notes the work enqueued so far in the caller's stream, a cudaStream_t
+         reached  sets *out to 1 if the work that follow() noted last is done, else to 0
+         borrow   makes a lane of the caller's stream, which must outlive the lane
+         combine  enqueues a hy_combining of device memory
+         hash     computes hy_csr_hash() of a pattern in device memory, and waits
+         survey   enqueues the computation of a hy_survey
+         alloc_result  allocates device memory for a result of the caller; no meter counts
+                       it, and it is never pooled. Any thread may call it.
+         free_result   frees memory of alloc_result. Any thread may call it. */
     hy_held (*holds)(hy_backend *self, const void *ptr);
     hybrid_status (*fetch)(hy_backend *self, void *to, const void *from, size_t bytes);
     hybrid_status (*follow)(hy_backend *self, void *stream);

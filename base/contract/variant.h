@@ -172,7 +172,7 @@ typedef struct hy_job {
                           always fills the pack */
     int reused;        /* 1: the pack is cached. `in` holds it once earlier work of the
                           lane is done, and `pack` tells where its arrays are. */
-    int direct;        /* 1: the device copied entries or elements straight to the result */
+    int direct;        /* 1: the device copied the numbers straight to the result */
     int stored;        /* 1: workers have nothing left to store */
     int transposed;    /* SpMM: 1 if `back` is column-major, as Y is, and `out` is
                           row-major */
