@@ -1,5 +1,6 @@
-/* partition/move/fill.c - fills parts of an image from the operand's source. An element
-   of a strip, a region or a slab has the number that tells its place in the image. */
+/* partition/move/fill.c - fills parts of an image from the operand's source. Elements of
+   a strip, a region or a slab are numbered in the order in which the image stores
+   them. */
 #include "partition/move/fill.h"
 
 #include <string.h>
