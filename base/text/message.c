@@ -9,7 +9,8 @@
 
 enum { NAME_BYTES = 256 }; /* maximum bytes of a file's name at the start of a sentence */
 
-/* Receives the calling thread's sentences; NULL: the context's message does. */
+/* message that receives the calling thread's sentences; NULL: the context's message
+   receives them */
 static _Thread_local hy_message *redirected;
 
 void hy_message_init(hy_message *message)
