@@ -34,7 +34,7 @@ typedef struct hy_tenant_ops {
 struct hy_tenant {
     const hy_tenant_ops *ops;
     hy_backend *backend;
-    hy_tenant *next;    /* in ctx->tenants, which begins with the tenant that worked last */
+    hy_tenant *next;    /* next tenant in ctx->tenants; its first tenant worked last */
     int works;          /* 1: the site is being opened or runs, and keeps its memory */
     hy_op op;           /* product of its plan, for messages */
     int64_t rows, cols; /* shape of A, for messages */
