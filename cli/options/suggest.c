@@ -32,7 +32,8 @@ static size_t distance(const char *a, const char *b)
     return rows[m][n];
 }
 
-/* A prefix counts as one change. At most a third of the letters may be wrong. */
+/* Counts a prefix as one change. Ignores candidates with more than a third of the letters
+   wrong. */
 void cli_suggest(cli_suggestion *s, const char *candidate)
 {
     const size_t typed = strlen(s->typed);

@@ -15,11 +15,12 @@
 
 typedef struct cli_output {
     char *path;    /* final path, links resolved */
-    char *partial; /* NULL for a device or pipe, which is written directly */
+    char *partial; /* path of the partial file; NULL for a device or pipe, which is
+                      written directly */
     FILE *file;    /* stream of the file; NULL while closed */
     int lock;      /* descriptor that holds the lock of `partial`, or -1 */
     int slot;      /* index in the list of files that a signal removes */
-    int shared;    /* 1: standard output, which is not closed */
+    int shared;    /* 1: the stream is standard output and stays open */
 } cli_output;
 
 #define CLI_OUTPUT_NONE                                                                  \

@@ -86,7 +86,7 @@ typedef struct hy_side {
     int64_t begun;      /* number of chunks that the site has begun */
     int64_t next_lane;  /* hy_slot.sequence of the chunk that may enter the lanes next */
     int64_t finished;   /* number of chunks that the site has finished */
-    hy_problem problem; /* the run's problem, with the sources and the image of this site */
+    hy_problem problem; /* the run's problem, with this site's sources and image */
 } hy_side;
 
 typedef struct hy_queue {
