@@ -54,7 +54,7 @@ void hy_csr_free(hy_context *ctx, hybrid_csr *matrix)
 
 typedef struct summing {
     int64_t *count;
-    int64_t *block; /* first the sum of each block, later the sum of all blocks before it */
+    int64_t *block; /* sum of each block, later the sum of all blocks before it */
     int64_t n;
 } summing;
 
@@ -133,8 +133,8 @@ enum { BANDS = 64, SERIAL_NNZ = 1 << 16, COLUMN_GRAIN = 1 << 14 };
 typedef struct transposing {
     const hybrid_csr *A;
     hybrid_csr *T;
-    int64_t *next; /* bands x cols elements: first the number of entries of the band in
-                      the column, later the position in T of the next such entry */
+    int64_t *next; /* bands x cols: number of entries of the column in the band, later the
+                      position in T of the next such entry */
     int64_t row[BANDS + 1];
     int bands;
 } transposing;

@@ -6,11 +6,10 @@
 #include "base/threads/pool.h"
 
 enum {
-    CHECK_ROWS    = 1 << 12, /* maximum rows in a piece of the loop that checks all rules */
-    CHECK_ENTRIES = 1 << 14, /* target for the entries in such a piece: a worker takes
-                                about 3 us for them */
+    CHECK_ROWS    = 1 << 12, /* maximum rows in a piece of the loop over all rules */
+    CHECK_ENTRIES = 1 << 14, /* target for the entries in such a piece: about 3 us */
     OFFSETS_GRAIN = 1 << 12, /* rows in a piece of the loop over offsets */
-    FINE          = 8        /* a worker is woken for every FINE pieces */
+    FINE          = 8        /* pieces of a loop for which one worker is woken */
 };
 
 static const int64_t MOST = INT64_MAX / 16; /* maximum elements of an array, so that their
@@ -98,10 +97,10 @@ static hybrid_status report_offsets(hy_context *ctx, const hybrid_csr *A,
                    (long long)hy_offset(A, i + 1), (long long)A->nnz);
 }
 
-/* falls_int32_t() and falls_int64_t() return 1 if offsets [begin, end] decrease
-   somewhere, or if an offset after the first is negative. The loop collects signs of
-   offsets and differences without a branch, so that the compiler vectorises it. A
-   difference overflows only if one of its ends is negative. */
+/* Defines falls_int32_t and falls_int64_t, which return 1 if offsets [begin, end] fall
+   somewhere or an offset after the first is negative. The loop collects signs of offsets
+   and differences without a branch, so that the compiler vectorises it. A difference
+   overflows only if one of its ends is negative. */
 #define DEFINE_FALLS(word)                                                               \
     static int falls_##word(const word *offset, int64_t begin, int64_t end)              \
     {                                                                                    \
@@ -213,8 +212,8 @@ static int64_t count_descents(const int32_t *col, int64_t begin, int64_t end,
     return descents;
 }
 
-/* Returns 1 if rows [begin, end) of an A with 32-bit columns follow all rules. It
-   compares the columns across rows: they may descend only from one row to the next. */
+/* Returns 1 if rows [begin, end) of an A with 32-bit columns follow all rules: columns
+   then descend only from one row to the next. */
 static int are_good(const hybrid_csr *A, int64_t begin, int64_t end)
 {
     const int32_t *col = A->col;

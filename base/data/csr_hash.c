@@ -1,10 +1,10 @@
 /* base/data/csr_hash.c - computes a 64-bit hash of a pattern.
 
-   Offsets and columns are cut into blocks. The words of a block are distributed in turn
-   to eight hashes (variable `lane`), so that a multiplication need not wait for the
-   previous one. Each step is a bijection of its hash, so blocks that differ in one word
-   always differ in their hash. The hashes of the blocks, mixed with their positions, are
-   summed. Threads may add to the sum in any order. */
+   Offsets and columns are cut into blocks. The words of a block go in turn to eight
+   hashes (`lane`), so that a multiplication need not wait for the previous one. Each step
+   is a bijection of its hash, so blocks that differ in one word always differ in their
+   hash. The hashes of the blocks, mixed with their positions, are summed, which any
+   number of threads can do in any order. */
 #include <string.h>
 
 #include "base/data/csr.h"

@@ -9,8 +9,7 @@
 
 enum { NAME_BYTES = 256 }; /* maximum bytes of a file's name at the start of a sentence */
 
-/* message that receives the calling thread's sentences; NULL: the context's message
-   receives them */
+/* Receives the calling thread's sentences; NULL: the context's message does. */
 static _Thread_local hy_message *redirected;
 
 void hy_message_init(hy_message *message)

@@ -18,13 +18,13 @@ void hy_message_init(hy_message *message);
 void hy_message_destroy(hy_message *message);
 void hy_message_clear(hy_message *message);
 
-/* From now on, stores the sentences of the calling thread in `aside` instead of the
-   context's message; with NULL, in the context's message again. The caller clears and
-   reads `aside`. For a thread whose call tries several ways, of which some may fail. */
+/* Sends the calling thread's later sentences to `aside`, which the thread's owner clears
+   and reads, instead of the context's message; NULL: to the context again. Serves a
+   thread that works for a call which tries several ways. */
 void hy_message_aside(hy_message *aside);
 
-/* Drops the sentences of the calling thread between hy_message_hush() and
-   hy_message_heed(). `unheard` belongs to the caller. */
+/* Between these two calls sentences of the calling thread are dropped. `unheard` belongs
+   to the caller. */
 void hy_message_hush(hy_message *unheard);
 void hy_message_heed(hy_message *unheard);
 

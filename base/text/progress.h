@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-enum { HY_PROGRESS_NS = 50000000 }; /* usual time between two calls of the caller's
-                                       function, in nanoseconds */
+enum { HY_PROGRESS_NS = 50000000 }; /* usual nanoseconds between two calls of the caller's
+                                       function */
 
 /* Maximum work of a thread between two checks, a few milliseconds. */
 enum { HY_UNCHECKED = 1 << 20 /* scalar products */ };
@@ -27,7 +27,7 @@ enum { HY_UNCHECKED = 1 << 20 /* scalar products */ };
 typedef struct hy_progress {
     hybrid_progress_fn fn; /* NULL: progress is not asked for */
     void *user;
-    int64_t every_ns; /* minimum time between two calls of fn, in nanoseconds; 0 in tests */
+    int64_t every_ns; /* nanoseconds between two calls of fn; tests: 0 */
     /* the fields below belong to the call under way */
     int active;      /* 1: progress is asked for; atomic */
     int cancelled;   /* 1: fn has cancelled the call; atomic */
@@ -36,10 +36,9 @@ typedef struct hy_progress {
     int tells_bytes; /* 1: progress counts bytes of files, not rows */
     int calling;     /* 1 while fn, or another function that the caller passed, runs */
     pthread_t caller;
-    int64_t next_ns, rows, told, units; /* next_ns: time of the next call of fn. rows:
-                                           rows of the call; below 0 if only units are
-                                           known. told: rows that fn was told last. units:
-                                           units of the call. */
+    int64_t next_ns, rows, told, units; /* time of the next call of fn; rows of the call,
+                                           or < 0 if only units are known; rows that fn
+                                           was told last; units of the call */
     char padding[128];
     int64_t done; /* units done so far; atomic */
 } hy_progress;
@@ -52,23 +51,22 @@ void hy_progress_init(hy_progress *progress);
 void hy_progress_begin(hy_progress *progress, int64_t rows);
 void hy_progress_expect(hy_progress *progress, int64_t units);
 
-/* Begins a call that reads or writes a file of `bytes` bytes, -1 if unknown. A unit is
-   one byte. fn is told bytes instead of rows. */
+/* Begins a call that reads or writes a file of `bytes` bytes, -1 if unknown. A byte is
+   one unit, and is told in place of rows. */
 void hy_progress_begin_file(hy_progress *progress, int64_t bytes);
 
 /* Replaces the size of the file by a better estimate. Only the thread that makes the call
    may do this. */
 void hy_progress_resize(hy_progress *progress, int64_t bytes);
 
-/* Forbids fn to cancel, because the result belongs to the caller from now on. */
+/* Lets fn no longer cancel, because the result belongs to the caller from now on. */
 void hy_progress_commit(hy_progress *progress);
 
 /* Ends the call. If `status` is OK, tells fn that all rows are done. Does nothing if no
    call began. */
 void hy_progress_end(hy_progress *progress, hybrid_status status);
 
-/* Slow paths of hy_progress_check() and hy_progress_add(), which call these if progress
-   is asked for. */
+/* What hy_progress_check() and hy_progress_add() do if progress is asked for. */
 hybrid_status hy_progress_poll(hy_progress *progress);
 void hy_progress_count(hy_progress *progress, int64_t units);
 
@@ -78,8 +76,8 @@ static inline int hy_progress_asked(const hy_progress *progress)
 }
 
 /* Returns CANCELLED if the call is cancelled, else OK. Any thread that works for the call
-   may check. This function may call fn, so its caller must not hold a lock that freeing a
-   result takes. */
+   may check. fn may be called, so the caller must not hold a lock that freeing a result
+   takes. */
 static inline hybrid_status hy_progress_check(hy_progress *progress)
 {
     return hy_progress_asked(progress) ? hy_progress_poll(progress) : HYBRID_OK;

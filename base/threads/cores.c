@@ -103,8 +103,8 @@ static int stands_still(struct hy_worker *w)
     return __atomic_exchange_n(&w->ran_ns, ns, __ATOMIC_RELAXED) == ns;
 }
 
-/* Moves the worker to the caller's core, and sets `lent` after that. A worker that ends
-   its task before `lent` is set stays on this core until its next task ends. */
+/* Moves the worker to the caller's core, and sets `lent` last. A worker that ends its
+   task before `lent` is set returns to its own cores after its next task. */
 static int move_here(struct hy_worker *w)
 {
     const int cpu = sched_getcpu();

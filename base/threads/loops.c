@@ -37,12 +37,10 @@
 #include "base/threads/pool_inside.h"
 
 enum {
-    PATIENCE = HY_SPINS / 20, /* polls, some microseconds in all: the caller waits so long
-                                 for helpers before it takes the loop back from workers
-                                 that have not begun it */
-    LEND = HY_SPINS / 5       /* polls, some 10 us in all: the caller waits so long before
-                                 it looks for helpers that do not run, to lend them its
-                                 core */
+    PATIENCE = HY_SPINS / 20, /* polls, some microseconds, for which the caller waits for
+                                 helpers before it takes the loop back from workers */
+    LEND = HY_SPINS / 5       /* polls, some 10 us, before the caller looks for helpers
+                                 that do not run, to lend them its core */
 };
 
 /* ---- wanted helpers, and helpers inside -------------------------------------------- */
@@ -111,8 +109,8 @@ static int is_called_away(const hy_loop *l)
     return waiting > 0;
 }
 
-/* Draws pieces until none is left, one fails, or the helper is called away. `part` is the
-   index of the worker, which is inside a loop only once at a time. */
+/* Draws pieces until none is left, one fails, or a helper is called away. A worker is
+   inside one loop once at a time, so its index serves as `part`. */
 static hybrid_status draw(hy_loop *l, int part, int helps)
 {
     do {
@@ -327,8 +325,7 @@ static int ends_alone(hy_loop *l)
     return left == 0;
 }
 
-/* Waits for the end of the loop and lends the caller's core to helpers that do not run.
-   Returns 1 if the end was seen. Returns 0 if the caller should sleep, because it has
+/* Returns 1 if the end was seen. Returns 0 if the caller should sleep, because it has
    waited long or has lent its core. */
 static int sees_end_or_lends(hy_loop *l)
 {

@@ -1,7 +1,7 @@
 /* base/threads/pool.c - worker threads of one engine, and their queues.
 
-   One lock guards the queues. A thread holds it for a time that is short compared with a
-   task. Loops wait in the queues like any task (loops.c). */
+   One lock guards the queues. Tasks are long compared with the time for which it is held.
+   Loops wait in the queues like any task (loops.c). */
 #include "base/threads/pool.h"
 #include "base/threads/pool_inside.h"
 
@@ -15,8 +15,8 @@
 /* The worker that the calling thread is; NULL if it is none. */
 static _Thread_local const struct hy_worker *self;
 
-/* Returns the worker's next task, or NULL. Takes the task out of its queue, unless it is
-   a loop that wants more helpers. */
+/* The worker's next task. It leaves its queue, unless it is a loop that wants more
+   helpers. */
 static hy_task *pop(const struct hy_worker *me)
 {
     hy_pool *pool = me->pool;

@@ -2,12 +2,10 @@
 
    Tasks wait in one queue per urgency. A worker always takes a task from the most urgent
    queue that has one. Packing for a device therefore never waits behind computing on the
-   host, and pages are prefaulted only when there is no other work.
-
-   Loops of planning (HY_PLAN) are short and follow each other. They go before tasks that
-   send an operand to the device during planning (HY_COMPUTE), because these tasks keep
-   workers for longer. A task that sends an operand without which no chunk can begin has
-   the urgency HY_PACK instead. */
+   host, and pages are prefaulted only when there is no other work. Loops of planning are
+   short and follow each other. They go before the tasks that bring an operand to the
+   device meanwhile (HY_COMPUTE), because these keep workers for longer. Such a task is
+   HY_PACK if no chunk can begin without its operand. */
 #ifndef HY_POOL_H
 #define HY_POOL_H
 
@@ -20,8 +18,8 @@
 extern "C" {
 #endif
 
-enum { HY_DRIVER_CORES = 3 }; /* number of cores that workers leave to the threads that
-                                 feed a device */
+enum { HY_DRIVER_CORES = 3 }; /* cores that workers leave to the threads that feed a
+                                 device */
 
 /* Starts `threads` workers (0: one per core), and `reserve` more that sleep until
    hy_pool_call_reserve(). `topology` is borrowed. NO_MEMORY if a thread cannot be
@@ -42,20 +40,19 @@ int hy_pool_threads(const hy_pool *pool);      /* number of workers that may tak
                                                   now */
 int hy_pool_max_threads(const hy_pool *pool);  /* number of workers, reserve included */
 
-/* hy_pool_call_reserve() lets the reserve take tasks; hy_pool_dismiss_reserve() ends
-   this. No worker is woken before it has a task. Only the thread that begins and ends
-   loops may call these, and only between loops: memory sized by hy_pool_threads() must
-   not see that number change. */
+/* Lets the reserve take tasks, and ends that. No worker is woken before it has a task.
+   Only the thread that begins and ends loops may call these, and only between loops:
+   memory sized by hy_pool_threads() must not see that number change. */
 void hy_pool_call_reserve(hy_pool *pool);
 void hy_pool_dismiss_reserve(hy_pool *pool);
 
-/* Returns the nanoseconds of work since the pool was made: of all workers together, plus
-   those that hy_pool_worked() added. A worker that has just ended a task may still count
-   as busy, so a later result may be slightly smaller. */
+/* Nanoseconds of work since the pool was made: of all workers together, and of other
+   threads as hy_pool_worked() adds them. A worker that has just ended a task may still
+   count as busy, so a later result may be slightly smaller. */
 int64_t hy_pool_busy_ns(hy_pool *pool);
 
 /* hy_pool_worked() adds working time of a thread that is no worker. hy_pool_waited_ns()
-   returns the time for which such threads waited for workers at the end of loops. */
+   is the time for which such threads waited for workers at the end of loops. */
 void hy_pool_worked(hy_pool *pool, int64_t ns);
 int64_t hy_pool_waited_ns(const hy_pool *pool);
 
@@ -74,17 +71,17 @@ void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task);
 /* Takes back a task that no worker has begun. Returns 1; 0 if a worker has. */
 int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task);
 
-/* Computes [begin, end) of a loop. `part`, 0 <= part < hy_pool_threads(), differs for all
-   threads that are inside the loop at the same time. Use it as an index of workspaces. */
+/* Computes [begin, end) of a loop. `part`, 0 <= part < hy_pool_threads(), is unique among
+   the threads inside the loop at one time: index workspace with it. */
 typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t end);
 
 /* Runs `fn` over [begin, end) in pieces of `grain` >= 1, in parallel and in ascending
    order, and returns when all are done. Returns the first error, which stops the loop, or
    CANCELLED (progress.h).
 
-   The caller draws pieces, too. If it is no worker, it takes the place of a sleeping one.
-   At most one worker is woken for each piece but the first. A piece should take at least
-   10 us, because waking a worker for less does not pay.
+   The caller takes part. If it is no worker, it takes the place of a sleeping one. At
+   most one worker is woken for each other piece, so a piece should take at least 10 us,
+   the time that pays for waking a worker.
 
    May be called from a task. Loops may nest and run side by side. Helpers turn to more
    urgent tasks between two pieces. */
@@ -108,17 +105,16 @@ int hy_pool_goes_on(const hy_pool *pool);
 /* A loop in memory of its owner, who keeps it until it has ended. Only the pool uses the
    members. */
 typedef struct hy_loop {
-    hy_task task; /* in the queue while the loop wants helpers */
+    hy_task task; /* in the queue while helpers are wanted */
     hy_pool *pool;
     hy_urgency urgency;
     hy_loop_fn fn;
     void *arg;
     int64_t begin, end, grain;
-    int64_t pieces, next; /* number of pieces; the next one to draw (atomic) */
-    int part;             /* `part` (see hy_loop_fn) of the caller if it draws, too; -1 if
+    int64_t pieces, next; /* number of pieces, and the next one to draw, atomic */
+    int part;             /* `part` (see hy_loop_fn) of the caller, which draws too; -1:
                              the caller only waits */
-    uint64_t idle;        /* number of helpers that the loop can use but for which no
-                             worker is woken */
+    uint64_t idle;        /* number of helpers for which no worker is woken */
     uint64_t people;      /* number of wanted helpers in the upper 32 bits, number of
                              helpers inside the loop in the lower; atomic */
     hybrid_status status; /* first error; guarded by the pool's lock */
@@ -126,10 +122,9 @@ typedef struct hy_loop {
                              on */
 } hy_loop;
 
-/* hy_pool_begin() begins a loop, hy_pool_end() waits for its end; together they do the
-   work of hy_pool_for(). Between them the caller does other work, or begins the next
-   loop, so that workers pass from one loop to the next without a pause. A caller that is
-   no worker draws no pieces. Every loop that was begun must be ended, and `loop` must
+/* The two halves of hy_pool_for(). Between them the caller does other work, or begins the
+   next loop, so that workers pass from one loop to the next without a pause. A caller
+   that is no worker only waits. Every loop that was begun must be ended, and `loop` must
    stay in place until then. */
 void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
                    int64_t end, int64_t grain, hy_loop_fn fn, void *arg);
@@ -137,7 +132,7 @@ hybrid_status hy_pool_end(hy_loop *loop);
 
 /* ---- lending a core ----------------------------------------------------------- */
 
-/* Nanoseconds between two calls of hy_pool_lend_core() by a thread that waits. */
+/* Nanoseconds between two calls of hy_pool_lend_core() while a thread waits. */
 enum { HY_LEND_NS = 200000 };
 
 /* Moves workers that have lost their cores to the core of the calling thread, which is

@@ -29,8 +29,7 @@ typedef enum hy_binding {
     HY_BOUND_ALWAYS  /* worker i runs on core i */
 } hy_binding;
 
-enum { HY_POLLED_BYTES = 128 }; /* distance in bytes between data that different workers
-                                   poll */
+enum { HY_POLLED_BYTES = 128 }; /* bytes between data that different workers poll */
 
 struct hy_worker {
     struct hy_pool *pool;
@@ -39,17 +38,15 @@ struct hy_worker {
                           without the lock; all other changes need the lock. */
     hy_task *assigned; /* task that another thread gave the worker while it spins: a loop
                           that counts the worker as inside, or an HY_IDLE task; atomic */
-    int cpu;           /* CPU on which the worker last went to sleep; -1: none yet; atomic */
-    int core;          /* HY_BOUND_ASLEEP: core to which the worker was last bound */
-    struct hy_loop *loop; /* loop in which the worker draws as a helper; NULL: none;
-                             atomic */
+    int cpu;           /* CPU on which it last went to sleep; -1: none yet; atomic */
+    int core;          /* HY_BOUND_ASLEEP: the core to which it was last bound */
+    struct hy_loop *loop; /* loop in which it draws as a helper; NULL: none; atomic */
     clockid_t clock;   /* clock that counts the time for which the worker has run */
-    int64_t ran_ns;    /* nanoseconds on `clock` at the latest hy_pool_lend_core(); -1:
-                          none yet; atomic */
-    int lent;          /* 1: the worker runs on another thread's core; atomic */
-    int64_t worked_ns; /* nanoseconds that the worker has spent in tasks; during a task
-                          this sum minus the task's start time, which is negative;
+    int64_t ran_ns;    /* ns on `clock` at the last hy_pool_lend_core(); -1: none yet;
                           atomic */
+    int lent;          /* 1: it runs on another thread's core; atomic */
+    int64_t worked_ns; /* ns spent in tasks. During a task it is negative: this sum minus
+                          the start time of the task. Atomic. */
     pthread_cond_t called; /* signalled for an offer or a stop */
     pthread_t thread;
     char name[HY_WORKER_NAME];
@@ -71,11 +68,11 @@ struct hy_pool {
                                  worker is bound; atomic */
     int threads;          /* number of workers, reserve included */
     int regular;          /* number of workers without the reserve */
-    int active;           /* the first `active` workers may take tasks now */
-    int64_t computed_ns;  /* time when the latest HY_COMPUTE loop with several pieces
-                             ended, in ns; atomic */
-    int64_t others_ns, waited_ns; /* nanoseconds of work, and of waiting, of threads that
-                                     are no workers; atomic */
+    int active;           /* number of leading workers that may take tasks now */
+    int64_t computed_ns;  /* end of the last HY_COMPUTE loop with several pieces, in ns;
+                             atomic */
+    int64_t others_ns, waited_ns; /* threads that are no workers: ns of work, ns of
+                                     waiting; atomic */
     struct hy_worker *workers;
 };
 

@@ -11,7 +11,7 @@ struct hy_topology {
     hwloc_topology_t machine; /* the machine without the cores that affinity excludes */
     int depth;                /* level of cores in hwloc's tree, or of hyperthreads if it
                                  names no cores */
-    int cores, found;         /* number of cores to use; number of objects at level
+    int cores, found;         /* number of cores to use, and number of objects at level
                                  `depth` */
     size_t l2_bytes, llc_bytes;
 };
@@ -112,9 +112,8 @@ size_t hy_topology_llc_bytes(const hy_topology *topology)
     return topology->llc_bytes;
 }
 
-/* Under a quota it does nothing: the system then chooses among more cores than the
-   process may use at a time. That is better than binding every process to the same first
-   cores. */
+/* Does nothing under a quota: the system then chooses among more cores than the process
+   may use at a time, which is better than all processes on the same first cores. */
 void hy_topology_bind(const hy_topology *topology, int index)
 {
     if (hy_topology_has_quota(topology))

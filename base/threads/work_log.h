@@ -25,7 +25,7 @@ typedef struct hy_work {
 typedef struct hy_work_log {
     struct hy_context *ctx;
     pthread_mutex_t lock;
-    hy_work *of; /* array of entries, in the order in which threads ended their work */
+    hy_work *of; /* entries, in the order in which threads ended their work */
     int64_t count, room;
     hybrid_status status; /* NO_MEMORY if there was no room for an entry */
 } hy_work_log;
@@ -45,12 +45,11 @@ void hy_work_log_clear(hy_work_log *log);
 /* Notes that the calling thread works on this stage from now on. */
 void hy_work_begin(hy_work_on on);
 
-/* Returns the stage that the calling thread works on. Its `log` is NULL if the thread
-   works on none. */
+/* The stage that the calling thread works on; log is NULL if there is none. */
 hy_work_on hy_work_now(void);
 
-/* Adds an entry for the calling thread, whose index as a worker is `worker`: it worked on
-   its stage from begin_ns to end_ns. Ends the work on the stage. */
+/* Adds an entry for the calling thread: worker `worker` has worked on its stage from
+   begin_ns to end_ns. Ends the work on the stage. */
 void hy_work_end(int worker, int64_t begin_ns, int64_t end_ns);
 
 #ifdef __cplusplus

@@ -78,7 +78,7 @@ static void print_result(const cli_job *job)
            cli_count(r->flops / 2).s);
 }
 
-/* Prints whether C fits memory, for a product without a plan. If there is a plan, its
+/* Prints whether C fits memory, for a product without a plan. With a plan, the plan's own
    text says this. */
 static void print_sparse_fit(const cli_job *job)
 {

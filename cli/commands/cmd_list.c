@@ -11,7 +11,7 @@ typedef struct backend {
     const char *name;
     hybrid_backend backend;
     int present;
-    char text[1024]; /* name of the device, or the reason why the backend is absent */
+    char text[1024]; /* device, or the reason why the backend is absent */
 } backend;
 
 static int open_backend(backend *b)

@@ -62,8 +62,8 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
-/* The product is computed if its result is predicted to need at most SURE times the free
-   memory, because the prediction may be too high. */
+/* A result is computed if it is predicted to need at most SURE times the free memory: the
+   prediction may be too high. */
 static const double SURE = 1.25;
 
 static int plan(multiply *m)

@@ -24,9 +24,9 @@ void cli_job_pause(cli_job *job)
     job->cpu_ns = cpu_now_ns();
 }
 
-/* Returns the resource that bound a step of `ns` nanoseconds. If the step read or wrote a
-   file and cores were busy for less than half of its time, that is the file, which
-   HYBRID_RESOURCES stands for. Otherwise it is the cores. */
+/* Returns the resource that bound a step: HYBRID_RESOURCES, which stands for a file, if
+   the step read or wrote one and cores were busy for less than half of its `ns`
+   nanoseconds; else the cores. */
 static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t ns)
 {
     const int on_file = strncmp(stage, "read", 4) == 0 || strncmp(stage, "write", 5) == 0;

@@ -13,12 +13,10 @@ typedef struct cli_job {
     hybrid_csr A, B, C;      /* B is empty if the right operand is A or X; operands that
                                 stay in their files have no arrays */
     const hybrid_csr *right; /* &A or &B; NULL if the right operand is X */
-    int explains;            /* 1: the command is explain, which computes nothing and
-                                gives a random X no values */
+    int explains;            /* 1: nothing is computed, and a random X has no values */
     hybrid_dense X, Y;
     hybrid_file *left_file, *right_file; /* operands that stay in their files; or NULL */
-    hybrid_plan *plan; /* NULL if an operand stays in its file: the library then plans
-                          each part */
+    hybrid_plan *plan; /* NULL if an operand stays in its file: each part has a plan */
     hybrid_report report;
     const char *variant; /* name of the variant that computes */
     hybrid_trace *trace; /* NULL unless --trace is given */
@@ -30,8 +28,7 @@ typedef struct cli_job {
     cli_title left_name, right_name;                       /* names for the summary */
 } cli_job;
 
-/* cli_job_check(), cli_job_open() and the other functions return 0, or an exit code after
-   printing an error sentence. */
+/* Each of these returns 0 or an exit code, after printing an error sentence. */
 int cli_job_check(const cli_options *options); /* checks that options fit together */
 int cli_job_open(cli_job *job);                /* opens the engine */
 int cli_job_plan(cli_job *job);
@@ -54,8 +51,8 @@ void cli_job_close(cli_job *job);
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
                                const char *rates, int *code);
 
-/* Begins the next step now. CPU time between the end of the last step and now counts for
-   no step. */
+/* Begins the next step now. CPU time since the end of the last step belongs to
+   neither. */
 void cli_job_pause(cli_job *job);
 
 /* Ends a step of this program, which began at `begin_ns` and read or wrote `bytes` bytes

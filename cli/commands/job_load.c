@@ -39,9 +39,9 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* Returns 1 if an operand in JSON stays in its file, because no step needs all of it.
-   explain needs a plan, and a plan needs the operands in memory. So explain reads the
-   operands that the library would read completely. */
+/* Returns 1 if an operand in JSON stays in its file, because no step needs all of it. A
+   plan needs the operands in memory, so explain reads those that the library would read
+   completely. */
 static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
@@ -132,9 +132,8 @@ static int load_left(cli_job *job)
     return code;
 }
 
-/* Sets the type of all values: that of --type or else of the operands in files. The type
-   of JSON files, whose values are not converted, takes precedence over that of .npy
-   files. Text has no type. */
+/* The type of --type or, without it, that of operands in files: of JSON, which is not
+   converted, or else of .npy. Text has no type. */
 static int find_type(cli_job *job)
 {
     const cli_options *o = job->options;

@@ -4,8 +4,8 @@
 
 #include "cli/commands/job.h"
 
-/* Reads, opens or generates the operands that the options name, transposes them if asked
-   to, and checks that their shapes fit. Returns 0 or an exit code. */
+/* Brings the operands as the options want them, and checks that their shapes fit. Returns 0 or
+   an exit code. */
 int cli_job_load(cli_job *job);
 
 #endif /* CLI_JOB_LOAD_H */

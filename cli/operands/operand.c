@@ -143,8 +143,8 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
     return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(engine, status);
 }
 
-/* An operand counts as large if it takes more than 1 / WHOLE_PART of the free memory;
-   hybrid_spgemm_files() reads smaller ones completely. */
+/* hybrid_spgemm_files() reads operands that take less than this part of the free memory.
+ */
 enum { WHOLE_PART = 4 };
 
 int cli_operand_is_large(hybrid_engine *engine, const char *name)

@@ -9,7 +9,7 @@
 /* Returns 1 if the name is "-". */
 int cli_operand_is_standard_input(const char *name);
 
-/* Returns the path that the library reads for the operand `name`. */
+/* Returns the path that the library reads. */
 const char *cli_operand_path(const char *name);
 
 /* Returns the operand's name in printable form, for messages. */
@@ -39,8 +39,8 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
                      uint64_t seed, hybrid_csr *sparse, hybrid_dense *dense,
                      int *is_dense);
 
-/* Returns 1 if the JSON operand `name` is sparse and so large that the library would not
-   read it completely. */
+/* Returns 1 if the JSON operand `name` is sparse and larger than operands that the
+   library reads completely. */
 int cli_operand_is_large(hybrid_engine *engine, const char *name);
 
 #endif /* CLI_OPERAND_H */

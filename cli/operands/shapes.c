@@ -20,7 +20,7 @@ static int transpose(cli_job *job, const hybrid_csr *from, const char *stage,
     return CLI_DONE;
 }
 
-/* Transposes A. If `keep` is 1, for A'*A, the original A becomes B. */
+/* Transposes A. With `keep` (A'*A), the original A becomes B. */
 static int transpose_left(cli_job *job, int keep)
 {
     hybrid_csr T;
@@ -54,8 +54,7 @@ static int transpose_right(cli_job *job)
 int cli_shapes_transpose(cli_job *job)
 {
     const cli_options *o = job->options;
-    const int square     = job->right == &job->A; /* the product is A*A, A'*A, A*A' or
-                                                     A'*A' */
+    const int square     = job->right == &job->A; /* A*A, A'*A, A*A' or A'*A' */
     int code             = CLI_DONE;
 
     if (o->transpose_a)

@@ -36,12 +36,10 @@ typedef struct cli_option {
     const char *help;     /* sentences; shell completions show the first one */
 } cli_option;
 
-/* The table ends with a NULL name. An option may have several rows, each for other
-   commands. */
+/* Table that ends with a NULL name. An option may have a row per command. */
 extern const cli_option cli_option_table[];
 
-/* Returns the first option of the table, from `option` on, that `command` takes, or
-   NULL. */
+/* Returns the next row at or after `option` that `command` takes, or NULL. */
 const cli_option *cli_option_of(const cli_command *command, const cli_option *option);
 
 #define CLI_EACH_OPTION(option, command)                                                 \

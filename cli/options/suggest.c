@@ -32,8 +32,7 @@ static size_t distance(const char *a, const char *b)
     return rows[m][n];
 }
 
-/* Counts a prefix as one change. Ignores candidates with more than a third of the letters
-   wrong. */
+/* A prefix counts as one change. At most a third of the letters may be wrong. */
 void cli_suggest(cli_suggestion *s, const char *candidate)
 {
     const size_t typed = strlen(s->typed);

@@ -20,7 +20,7 @@ enum {
     HASH_BYTES   = sizeof ".0123456789abcdef" - 1
 };
 
-static char *volatile partials[SLOTS]; /* paths of the files that a signal handler removes */
+static char *volatile partials[SLOTS]; /* files that a signal handler removes */
 
 void cli_outputs_remove_now(void)
 {

@@ -15,12 +15,11 @@
 
 typedef struct cli_output {
     char *path;    /* final path, links resolved */
-    char *partial; /* path of the partial file; NULL for a device or pipe, which is
-                      written directly */
+    char *partial; /* NULL for a device or pipe, which is written directly */
     FILE *file;    /* stream of the file; NULL while closed */
     int lock;      /* descriptor that holds the lock of `partial`, or -1 */
     int slot;      /* index in the list of files that a signal removes */
-    int shared;    /* 1: the stream is standard output and stays open */
+    int shared;    /* 1: standard output, which is not closed */
 } cli_output;
 
 #define CLI_OUTPUT_NONE                                                                  \

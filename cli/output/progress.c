@@ -14,7 +14,7 @@
 
 enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
 
-/* what the line shows: no numbers, rows of a run, or bytes of a file */
+/* whether the line shows no numbers, rows of a run, or bytes of a file */
 typedef enum phase_kind { PHASE, ROWS, BYTES } phase_kind;
 
 static struct {
@@ -51,7 +51,7 @@ void cli_progress_clear(void)
     cli_progress_clear_now();
 }
 
-/* Returns the width of the terminal. A longer line could not be overwritten. */
+/* Returns the width of the line, because a longer one could not be overwritten. */
 static int width(void)
 {
     struct winsize size;

@@ -7,7 +7,7 @@
 #include "hybrid_spmm.h"
 
 typedef enum cli_progress_mode {
-    CLI_PROGRESS_AUTO, /* progress is shown if stderr is a terminal */
+    CLI_PROGRESS_AUTO, /* if stderr is a terminal */
     CLI_PROGRESS_ALWAYS,
     CLI_PROGRESS_NEVER
 } cli_progress_mode;

@@ -7,7 +7,7 @@
 #include "cli/output/progress.h"
 #include "cli/output/utf8.h"
 
-enum { SENTENCE_BYTES = 8192 }; /* enough for a sentence with the longest path */
+enum { SENTENCE_BYTES = 8192 }; /* room for the longest path */
 
 /* Prints a sentence. Control characters are escaped, because a file name may hold any
    bytes and must not control the terminal. */

@@ -6,11 +6,11 @@
 
 enum {
     CLI_DONE        = 0,
-    CLI_FAILED      = 1, /* exit code: computing failed, no such device, or a wrong result */
+    CLI_FAILED      = 1, /* computing failed, no such device, or a wrong result */
     CLI_USAGE       = 2,
-    CLI_INPUT       = 3, /* exit code: malformed file, or shapes that do not fit */
+    CLI_INPUT       = 3, /* malformed file, or shapes that do not fit */
     CLI_MEMORY      = 4,
-    CLI_FILE        = 5, /* exit code: a file cannot be read or written */
+    CLI_FILE        = 5, /* file cannot be read or written */
     CLI_INTERRUPTED = 130
 };
 

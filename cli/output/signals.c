@@ -50,8 +50,7 @@ int cli_signals_open(void)
                    {SIGHUP, interrupted},
                    {SIGQUIT, interrupted},
                    {SIGPIPE, pipe_closed},
-                   {SIGXFSZ, SIG_IGN}}; /* a write beyond the size limit then fails with
-                                           EFBIG */
+                   {SIGXFSZ, SIG_IGN}}; /* then the call that writes fails with EFBIG */
     struct sigaction before;
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -74,7 +73,7 @@ void cli_signals_defer(void)
     deferred = 1;
 }
 
-/* If a signal came too late to end the call, ends the program. */
+/* A signal that came too late to end the call ends the program here. */
 int cli_signals_returned(const hybrid_engine *engine, hybrid_status status)
 {
     deferred = 0;

@@ -70,9 +70,9 @@ static void put_times(const cli_job *job)
     fputc('\n', stderr);
 }
 
-/* Prints the bytes copied, and the predicted bytes of two schedules: the plan's own and
-   the alternative. One has B or X whole on the device ("resident"), the other sends the
-   rows of B or X that each chunk needs. */
+/* Prints the bytes copied, and the bytes predicted for the plan's schedule and for the
+   other one: B or X whole on the device ("resident"), or its rows gathered with each
+   chunk. */
 static void put_moved(const hybrid_report *r)
 {
     if (r->h2d_bytes + r->d2h_bytes == 0)

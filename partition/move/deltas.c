@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* Returns the length, in bytes, of difference i of four. A byte, `lengths`, holds the
-   four lengths. */
+/* Returns the length, in bytes, of difference i of the four in a byte. */
 static int length_at(unsigned lengths, int i)
 {
     return 1 + (int)(lengths >> (2 * i) & 3);
@@ -51,9 +50,8 @@ static void fill_spread(void)
     }
 }
 
-/* Decodes four differences at a time. First spreads their bytes to 32-bit numbers. Then
-   adds to each number its predecessor, to each the number two places before, and to all
-   the last number that was decoded earlier. */
+/* Decodes four differences at a time: spreads their bytes to 32-bit numbers, then adds to
+   each the one before, then the two before, then the last number decoded earlier. */
 __attribute__((target("ssse3"))) static void decode_ssse3(const unsigned char *lengths,
                                                           int32_t *out)
 {

@@ -66,15 +66,15 @@ HY_KERNEL_INLINE size_t hy_deltas_bound(int64_t count)
     return hy_deltas_bytes(count, hy_deltas_frames(count) * frame);
 }
 
-enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* readable bytes that the decoder needs behind
-                                             the last frame */
+enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* bytes behind the last frame that the decoder
+                                             may read */
 
 /* Decodes frame `frame` of a buffer with `count` numbers to out[0 .. 1023]. If it is the
    last frame, elements of `out` beyond its numbers are undefined afterwards. The caller
    ensures that `coded` has HY_DELTA_BEHIND readable bytes behind the last frame. */
 void hy_deltas_decode(const void *coded, int64_t count, int64_t frame, int32_t *out);
 
-/* Returns 1 if this processor decodes with vector instructions. Decoding without them
+/* Returns 1 if this processor decodes with vector instructions. Without them decoding
    takes six times as long. */
 int hy_deltas_quick(void);
 

@@ -9,7 +9,7 @@
 #include "base/threads/pool.h"
 #include "partition/move/transpose.h"
 
-enum { BLOCK = 1 << 10 }; /* number of elements that are scaled at a time */
+enum { BLOCK = 1 << 10 }; /* elements that are scaled at a time */
 
 typedef union block {
     float f32[BLOCK];
@@ -121,8 +121,8 @@ static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
     }
 }
 
-/* Starts fetching a line of Y into the CPU's caches, because it will be read (beta != 0).
-   The processor does not predict short parts of rows, or listed rows. */
+/* Starts fetching a line of Y into the CPU's caches, to be read (beta != 0). The
+   processor does not predict short parts of rows, or listed rows. */
 static void expect(const hy_storing *s, int64_t line)
 {
     const hy_update *u          = s->update;

@@ -54,8 +54,7 @@ static lines empty_in(const hy_empty_rows *e, int64_t word)
     return l;
 }
 
-/* Stores a cache line's value to all elements of the rows. Contiguous rows are stored as
-   one range. */
+/* Stores the line to rows. Contiguous rows are stored as one range. */
 static void set_rows(const hy_update *u, const line *value, const lines *rows)
 {
     const hybrid_dense *Y = u->Y;

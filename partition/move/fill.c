@@ -1,6 +1,5 @@
-/* partition/move/fill.c - fills parts of an image from the operand's source. Elements of
-   a strip, a region or a slab are numbered in the order in which the image stores
-   them. */
+/* partition/move/fill.c - fills parts of an image from the operand's source. An element
+   of a strip, a region or a slab has the number that tells its place in the image. */
 #include "partition/move/fill.h"
 
 #include <string.h>

@@ -8,20 +8,18 @@
 extern "C" {
 #endif
 
-/* A matrix whose numbers stay in a file. A sparse matrix has a zeroed `dense`. A dense
-   matrix has a zeroed `csr`, `row_ptr` and `col`. */
+/* A matrix whose numbers stay in a file. The struct of the other kind, and the arrays
+   that the matrix does not have, are zeroed. */
 typedef struct hy_matrix_file {
     hy_context *ctx;
     char *name; /* path of the file, for messages, allocated with hy_array() */
     int sparse;
     hybrid_csr csr;     /* shape of a sparse matrix; its arrays are NULL */
     hybrid_dense dense; /* shape of a dense matrix; its data are NULL */
-    hy_stored row_ptr;  /* where the file holds the offsets, which have the type
-                           csr.offset_type */
-    hy_stored col;      /* where the file holds the columns, which have 32 bits */
-    hy_stored values;   /* where the file holds the values; of a dense matrix, value k is
-                           element k in the matrix's order, gaps of its leading dimension
-                           included */
+    hy_stored row_ptr;  /* offsets of csr.offset_type */
+    hy_stored col;      /* 32-bit columns */
+    hy_stored values;   /* of a dense matrix: number k is element k in its order, with its
+                            leading dimension */
 } hy_matrix_file;
 
 #ifdef __cplusplus

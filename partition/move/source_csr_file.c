@@ -1,8 +1,8 @@
 /* partition/move/source_csr_file.c - source of an A or a B in a file.
 
-   The thread that needs an array reads it, in pieces, when it is needed. The reader
-   checks for cancellation before each piece (hy_progress_check()), and reports the bytes
-   after it (hy_progress_add_bytes()). */
+   Arrays are read when they are needed, in the thread that needs them, in pieces. Before
+   each piece the reader checks for cancellation (hy_progress_check()), after it the
+   reader reports the bytes (hy_progress_add_bytes()). */
 #include <string.h>
 
 #include "base/contract/image.h"

@@ -30,8 +30,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     const hybrid_dense *X  = self->dense;
     const int in_rows      = X->order == HYBRID_ROW_MAJOR;
     const size_t size      = hy_value_size(X->type);
-    /* distance in elements of `to` between neighbours in a line */
-    const int64_t step     = in_rows ? to->col : to->row;
+    const int64_t step     = in_rows ? to->col : to->row; /* within a line of `to` */
     const size_t line      = (size_t)(in_rows ? to->row : to->col) * size;
     const hy_row_copy from = copy_of(X, rect, to->at);
 
@@ -111,8 +110,8 @@ static const char *run(const hy_source *self, hybrid_order order, int array,
                : NULL;
 }
 
-/* The lines of a rectangle of a column-major X are far apart, so they are copied directly
-   only if all of X is pinned. */
+/* The columns of a rectangle are far apart, so they are copied only if all of X is
+   pinned. */
 static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy)
 {
     const hybrid_dense *X = self->dense;

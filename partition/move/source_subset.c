@@ -10,8 +10,7 @@
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
 
-enum { DISTANCE = 4, EXPECTED = 512 }; /* cache prefetch: number of rows in advance, and
-                                          maximum bytes of each row */
+enum { DISTANCE = 4, EXPECTED = 512 }; /* rows, and bytes of a row, of cache prefetch */
 
 /* Starts fetching a row into the CPU's caches, because the processor cannot predict which
    row is next. */
@@ -40,8 +39,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     const hybrid_dense *X = self->dense;
     const int32_t *listed = self->listed + rect->row;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
-    const int64_t step    = in_rows ? 1 : X->ld; /* distance in elements of X from column
-                                                    to column */
+    const int64_t step    = in_rows ? 1 : X->ld; /* elements from column to column */
 
     if (!X->data)
         return self->all->ops->gather(self->all, listed, rect->rows, rect->col,
@@ -54,8 +52,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return HYBRID_OK;
 }
 
-/* Gathers rows of the reduced X. Their indices in the caller's X are looked up piece by
-   piece. */
+/* Gathers rows of the larger matrix, whose indices are found in pieces. */
 static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_t count,
                             int64_t col, int64_t cols, const hy_grid *to)
 {

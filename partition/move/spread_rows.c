@@ -24,10 +24,9 @@ static int64_t cols_of(const hy_storing *s)
     return s->along ? s->lines : s->length;
 }
 
-/* Returns where the rows of Y that belong to row k of the part begin; with k == number of
-   rows of the part, returns where those of the next part begin. Each row of the part owns
-   its row of Y and the empty rows behind it. The first row of the first part also owns
-   the empty rows at the beginning of Y. */
+/* Returns the first row of Y that belongs to the part (k == 0) or to the next part (k ==
+   number of rows of the part). A part owns the empty rows behind each of its rows; the
+   first part also owns those at the beginning of Y. */
 static int64_t owned_begin(const hy_storing *s, int64_t k)
 {
     const int64_t row = s->before + k;

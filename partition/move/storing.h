@@ -1,8 +1,8 @@
 /* partition/move/storing.h - stores a part of a dense result (rows that a chunk hands to
    a sink) to Y.
 
-   A line is a row or a column whose elements are contiguous. The lines of Y are `ld`
-   elements apart. The lines of the part are contiguous in the part's memory. */
+   A line is a row or a column: a line of Y is what `ld` separates, and a line of the part
+   is contiguous in the part's memory. */
 #ifndef HY_STORING_H
 #define HY_STORING_H
 
@@ -14,8 +14,8 @@
 
 enum {
     HY_STORE_ELEMENTS = 1 << 16, /* elements of Y that one worker takes at a time */
-    HY_TILE_BYTES     = 1 << 14, /* maximum bytes of a tile that is transposed, so that it
-                                    stays in the first-level cache */
+    HY_TILE_BYTES     = 1 << 14, /* bytes of a tile that is transposed, which stays in the
+                                    first-level cache */
     HY_TILE_LINES     = 16       /* lines of Y in a tile */
 };
 
@@ -24,17 +24,17 @@ enum {
 typedef struct hy_storing {
     const hy_update *update;
     const char *in;        /* computed sums, before alpha and beta */
-    int along;             /* 1: a line of the part lies in one line of Y. 0: a line of
-                              the part crosses the lines of Y */
+    int along;             /* 1 if the part's lines are parts of lines of Y; 0: they lie
+                              across them */
     int in_rows;           /* 1 if lines of Y are rows */
     int64_t lines, length; /* lines of the part; elements of a line */
-    int64_t ld, origin;    /* `ld`: distance of lines of Y, in elements; `origin`: index
-                              of the element of Y at which the part begins or, if `rows`
-                              is set, at which its first column begins */
-    const int32_t *rows;   /* for each row of the part: its row of Y; NULL: rows of Y are
+    int64_t ld, origin;    /* elements of Y from line to line; index of the element of Y
+                              at which the part begins (if `rows` is set, at which its
+                              first column begins) */
+    const int32_t *rows;   /* row of Y for each row of the part; NULL: they are
                               consecutive */
-    int64_t listed, before; /* `rows` points into a list: number of rows in the list, and
-                               number of them that precede the part's rows */
+    int64_t listed, before; /* length of the whole list that `rows` points into; number of
+                               its rows before the part's */
 } hy_storing;
 
 /* Returns element k of the part. */
@@ -64,20 +64,19 @@ static inline int64_t hy_whole_tiles(const hy_storing *s, int64_t length)
 hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
                          const hy_touched *subset);
 
-/* Checks whether the part can be moved to Y by a copy, without computing. If so, sets
-   *copy and returns 1. The copy is a single line if the part is contiguous in Y as well,
-   else it copies line by line, which requires part->by_lines.
-
-   Returns 0, so that hy_store_dense() must store the part, if alpha != 1, beta != 0, the
-   part is empty, there is no such copy, or lines are too far apart in Y. */
+/* Sets *copy to the copy that moves the part to Y without computing, which needs alpha ==
+   1 and beta == 0: a single line if the part is contiguous in Y as well, else a copy of
+   its lines if part->by_lines. Returns 1, or 0 if there is no such copy, the part is
+   empty, or its lines are too far apart in Y: the part must then be stored by
+   hy_store_dense(). */
 int hy_storing_home(const hy_update *update, const hy_part *part, hy_row_copy *copy);
 
 /* Computes Y = alpha * part + beta * Y for any order and ld of Y, in parallel. */
 hybrid_status hy_store_dense(hy_pool *pool, hy_storing *s);
 
-/* Parts of lines of Y: elements [after, after + length) of lines [first, first + count).
-   Elements and lines are counted from the place in Y where a part (hy_storing) begins.
-   The array `in` holds the parts, line by line. */
+/* Parts of lines of Y: elements [after, after + length) of lines [first, first + count),
+   both counted from the place in Y where a part (hy_storing) begins. They are stored line
+   by line at `in`. */
 typedef struct hy_parts {
     const char *in;
     int64_t first, count, after, length;

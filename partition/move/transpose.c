@@ -9,8 +9,8 @@
 enum {
     SPAN = 256,     /* consecutive rows that may be transposed together in order to copy
                        the listed ones */
-    SPAN_SHARE = 6, /* listed rows are transposed together with the rows between them if a
-                       span of SPAN rows has at least one listed row in SPAN_SHARE */
+    SPAN_SHARE = 6, /* a span of SPAN rows is transposed if at least one row in
+                       SPAN_SHARE is listed */
     TILE = 16       /* listed rows that are copied element by element at a time */
 };
 

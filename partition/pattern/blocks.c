@@ -21,24 +21,22 @@ enum {
     MIN_COUNT = 256,    /* minimum block rows sampled of each height, unless there are
                            fewer */
     MAX_COUNT = 2048,   /* maximum block rows sampled of each height */
-    COLUMNS   = 1 << 13 /* maximum columns with entries that are read of a block row; the
-                           leftmost ones are read */
+    COLUMNS   = 1 << 13 /* maximum columns with entries that are read of a block row, from
+                           the left */
 };
 
-#define GAIN 0.9 /* an A in blocks is faster than CSR if it takes less than this fraction
-                    of CSR's bytes */
+#define GAIN 0.9 /* blocks pay below this fraction of the bytes of CSR */
 
 /* Counts of the sampled block rows of one height. */
 typedef struct tally {
     int64_t entries;
-    int64_t blocks[HY_BLOCK_MOST]; /* element c: number of blocks of width c + 1 */
+    int64_t blocks[HY_BLOCK_MOST]; /* [c]: blocks of width c + 1 */
 } tally;
 
 typedef struct sample {
     const hybrid_csr *A;
     int height;
-    int64_t block_rows, count; /* number of block rows of A; number of them that are
-                                  sampled */
+    int64_t block_rows, count; /* count: block rows that are sampled */
     tally *tallies;
 } sample;
 
@@ -48,8 +46,7 @@ static void count_row(const sample *s, int64_t block_row, tally *t)
 {
     const int64_t row             = block_row * s->height;
     const int64_t rest            = s->A->rows - row;
-    int64_t beyond[HY_BLOCK_MOST] = {0}; /* element c: end of the latest block of width c
-                                            + 1 */
+    int64_t beyond[HY_BLOCK_MOST] = {0}; /* [c]: end of the last block of width c + 1 */
     hy_panel panel;
     uint32_t bits;
     int32_t col;

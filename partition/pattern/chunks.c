@@ -64,9 +64,9 @@ static int fits(const hy_cut *cut, const hy_features *f)
            device_bytes(cut, f) <= cut->slot_bytes;
 }
 
-/* Returns the features of one row with `cols` columns. If the image is gathered, upper
-   bounds are assumed: the row touches as many rows of B or X as it has entries, and as
-   many entries of B as it has products. */
+/* Returns the features of one row with `cols` columns. If the image is gathered, the row
+   is taken to touch as many rows of B or X as it has entries, and as many entries of B as
+   it has products, which are upper bounds. */
 static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 {
     hy_features f = hy_profile_range(cut->profile, row, row + 1, cols);
@@ -220,9 +220,9 @@ static hy_features gathered_range(const cutter *c, int64_t begin, int64_t end,
     return f;
 }
 
-/* Counts how many of the `count` rows from `end` on can be added to a chunk of rows
-   [begin, end) so that it still fits a slot. sum[i] describes what the chunk touches
-   after i of these rows are added. A chunk of one row always fits. */
+/* Returns how many of `count` rows from `end` on can be added to a chunk of rows [begin,
+   end) so that it fits a slot. sum[i] is what the chunk touches with i of these rows. A
+   chunk of one row always fits. */
 static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t count,
                        const hy_reach *sum)
 {

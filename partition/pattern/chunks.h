@@ -33,10 +33,10 @@ typedef struct hy_cut {
     const hy_profile *profile;
     const hy_variant *variant;
     const hy_rates *rates;
-    size_t slot_bytes;    /* maximum device bytes of a chunk: its pack, work (scratch
-                             memory) and result */
-    int64_t products_max; /* maximum scalar products of a chunk of several rows; a single
-                             row may exceed it */
+    size_t slot_bytes;    /* device bytes that one chunk may take at most: its pack, work
+                             and result */
+    int64_t products_max; /* target for the maximum of products of a chunk; a single row
+                             may exceed it */
     int64_t chunk_rows;   /* maximum rows of a chunk; 0 = no limit */
     hy_image image;       /* image of B or X */
 } hy_cut;
@@ -49,9 +49,8 @@ size_t hy_cost_bytes(const hy_cost *cost);
    follow and cover the same rows. */
 int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 
-/* The chunks of a run. With column blocks of X, `cut` has the chunks of the first block,
-   and the list repeats them for every block. The column blocks may differ from run to
-   run. */
+/* The chunks of a run. If X is on the device in column blocks, the chunks of the first
+   block are repeated for every block. The blocks may differ from run to run. */
 typedef struct hy_chunk_list {
     const hy_chunk *cut; /* the chunks as they were cut, borrowed; with column blocks only
                             the first `ranges` are used */
@@ -69,25 +68,22 @@ hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
 
 /* Cuts the rows of cut->profile. *chunks is hy_array() memory that the caller frees.
    Chunks are ordered by column block, then by row. Without rows there are no chunks.
-
-   Fails with NO_DEVICE_MEMORY if a slot cannot hold a single row; the message names the
-   row and the bytes that it needs. With a gathered X this means one row and one
-   column. */
+   Fails with NO_DEVICE_MEMORY if one row does not fit, not even with one column if X is
+   gathered; the message names the row and the bytes that it needs. */
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count);
 
-/* x_ranges.c: sets hy_chunk.x_end of consecutive chunks: a chunk waits for the rows of B
-   or X before x_end. `ends` is hy_profile.ends or NULL. With `with_own`, x_end also
-   covers the chunk's own rows, because they are rows of B if A is squared. A chunk that
-   needs nearly all rows of B or X is made to wait for all. */
+/* x_ranges.c: sets hy_chunk.x_end, the number of the first rows of B or X that a chunk
+   waits for, of consecutive chunks. `ends` is hy_profile.ends or NULL. With `with_own`
+   the chunk's own rows count too, because they are rows of B if A is squared. A chunk
+   that needs nearly all rows of B or X is made to need all. */
 hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
                                    const int64_t *ends, int with_own, hy_chunk *chunks,
                                    int64_t count);
 /* Sets hy_chunk.x_end to `rows`, the number of rows of B or X. */
 void hy_chunks_read_all(hy_chunk *chunks, int64_t count, int64_t rows);
-/* x_ranges.c: sets hy_chunk.x_end and hy_chunk.x_begin, both exactly, for chunks that use
-   a ring of rows of X. x_begin is the first row of X that this chunk or a later one
-   needs. */
+/* x_ranges.c: sets hy_chunk.x_end and hy_chunk.x_begin (the first row of X that this
+   chunk or a later one needs), both exactly, for chunks that use a ring of rows of X. */
 hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
                                   hy_chunk *chunks, int64_t count);
 

@@ -21,8 +21,7 @@ enum {
     MAX_PIECES = 1 << 13,
     BLOCK      = 512, /* entries of A that are summed up before their sums are assigned
                          to rows */
-    LARGE = 1 << 20   /* minimum bytes of an array for which the engine's pooled pages are
-                         used */
+    LARGE = 1 << 20   /* bytes from which on an array uses pages that the engine pools */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
@@ -89,11 +88,9 @@ typedef struct tally {
 typedef struct inspection {
     const hybrid_csr *A, *B;
     hy_profile *profile;
-    hy_lengths lengths;      /* lengths of the rows of B */
-    const uint32_t *counted; /* scalar products of each row, counted by a device; NULL:
-                                workers count them */
-    int later;               /* 1: products are counted in a second loop, after the other
-                                statistics */
+    hy_lengths lengths;      /* of the rows of B */
+    const uint32_t *counted; /* products of rows from a device; NULL: workers count */
+    int later;               /* 1 if products are counted in a second loop */
     tally *tallies;
     int64_t pieces;
 } inspection;
@@ -137,8 +134,8 @@ static void scan_rows(const inspection *in, int64_t begin, int64_t end, tally *t
     }
     t->counts.squares      = squares;
     t->counts.row_max      = longest;
-    t->counts.products_max = longest; /* for SpMM: scalar products of the longest row per
-                                         column of X */
+    t->counts.products_max = longest; /* for SpMM: scalar products of the longest row for
+                                         each column of X */
 }
 
 /* Counts the scalar products of rows [begin, end): stores their prefix sums, which begin

@@ -11,7 +11,7 @@ extern "C" {
 
 /* Statistics of all rows of A. */
 typedef struct hy_row_counts {
-    double squares; /* sum over all rows of (number of entries)^2 */
+    double squares; /* sum of the squared lengths of rows */
     int64_t row_max, products_max;
 } hy_row_counts;
 

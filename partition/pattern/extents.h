@@ -24,8 +24,7 @@ typedef struct hy_extent {
 typedef struct hy_extents {
     const hybrid_csr *A;
     int64_t count;     /* number of blocks */
-    hy_extent *blocks; /* extent of each block; NULL if a row spans more columns than
-                          allowed */
+    hy_extent *blocks; /* extent of each block; NULL if a row was too wide */
 } hy_extents;
 
 /* Returns the extent of rows [begin, end) by reading every row. *widest is raised to the

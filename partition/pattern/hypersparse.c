@@ -7,8 +7,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum { ROWS = 1 << 14, ENTRIES = 1 << 16 }; /* number of rows, and of entries, that one
-                                               worker takes at a time */
+enum { ROWS = 1 << 14, ENTRIES = 1 << 16 }; /* that one worker takes at a time */
 
 typedef struct making {
     const hybrid_csr *A;

@@ -19,8 +19,8 @@
 #include "partition/pattern/touched.h"
 
 typedef struct hy_hypersparse {
-    hybrid_csr A;          /* reduced A, whose `val` is the caller's array; A.rows is 0 if
-                              the product uses the caller's A */
+    hybrid_csr A;          /* reduced A; `val` is the caller's array. A.rows == 0: not
+                              used */
     hy_touched rows, cols; /* rows and columns of the caller's A that have entries */
 } hy_hypersparse;
 

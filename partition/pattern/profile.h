@@ -33,13 +33,12 @@ enum { HY_ENDS_ROWS = 64 };
 /* A device that holds both operands and counts the scalar products of rows faster than
    the workers. */
 typedef struct hy_counter {
-    /* Sets *products to an array with the scalar products of each row of A. The array is
-       valid until `arg` is used again. Sets *products to NULL if the device cannot count
-       them this time. */
+    /* Sets *products to the scalar products of each row of A, valid until `arg` is used
+       again, or to NULL if the device cannot count them this time. */
     hybrid_status (*count)(void *arg, const uint32_t **products);
     void *arg;
-    int64_t longest; /* the device counts only if no row of A has more than this many
-                        entries */
+    int64_t longest; /* maximum length of a row, in entries, with which the device accepts
+                        the product */
 } hy_counter;
 
 #ifdef __cplusplus

@@ -13,27 +13,26 @@ enum {
     SAMPLES      = 512,    /* maximum rows of C that are sampled */
     MIN_SAMPLES  = 16,     /* rows sampled at first */
     MORE         = 4,      /* factor of the sample size if the sampled rows differ much */
-    COUNTED_PART = 1024,   /* draws after the first sample may count up to 1/COUNTED_PART
-                              of all products */
-    SAMPLE_COST = 2 << 20, /* maximum products of the first sample. A row with more
-                              products is not counted. */
-    BOUND_PART = 8,      /* at most 1/BOUND_PART of the upper bound on C's entries is
-                            counted: counting more takes longer than a better estimate
-                            saves */
-    MIN_COST  = 1 << 12, /* number of products that may be counted in any case */
+    COUNTED_PART = 1024,   /* at most 1/COUNTED_PART of all products is counted after the
+                              first sample */
+    SAMPLE_COST = 2 << 20, /* maximum products of the first sample, and of a row that is
+                              counted */
+    BOUND_PART = 8,      /* products counted are at most 1/BOUND_PART of the bound on the
+                            entries of C: counting more takes longer than a better
+                            estimate saves */
+    MIN_COST  = 1 << 12, /* products that may be counted in any case */
     DRAWS     = 64,      /* rows that one worker draws at a time */
-    NEAR_ROWS = 1 << 15, /* one worker makes all draws if A has fewer rows than this,
-                            because that worker's cache holds the prefix sums */
+    NEAR_ROWS = 1 << 15, /* with fewer rows one worker makes all draws, because the sums
+                            are in its cache */
     PIECE = 1 << 11,     /* products that one worker counts at a time, about 8 us */
     FINE  = 4,           /* a worker is woken for every FINE pieces */
     SHARE = 1 << 13,  /* products of a share, the part of a row that one worker counts */
-    MANY  = 1 << 12,  /* of a row with at most this many entries all columns are counted;
-                         of a longer row a fraction */
+    MANY  = 1 << 12,  /* maximum entries of a row for which all columns are counted; of
+                         longer rows a fraction is */
     PLACES = 4 * MANY /* maximum places of a row's hash table */
 };
 
-#define ALIKE 0.03 /* no more rows are drawn once the relative standard error is below
-                      this */
+#define ALIKE 0.03 /* relative standard error below which the sample is accepted */
 
 /* Set of columns in a hash table. For a long row, a column is inserted only if its hash
    begins with `thin` zero bits; each inserted column stands for 2^thin columns. */
@@ -56,8 +55,8 @@ typedef struct sample {
     int count;              /* number of distinct rows */
     int64_t row[SAMPLES];
     int weight[SAMPLES];        /* how often each distinct row was drawn */
-    int64_t first[SAMPLES + 1]; /* shares of all distinct rows are numbered together:
-                                   number of each row's first share */
+    int64_t first[SAMPLES + 1]; /* number of the first share of each distinct row, counted
+                                   over the shares of all of them */
     column_set empty[SAMPLES];  /* an empty set of the right size for each distinct row */
     int64_t columns[SAMPLES];   /* number of columns inserted by all workers, for each
                                    distinct row */
@@ -195,9 +194,9 @@ static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, colum
     return set.count;
 }
 
-/* Computes the density, entries / products, of distinct row k. If the row was not
-   counted, because it has too many products or its table was too small, its entries are
-   assumed to equal their upper bound. */
+/* Computes the density of distinct row k, entries / products. A row that had too many
+   products to be counted, or that overflowed the table, is assumed to have as many
+   entries as its bound. */
 static void note_density(sample *s, int k)
 {
     const int64_t bound = bound_of(s, k);
@@ -310,9 +309,9 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
     return HYBRID_OK;
 }
 
-/* Returns how many products may be counted: the larger of `cost` and 1/COUNTED_PART of
-   all products, limited to 1/BOUND_PART of the upper bound on C's entries, but at least
-   MIN_COST. */
+/* Returns how many products may be counted: `cost` or 1/COUNTED_PART of all products,
+   whichever is more, but no more than knowing the size of C can save (BOUND_PART), and at
+   least MIN_COST. */
 static int64_t worth(const hy_profile *p, int64_t cost)
 {
     const int64_t max = hy_max(cost, p->products[p->rows] / COUNTED_PART);
@@ -320,9 +319,9 @@ static int64_t worth(const hy_profile *p, int64_t cost)
     return hy_max(hy_min(max, p->bound[p->rows] / BOUND_PART), MIN_COST);
 }
 
-/* Draws more rows until the sampled rows are alike (ALIKE) or SAMPLES are drawn. If even
-   the first sample would cost more than a better estimate can save, C is assumed to be as
-   large as its upper bound. */
+/* Draws more rows until they are alike or SAMPLES are drawn, because few rows suffice if
+   they are alike. If even the first sample would cost more than a better estimate can
+   save, C is assumed to be as large as its bound. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                 const hy_profile *profile, double *ratio)
 {

@@ -13,8 +13,7 @@ typedef struct hy_stamps {
                                 chunk touched it */
 } hy_stamps;
 
-/* Number of rows of B or X that a chunk touches, and number of entries in the touched
-   rows of B. */
+/* Number of touched rows of B or X, and of the entries in those of B. */
 typedef struct hy_reach {
     int64_t rows, entries;
 } hy_reach;
@@ -24,8 +23,8 @@ hybrid_status hy_stamps_open(hy_context *ctx, const hybrid_csr *A, const hybrid_
                              hy_stamps *out);
 void hy_stamps_close(hy_stamps *stamps); /* accepts a zeroed struct */
 
-/* Stamps the rows of B or X that row `row` of A touches with `chunk`, and adds those that
-   did not have this stamp to *sum. Returns CANCELLED if the call was cancelled. */
+/* Adds to *sum the rows that row `row` of A touches and that are not yet stamped with
+   `chunk`, and stamps them. Returns CANCELLED if the call was cancelled. */
 hybrid_status hy_stamps_touch(const hy_stamps *stamps, int64_t row, int64_t chunk,
                               hy_reach *sum);
 

@@ -9,17 +9,15 @@
 enum {
     SAMPLES        = 64,      /* maximum row panels sampled, evenly spaced */
     MIN_COUNT      = 8,       /* minimum row panels sampled, unless A has fewer */
-    COLUMNS        = 1 << 13, /* target for the maximum of columns that are read in all
-                                 sampled panels */
-    COLUMN_ENTRIES = 256,     /* at most one column is read for each COLUMN_ENTRIES
-                                 entries of A, but MIN_COUNT panels are always sampled */
-    PANEL_COLUMNS = 1 << 9,   /* maximum columns that are read of a panel; the leftmost
-                                 ones are read */
+    COLUMNS        = 1 << 13, /* target for the maximum of columns read in all panels */
+    COLUMN_ENTRIES = 256,     /* minimum entries of A for each column read, except for the
+                                 MIN_COUNT panels */
+    PANEL_COLUMNS = 1 << 9,   /* maximum columns read of a panel, from the left */
     PIECE         = 1 << 8,   /* columns that one worker reads at a time, about 5 us */
     FINE          = 4         /* a worker is woken for every FINE pieces */
 };
 
-/* Measured time in which a core finds the next column of a panel, in seconds. */
+/* Seconds in which a core finds the next column of a panel, measured. */
 static const double COLUMN_S = 36e-9;
 
 typedef struct sample {

@@ -14,8 +14,8 @@ enum {
     MARK_ENTRIES = 1 << 16, /* entries that one worker marks at a time */
     WORDS        = 1 << 9,  /* words of the bitmap that one worker processes at a time */
     COUNT_WORDS  = 1 << 16, /* words counted between checks for cancellation */
-    OWN_WORDS    = 1 << 17  /* maximum words of a bitmap for which each worker gets a
-                               private copy; workers share a longer bitmap */
+    OWN_WORDS    = 1 << 17  /* maximum words of the bitmap for which each worker has a
+                               private copy */
 };
 
 /* Range of columns with entries, inclusive. Updated atomically. */
@@ -241,8 +241,8 @@ renumber(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
 }
 
 #if defined(__x86_64__)
-/* For this target the compiler counts bits with one instruction; otherwise it calls a
-   function. */
+/* Compiled for this target, counting bits takes one instruction; otherwise the compiler
+   calls a function. */
 __attribute__((target("popcnt"))) static void
 renumber_popcnt(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
 {

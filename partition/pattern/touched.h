@@ -14,8 +14,8 @@ typedef struct hy_touched {
     uint64_t *bits;
     int32_t *before; /* number of set bits before each word */
     int64_t count;
-    int32_t *rows; /* indices of the set bits, ascending. NULL if no bit is set or if
-                      hy_touched_list() was not called. */
+    int32_t *rows; /* indices of the set bits, ascending; NULL if there are none or the
+                      list was not asked for */
 } hy_touched;
 
 /* Finds the columns that have entries in rows [begin, end) of A, in parallel. The caller

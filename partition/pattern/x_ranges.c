@@ -17,21 +17,20 @@
 
 enum {
     ROWS       = 1 << 13, /* rows that one worker takes at a time */
-    ROWS_KNOWN = 1 << 19, /* number of rows that one worker takes at a time if
-                             hy_profile.ends is set */
-    CHUNKS = 1 << 6,      /* number of chunks that one worker takes at a time if it reads
-                             extents (extents.h) */
+    ROWS_KNOWN = 1 << 19, /* rows that one worker takes at a time if hy_profile.ends is
+                             known */
+    CHUNKS = 1 << 6,      /* chunks that one worker takes at a time if extents (extents.h)
+                             are known */
     NEARLY_ALL = 32
 };
 
 typedef struct search {
     const hybrid_csr *A;
-    const int64_t *ends; /* ends of blocks of rows (hy_profile.ends); NULL if
-                            hy_profile.ends is not set */
+    const int64_t *ends; /* ends of blocks of rows (hy_profile.ends); NULL if not known */
     hy_chunk *chunks;    /* chunks of the first column block */
     int64_t count;
-    int64_t enough; /* a chunk that needs at least this many rows of B or X waits for all
-                       of them */
+    int64_t enough; /* a chunk that needs at least this many rows of B or X is made to
+                       need all */
 } search;
 
 static int64_t chunk_of(const search *n, int64_t row)
@@ -61,8 +60,8 @@ static int is_known_block(const search *n, int64_t row, int64_t end)
     return n->ends && row % HY_ENDS_ROWS == 0 && end - row >= HY_ENDS_ROWS;
 }
 
-/* Returns the maximum of `x_end` and the x_end of rows [begin, end) of A. It stops early
-   once the maximum is at least n->enough. */
+/* Returns the maximum of `x_end` and the x_end of rows [begin, end) of A; it may stop
+   once the result is at least n->enough. */
 static int64_t x_end_of(const search *n, int64_t x_end, int64_t begin, int64_t end)
 {
     for (int64_t i = begin; i < end && x_end < n->enough;) {
