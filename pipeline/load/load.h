@@ -77,7 +77,7 @@ typedef struct hy_load_ring {
                                          ring, and of one that is copied directly */
     hy_load_piece pieces[HY_LOAD_PIECES];
     int next;              /* index of the piece to use next */
-    hy_load_piece *filled; /* piece that workers fill and that is not sent yet; NULL: none */
+    hy_load_piece *filled; /* piece that workers fill and that is not sent; NULL: none */
     int paused;            /* 1 if the thread has waited since it sent the last piece */
     int timed;             /* 1: direct copies are timed, for a trace */
 } hy_load_ring;

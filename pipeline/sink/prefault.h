@@ -11,7 +11,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum { HY_PREFAULT_TASKS = 16 }; /* maximum number of workers that prepare pages at once */
+enum { HY_PREFAULT_TASKS = 16 }; /* maximum number of workers at once */
 
 struct hy_prefault;
 

@@ -18,7 +18,7 @@ typedef struct hy_dense_sink {
     const hy_touched *subset; /* with the reduced A: the rows of Y that parts have; NULL:
                                  all rows */
     int64_t left;             /* number of elements of Y that are not reserved yet */
-    hy_empty_rows others;     /* rows of Y outside the subset, which the sink fills itself */
+    hy_empty_rows others;     /* other rows of Y, which the sink fills itself */
     int others_begun;         /* 1 from the start of the loop that fills these rows until
                                  its end has been awaited */
 } hy_dense_sink;

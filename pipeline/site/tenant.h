@@ -36,7 +36,7 @@ struct hy_tenant {
     const hy_tenant_ops *ops;
     hy_backend *backend;
     hy_tenant *next;    /* next tenant in ctx->tenants; its first tenant worked last */
-    int works;          /* 1: the site is being opened or in a run, and keeps its memory */
+    int works;          /* 1: the site is opened or in a run, and keeps its memory */
     hy_op op;           /* product of its plan, for messages */
     int64_t rows, cols; /* shape of A, for messages */
 };
