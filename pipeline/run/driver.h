@@ -5,7 +5,7 @@
    and hands a slot
 
        to the pool       for a stage on the CPU;
-       to the watcher    of a lane, if the host must know that the lane has finished before
+       to the watcher    of a lane, if the host must know that the lane is done before
                          the next stage begins.
 
    Both return the slot through the run's inbox. The loader uses the inbox as well, to

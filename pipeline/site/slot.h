@@ -34,7 +34,7 @@ typedef struct hy_slot {
     struct hy_side *side; /* side of the present run */
     hy_sink *sink;        /* sink of the present run */
     hy_backend *backend;
-    hy_lane_set *lane_set; /* NULL: the calling thread does all stages and needs no marks */
+    hy_lane_set *lane_set; /* NULL: the calling thread does all stages, without marks */
     const hy_stage *stages;
     hy_job job;
     hy_lane *run;     /* the slot's own run lane, if the backend computes in place; else
