@@ -17,9 +17,9 @@ typedef struct hy_backend hy_backend;
 typedef struct hy_lane hy_lane;
 typedef struct hy_mark hy_mark;
 
-/* HY_DEVICE is memory in which the backend computes; every byte counts against the cap of
-   device memory. On the host backend it is ordinary memory. HY_PINNED is host memory from
-   which the device copies at full bus speed. */
+/* HY_DEVICE is memory in which the backend computes. Its bytes count against the budget
+   of device memory (hy_backend.device). On the host backend it is ordinary memory.
+   HY_PINNED is host memory that the device copies at full bus speed. */
 typedef enum hy_space { HY_PINNED, HY_DEVICE } hy_space;
 
 typedef struct hy_buffer {
@@ -115,22 +115,24 @@ typedef struct hy_survey {
     int64_t products; /* A*B: number of all scalar products */
     int64_t products_max; /* A*B: largest number of scalar products of a row of A */
     int64_t bound;        /* A*B: sum over rows of min(scalar products, columns of B) */
-    double drawn_products, drawn_entries; /* A*B: sums over sampled rows of C of their
-                                             scalar products and of their entries, each
-                                             divided by the entries of the row of A */
+    double drawn_products, drawn_entries; /* A*B: two sums over a sample of rows of A. For
+                                             each row, they add its scalar products and
+                                             the entries of its row of C, each divided by
+                                             the entries of the row of A. */
 } hy_survey;
 
 /* Operands to be surveyed, with indices of 32 or 64 bits. B is NULL for A*X. */
 typedef struct hy_surveying {
     const hybrid_csr *A, *B;
-    void *work;     /* device memory of hy_backend_ops.survey_bytes bytes. The caller sets
-                       it to 0 before the first survey; every survey leaves it ready for
+    void *work;     /* device memory of hy_backend_ops.survey_bytes bytes. The caller
+                       zeroes it before the first survey; every survey leaves it ready for
                        the next one. */
-    hy_survey *out; /* memory that receives the result; pinned */
-    const hy_survey *expected; /* NULL, or numbers that the survey is expected to find;
-                                  they stay valid until the survey is done */
-    int *gate; /* with `expected`: a word in device memory that becomes 1 if the survey
-                  finds exactly these numbers, else 0 */
+    hy_survey *out; /* pinned memory that receives the result */
+    const hy_survey *expected; /* NULL, or the numbers that the survey is expected to
+                                  find; the caller keeps them until the survey is done */
+    int *gate; /* NULL if `expected` is NULL. Otherwise a word in device memory: the
+                  survey sets it to 1 if it finds exactly the expected numbers, else to
+                  0. */
 } hy_surveying;
 
 /* Returns 1 if two surveys found the same numbers. */
@@ -157,7 +159,8 @@ typedef struct hy_backend_ops {
        there is no such device. */
     hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out);
-    void (*close)(hy_backend *self);                      /* accepts NULL */
+    /* does nothing if self is NULL */
+    void (*close)(hy_backend *self);
     /* returns a text for users, such as "NVIDIA H200, 132 SMs" */
     const char *(*describe)(const hy_backend *self);
     /* writes the built-in rates to *out */
@@ -168,23 +171,25 @@ typedef struct hy_backend_ops {
        run. */
     hybrid_status (*measure)(hy_backend *self, hy_measured *out);
 
-    /* alloc: unset memory aligned to 256 bytes, counted on the meter self->device or
-       self->pinned. `what` names the array in error sentences. free may pool the block
-       for a later alloc; a pooled block stays counted until trim.
+    /* alloc: allocates memory with undefined contents, aligned to 256 bytes. The bytes
+       count on the meter self->device or self->pinned. `what` names the array in error
+       sentences. free may pool the block for a later alloc; a pooled block stays counted
+       until trim frees it.
 
        trim: frees the pooled blocks that were allocated in public call number `since`
        (ctx->call) or later; 0 means all. Any thread may call it.
 
        trim_scratch (optional): frees the workspaces of workers that were allocated in
-       call number `since` or later; 0 means all. No lane may work meanwhile. */
+       public call number `since` or later; 0 means all. No lane may work meanwhile. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
                            const char *what, hy_buffer *out);
-    void (*free)(hy_backend *self, hy_buffer *buffer); /* zeroes *buffer; accepts an empty
-                                                          one */
+    /* also sets *buffer to zero; an empty buffer is allowed */
+    void (*free)(hy_backend *self, hy_buffer *buffer);
     void (*trim)(hy_backend *self, int64_t since);
     void (*trim_scratch)(hy_backend *self, int64_t since);
 
-    /* `urgent`: the kernels of the lane are short and run before those of other lanes. */
+    /* `urgent`, 1: the kernels of the lane are short, and the device runs them before
+       kernels of other lanes. */
     hybrid_status (*lane_open)(hy_backend *self, const char *name, int urgent,
                                hy_lane **out);
     void (*lane_close)(hy_lane *lane); /* Finishes the lane's work first. Accepts NULL. */
@@ -196,8 +201,8 @@ typedef struct hy_backend_ops {
        and `src` are device memory, or one is device memory and the other pinned. */
     hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
 
-    /* (optional) Copies rows as `copy` copies bytes. Pinned memory consists of pieces
-       (see `pin`), and all pinned rows lie in one piece. */
+    /* (optional) Enqueues a copy of rows between the kinds of memory that `copy` allows.
+       The pinned rows all lie in one piece of pinned memory (see `pin`). */
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);
 
     /* (optional) Enqueues a transposition in device memory. Its `to` and `from`
@@ -227,19 +232,20 @@ typedef struct hy_backend_ops {
     /* (optional) Enqueues the computation that r describes. */
     hybrid_status (*rebase)(hy_lane *lane, const hy_rebasing *r);
 
-    /* (optional) Support for operands and results in device memory; a backend has all of
+    /* (optional) Support for operands and results in device memory. A backend has all of
        these functions or none.
 
          holds    tells where an address lies, whoever allocated it
          fetch    copies device memory to ordinary host memory, and waits
          follow   notes the work enqueued so far in the caller's stream, a cudaStream_t
-         reached  sets *out to 1 if the work that follow() noted last is done
+         reached  sets *out to 1 if the work that follow() noted last is done, else to 0
          borrow   makes a lane of the caller's stream, which must outlive the lane
          combine  enqueues a hy_combining of device memory
          hash     computes hy_csr_hash() of a pattern in device memory, and waits
          survey   enqueues the computation of a hy_survey
-         alloc_result allocates memory for a result of the caller; it is neither counted
-                  nor pooled. free_result frees it. Any thread may call both. */
+         alloc_result  allocates device memory for a result of the caller; no meter counts
+                       it, and it is never pooled. Any thread may call it.
+         free_result   frees memory of alloc_result. Any thread may call it. */
     hy_held (*holds)(hy_backend *self, const void *ptr);
     hybrid_status (*fetch)(hy_backend *self, void *to, const void *from, size_t bytes);
     hybrid_status (*follow)(hy_backend *self, void *stream);
@@ -280,12 +286,13 @@ typedef struct hy_backend_ops {
     hybrid_status (*pin)(hy_backend *self, void *ptr, size_t bytes);
     void (*unpin)(hy_backend *self, void *ptr);
 
-    /* (optional) Number of bytes at ptr, at most `bytes`, that one copy can read or write
-       directly because they are pinned, by the library or by anyone else. Any thread. */
+    /* (optional) Returns how many of the `bytes` bytes at ptr, from the first on, one
+       copy can read or write directly because they are pinned, by the library or by other
+       code. Any thread may call it. */
     size_t (*pinned)(hy_backend *self, const void *ptr, size_t bytes);
 
-    /* (optional) Name what the calling thread does between the two calls in a profiler's
-       timeline. A backend has both functions or none. */
+    /* (optional) Mark the beginning and the end of what the calling thread does, with a
+       name, in a profiler's timeline. A backend has both functions or none. */
     void (*range_begin)(const char *name);
     void (*range_end)(void);
 } hy_backend_ops;
@@ -298,9 +305,9 @@ struct hy_backend {
     int index; /* position among the engine's devices, from 0 */
     hy_meter device, pinned;
     hy_measured measured; /* measured rates; they replace built-in ones */
-    hy_lane *caller_lane; /* (optional) a lane on which the enqueueing thread does the
-                             work itself, before the call returns the work's status. It
-                             takes no marks. */
+    hy_lane *caller_lane; /* (optional) a lane without a thread: a call that enqueues work
+                             in it does the work before it returns, and returns the work's
+                             status. Marks cannot be set in this lane. */
 };
 
 /* How often options->device occurs in options->devices, at least 1. The backends of one

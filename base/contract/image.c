@@ -4,7 +4,10 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-enum { CHUNKS = 8 /* least number of chunks for as many rows of X as a ring holds */ };
+enum {
+    CHUNKS = 8 /* a ring's worth of rows of X is divided among at least this many
+                  chunks */
+};
 
 /* ---- what it is -------------------------------------------------------------------- */
 

@@ -49,20 +49,20 @@ enum {
     HY_X_LINE      = 128, /* bytes of a cache line of the device */
     HY_X_TAIL      = 16,  /* maximum bytes of a row's tail columns, which are its last
                              columns, stored behind all rows */
-    HY_RING_PIECES = 8    /* least number of pieces in which a ring of rows is filled */
+    HY_RING_PIECES = 8    /* a ring of rows is filled in at least this many pieces */
 };
 
 typedef struct hy_image {
     hy_form form; /* HY_FORM_NONE: there is no image */
     hybrid_type type;
     int64_t rows, cols, nnz; /* sizes of the operand; nnz is 0 for X */
-    int tail_lines; /* ROWS: least number of whole device lines in a row that has tail
-                       columns; 0: rows have none. A row of that many lines and at most
-                       HY_X_TAIL more bytes stores those bytes behind all rows, as rows of
-                       their own: otherwise every row would take a line more. */
+    int tail_lines; /* ROWS: least number of whole device cache lines in a row that has
+                       tail columns; 0: rows have no tail columns. A row of that many
+                       lines and 1 to HY_X_TAIL more bytes stores these bytes behind all
+                       rows. Otherwise every row would take one line more. */
     hy_axis axis;   /* direction of the ring; NONE and GATHERED: the fields below are 0 */
     int64_t block;  /* rows or columns of a block */
-    int64_t held;   /* number of blocks that the device holds at a time */
+    int64_t held;   /* number of blocks that the device holds at once */
 
     /* Column blocks only (axis == HY_AXIS_COLS). Block k begins at column k * block -
        back (block 0: at column 0) and ends where block k + 1 begins; the last one ends
@@ -70,8 +70,8 @@ typedef struct hy_image {
     int64_t last;  /* maximum columns of the last block; at least `block` */
     int64_t pitch; /* columns from the start of one held block to the start of the next;
                       the last one has `last` columns */
-    int64_t back;  /* columns, less than `block`, by which blocks begin earlier in this
-                      run, so that they begin at cache lines of Y */
+    int64_t back;  /* columns, 0 to `block` - 1, by which blocks begin earlier in this
+                      run. Blocks then begin at cache lines of Y. */
 } hy_image;
 
 /* Image of an operand that lies on the device whole: of B, or of X in a dense form. */
@@ -93,8 +93,9 @@ int64_t hy_ring_chunks(int64_t ring, int64_t rows);
 
 /* ---- bytes ---- */
 
-/* Bytes of all blocks together, which are sent (of a gathered image: as if it were
-   whole), and bytes of device memory (of a gathered image: 0). */
+/* hy_image_bytes() returns the bytes that are sent: all blocks together, or, for a
+   gathered image, the bytes of the whole operand. hy_image_room() returns the bytes of
+   device memory; 0 for a gathered image. */
 size_t hy_image_bytes(const hy_image *image);
 size_t hy_image_room(const hy_image *image);
 
@@ -105,16 +106,18 @@ static inline int hy_image_is_gathered(const hy_image *image)
 
 /* ---- blocks ---- */
 
-/* Number of blocks, 1 for an operand that lies on the device whole; number of column
-   blocks, 1 for a ring of rows. */
+/* hy_image_blocks() returns the number of blocks: 1 for a whole image.
+   hy_image_col_blocks() returns the number of column blocks: 1 for a whole image or a
+   ring of rows. */
 int64_t hy_image_blocks(const hy_image *image);
 int64_t hy_image_col_blocks(const hy_image *image);
 
 /* Block that holds element (row, col). */
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col);
 
-/* First column of column block k (for k one past the last block, the end of the columns),
-   and its number of columns. */
+/* hy_image_begin() returns the first column of column block k, or the end of the columns
+   if k is the number of column blocks. hy_image_width() returns the block's number of
+   columns. */
 int64_t hy_image_begin(const hy_image *image, int64_t k);
 int64_t hy_image_width(const hy_image *image, int64_t k);
 
@@ -164,14 +167,14 @@ int hy_image_is_flat(const hy_image *image, hybrid_order *order);
 
 /* ---- filling a ring, region by region ---- */
 
-/* End of the piece that begins at element `begin` and would end at `end`. A piece does
-   not cross the end of a ring of rows, and is short enough that a chunk waits for little
-   more than its own rows. */
+/* Returns where to end a piece that begins at element `begin`: at `end` or before. A
+   piece does not cross the end of a ring of rows, and it is short, so that a chunk waits
+   for little more than its own rows. */
 int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t begin,
                        int64_t end);
 
-/* Number of leading blocks that no chunk may need any more when elements up to `end` of
-   region k are sent. */
+/* Returns the number of leading blocks whose memory has new contents once elements up to
+   `end` of region k are sent. No chunk may need these blocks any more. */
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end);
 
 /* Number of elements, those of earlier regions included, that hold rows [0, row) of the

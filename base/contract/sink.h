@@ -34,8 +34,8 @@ typedef struct hy_part {
     int64_t counted;      /* number of entries that were computed */
     int64_t nnz;          /* number of entries or elements; set by reserve */
     int64_t offset;       /* index of the first entry in the result; set by reserve */
-    hy_rows rows;         /* direct: the rows as computed; store: the rows in host
-                             memory */
+    hy_rows rows;         /* for direct(): the rows as computed; for store(): the rows in
+                             host memory */
     int64_t first, count; /* The arrays begin with entries [first, first + count) of the
                              part. They hold all entries if rows have gaps between them
                              (rows.row_at). */
@@ -60,7 +60,7 @@ enum { HY_LANDINGS = 2 }; /* maximum number of copies for one part */
 typedef struct hy_direct {
     hy_landing to[HY_LANDINGS];
     int count; /* number of copies; 0: store() stores the whole part */
-    int all;   /* 1: store() has nothing to do */
+    int all;   /* 1: the copies bring the whole part, and store() has nothing to do */
 } hy_direct;
 
 /* How sums become elements of a dense result: Y = alpha * sums + beta * Y. With beta ==
@@ -80,9 +80,9 @@ typedef struct hy_sink_ops {
        this call, one product makes the result. */
     void (*begin)(hy_sink *self, int64_t first, int64_t end, int64_t expected);
 
-    /* Sets part->nnz and part->offset. If the sink `counts`, part->counted must be known.
-       If it is in_order, BAD_STATE is returned if the preceding part has not been
-       reserved. */
+    /* Sets part->nnz and part->offset. If sink->counts is 1, part->counted must be set
+       before. If sink->in_order is 1 and the preceding part is not reserved, reserve()
+       returns BAD_STATE. */
     hybrid_status (*reserve)(hy_sink *self, hy_part *part);
 
     /* Called after reserve. Calls for the same part may return different memory. */
@@ -110,15 +110,13 @@ typedef struct hy_sink_ops {
 struct hy_sink {
     const hy_sink_ops *ops; /* first member of every sink's own struct */
     hy_context *ctx;
-    int in_order;       /* 1: the position of a part follows from the parts before it:
-                           parts are reserved in order of rows */
-    int counts;         /* 1: the sink reads the lengths of rows (hy_rows.row_ptr), and a
-                           part is reserved when its entries are counted */
-    int64_t nnz;        /* number of entries of the parts of a sparse result that are
-                           reserved */
+    int in_order;       /* 1: the position of a part follows from the parts before it, so
+                           parts must be reserved in order of rows */
+    int counts;         /* 1: the sink reads the lengths of rows (hy_rows.row_ptr), so a
+                           part can be reserved only after its entries are counted */
+    int64_t nnz;        /* sparse result: number of entries in all reserved parts */
     hybrid_order order; /* order of a dense result */
-    int reads;          /* 1: the old contents of the result are read before a part is
-                           stored */
+    int reads;          /* 1: storing a part reads the old contents of the result */
     int64_t own_bytes;  /* bytes of host memory that the sink reads and writes besides the
                            parts */
     size_t offset_bytes, col_bytes; /* CSR: bytes of a stored offset and of a stored

@@ -29,7 +29,7 @@ typedef struct hy_grid {
 /* An operand in the memory of the run's device, as kernels read it. Both pointers are
    NULL if the operand is not there. */
 typedef struct hy_on_device {
-    const hybrid_csr *csr; /* with all arrays on the device */
+    const hybrid_csr *csr; /* operand whose arrays are all on the device */
     const hybrid_dense *dense;
 } hy_on_device;
 
@@ -47,14 +47,16 @@ typedef struct hy_source_ops {
     hybrid_status (*gather)(const hy_source *self, const int32_t *listed, int64_t count,
                             int64_t col, int64_t cols, const hy_grid *to);
 
-    /* (optional) Memory that a copy engine may read and in which elements [begin, end) of
-       the operand follow each other, line by line in `order`. For a sparse operand they
-       are elements of array `array`. NULL if there is no such memory. */
+    /* (optional) Returns memory that a copy engine may read and in which elements [begin,
+       end) of the operand follow each other, line by line in `order`. For a sparse
+       operand, they are elements of array `array`. Returns NULL if there is no such
+       memory. */
     const char *(*run)(const hy_source *self, hybrid_order order, int array,
                        int64_t begin, int64_t end);
 
-    /* (optional) Describes the copy by which a copy engine brings the rectangle to `to`,
-       line by line in the source's own order. Returns 0 if a copy cannot do it. */
+    /* (optional) Sets *copy to the copy by which a copy engine brings the rectangle to
+       `to`, line by line in the source's own order. Returns 1, or 0 if no single copy can
+       do it. */
     int (*lines)(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy);
 } hy_source_ops;
 
@@ -71,10 +73,11 @@ struct hy_source {
        Arrays are NULL if the operand is in a file. If the operand is on the device, only
        the offsets of csr can be read. */
     const hybrid_csr *csr;     /* A or B; NULL: the operand is X */
-    const hybrid_dense *dense; /* X; with `listed`, the larger matrix */
+    const hybrid_dense *dense; /* X; NULL: the operand is A or B. With `listed`, the
+                                  larger matrix of which X is some rows. */
     const int32_t *listed;     /* ascending indices of the rows of *dense that form the
                                   operand; NULL: all rows */
-    const hy_source *all;      /* with `listed`: the source of *dense */
+    const hy_source *all;      /* source of *dense if `listed` is set */
     const struct hy_matrix_file *file; /* the file that holds the numbers; else NULL */
     const char *name;                  /* path of the file, for messages; else NULL */
     hy_on_device on_device;

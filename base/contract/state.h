@@ -22,18 +22,18 @@ typedef struct hy_results hy_results;
 typedef struct hy_memory {
     hybrid_allocator allocator;
     hy_meter meter;   /* counts the bytes of working memory and of results on the host */
-    int strict;       /* 1: the caller set the cap, and the memory of the process must
-                         stay close to what the meter counts. Pages are counted before
-                         they are touched, and large arrays return to the system when
-                         freed. */
+    int strict;       /* 1: the caller set the budget of host memory (host_bytes), and the
+                         memory of the process must stay close to what the meter counts.
+                         Pages are then counted before they are touched, and large arrays
+                         return to the system when freed. */
     int64_t failures; /* tests: the allocation that lowers this from 1 to 0 fails; 0:
                          none */
 } hy_memory;
 
 enum { HY_MESSAGE_BYTES = 1024 };
 
-/* The first sentence after a clear. Later ones are dropped, because many workers may fail
-   at the same time. */
+/* The first error sentence since the message was cleared. Later ones are dropped, because
+   many workers may fail at the same time. */
 typedef struct hy_message {
     pthread_mutex_t lock;
     char text[HY_MESSAGE_BYTES]; /* empty: no sentence yet */
@@ -74,8 +74,9 @@ typedef struct hy_context {
     pthread_mutex_t tenants_lock;
     void (*relieve)(struct hy_context *ctx); /* frees idle host memory, from any thread;
                                                 NULL if there is nothing to free */
-    pthread_mutex_t relief_lock;             /* held by the one thread that frees memory;
-                                                others that are short wait for it */
+    pthread_mutex_t relief_lock;             /* held by the thread that frees memory;
+                                                other threads that are short of memory
+                                                wait for the lock */
 } hy_context;
 
 #ifdef __cplusplus

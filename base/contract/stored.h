@@ -27,7 +27,7 @@ struct hy_stored {
     hy_context *ctx;
     size_t size;   /* bytes of a number, as read() writes it */
     int64_t count; /* numbers of the array */
-    void *reader;  /* state of the functions */
+    void *reader;  /* the reader's own state, for ops */
 };
 
 static inline hybrid_status hy_stored_read(const hy_stored *numbers, int64_t first,

@@ -39,8 +39,8 @@ typedef struct hy_features {
                                    the fewest bytes */
     double block_fill;          /* SpMV: share of the elements of such blocks that are
                                    entries, from a sample; 0 if unknown */
-    int64_t gather_rows; /* rows of B or X that travel with the chunk; 0 if B or X is on
-                            the device as an image */
+    int64_t gather_rows; /* rows of B or X that the chunk brings in its pack; 0 if B or X
+                            is on the device as an image */
     int64_t gather_nnz;  /* entries of the gathered rows of B */
     hybrid_type type;
     int allow_tf32; /* 1: tensor cores may round f32 to TF32 (HYBRID_ALLOW_TF32) */
@@ -52,14 +52,15 @@ typedef struct hy_chunk {
     int64_t id;
     int64_t row_begin, row_end; /* rows of A and of the result */
     int64_t col_begin, col_end; /* SpGEMM: all columns of B; SpMM: columns of X */
-    int gathered;               /* 1: the rows of B or X that the chunk needs are in its
-                                   pack */
+    int gathered;               /* 1: the pack brings the rows of B or X that the chunk
+                                   touches */
     int trimmed;                /* 1: rows were taken from the chunk after planning, so
                                    that it may need fewer rows of B or X than its features
                                    say */
-    int64_t x_end;              /* the chunk needs only rows 0 .. x_end-1 of B or X */
-    int64_t x_begin; /* this chunk and all later ones need no row of B or X before
-                        `x_begin` */
+    int64_t x_end;              /* end of the rows of B or X that the chunk touches: it
+                                   needs none from `x_end` on */
+    int64_t x_begin; /* no row of B or X before `x_begin` is needed by this chunk or by a
+                        later one */
     int cached;     /* 1: the pack is cached on the device, for the same rows of later
                        column blocks and runs */
     size_t cached_at; /* offset of the pack in the block of all cached packs, in bytes */
@@ -84,8 +85,9 @@ typedef struct hy_problem {
     hy_source a_source; /* where A comes from */
     hy_source source;   /* where B or X comes from */
     hy_image image;     /* how B or X lies on the device or in a gathered pack */
-    const struct hy_profile *profile; /* the plan's profile of these patterns
-                                         (partition/pattern/inspect.h) */
+    const struct hy_profile *profile; /* profile of the patterns of A and B
+                                         (partition/pattern/inspect.h); the plan owns
+                                         it */
     hy_buffer image_memory; /* device memory of the image; empty if rows are gathered or
                                the variant computes in place */
 } hy_problem;
@@ -104,7 +106,8 @@ typedef struct hy_cost {
     size_t work_bytes; /* bytes of scratch memory */
     size_t out_bytes;  /* bytes of the largest possible result; it takes as many bytes of
                           pinned memory */
-    double sent_bytes; /* bytes of pack_bytes that are expected to be copied; 0: all */
+    double sent_bytes; /* bytes of pack_bytes that are expected to be copied; 0: all of
+                          them */
     double prepare_s, multiply_s, finish_s; /* seconds; prepare_s is time of one core */
 } hy_cost;
 
@@ -163,18 +166,18 @@ typedef struct hy_job {
                           (hy_deltas_head()), divided by 16 */
     int64_t nnz;       /* number of entries or elements in `out`; valid after reserve */
     int64_t offset;    /* SpGEMM: index of the first entry in C; valid after reserve */
-    int a_on_device;   /* 1: the rows of A are on the device already, as A or as rows of
-                          B, and the device computes the chunk's offsets */
-    const int *gate;   /* word in device memory for `arrange`, or NULL */
-    int reused;        /* 1: the pack is cached, and `in` holds it once earlier work of
-                          the lane is done; `pack` tells where its arrays are */
-    int direct;        /* 1: the copy from the device wrote entries or elements to the
-                          result itself */
-    int stored;        /* 1: nothing of the result is left to be stored */
+    int a_on_device;   /* 1: the device has the rows of A already, in A's own arrays or as
+                          rows of B in the image, and it computes the chunk's offsets */
+    const int *gate;   /* word in device memory that `arrange` obeys; NULL: `arrange`
+                          always fills the pack */
+    int reused;        /* 1: the pack is cached. `in` holds it once earlier work of the
+                          lane is done, and `pack` tells where its arrays are. */
+    int direct;        /* 1: the device copied the numbers straight to the result */
+    int stored;        /* 1: workers have nothing left to store */
     int transposed;    /* SpMM: 1 if `back` is column-major, as Y is, and `out` is
                           row-major */
-    int decodes;       /* 1: `direct` applies to the values only, and the columns arrive
-                          delta-coded */
+    int decodes;       /* 1: only values were copied straight to the result (`direct`);
+                          the columns arrive delta-coded */
     int64_t back_room; /* maximum number of entries or elements in `back`; larger results
                           are copied and stored in several rounds */
 } hy_job;

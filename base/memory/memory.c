@@ -11,7 +11,7 @@
 
 enum {
     ALIGNMENT = 64,
-    OWN_PAGES = 32 << 10 /* least bytes of an array with pages of its own */
+    OWN_PAGES = 32 << 10 /* minimum bytes of an array that gets pages of its own */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
@@ -32,8 +32,8 @@ int hy_memory_fails(hy_memory *memory)
     return __atomic_sub_fetch(&memory->failures, 1, __ATOMIC_RELAXED) == 0;
 }
 
-/* Returns 1 if the array gets its own mapping, which the system takes back at once.
-   malloc() holds on to freed memory, separately for each thread. */
+/* Returns 1 if the array gets its own mapping, which the system takes back as soon as it
+   is freed. malloc() would keep freed memory, separately for each thread. */
 static int gets_pages(const hy_memory *memory, size_t bytes)
 {
     return memory->strict && !memory->allocator.alloc && bytes >= OWN_PAGES;
@@ -58,8 +58,8 @@ static void release(hy_memory *memory, const header *h)
         free(h->block);
 }
 
-/* Counts `bytes` on the meter. If the cap is reached, frees idle memory and tries
-   again. */
+/* Counts `bytes` on the meter. If the budget does not allow that, frees idle memory and
+   tries again. */
 static int count_bytes(struct hy_context *ctx, size_t bytes)
 {
     hy_meter *meter = &ctx->memory.meter;

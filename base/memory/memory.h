@@ -11,45 +11,47 @@
 extern "C" {
 #endif
 
-/* Allocates count * size bytes, aligned to 64 bytes, unset. *out is NULL only if
-   there are no bytes. Fails with NO_MEMORY and a sentence, in which `what` names the
-   array. */
+/* Allocates count * size bytes, aligned to 64 bytes, with undefined contents. *out is
+   NULL only if count * size is 0. Fails with NO_MEMORY and a sentence, in which `what`
+   names the array. */
 hybrid_status hy_array(hy_context *ctx, int64_t count, size_t size, const char *what,
                        void **out);
-void hy_array_free(hy_context *ctx, void *array); /* accepts NULL */
+void hy_array_free(hy_context *ctx, void *array); /* does nothing if array is NULL */
 
-/* An array for repeated use. A zeroed struct has no array yet. */
+/* An array that several calls use one after the other. A zeroed struct has no array
+   yet. */
 typedef struct hy_reused {
     void *array;
     int64_t bytes;
 } hy_reused;
 
-/* Makes room for `bytes` bytes. The contents are lost if the array has to grow. */
+/* Makes the array at least `bytes` bytes large. If it must grow, its contents are
+   lost. */
 hybrid_status hy_array_reuse(hy_context *ctx, hy_reused *reused, int64_t bytes,
                              const char *what);
 void hy_array_free_reused(hy_context *ctx, hy_reused *reused);
 
-/* Frees idle host memory of the engine. Called when host memory is short. Defined in
-   results.c. */
+/* Frees idle host memory of the engine, because host memory is short. results.c defines
+   it. */
 void hy_memory_relieve(hy_context *ctx);
 
-/* Returns 1 when a test has armed a failure and this allocation is to fail, else 0. Every
+/* Returns 1 if a test wants this allocation to fail (hy_memory.failures), else 0. Every
    allocator calls it first. */
 int hy_memory_fails(hy_memory *memory);
 
 enum { HY_LINE = 64 }; /* bytes of a cache line of the host */
 
-/* Copies of rows with gaps ask the CPU to load the ends of the row that is this number of
-   rows ahead (cache prefetch). */
+/* When a copy of rows with gaps reaches row i, it asks the CPU to load the ends of row i
+   + HY_ROWS_AHEAD (cache prefetch). */
 enum { HY_ROWS_AHEAD = 16 };
 
-/* memcpy() past the caches, for memory that is not read soon. It saves reading the lines
-   that are overwritten. */
+/* memcpy() past the caches, for memory that is not read soon. The CPU then need not read
+   the cache lines that it overwrites. */
 void hy_copy_past(void *dst, const void *src, size_t bytes);
 
-/* Copies `rows` rows of `bytes` bytes, which begin dst_step and src_step bytes apart,
-   past the caches. Rows shorter than two cache lines go through the caches, unless they
-   are whole lines. */
+/* Copies `rows` rows of `bytes` bytes past the caches. Rows begin dst_step bytes apart in
+   `dst` and src_step bytes apart in `src`. Rows shorter than two cache lines go through
+   the caches, unless they are whole lines. */
 void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
                        size_t bytes, size_t rows);
 
@@ -62,8 +64,8 @@ typedef struct hy_range {
     size_t begin, end;
 } hy_range;
 
-/* Fills `count` ranges of bytes from `dst` on, past the caches. `line` consists of
-   repetitions of the value, which has up to 8 bytes. */
+/* Fills `count` ranges of bytes past the caches; `dst` is byte 0. `line` is one cache
+   line full of the value, which has up to 8 bytes. */
 void hy_fill_past(void *dst, const hy_range *ranges, size_t count,
                   const char line[HY_LINE]);
 
@@ -77,7 +79,7 @@ static inline size_t hy_smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Rounds up to a multiple of 256 bytes, where an array may start inside a block. */
+/* Rounds up to a multiple of 256 bytes, at which an array may begin inside a block. */
 static inline size_t hy_align(size_t bytes)
 {
     return (bytes + 255u) & ~(size_t)255u;

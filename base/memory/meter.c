@@ -1,4 +1,4 @@
-/* base/memory/meter.c - counts bytes against a cap. */
+/* base/memory/meter.c - counts bytes against a limit. */
 #include "base/memory/meter.h"
 
 #include "base/data/min_max.h"

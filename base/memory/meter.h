@@ -1,4 +1,4 @@
-/* base/memory/meter.h - byte meters with caps. */
+/* base/memory/meter.h - byte meters with limits. */
 #ifndef HY_METER_H
 #define HY_METER_H
 
@@ -9,17 +9,18 @@
 extern "C" {
 #endif
 
-/* Bytes in use against a hard cap. Any thread may use a meter. */
+/* Bytes in use, and a limit that they cannot exceed. Any thread may use a meter. */
 typedef struct hy_meter {
     int64_t used, peak;
-    int64_t cap; /* 0 = no cap */
+    int64_t cap; /* limit in bytes; 0: no limit */
 } hy_meter;
 
 /* Counts `bytes` and returns 1. Returns 0 and counts nothing if the cap would be
    exceeded. */
 int hy_meter_charge(hy_meter *meter, size_t bytes);
 void hy_meter_release(hy_meter *meter, size_t bytes);
-/* Bytes in use now, and the maximum since hy_meter_reset_peak(). */
+/* The functions return the bytes in use now, and their maximum since
+   hy_meter_reset_peak(). */
 int64_t hy_meter_used(const hy_meter *meter);
 int64_t hy_meter_peak(const hy_meter *meter);
 void hy_meter_reset_peak(hy_meter *meter);

@@ -1,4 +1,4 @@
-/* base/memory/pages.c - maps and touches whole pages. */
+/* base/memory/pages.c - maps whole pages and makes them present. */
 #include "base/memory/pages.h"
 
 #include <stdint.h>
@@ -22,8 +22,8 @@ char *hy_pages_map_small(size_t bytes)
     return ptr == MAP_FAILED ? NULL : ptr;
 }
 
-/* A large mapping starts at a huge page: it is reserved with slack, and both ends are cut
-   off. */
+/* A large mapping must start at a huge page. The function maps up to one huge page more
+   and unmaps both ends. */
 char *hy_pages_map(size_t bytes)
 {
     const size_t slack = bytes >= HY_HUGE_PAGE ? HY_HUGE_PAGE : 0;

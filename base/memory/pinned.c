@@ -8,7 +8,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"
 
-enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes present at a time */ };
+enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes present in one step */ };
 
 /* ---- pieces ---------------------------------------------------------------------- */
 

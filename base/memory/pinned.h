@@ -39,8 +39,8 @@ hybrid_status hy_pinned_copy(struct hy_lane *lane, void *dst, const void *src,
 hybrid_status hy_pinned_copy_rows(struct hy_lane *lane, const struct hy_row_copy *rows,
                                   const void *pinned);
 
-/* Returns 1 if the device can do this copy of rows directly. down: 1 for a copy from the
-   device to the caller's memory, 0 for a copy from the caller's memory. */
+/* Returns 1 if the device can do this copy of rows directly. `down` is 1 for a copy from
+   the device to the caller's memory, 0 for one from the caller's memory to the device. */
 int hy_pinned_rows(const hy_context *ctx, const struct hy_row_copy *rows, int down);
 
 #ifdef __cplusplus

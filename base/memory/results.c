@@ -19,17 +19,18 @@
 #include "base/memory/shortage.h"
 
 enum {
-    WASTE        = 4,  /* results below 1/4 of a pooled mapping do not use it */
+    WASTE = 4,         /* a pooled mapping is not used for results that need less than 1 /
+                          WASTE of the pages that it has */
     POOLED_MOST  = 32, /* maximum pooled mappings; the oldest are unmapped first */
-    POOLED_SHARE = 2   /* pooled mappings take at most 1/POOLED_SHARE of the cap on host
-                          memory, if there is one */
+    POOLED_SHARE = 2   /* pooled mappings take at most 1 / POOLED_SHARE of the budget of
+                          host memory */
 };
 
 /* How far a mapping has been used, in bytes from its start. */
 typedef struct extent {
     size_t touched;  /* bytes that lie in pages known to be present */
     size_t counted;  /* bytes on the host meter */
-    int64_t reached; /* bytes beyond which no page is present; atomic */
+    int64_t reached; /* number of leading bytes beyond which no page is present; atomic */
 } extent;
 
 typedef struct mapping {
@@ -79,7 +80,7 @@ void hy_results_destroy(hy_context *ctx, hy_results *results)
     if (!results)
         return;
     if (ctx->results == results)
-        ctx->results = NULL; /* hy_array() would otherwise try to trim it */
+        ctx->results = NULL; /* or else hy_array() may try to trim it */
     while (results->first) {
         mapping *m     = results->first;
         results->first = m->next;
@@ -142,8 +143,8 @@ static void give_back(hy_context *ctx, mapping *m)
     m->now = m->before;
 }
 
-/* Unmaps all pooled mappings but those that were released last: at most `most` mappings,
-   with at most `bytes` bytes of present pages. */
+/* Keeps the pooled mappings that were released last: at most `most`, of which the meter
+   counts at most `bytes` bytes. Unmaps the other pooled mappings. */
 static void pool_at_most(hy_context *ctx, int most, int64_t bytes)
 {
     mapping **link = &ctx->results->first;
@@ -197,7 +198,7 @@ static hybrid_status map_new(hy_context *ctx, size_t bytes, const char *what,
 {
     const size_t rounded = hy_pages_round(bytes);
     const size_t piece   = pin_bytes(ctx->results);
-    const size_t pieces  = /* a result smaller than a piece is not pinned */
+    const size_t pieces  = /* a result smaller than one piece is not pinned */
         piece > 0 && rounded >= piece ? (rounded + piece - 1) / piece : 0;
     void *memory;
 
@@ -273,13 +274,15 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
     const size_t left  = span->bytes - at;
     const size_t bytes = left < span->piece ? left : span->piece;
     if (at + bytes > span->touched && ctx->memory.strict)
-        return; /* pinning would make the rest of the piece present without counting it */
+        return; /* pinning would make the rest of the piece present, and the meter would
+                   not count it */
     hy_span_reach(span, at + bytes);
     if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
 }
 
-/* Counts `more` bytes. If the cap is reached, frees idle memory and tries again. */
+/* Counts `more` bytes. If the budget does not allow that, frees idle memory and tries
+   again. */
 static int count(hy_context *ctx, size_t more)
 {
     if (hy_meter_charge(&ctx->memory.meter, more))

@@ -18,46 +18,53 @@ struct hy_backend;
 
 /* One reserved array. */
 typedef struct hy_span {
-    char *ptr;      /* page aligned; NULL if bytes is 0 */
-    size_t bytes;   /* reserved bytes */
+    char *ptr;      /* address of the array, at a page boundary; NULL if bytes is 0 */
+    size_t bytes;   /* bytes of reserved address space */
     size_t touched; /* leading bytes that lie in pages known to be present */
     size_t counted; /* leading bytes counted on the host meter */
     size_t piece;   /* bytes that are pinned together; 0: the span cannot be pinned */
     unsigned char *pinned; /* one flag for each `piece` bytes: 1 once they are pinned;
                               atomic */
-    const char *what;      /* name in messages */
-    size_t total;          /* bytes of the whole result, or an estimate; 0 = unknown */
-    const char *remedy;    /* further advice if memory is short, or NULL */
-    int64_t *reached;      /* bytes beyond which no page is present; atomic */
+    const char *what;      /* name of the array in messages */
+    size_t total;          /* for messages: bytes of the whole result, or an estimate of
+                              them; 0: unknown */
+    const char *remedy;    /* for messages: further advice if memory is short, or NULL */
+    int64_t *reached;      /* points to the number of leading bytes beyond which no page
+                              is present; atomic */
 } hy_span;
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out);
-/* Unmaps all mappings, also those handed out. Accepts NULL. */
+/* Unmaps all mappings, including those of the caller. Does nothing if `results` is
+   NULL. */
 void hy_results_destroy(hy_context *ctx, hy_results *results);
 
 /* Unmaps the results in a forked child process. Takes no lock and frees nothing else,
    because threads of the parent may have held locks when it forked. */
 void hy_results_leave(const hy_results *results);
 
-/* Reserves address space for `bytes` bytes: the smallest pooled mapping that is large
-   enough and not far too large, or a new one. Nothing is counted yet. `what`, a static
-   string, names the array in messages. NO_MEMORY, with a sentence. */
+/* Reserves address space for `bytes` bytes. Takes the smallest pooled mapping that is
+   large enough, except one with more than 4 times the pages that `bytes` needs. If there
+   is none, maps new pages. The bytes are not counted yet. `what`, a static string, names
+   the array in messages. NO_MEMORY, with a sentence, if the system has no address space
+   left. */
 hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, const char *what,
                                  hy_span *out);
 
-/* Counts the pages, huge or small, that hold the first `bytes` of the span. Call this
-   before they are written. NO_MEMORY, with a sentence, if the cap would be exceeded. */
+/* Counts the pages, huge or small, that hold the first `bytes` bytes of the span. Call
+   this before writing to them. NO_MEMORY, with a sentence, if the budget of host memory
+   would be exceeded. */
 hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes);
 
-/* Notes that pages up to byte `end` may be present from now on. Any thread. */
+/* Notes that pages up to byte `end` may be present from now on. Any thread may call
+   it. */
 void hy_span_reach(const hy_span *span, size_t end);
 
-/* Touches the pages of [begin, end), clipped to the reservation, from the calling thread.
-   Pages known to be present are skipped. */
+/* Makes the pages of [begin, end) present, in the calling thread. Bytes outside the
+   reservation and pages known to be present are skipped. */
 void hy_results_touch(const hy_span *span, size_t begin, size_t end);
 
-/* Lets pages be pinned for `device` from now on; NULL: for none. Unmaps pooled mappings;
-   no other mapping may exist. */
+/* From now on, hy_results_pin() may pin pages of results for `device`; NULL: it pins
+   none. Unmaps pooled mappings; no other mapping may exist. */
 void hy_results_pin_for(hy_context *ctx, struct hy_backend *device);
 
 /* Pins piece `k` of the span from the calling thread, if its first page is known to be
@@ -72,8 +79,8 @@ int hy_results_pinned(const hy_span *span, size_t begin, size_t end);
 void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
 
 /* Takes back a span that was reserved or handed out, and pools its mapping. The mappings
-   that were released last stay pooled: at most 32, and at most half of the cap on host
-   memory. Returns 1; 0 if ptr is NULL or not a result. */
+   that were released last stay pooled: at most 32, which take at most half of the budget
+   of host memory. Returns 1, or 0 if ptr is NULL or not a result. */
 int hy_results_release(hy_context *ctx, void *ptr);
 
 /* Bytes of pooled mappings on the host meter, which can be freed when memory is short. */
@@ -82,9 +89,9 @@ int64_t hy_results_pooled_bytes(hy_results *results);
 /* Unmaps all pooled mappings. */
 void hy_results_trim(hy_context *ctx);
 
-/* Undoes a failed call, number ctx->call, after every span that it reserved was released.
-   Pooled mappings become as they were before the call, and mappings that the call made
-   are unmapped. */
+/* Undoes the failed public call ctx->call. Every span that the call reserved must have
+   been released. Pooled mappings become as they were before the call, and mappings that
+   the call made are unmapped. */
 void hy_results_undo(hy_context *ctx);
 
 /* Reserves, counts and hands out an array of results at once. */

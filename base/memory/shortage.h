@@ -13,30 +13,32 @@ extern "C" {
 
 typedef struct hy_shortage {
     const char *memory;    /* kind of memory: "host memory" */
-    const char *what;      /* name of the array, or of the result that it belongs to */
+    const char *what;      /* name of the array, or of the result that the array belongs
+                              to */
     int64_t bytes;         /* size of the array; INT64_MAX: more than can be counted */
-    const hy_meter *meter; /* bytes in use and the budget; NULL: not counted */
-    int64_t spare;         /* bytes in use that the array would replace */
-    const char *facts;     /* other known facts, or NULL */
+    const hy_meter *meter; /* meter with the bytes in use and the budget; NULL: memory
+                              that no meter counts */
+    int64_t spare;         /* bytes in use that the new array would have replaced */
+    const char *facts;     /* other facts for the sentence, or NULL */
     const char *remedy;
-    const char *also; /* continues the remedy; NULL: nothing to add */
+    const char *also; /* text that continues the remedy; NULL: none */
 } hy_shortage;
 
 /* Fails with `status` and a sentence of this form:
      MEMORY is too small for WHAT of BYTES: USED of the budget of CAP are in use, FACTS;
      REMEDY ALSO
-   Without a cap the budget is left out. Without a meter the bytes in use are left out,
-   too. */
+   Without a limit, "of the budget of CAP" is left out. Without a meter, the bytes in use
+   are left out, too. */
 hybrid_status hy_short(struct hy_context *ctx, hybrid_status status,
                        const hy_shortage *s);
 
-/* Fails with NO_MEMORY because the cap on host memory leaves no room. `also` continues
-   the remedy; "" if there is nothing to add. */
+/* Fails with NO_MEMORY because the budget of host memory is used up. `also` continues the
+   remedy; "" if there is nothing to add. */
 hybrid_status hy_memory_full(struct hy_context *ctx, const char *what, int64_t bytes,
                              const char *also);
 
-/* Fails with NO_MEMORY because the system refuses memory below the cap. `reason` is the
-   system's text, or NULL. */
+/* Fails with NO_MEMORY because the system refuses memory that the budget allows. `reason`
+   is the system's text, or NULL. */
 hybrid_status hy_memory_refused(struct hy_context *ctx, const char *what, int64_t bytes,
                                 const char *reason);
 
@@ -45,13 +47,13 @@ hybrid_status hy_memory_refused(struct hy_context *ctx, const char *what, int64_
 hybrid_status hy_address_space_full(struct hy_context *ctx, const char *what,
                                     int64_t bytes, const char *reason);
 
-/* Fails with NO_DEVICE_MEMORY because the cap of a device leaves no room. `facts` and
+/* Fails with NO_DEVICE_MEMORY because the budget of a device is used up. `facts` and
    `also` may be NULL. */
 hybrid_status hy_device_full(struct hy_context *ctx, const hy_meter *meter,
                              const char *what, int64_t bytes, const char *facts,
                              const char *also);
 
-/* Advice for a cap on host memory that is too small. Static. */
+/* Returns what to do if the budget of host memory is too small; a static string. */
 const char *hy_memory_remedy(const hy_memory *memory);
 
 #ifdef __cplusplus

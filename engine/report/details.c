@@ -118,8 +118,9 @@ static void put_total(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* Writes the predicted bytes of the plan's schedule and of the alternative (B or X on the
-   device, or gathered), and the measured bytes of the last run. */
+/* Writes the bytes that the plan's schedule is predicted to copy, those of the
+   alternative (B or X on the device, or gathered), and the measured bytes of the last
+   run. */
 static void put_transfers(hy_words *w, const hybrid_plan *plan)
 {
     const hybrid_report *r = &plan->history.report;
@@ -178,7 +179,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
                      1e3 * device_s);
-    if (!split->host && !pinned->why_not) /* only the host computes */
+    if (!split->host && !pinned->why_not) /* the host computes alone */
         return;
     hy_words_put(w, "split     ");
     if (split->host && hy_split_all_stays(plan->portions, plan->count)) {

@@ -12,7 +12,7 @@ struct hybrid_trace {
     hybrid_engine *engine;
     hybrid_event *events;
     size_t count, room;
-    size_t lost; /* events for which there was no memory */
+    size_t lost; /* number of events for which there was no memory */
 };
 
 hybrid_status hybrid_trace_create(hybrid_engine *engine, hybrid_trace **trace)

@@ -24,7 +24,8 @@ typedef struct thread {
     int64_t end_ns; /* end of the last bar of this thread */
 } thread;
 
-/* Index of an event of a chunk, for sorting: by pass and chunk, then by time. */
+/* An event of a chunk, with its index in the trace. Places are sorted by pass and chunk,
+   then by time. */
 typedef struct place {
     int64_t pass, chunk;
     size_t event;
@@ -312,8 +313,9 @@ static hybrid_status write_file(writer *w, const hybrid_report *report, const ch
             "the system has no memory for the C locale; free memory of the machine");
     hybrid_status status = hy_output_open(w->ctx, path, &output);
     if (status == HYBRID_OK) {
-        const locale_t previous = uselocale(c); /* decimal point, never a comma */
-        w->output               = &output;
+        const locale_t previous = uselocale(c); /* the decimal point must not become a
+                                                   comma */
+        w->output = &output;
         put_trace(w, report);
         uselocale(previous);
         status = hy_output_finish(w->ctx, &output, w->status);

@@ -12,9 +12,10 @@ hy_beginning hy_usage_begin(const hybrid_engine *engine)
     return (hy_beginning){hy_now_ns(), hy_pool_busy_ns(engine->ctx.pool)};
 }
 
-/* Returns the use of a resource that served `used` units in `seconds`. `measured` (0:
-   unknown) replaces the built-in `rate`. If the run was faster than that, the rate is the
-   observed one, so that the utilisation never exceeds 1. */
+/* Returns the use of a resource that served `used` units in `seconds`. The resource's
+   rate is `measured`, or the built-in `rate` if `measured` is 0 (unknown). If the run was
+   faster than that, the rate is the speed of the run, so that the utilisation never
+   exceeds 1. */
 static hybrid_use use_of(double used, double seconds, double rate, double measured)
 {
     const double shown = used / seconds;
@@ -42,8 +43,8 @@ static void use_host(const hybrid_engine *engine, double busy_s, int workers,
     r->rates_measured           = measured->mem_Bps > 0;
 }
 
-/* Sums the rates of all devices. *measured is the sum of the measured rates, or 0 if
-   several devices compute and one has no measurement. */
+/* Sums the rates of all devices. *measured receives the sum of the measured rates, or 0
+   if one of several devices has no measurement. */
 static hy_rates sum_up(const hy_backend *const *devices, int count, hy_measured *measured)
 {
     hy_rates sum = {0}, one;
@@ -80,9 +81,9 @@ static void use_devices(const hy_backend *const *devices, int count, hybrid_repo
     r->rates_measured &= m.h2d_Bps > 0 && m.d2h_Bps > 0 && m.mem_Bps > 0;
 }
 
-/* Returns the resource that was busy longest, as a share of the run's time on `count`
-   devices. Host memory has no stages with busy times; it counts as the bound instead of
-   the cores if its utilisation exceeds half of theirs. */
+/* Returns the resource that was busy for the largest part of the run's time on `count`
+   devices. Host memory has no busy times; it is returned instead of the cores if its
+   utilisation exceeds half of theirs. */
 static hybrid_resource bound_of(const hybrid_report *r, int on_device, int count)
 {
     const double run_s                  = count * r->total_s;

@@ -25,12 +25,14 @@ typedef struct hy_beginning {
 
 hy_beginning hy_usage_begin(const hybrid_engine *engine);
 
-/* Bytes of the reference time: operands and result cross the bus once, as they are. */
+/* Bytes that count for the reference time: operands and result, each moved over the bus
+   once. */
 typedef struct hy_reference {
     int64_t up, down;
 } hy_reference;
 
-/* Returns the busy seconds of all stages per second of the run: 1 without any overlap. */
+/* Returns the busy seconds of all stages divided by the seconds of the run: at most 1 if
+   no stages overlap. */
 double hy_usage_overlap(const hybrid_report *r);
 
 /* Completes the report of a run that has ended on `backends`: time, use of each resource,

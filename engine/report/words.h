@@ -6,11 +6,11 @@
 
 typedef struct hy_words {
     char *text;
-    /* Bytes of the buffer, and bytes of the whole text, which may be more. */
+    /* bytes of the buffer, and bytes of the whole text, which may be longer */
     size_t capacity, length;
 } hy_words;
 
-/* With text NULL only the length is computed. */
+/* If `text` is NULL, only the length of the text is computed. */
 hy_words hy_words_begin(char *text, size_t capacity);
 
 HY_PRINTF(2, 3) void hy_words_put(hy_words *w, const char *format, ...);

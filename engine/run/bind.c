@@ -5,8 +5,8 @@
 #include "base/data/csr.h"
 #include "engine/plan/column_blocks.h"
 
-/* Returns 1 if rows of Y begin at cache lines. Other rows are copied at half the
-   speed. */
+/* Returns 1 if all rows of Y begin at cache lines of the device. Rows that do not are
+   copied at half the speed. */
 static int in_lines(const hy_product *product, const hybrid_dense *Y)
 {
     const int64_t size = (int64_t)hy_value_size(Y->type);
@@ -15,7 +15,8 @@ static int in_lines(const hy_product *product, const hybrid_dense *Y)
            (Y->ld * size % HY_X_LINE == 0 && (uintptr_t)Y->data % HY_X_LINE == 0);
 }
 
-/* Returns the image with blocks that begin where cache lines of Y do. */
+/* Returns the image with column blocks moved so that they begin at cache lines of Y, if
+   they may move. */
 static hy_image moved(const hy_product *product, const hy_image *image,
                       const hy_problem *problem)
 {
@@ -26,8 +27,9 @@ static hy_image moved(const hy_product *product, const hy_image *image,
     return m;
 }
 
-/* Returns the image of B or X in this run: column blocks for pinned X and Y, if the
-   layout has them and X and Y suit, or else the planned image. */
+/* Returns the image of B or X in this run. If the layout has column blocks for pinned X
+   and Y, it uses them if X and Y are pinned and laid out suitably, else X whole. Other
+   layouts have one image for all runs. */
 static hy_image image_for(const hy_product *product, const hy_layout *layout, int direct,
                           const hy_problem *problem)
 {
@@ -69,7 +71,7 @@ hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
     moved_to.image       = bound.image;
     moved_to.image_bytes = hy_image_bytes(&bound.image);
     bound.list           = hy_chunks_in(&bound.list, &bound.image);
-    if (bound.up > 0) /* only if the plan has predicted them */
+    if (bound.up > 0) /* update the prediction, if the plan has made one */
         bound.up = hy_traffic_dense_up(product, &moved_to);
     return bound;
 }

@@ -51,8 +51,8 @@ static hybrid_status check_space(const hy_product *product, const char *name, in
                    words_of(planned));
 }
 
-/* Checks that A, the second operand (B or X) and Y, unless it is NULL, are in the memory
-   that the plan expects. */
+/* Checks that A, B or X, and Y are in the memory that the plan expects. A NULL Y is not
+   checked. */
 hybrid_status hy_match_spaces(const hy_product *product, hybrid_space a,
                               hybrid_space second, const hybrid_dense *Y)
 {

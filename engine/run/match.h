@@ -10,13 +10,13 @@
 hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid_csr *A,
                                int64_t b_rows, int64_t b_cols, int64_t b_nnz);
 
-/* Checks that A, B or X, and Y, unless it is NULL, are in the memory and on the device
-   that the plan expects. */
+/* Checks that A, B or X, and Y are in the memory, and on the device, that the plan
+   expects. A NULL Y is not checked. */
 hybrid_status hy_match_spaces(const hy_product *product, hybrid_space a,
                               hybrid_space second, const hybrid_dense *Y);
 
-/* Compares hashes of the patterns, for a plan with HYBRID_REUSE. Each hash is computed
-   where the operand is. */
+/* For a plan with HYBRID_REUSE: compares hashes of the patterns with the plan's. A hash
+   is computed in the memory that the operand is in. */
 hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B);
 

@@ -42,7 +42,7 @@ static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
 }
 
 /* Returns the bytes that count for the reference time: operands and result are moved
-   once, the second operand with `second_bytes`. Cached rows of A (`cached_bytes`) and
+   once. `second_bytes` is the bytes of B or X. Cached rows of A (`cached_bytes`) and
    operands in device memory are not moved. */
 static hy_reference reference_of(const hy_product *product, int64_t cached_bytes,
                                  int64_t second_bytes, int64_t nnz_out)
@@ -92,8 +92,8 @@ static hy_listener listener_of(hybrid_engine *engine)
                          .worker_Bps = host.mem_Bps / host.width};
 }
 
-/* Returns the seconds since the call began, during which B has been on its way to the
-   device; 0 if B was not prefetched. */
+/* Returns the seconds since the call began if B has been prefetched since then; else
+   0. */
 static double prefetching_s(const hy_portion *portion, const hy_beginning *start)
 {
     const hy_loader *loader = portion->site->loader;
@@ -198,8 +198,7 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* Rows go to the caller's sink in order, so offsets that an earlier run has left are of
-   no use. */
+/* Rows go to the caller's sink in order, so known offsets of C would not help. */
 hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
                              hy_history *history, hy_sink *sink)

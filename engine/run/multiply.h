@@ -6,8 +6,8 @@
 #include "engine/report/usage.h"
 
 /* Computes C = AB, after checking shapes and, with HYBRID_REUSE, patterns. `start` says
-   when the call began. What later runs may use goes to `history`, and the report also to
-   the engine. */
+   when the call began. `history` receives the report and what later runs can use; the
+   engine receives the report, too. */
 hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C);

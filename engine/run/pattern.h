@@ -11,8 +11,9 @@
 
 typedef struct hy_pattern {
     uint64_t a, b;    /* hashes of the patterns of A and B */
-    int64_t *row_ptr; /* offsets of C, rows + 1; NULL without HYBRID_REUSE */
-    int known;        /* 1: row_ptr is filled */
+    int64_t *row_ptr; /* offsets of C (rows + 1), with memory only for HYBRID_REUSE; else
+                         NULL */
+    int known;        /* 1: a run has filled row_ptr */
 } hy_pattern;
 
 /* For a plan with HYBRID_REUSE: stores the hashes of both patterns and allocates row_ptr.

@@ -6,8 +6,8 @@
 #include "base/data/min_max.h"
 #include "partition/move/sources.h"
 
-/* Returns 1 if there is a device, and B, with this image, is large enough for prefetching
-   and fits beside slots; *room is then the size of B on the device in bytes. */
+/* Returns 1 if there is a device, and B is large enough for prefetching and fits beside
+   slots; `image` is the image of B. *room is then the bytes of B on the device. */
 static int is_worth_it(const hybrid_engine *engine, const hy_image *image, size_t *room)
 {
     hy_rates rates;
@@ -35,7 +35,7 @@ static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t roo
 enum {
     FIRST_PART = 16, /* the first 1 / FIRST_PART of A's rows stand for the first chunk,
                         and the last 1 / FIRST_PART of B's rows for the end of B */
-    FIRST_ROWS = 16  /* number of rows that are inspected */
+    FIRST_ROWS = 16  /* number of rows of the first part that are inspected */
 };
 
 int64_t hy_prefetch_x_end(const hybrid_csr *A)
@@ -75,7 +75,8 @@ hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
         hy_loader_begin(*out, &source, &image, reads_all(A));
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
-    hy_message_clear(&ctx->message); /* the plan may find a layout that needs less */
+    hy_message_clear(&ctx->message); /* no error: the plan may find a layout that needs
+                                        less memory */
     return HYBRID_OK;
 }
 
@@ -84,8 +85,8 @@ static hybrid_status count(void *prefetcher, const uint32_t **products)
     return hy_loader_count(prefetcher, products);
 }
 
-/* Returns 1 if B is A and so large that the device counts scalar products sooner than
-   workers. */
+/* Returns 1 if B is A, and A is so large that the device counts scalar products sooner
+   than workers. */
 static int has_counts(const hybrid_engine *engine, const hybrid_csr *A,
                       const hybrid_csr *B)
 {

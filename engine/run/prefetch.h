@@ -2,9 +2,9 @@
    made.
 
    A one-shot call has the values of its operands when it plans. B is therefore sent
-   before any pattern is inspected, by the lanes and to the memory that the plan's site
-   takes over if the plan wants B on the device. X is not prefetched: its layout on the
-   device depends on the variant, which planning chooses. */
+   before any pattern is inspected. If the plan wants B on the device, its site takes over
+   the lanes and the memory that were used for sending. X is not prefetched: its layout on
+   the device depends on the variant, which planning chooses. */
 #ifndef HY_PREFETCH_H
 #define HY_PREFETCH_H
 
@@ -12,14 +12,16 @@
 #include "partition/pattern/inspect.h"
 #include "pipeline/load/load.h"
 
-/* Begins if there is a device, B has at least hy_settings.prefetch_bytes, and B fits
-   beside the slots. Otherwise, or if other plans hold the memory, *out is NULL. */
+/* Begins to send B if there is a device, B has at least hy_settings.prefetch_bytes bytes,
+   and B fits beside the slots. Otherwise, or if other plans hold the device memory, sets
+   *out to NULL. */
 hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out);
 
-/* Returns a function that lets the device count the scalar products of A's rows, if A is
-   B, has at least hy_settings.counted_bytes, and no chunk can begin before all of B has
-   arrived. Otherwise, or if `prefetcher` is NULL, the result's `count` is NULL. */
+/* Returns a function by which the device counts the scalar products of A's rows, if three
+   conditions hold: A is B, A has at least hy_settings.counted_bytes bytes, and no chunk
+   can begin before all of B has arrived. Otherwise, or if `prefetcher` is NULL, the
+   result's `count` is NULL. */
 hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *prefetcher,
                                const hybrid_csr *A, const hybrid_csr *B);
 
@@ -28,8 +30,8 @@ hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *prefetche
    NULL, to NULL. */
 hybrid_status hy_prefetch_end(hy_loader **loader);
 
-/* Returns the number of leading rows of B or X that the first chunk of A touches, judged
-   from some of its rows. */
+/* Returns an estimate of the number of leading rows of B or X that the first chunk of A
+   touches, from some rows of A. */
 int64_t hy_prefetch_x_end(const hybrid_csr *A);
 
 #endif /* HY_PREFETCH_H */

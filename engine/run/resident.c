@@ -21,9 +21,9 @@ int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
     return sum;
 }
 
-/* If the host may help, a chunk is cached once the device has computed it. With column
-   blocks the host may take a cached chunk nevertheless, so one fewer counts until the
-   device has computed a run alone. */
+/* If the host may help, a chunk counts as cached once the device has computed it. If the
+   packs of all chunks are cached but the cache is not complete, one chunk less counts:
+   the host may still take a cached chunk. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t col_blocks, int helped)
 {
     const hy_pack_cache *cache = &site->cache;

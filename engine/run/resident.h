@@ -17,18 +17,17 @@
 #include "engine/plan/layout.h"
 #include "pipeline/site/site.h"
 
-/* Returns the bytes of the cached rows in A's CSR arrays; 0 while no row is cached. Once
-   one is, all rows whose packs have a place in the cache count, even those that the host
-   has computed so far. */
+/* Returns the bytes that cached rows take in A's CSR arrays; 0 while no row is cached.
+   Once one row is cached, all rows whose packs have a place in the cache count, even
+   those that only the host has computed so far. */
 int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
                           const hy_site *site);
 
-/* Returns the number of chunks, of a run with `col_blocks` column blocks, whose packs of
-   A are cached. `helped` is 1 if the host may take part in runs. */
+/* Returns the number of chunks whose packs of A are cached, in a run with `col_blocks`
+   column blocks. `helped` is 1 if the host may take part in runs. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t col_blocks, int helped);
 
-/* Returns 1 if all rows are cached after a successful run, so that A is not read
-   again. */
+/* Returns 1 if all rows are cached and no later run reads A. */
 int hy_resident_all(const hy_site *site);
 
 #endif /* HY_RESIDENT_H */

@@ -7,17 +7,17 @@
 
 enum {
     DEPTH       = 4, /* slots of a site, which is the number of chunks in flight */
-    DEPTH_SMALL = 6, /* slots for an SpMM whose chunks, each 1 / CHUNKS of A and Y, take
-                        at most CACHED_BYTES in all slots together */
+    DEPTH_SMALL = 6, /* slots of a site for an SpMM with small chunks: DEPTH_SMALL chunks,
+                        each 1 / CHUNKS of A and Y, take at most CACHED_BYTES together */
     CHUNKS       = 16,
     CACHED_BYTES = 48 << 20,
-    LEAST_ROWS   = 4 * HY_RING_PIECES /* fewest rows of a ring */
+    LEAST_ROWS   = 4 * HY_RING_PIECES /* a ring has at least this many rows */
 };
 
 /* ---- sizes --------------------------------------------------------------------- */
 
-/* If operands and result are in device memory, chunks have no copies to overlap with. If
-   the host has only a few cores, two chunks are enough: a core begins the next chunk
+/* One slot if operands and result are in device memory, because there are no copies to
+   overlap with. Two slots if the host has only a few cores: a core begins the next chunk
    while others end the one before. */
 int hy_slots_fewer(const hy_product *product)
 {
@@ -30,9 +30,9 @@ int hy_slots_fewer(const hy_product *product)
     return hy_pool_threads(product->engine->ctx.pool) == 1 ? 1 : 2;
 }
 
-/* Workers pack the chunks of an SpMM and store its rows of Y. More slots keep chunks
-   ready while one waits for the device, but the slots in flight must stay in the
-   last-level cache. */
+/* Workers pack the chunks of an SpMM and store its rows of Y. With more slots, other
+   chunks are ready while one waits for the device. But the buffers of all chunks in
+   flight must stay in the last-level cache. */
 int hy_slots(const hy_product *product)
 {
     const hy_features *f = &product->profile.features;

@@ -17,17 +17,17 @@ typedef struct hy_schedule {
        string. Pure. */
     const char *(*refuse)(const hy_product *product);
 
-    /* Returns an optimistic estimate from sizes alone: chunks are even, all packs that
-       may be cached are, and A is as favourable as it can be. An estimate with 0 chunks
-       means that the schedule cannot be used, for instance because there is no room.
-       Pure. */
+    /* Returns an optimistic estimate from sizes alone. It assumes that chunks are even,
+       that all packs that may be cached are cached, and that A is as favourable as
+       possible. An estimate with 0 chunks means that the schedule cannot be used, for
+       instance because B or X does not fit the device. Pure. */
     hy_estimate (*promise)(const hy_planning *p);
 
-    /* (optional) Sets *out to an estimate as promise() makes, but after a look at A. */
+    /* (optional) As promise(), but looks at the patterns of A first, and sets *out. */
     hybrid_status (*cost)(const hy_planning *p, hy_estimate *out);
 
-    /* Makes the layout, which the caller frees. If no layout holds all rows, returns
-       NO_DEVICE_MEMORY with a sentence, or a layout with 0 slots. */
+    /* Makes the layout, which the caller frees. If every layout lacks memory for some
+       row, returns NO_DEVICE_MEMORY with a sentence, or a layout with 0 slots. */
     hybrid_status (*cut)(const hy_planning *p, hy_layout *out);
 } hy_schedule;
 
@@ -35,36 +35,36 @@ extern const hy_schedule hy_schedule_whole, hy_schedule_row_ring, hy_schedule_co
     hy_schedule_gather, hy_schedule_in_place;
 
 extern const hy_schedule
-    *const hy_schedules[]; /* simple schedules first; ends with NULL */
+    *const hy_schedules[]; /* the table of schedules, simple ones first; ends with NULL */
 
 /* ---- for schedules ------------------------------------------------------------- */
 
-/* Return the number of slots to begin with, and a number, at most as large, for layouts
-   that do not fit with the first. */
+/* hy_slots() returns the preferred number of slots. hy_slots_fewer() returns a number, at
+   most as large, for layouts that do not fit with the preferred one. */
 int hy_slots(const hy_product *product);
 int hy_slots_fewer(const hy_product *product);
 
 /* Returns NULL, or the reason why no ring can hold B or X. */
 const char *hy_refuse_ring(const hy_product *product);
 
-/* Returns the rows of the largest ring of X in that part of the budget; 0 if not even the
-   smallest ring fits. */
+/* Returns the rows of the largest ring of X that fits `part` of the budget; 0 if not even
+   the smallest ring fits. */
 int64_t hy_ring_rows(const hy_product *product, hy_allowance part);
 
-/* Finds p->extents, the first and last columns of blocks of rows of A, unless they are
-   known. p->extents->blocks is NULL if no ring of rows fits, or if some row spans more
-   columns than the largest ring holds. */
+/* Sets p->extents, the first and last columns of blocks of rows of A, unless they are set
+   already. p->extents->blocks is NULL if no ring of rows fits, or if some row spans
+   more columns than the largest ring holds. */
 hybrid_status hy_schedule_scan(const hy_planning *p);
 
-/* hy_schedule_even() returns the estimate of a layout that is not cut, with the number of
-   even chunks that takes the least time. hy_schedule_layout_s() returns the predicted
-   seconds of a run with a layout that is cut. */
+/* hy_schedule_even() returns the estimate of a layout that has no chunks yet. It assumes
+   even chunks, in the number that takes the least time. hy_schedule_layout_s() returns
+   the predicted seconds of a run with a layout that has its chunks. */
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout);
 
 double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout);
 
-/* Cuts the first of the `count` layouts that holds all rows, skipping those with 0 slots.
-   NO_DEVICE_MEMORY if none does. */
+/* Cuts the `count` layouts in turn, skipping those with 0 slots, and returns the first in
+   which all rows fit. NO_DEVICE_MEMORY if they fit in none. */
 hybrid_status hy_schedule_first(const hy_planning *p, const hy_layout *asked, int count,
                                 hy_layout *out);
 

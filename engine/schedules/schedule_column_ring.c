@@ -1,9 +1,9 @@
 /* engine/schedules/schedule_column_ring.c - X passes through the device in column blocks,
-   two of which are there at once.
+   two of which the device holds at once.
 
-   This schedule serves an X that does not fit. The packs of A that fit are cached and the
-   others are sent with each block. X is sent once, where gathering would send each row of
-   X with every chunk that touches it. */
+   This schedule serves an X that does not fit the device. Packs of A that fit are cached;
+   the others are sent again with each column block. X is sent once, whereas gathering
+   sends a row of X with every chunk that touches it. */
 #include <math.h>
 
 #include "engine/plan/grain.h"
@@ -43,8 +43,9 @@ static hy_estimate promise(const hy_planning *p)
     return hy_schedule_even(p, &asked);
 }
 
-/* Tries a layout with as many packs of A as fit beside the blocks. The layout has 0 slots
-   if there are no blocks, or if they or some row do not fit. */
+/* Tries a layout with as many cached packs of A as fit beside the column blocks. The
+   layout has 0 slots if `blocks` has no column blocks, or if they or some row of A do not
+   fit. */
 static hybrid_status try(const hy_planning *p, hy_image blocks, hy_layout *out)
 {
     *out = asked_for(p, blocks);
@@ -60,8 +61,8 @@ static hybrid_status try(const hy_planning *p, hy_image blocks, hy_layout *out)
     return HYBRID_OK;
 }
 
-/* Makes blocks narrower to leave more room for A, until all of A is cached, and takes the
-   fastest layout. */
+/* Tries narrower and narrower column blocks, which leave more memory for packs of A,
+   until all of A is cached. Takes the fastest layout. */
 static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
 {
     int all        = 0;

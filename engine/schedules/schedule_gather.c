@@ -1,8 +1,8 @@
 /* engine/schedules/schedule_gather.c - chunks bring the rows of B or X that they touch.
 
-   How many rows all chunks bring is estimated: some ranges of rows of A, as long as a
-   chunk may be, are inspected, and the result is scaled up in proportion to the entries
-   of A. */
+   cost() estimates how many rows all chunks bring: it inspects some ranges of rows of A,
+   as long as a chunk may be, and scales the result up in proportion to the entries of
+   A. */
 #include "engine/schedules/schedule.h"
 #include "engine/rates/traffic.h"
 
@@ -14,8 +14,8 @@ static hy_layout asked_for(const hy_product *product, int slots)
     return asked;
 }
 
-/* Returns the estimate of a run whose chunks together bring `touch`, numbers of rows and
-   entries. */
+/* Returns the estimate of a run whose chunks together bring touch.rows rows with
+   touch.nnz entries. */
 static hy_estimate bring(const hy_planning *p, hy_touch touch)
 {
     const hy_layout asked = asked_for(p->product, hy_slots_fewer(p->product));
@@ -26,8 +26,9 @@ static hy_estimate bring(const hy_planning *p, hy_touch touch)
     return hy_schedule_even(&with, &asked);
 }
 
-/* If B or X fits the device, the chunks together bring all of it, since the reduced A
-   leaves out what no row touches (reduce.h). Otherwise only a look at A can tell. */
+/* If B or X fits the device, the chunks together are assumed to bring all of it, since
+   the reduced A leaves out rows of B or X that no entry touches (reduce.h). Otherwise
+   promise() assumes that they bring no row, and cost() finds out. */
 static hy_estimate promise(const hy_planning *p)
 {
     const hy_product *product = p->product;
@@ -47,7 +48,8 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
     return HYBRID_OK;
 }
 
-/* Uses fewer slots if the longest row needs the room; with one slot nothing overlaps. */
+/* Tries fewer slots if the longest row of A does not fit a slot. With one slot, copies
+   and kernels do not overlap. */
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
     const int slots         = hy_slots_fewer(p->product);

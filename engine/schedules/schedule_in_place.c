@@ -1,20 +1,23 @@
 /* engine/schedules/schedule_in_place.c - the host computes, and reads operands in place.
 
    An engine with a device uses this schedule if the caller leaves the choice open and the
-   host is predicted to be sooner. With B or X on the device, workers copy X and Y once
-   each and the device gathers. Few hosts gather as fast, but A is sent as well, and with
-   few columns A is most of the bytes. Without room for X, workers do more for the device,
-   or in smaller pieces, and if A is banded, the host finds rows of X in its caches. Times
-   in ms on 16 cores and an H200; 128 MiB is a limit on device memory:
+   host is predicted to be faster than the device. If X fits the device, workers copy X
+   and Y once each, and the device reads rows of X from its own memory. Few hosts read
+   rows of X as fast. But the device also needs A, and with few columns of X, A is most of
+   the bytes sent. If X does not fit, workers do more for the device, or in smaller
+   pieces; if A is banded, the host finds rows of X in its caches.
 
-       product                                       device      host
-       stencil27:80, 16 columns                         3.9       1.6
-       stencil27:80, 128 columns                        9.4   8 to 11
-       Erdos-Renyi, 128 columns, 128 MiB, blocks   85 to 97  33 to 49
-       fem3:36, 128 columns, 128 MiB, row ring   4.1 to 4.5  2.8 to 3
+   Times in ms on 16 cores and an H200, with operands in host memory. 128 MiB is a limit
+   on device memory:
 
-   With X and Y in columns the host takes twice as long. A device computes these if X fits
-   or can pass through the device in a ring of rows. */
+        product                                       device      host
+        stencil27:80, 16 columns                         3.9       1.6
+        stencil27:80, 128 columns                        9.4   8 to 11
+        Erdos-Renyi, 128 columns, 128 MiB, blocks   85 to 97  33 to 49
+        fem3:36, 128 columns, 128 MiB, row ring   4.1 to 4.5  2.8 to 3
+
+   With column-major X and Y the host takes twice as long. Such a product runs on a device
+   if X fits the device or can pass through it in a ring of rows. */
 #include <math.h>
 
 #include "base/data/csr.h"
@@ -22,11 +25,11 @@
 #include "engine/schedules/schedule.h"
 
 enum {
-    NEAR = 4 /* rows of X that neighbouring rows of A share may take 1 / NEAR of the
-                last-level cache */
+    NEAR = 4 /* A counts as banded if the rows of X that a block of its rows spans take at
+                most 1 / NEAR of the last-level cache */
 };
 
-/* Returns an estimate whose time is that of the host's variant, or twice that if X and Y
+/* Returns an estimate with the time of the host's variant, or twice that time if X and Y
    are column-major. */
 static hy_estimate far(const hy_planning *p)
 {
@@ -59,8 +62,8 @@ static hy_estimate promise(const hy_planning *p)
                : other;
 }
 
-/* Returns the mean number of columns between the first and the last of a block of rows of
-   A. */
+/* Returns the mean number of columns from the first to the last column of a block of rows
+   of A. */
 static double mean_span(const hy_extents *extents)
 {
     double sum = 0;

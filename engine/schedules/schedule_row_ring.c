@@ -26,12 +26,13 @@
 
 static const struct {
     hy_allowance part; /* part of the budget that the ring may take */
-    int all; /* 1: rows of all chunks in flight must fit, not only those of one */
+    int all; /* 1: the ring must hold the rows of all chunks in flight; 0: the rows of one
+                chunk */
 } tries[] = {{HY_ALLOW, 1}, {HY_ALLOW_MORE, 1}, {HY_ALLOW_MOST, 0}};
 
 enum { TRIES = sizeof tries / sizeof *tries };
 
-/* Returns a layout whose slots together take one part in `share` of what the ring
+/* Returns a layout whose slots together take 1 / share of the memory that the ring
    leaves. */
 static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t rows)
 {
@@ -41,7 +42,7 @@ static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t r
         .image = hy_image_row_ring(&whole, rows), .depth = slots, .share = share};
 }
 
-/* If a ring would hold all rows of X, X fits whole, and this schedule is not used. */
+/* A ring that holds all rows of X is refused: X then fits whole. */
 static hy_estimate promise(const hy_planning *p)
 {
     int64_t rows = 0;
@@ -75,8 +76,8 @@ static int holds(const hy_layout *layout, int64_t rows, int64_t following)
     return 1;
 }
 
-/* Makes try number `which`, each with another part of the budget. The layout has 0 slots
-   if the try fails. */
+/* Makes try number `which`; each try gives the ring another part of the budget. The
+   layout has 0 slots if the try fails. */
 static hybrid_status try(const hy_planning *p, int slots, int share, int which,
                          hy_layout *out)
 {
@@ -106,8 +107,8 @@ static hybrid_status try_all(const hy_planning *p, int share, hy_layout *out)
     return HYBRID_OK;
 }
 
-/* For a resident A: compares small slots, beside which packs of A are cached, with large
-   slots and no cached packs. */
+/* For a resident A: compares small slots with cached packs of A against large slots
+   without cached packs, and takes the faster layout. */
 static hybrid_status cut_resident(const hy_planning *p, hy_layout *out)
 {
     hy_layout large;

@@ -1,7 +1,7 @@
-/* engine/schedules/schedule_whole.c - all of B or X is on the device.
+/* engine/schedules/schedule_whole.c - all of B or X is on the device as an image.
 
-   With HYBRID_RESIDENT B or X may take more of the budget, slots take a fourth of the
-   rest, and cached packs of A what remains. */
+   With HYBRID_RESIDENT, B or X may take more of the budget. The slots then take a fourth
+   of the rest, and cached packs of A take what remains. */
 #include "engine/plan/column_blocks.h"
 #include "engine/schedules/schedule.h"
 
@@ -14,8 +14,9 @@ static hy_estimate promise(const hy_planning *p)
                                        : (hy_estimate){.chunks = 0};
 }
 
-/* Completes a layout with X or B whole: adds column blocks for runs with pinned X and Y,
-   if they are a gain, or else chooses packs of a resident A to be cached. */
+/* Completes a layout in which all of B or X is on the device: adds column blocks for runs
+   with pinned X and Y if such runs would be faster. Without column blocks, chooses which
+   packs of a resident A are cached. */
 static void complete(const hy_product *product, hy_layout *layout)
 {
     if (product->options.split != HYBRID_SPLIT_AUTO &&

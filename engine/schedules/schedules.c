@@ -1,5 +1,5 @@
-/* engine/schedules/schedules.c - the table of schedules. Simple ones come first: order
-   breaks ties. */
+/* engine/schedules/schedules.c - the table of schedules. Of equally fast schedules the
+   first is used, so simple ones come first. */
 #include "engine/schedules/schedule.h"
 
 const hy_schedule *const hy_schedules[] = {

@@ -1,11 +1,14 @@
-/* engine/tables/tables.h - what was compiled in. Both tables end with NULL. */
+/* engine/tables/tables.h - the variants and backends that were compiled in. Both tables
+   end with NULL. */
 #ifndef HY_TABLES_H
 #define HY_TABLES_H
 
 #include "base/contract/variant.h"
 
-extern const hy_variant *const hy_variants[];     /* as in variants.def; of equally fast
-                                                     variants the first wins */
-extern const hy_backend_ops *const hy_backends[]; /* an engine prefers the first ones */
+extern const hy_variant *const hy_variants[];     /* in the order of variants.def; the
+                                                     planner takes the first of equally
+                                                     fast variants */
+extern const hy_backend_ops *const hy_backends[]; /* an engine takes the first backend
+                                                     that it can use */
 
 #endif /* HY_TABLES_H */

@@ -6,10 +6,11 @@
 #include "base/data/csr.h"
 #include "pipeline/site/tenant.h"
 
-/* Maximum bytes of a piece of the ring, and of a piece that is copied directly from
-   pinned memory, which is 1 / DIRECT_PIECES of the operand between DIRECT_LEAST and
-   DIRECT_MOST. Direct pieces are smaller, so that chunks do not wait behind bytes that
-   they do not need. Workers fill large pieces faster. */
+/* Maximum bytes of a piece: PIECE_BYTES through the ring. A piece that is copied directly
+   from pinned memory has 1 / DIRECT_PIECES of the operand's bytes, but at least
+   DIRECT_LEAST, at most DIRECT_MOST, and no more than a piece of the ring. Direct pieces
+   are smaller, so that chunks do not wait behind bytes that they do not need. Workers
+   fill large pieces faster. */
 enum { PIECE_BYTES = 8 << 20 };
 enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
 
@@ -31,7 +32,8 @@ int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
     pthread_mutex_lock(&p->lock);
     if (p->status == HYBRID_OK)
         p->status = status;
-    if (p->status == HYBRID_OK) /* after an error chunks must not read what never came */
+    if (p->status == HYBRID_OK) /* after an error `elements` no longer grows, so that no
+                                   chunk reads rows that never arrived */
         p->elements = elements;
     if (p->wanted >= 0 && (elements >= p->wanted || status != HYBRID_OK))
         tick(p);

@@ -1,11 +1,12 @@
 /* pipeline/load/load_columns.c - loads a column-major X, which the device transposes.
 
-   Kernels read rows. A core transposes at a fraction of the speed at which it copies, and
-   most products wait for the workers' copies. So workers copy parts of columns, some
-   thousand elements each, and the device transposes them at the speed of its memory. Rows
-   [r, r + n) arrive column after column in memory of the loader and are transposed to
-   their place in the image. Pinned columns are copied directly. The lane transposes a
-   part before it copies the next; this takes 2 % of the time of a copy over PCIe. */
+   Kernels read rows. A core copies much faster than it transposes, and most products wait
+   for the workers' copies. So workers copy parts of columns, some thousand elements each,
+   and the device transposes them at the speed of its memory. The columns of rows [r, r +
+   n) arrive one after the other in the loader's device memory, and the device transposes
+   them to their place in the image. Pinned columns are copied directly. The lane
+   transposes a part before it copies the next; transposing takes 2 % of the time of the
+   copy over PCIe. */
 #include "base/data/csr.h"
 #include "base/memory/pinned.h"
 #include "partition/move/fill.h"
@@ -13,8 +14,8 @@
 #include "pipeline/site/tenant.h"
 
 enum {
-    DIRECT_LEAST = 4 << 20, /* minimum bytes of a part of X that is copied directly, if
-                               the room has them */
+    DIRECT_LEAST = 4 << 20, /* minimum bytes of a directly copied part of X, if the
+                               loader's memory holds as many */
     DIRECT_PARTS = 32       /* maximum number of direct copies of X, unless they would be
                                smaller than DIRECT_LEAST */
 };
@@ -42,8 +43,8 @@ static size_t part_bytes(const hy_loader *loader, size_t room)
     if (room == 0 || image->form != HY_FORM_ROWS || image->rows == 0 ||
         loader->source.order != HYBRID_COL_MAJOR)
         return 0;
-    if (find_columns(loader, &all, &copy)) /* small parts, because a chunk may wait for
-                                              HY_LOAD_PIECES of them */
+    if (find_columns(loader, &all, &copy)) /* a part is small, because a chunk may wait
+                                              for HY_LOAD_PIECES of them */
         return hy_smaller(
             room, hy_larger(DIRECT_LEAST, (size_t)image->rows * row / DIRECT_PARTS));
     return loader->ring.piece_bytes < row ? 0

@@ -1,8 +1,9 @@
 /* pipeline/load/load_order.c - in which order an operand is loaded. */
 #include "pipeline/load/load.h"
 
-/* Reports that so many leading elements of X, or entries of B, are on their way, or will
-   be when the piece that workers fill is sent. Returns 0 if loading must stop. */
+/* Notes that this many leading elements of X, or entries of B, are on their way once the
+   piece that workers fill is sent; reports it at once if there is no such piece. Returns
+   0 if loading must stop. */
 static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
 {
     hy_load_progress *progress = &loader->progress;
@@ -16,7 +17,8 @@ static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
     return goes_on;
 }
 
-/* Returns 1 if fewer than `least` leading blocks are free, unless loading must stop. */
+/* Returns 1 while fewer than `least` leading blocks are free; 0 also if loading must
+   stop. */
 static int must_wait(hy_load_progress *progress, int64_t least)
 {
     pthread_mutex_lock(&progress->lock);
@@ -55,8 +57,8 @@ static int in_whole_rows(const hy_loader *loader, const hy_region *region)
            loader->columns.bytes > 0;
 }
 
-/* Returns how many elements of the region, behind the `done` first, are loaded before
-   progress is reported. */
+/* Returns how many elements of the region are loaded before progress is reported again,
+   when the first `done` are loaded. */
 static int64_t step_of(const hy_loader *loader, const hy_region *region, int64_t done)
 {
     const size_t columns = loader->columns.bytes;

@@ -1,7 +1,7 @@
 /* pipeline/load/load_pieces.c - the pinned ring.
 
-   Workers fill pieces; the lane copies them in the order in which they were taken. A
-   piece is reused when its copy has ended. */
+   Workers fill pieces. The lane copies pieces in the order in which the loader took them.
+   A piece is reused when its copy has ended. */
 #include "base/threads/clock.h"
 #include "base/threads/pool.h"
 #include "pipeline/load/load.h"
@@ -51,8 +51,8 @@ hybrid_status hy_load_retire(hy_loader *loader)
 }
 
 /* Returns the urgency of filling a piece. During a run chunks wait for the pieces. During
-   planning filling takes turns with it, because the first chunk needs the plan and its
-   rows of B; with loader->first filling comes first. */
+   planning, filling and planning take turns, because the first chunk needs both the plan
+   and its rows of B. If loader->first is 1, filling comes first. */
 static hy_urgency urgency(hy_loader *loader)
 {
     pthread_mutex_lock(&loader->progress.lock);
@@ -61,8 +61,9 @@ static hy_urgency urgency(hy_loader *loader)
     return runs || loader->first ? HY_PACK : HY_COMPUTE;
 }
 
-/* Returns 1 if the copy of the piece before may still be under way. This piece then needs
-   no mark at its beginning: a timed mark between two copies costs the bus about 5 us. */
+/* Returns 1 if the copy of the piece before `piece` may still be under way. `piece` then
+   needs no mark at its beginning: a timed mark between two copies delays the second by
+   about 5 us. */
 static int is_under_way(const hy_load_ring *ring, const hy_load_piece *piece)
 {
     const size_t index = (size_t)(piece - ring->pieces);
@@ -125,7 +126,8 @@ static void begin_fill(hy_loader *loader, hy_load_piece *piece)
                   part->units, grain, part->way->fill, piece);
 }
 
-/* Workers begin to fill this piece before the thread waits for the one before it. */
+/* Lets workers begin to fill this piece, then waits for the piece before it and sends
+   that one. */
 hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
 {
     hy_load_ring *ring = &loader->ring;
@@ -144,7 +146,7 @@ hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
         begin_fill(loader, piece);
     const hybrid_status status = hy_load_flush(loader);
     if (!direct)
-        ring->filled = piece; /* even after an error, because workers fill the piece */
+        ring->filled = piece; /* after an error, too, because workers fill the piece */
     if (!direct || status == HYBRID_OK)
         piece->bytes = (int64_t)part->bytes;
     HY_TRY(status);

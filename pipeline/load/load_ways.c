@@ -42,8 +42,8 @@ static hybrid_status copy_elements(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way elements = {fill_elements, copy_elements};
 
-/* Returns the operand's memory of these elements if the device can read it directly, or
-   NULL. */
+/* Returns the memory of the operand that holds these elements if the device can read it
+   directly, else NULL. */
 static const char *find_run(const hy_loader *loader, const hy_region *region,
                             int64_t begin, int64_t end)
 {
@@ -137,9 +137,9 @@ static hybrid_status copy_rows(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way whole_rows = {fill_rows, copy_rows};
 
-/* Finds copies of the rows of a column block, and of their tail columns, from the
-   operand's memory. Returns their number, or 0 if there are none or rows must be padded
-   with zeros. */
+/* Sets `copies` to the copies from the operand's memory of these rows of a column block,
+   and of their tail columns. Returns the number of copies; 0 if direct copies are
+   impossible or rows must be padded with zeros. */
 static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
                      int64_t rows, hy_row_copy copies[HY_LOAD_COPIES])
 {

@@ -6,7 +6,7 @@
 
 enum {
     ROOM_BYTES = 16 << 20,
-    ROOM_SHARE = 32, /* a room takes at most 1 / ROOM_SHARE of the budget */
+    ROOM_SHARE = 32, /* each room takes at most 1 / ROOM_SHARE of the budget */
     LEAST_ROWS = 64  /* a room holds at least this many rows of X or Y */
 };
 

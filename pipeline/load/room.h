@@ -1,7 +1,7 @@
 /* pipeline/load/room.h - device memory in which column-major X and Y are transposed.
 
-   X and Y have a room each, of the size of a piece of the ring or less. If the budget
-   leaves no memory, workers transpose. */
+   X has one such room and Y another, each at most as large as a piece of the ring. If the
+   budget leaves no memory for them, workers transpose. */
 #ifndef HY_ROOM_H
 #define HY_ROOM_H
 

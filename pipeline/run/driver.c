@@ -14,8 +14,8 @@ static int in_flight(const hy_run *run)
     return 0;
 }
 
-/* Claims the next chunk of the side for the slot. Returns 0 if there is none, or not
-   yet. */
+/* Claims the next chunk of the side for the slot. Returns 0 if none is left, or if the
+   side should leave the rest to other sites. */
 static int claim(hy_side *side, hy_slot *slot, int must)
 {
     return hy_queue_claim(&side->run->queue, side->index, must, &slot->claim);
@@ -60,8 +60,8 @@ static hy_slot *find_free(const hy_site *site)
     return NULL;
 }
 
-/* Issues parked slots, which wait for their turn, as far as it has come, then one chunk
-   if a slot is free. Returns 0 if there was neither. */
+/* Resumes the parked slots whose turn on the lanes has come, then begins one chunk if a
+   slot is free. Returns 0 if it did neither. */
 static int issue_some(hy_side *side, int must)
 {
     hy_slot *slot;
@@ -79,8 +79,8 @@ static int issue_some(hy_side *side, int must)
     return 1;
 }
 
-/* Lets each side issue. The host, which is the last side, comes first: it can take
-   nothing of a chunk that a device has claimed. */
+/* Lets each side issue. The host, which is the last side, comes first: it can no longer
+   take rows of a chunk that a device has claimed. */
 static int issue_to_all(hy_run *run)
 {
     int some = 0;
@@ -90,8 +90,8 @@ static int issue_to_all(hy_run *run)
     return some;
 }
 
-/* Called when no site works, because each leaves the remaining rows to the others: forces
-   one of them to claim. */
+/* Called when no chunk is in flight because each side leaves the remaining rows to the
+   others: forces one side to claim. */
 static int issue_to_any(hy_run *run)
 {
     for (int i = 0; i < run->queue.count && !in_flight(run); i++)

@@ -5,7 +5,7 @@
    and hands a slot
 
        to the pool       for a stage on the CPU;
-       to the watcher    of a lane, if the host must know that the lane has finished before
+       to the watcher    of a lane, if the host must know that the lane is done before
                          the next stage begins.
 
    Both return the slot through the run's inbox. The loader uses the inbox as well, to
@@ -21,28 +21,28 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-/* One product on one or more sites. Each site has its own slots and lanes; they share the
-   run's queue, inbox and sink. The queue holds the sides, which are what each site does
-   in the run. */
+/* One product on one or more sites. Each site has its own slots and lanes; all sites
+   share the run's queue, inbox and sink. The queue holds one hy_side for each site: what
+   the site does in this run. */
 typedef struct hy_run {
     hy_context *ctx;
     hy_sink *sink;
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;
-    int64_t reserved_rows;    /* number of rows of the result whose parts are reserved, if
-                                 parts are reserved in order */
-    int64_t reserved, stored; /* number of parts that are reserved; number of parts that
-                                 the driver has stored */
+    int64_t reserved_rows;    /* sink in order only: number of leading rows of the result
+                                 whose parts are reserved */
+    int64_t reserved, stored; /* number of parts that are reserved, and number of parts
+                                 that the driver has stored */
     hybrid_status status; /* status of the first error */
     int stopped;
 } hy_run;
 
-/* Takes all chunks of the queue through all stages. After an error, chunks that have
-   begun are taken no further. */
+/* Takes all chunks of the queue through all stages. After an error, no chunk enters
+   another stage. */
 void hy_drive(hy_run *run);
 
-/* Records the first error and stops the run: nothing more is issued. */
+/* Records the first error and stops the run: no further chunk or stage begins. */
 void hy_run_stop(hy_run *run, hybrid_status status);
 
 /* Returns the number of leading blocks of the side's image that none of its chunks needs
@@ -59,8 +59,8 @@ static inline int hy_run_stopped(const hy_run *run)
 /* Takes the slot through its stages until another thread has it or the chunk is done. */
 hybrid_status hy_slot_advance(hy_slot *slot);
 
-/* Returns 1 if the slot's next stage may begin. It may have to wait for other chunks of
-   the site or of the run. */
+/* Returns 1 if the slot's next stage may begin, 0 if it must wait for other chunks of the
+   site or of the run. */
 int hy_slot_may_go_on(const hy_slot *slot);
 
 /* Does a stage in the calling thread. */

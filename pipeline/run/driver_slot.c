@@ -46,9 +46,10 @@ static void cpu_stage(hy_task *task, int worker)
     hy_inbox_push(&run->inbox, &slot->task);
 }
 
-/* Returns 1 if the marks of the stage have times. Timing a mark between two copies costs
-   the bus about 5 us, a tenth of a copy of 4 MB. Copies down, whose end the host sees
-   anyway, and the copy stage of a cached pack are therefore timed only for a trace. */
+/* Returns 1 if the marks of the stage have times. Timing a mark between two copies delays
+   the second by about 5 us, a tenth of a copy of 4 MB. Two stages are therefore timed
+   only for a trace: copies to the host, whose end the host sees anyway, and the copy
+   stage of a cached pack, which copies nothing. */
 static int is_timed(const hy_slot *slot, hy_where where)
 {
     const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.reused);
@@ -88,7 +89,7 @@ static hybrid_status lane_stage(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* Returns the index of the first chunk in the side's list that has not finished. */
+/* Returns the smallest index, in the side's list, of a chunk that has not finished. */
 static int64_t first_left(const hy_side *side)
 {
     const hy_site *site = side->site;
@@ -169,8 +170,9 @@ static void note_done(const hy_slot *slot)
     hy_queue_done(&side->run->queue, side->index, &slot->claim.chunk, hy_now_ns());
 }
 
-/* Tells the queue that the chunk is computed: its size is known, or it is done. The pace
-   of a site does not depend on when the chunk's turn in the result comes. */
+/* Tells the queue that the chunk is computed: its size is known, or all its stages are
+   done. The measured speed of a site then excludes waiting for the chunk's turn in the
+   result. */
 static void note_counted(hy_slot *slot)
 {
     if (!slot->counted)
@@ -178,8 +180,8 @@ static void note_counted(hy_slot *slot)
     slot->counted = 1;
 }
 
-/* Adds the chunk to the progress of the call. Variants that compute in place do that
-   themselves. */
+/* Adds the chunk to the progress of the call. Variants that compute in place report their
+   progress themselves. */
 static void count_rows(const hy_slot *slot)
 {
     const hy_chunk *c  = &slot->claim.chunk;
@@ -198,7 +200,7 @@ hybrid_status hy_slot_finish(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* Returns 1 if no other chunk is under way or left. */
+/* Returns 1 if this chunk is the last: no other chunk is in flight or unclaimed. */
 static int is_last(const hy_run *run)
 {
     return run->queue.count == 1 && run->queue.left == 0 &&
@@ -226,9 +228,8 @@ static void watch(hy_task *task, int worker)
     hy_inbox_push(&slot->side->run->inbox, task);
 }
 
-/* Has the end of the slot's last work seen: by the lane's watcher, or by the driver
-   itself if the driver has nothing else to do, which avoids waking two threads in
-   turn. */
+/* Lets a thread wait for the slot's last enqueued work: the lane's watcher, or the driver
+   if it has no other work. The latter avoids waking two threads one after the other. */
 static hybrid_status let_see(hy_slot *slot)
 {
     if (is_last(slot->side->run) && !hy_progress_asked(&slot->site->ctx->progress)) {
@@ -240,8 +241,9 @@ static hybrid_status let_see(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* Work that the device waits for comes first: packing operands, and stages of slots that
-   the bus will soon release, as those with delta-coded columns. */
+/* Returns the urgency of the slot's work on the pool. Work that the device waits for
+   comes first: packing operands, and storing chunks with delta-coded columns, whose slots
+   become free soon. */
 static hy_urgency urgency(const hy_slot *slot)
 {
     return slot->placing && !slot->job.decodes ? HY_PLACE : HY_PACK;

@@ -8,23 +8,23 @@
 #include "base/contract/backend.h"
 #include "base/contract/variant.h"
 
-/* The operands of a run with copies in place of arrays that kernels cannot read, and
-   these copies. All fields are zero before the first use. */
+/* The operands of a run on a device. Arrays that kernels cannot read are replaced by
+   copies, which this struct also owns. All fields are zero before the first use. */
 typedef struct hy_converted {
-    hy_buffer second;  /* copies of B's offsets and columns, or of X */
+    hy_buffer second;  /* copies of B's offsets and columns, or a copy of X */
     hy_buffer columns; /* copy of A's columns, in 32 bits */
     hybrid_csr a, b;
     hybrid_dense x;
 } hy_converted;
 
-/* Enqueues the copies that the problem's operands need, and lets the problem refer to
-   them in `on_device` of its sources and in `shared`. problem->image must be known.
-   Buffers are allocated when they are first needed and serve later problems with the same
-   patterns. */
+/* Enqueues the copies that the problem's operands need, and makes the problem use them:
+   `on_device` of its sources, and image_memory for a copy of X. problem->image must be
+   set before. Buffers are allocated when they are first needed and serve later problems
+   with the same patterns. */
 hybrid_status hy_on_device_begin(hy_lane *lane, hy_converted *converted,
                                  hy_problem *problem);
 
-/* Frees the buffers; no work on the device may use them any longer. */
+/* Frees the buffers. No work on the device may still use them. */
 void hy_on_device_end(hy_backend *backend, hy_converted *converted);
 
 #endif /* HY_ON_DEVICE_H */

@@ -18,8 +18,8 @@ int64_t hy_queue_work(const hy_chunk *chunk)
 
 /* ---- rectangles ---------------------------------------------------------------- */
 
-/* Returns rows [begin, end) of a chunk as a chunk. The numbers of rows and entries that
-   it gathers are unknown; those of the whole chunk are an upper bound. */
+/* Returns rows [begin, end) of a chunk as a chunk. Its numbers of gathered rows and
+   entries are unknown, so those of the whole chunk stand for them as an upper bound. */
 hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
                        int64_t end)
 {
@@ -34,7 +34,7 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
     return part;
 }
 
-/* Returns what is left of a site's chunk i. */
+/* Returns chunk i of a site's list without the rows that were taken from it. */
 hy_chunk hy_queue_rest(const hy_queue *queue, const hy_side *c, int64_t i)
 {
     const hy_chunk chunk = hy_chunk_at(&c->list, i);
@@ -61,8 +61,8 @@ static void drop_first(hy_side *c)
 
 /* ---- pace ---------------------------------------------------------------------- */
 
-/* Returns the seconds that a site needs for that much work, judged by its predicted and
-   its measured speed. */
+/* Returns the seconds that the site needs for `work`, from its predicted and its measured
+   speed. */
 double hy_queue_seconds(const hy_side *c, int64_t work)
 {
     const hy_pace *p     = &c->pace;
@@ -87,8 +87,9 @@ static int is_of(const hy_side *c, const hy_chunk *chunk)
     return chunk->row_begin < c->end && chunk->row_end > c->begin;
 }
 
-/* Finds the range of chunks that contain rows of the site's own range, and its rows. With
-   column blocks, all chunks do. */
+/* Sets `next` and `stop` to the range of chunks that contain rows of the site's own
+   range, and row_begin and row_end to these rows. With column blocks, all chunks contain
+   some. */
 static void find_own(hy_side *c)
 {
     c->stop = c->list.count;
@@ -102,7 +103,7 @@ static void find_own(hy_side *c)
     c->row_end   = hy_min(rows_at(c, c->stop - 1)->row_end, c->end);
 }
 
-/* Returns the work of chunk i that belongs to the site's own range. */
+/* Returns the work of those rows of chunk i that the site owns. */
 static int64_t own_work(const hy_queue *queue, const hy_side *c, int64_t i)
 {
     const hy_chunk *cut = rows_at(c, i);
@@ -156,9 +157,9 @@ static int claim_own(hy_queue *queue, hy_side *c, int must, hy_claim *out)
 
 /* ---- in order ------------------------------------------------------------------ */
 
-/* Returns how long other sites can go on before `c` has counted the chunk that it is
-   about to claim: the seconds until the first of them runs out of free slots. Only chunks
-   that they claim from now on have to wait for that chunk. */
+/* Returns the seconds until the first of the other sites runs out of free slots. `c`
+   should have counted the chunk that it is about to claim by then, because chunks that
+   other sites claim from now on wait for that chunk in their slots. */
 static double patience(const hy_queue *queue, const hy_side *c)
 {
     double least = INFINITY;
@@ -172,7 +173,8 @@ static double patience(const hy_queue *queue, const hy_side *c)
     return least;
 }
 
-/* Returns the seconds in which the other sites would finish all that is left. */
+/* Returns the seconds in which the other sites would finish their claimed work and all
+   unclaimed work. */
 static double others_s(const hy_queue *queue, const hy_side *c)
 {
     double rates = 0, flying = 0;

@@ -4,13 +4,13 @@
 #include "pipeline/run/queue.h"
 #include "pipeline/site/slot.h"
 
-static const double MARGIN = 1.25; /* factor by which another site must be faster to get
-                                      the remaining rows */
+static const double MARGIN = 1.25; /* a taker gets an owner's remaining rows only if it
+                                      would need MARGIN times less time than the owner */
 
 /* ---- pieces -------------------------------------------------------------------- */
 
-/* Returns rows [begin, end) of a chunk as the taker computes them. It is not known which
-   rows of B or X they touch, so the piece waits for all of them. */
+/* Returns rows [begin, end) of a chunk as a piece for the taker. The rows of B or X that
+   the piece touches are unknown, so it waits for all of them. */
 static hy_chunk piece_of(const hy_queue *queue, const hy_side *taker,
                          const hy_chunk *chunk, int64_t begin, int64_t end)
 {
@@ -54,7 +54,8 @@ static int64_t fitting_rows(const hy_queue *queue, const hy_side *taker,
     return low;
 }
 
-/* Returns 1 if a row as costly as the costliest of the chunk fits a slot of the taker. */
+/* Returns 1 if a row with the most entries and scalar products of any row of the chunk
+   fits a slot of the taker. */
 static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
 {
     hy_features f = chunk->features;
@@ -67,8 +68,8 @@ static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
     return fits(sharing, &f);
 }
 
-/* Returns what the taker would take of an owner's last chunk, of which `rest` is left;
-   the piece is empty if it can take nothing. */
+/* Returns the rows that the taker would take of an owner's last chunk, of which `rest` is
+   left. The piece is empty if they do not fit the taker's slots. */
 static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
                            const hy_chunk *rest)
 {
@@ -89,7 +90,7 @@ static double quota(const hy_queue *queue, const hy_side *taker)
     return taker->sharing->share * (double)queue->all - (double)taker->taken;
 }
 
-/* Returns 1 if the taker should compute the remaining rows of the owner, who would
+/* Returns 1 if the taker should compute all remaining rows of the owner, which would
    otherwise claim a chunk of `work`. */
 static int owner_yields(const hy_queue *queue, const hy_side *taker, const hy_side *owner,
                         int64_t work)
@@ -114,15 +115,15 @@ static int taker_wants(const hy_queue *queue, const hy_side *taker, const hy_sid
            hy_queue_seconds(owner, owner->pace.flying + owner->left - work);
 }
 
-/* Returns 1 if the taker may take rows of the owner, which must have some left. Chunks of
-   column blocks can only be taken by a site that reads X in place. */
+/* Returns 1 if the owner has rows left and the taker may take them. Rows of column blocks
+   can be taken only by a site that reads X in place. */
 static int may_take(const hy_side *taker, const hy_side *owner)
 {
     return taker != owner && owner->next < owner->stop &&
            (taker->sharing->pinned_bytes == 0 || owner->list.image.axis != HY_AXIS_COLS);
 }
 
-/* Returns 1 if some other site can take what is left and would finish sooner. */
+/* Returns 1 if another site can take some of the remaining rows and should. */
 int hy_queue_leaves(const hy_queue *queue, const hy_side *owner, const hy_chunk *rest)
 {
     for (int k = 0; k < queue->count; k++) {
@@ -166,7 +167,7 @@ static void drop_last(hy_side *c)
 }
 
 /* Takes rows at the end of another site's range and stores them in taker->claim. Returns
-   0 if there are none that the taker would finish in time. */
+   0 if there are none that the taker is predicted to finish in time. */
 static int take(hy_queue *queue, hy_side *taker)
 {
     hy_side *owner = find_owner(queue, taker);

@@ -14,8 +14,8 @@ static void add_side(hy_run *run, const hy_side *from, const hy_problem *problem
     hy_side given = *from;
     hy_site *site = from->site;
 
-    if (run->sink->in_order) { /* all sites claim from one front, so none has a range of
-                                  its own */
+    if (run->sink->in_order) { /* all sites claim from one front, so no site has a range
+                                  of its own */
         given.begin = 0;
         given.end   = problem->A->rows;
     }
@@ -47,7 +47,7 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
                       hy_pool_leaves_cores(run->ctx->pool));
 }
 
-/* Makes the copies of operands in device memory that kernels need. */
+/* Enqueues the copies that kernels need of operands in device memory. */
 static hybrid_status begin_on_device(hy_side *side)
 {
     hy_site *site = side->site;
@@ -58,14 +58,15 @@ static hybrid_status begin_on_device(hy_side *side)
                               &side->problem);
 }
 
-/* Begins to load B or X, if the site holds it. */
+/* Begins to load B or X if the site has a loader. */
 static hybrid_status begin_load(hy_run *run, hy_side *side)
 {
     hy_loader *loader = side->site->loader;
     const size_t room = side->site->transposed.room;
 
     HY_TRY(hy_transposed_begin(side->site, &side->problem, run->sink));
-    if (side->list.count > 0) /* a site without chunks of its own needs no such copies */
+    if (side->list.count > 0) /* a site without chunks of its own needs no copies in
+                                 device memory */
         HY_TRY(begin_on_device(side));
     return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
                                     &run->inbox, run->tracer.to.fn != NULL, room)
@@ -146,7 +147,8 @@ static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
     hy_pool *pool        = first->ctx->pool;
     hy_run run;
 
-    if (hy_site_in_place(first)) /* no device needs the cores of reserve workers */
+    if (hy_site_in_place(first)) /* no device waits for the cores on which reserve workers
+                                    would run */
         hy_pool_call_reserve(pool);
     begin_run(&run, sites, problem, sink);
     run.tracer =
@@ -158,8 +160,8 @@ static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
     if (hy_site_in_place(first))
         hy_pool_dismiss_reserve(pool);
     report->host_bytes += sink->own_bytes;
-    if (run.status == HYBRID_OK) /* the last moment to cancel the call, before the sink
-                                    hands out the result */
+    if (run.status == HYBRID_OK) /* last chance to cancel the call: next, the sink hands
+                                    out the result */
         run.status = hy_progress_check(&first->ctx->progress);
     return run.status;
 }

@@ -19,17 +19,19 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-/* The sites of a run. If the host helps devices, it is the last. */
+/* The sites of a run. If the host helps devices, it is the last one. */
 typedef struct hy_sites {
-    hy_side of[HY_MAX_SITES];  /* as given to hy_queue_add(), but without depth */
+    hy_side of[HY_MAX_SITES];  /* as hy_queue_add() takes them, but without depth */
     int count;
 } hy_sites;
 
-/* Takes all chunks through all stages. With a sink that is in order, chunks cover all
-   rows, and each ends at a boundary of the cut of the site that claims it. Otherwise each
-   site computes its own chunks, except for rows that others take. The result goes to
-   `sink`, which is finished, or aborted after a failure. Events go to `listener`; times
-   and bytes are added to `report`. */
+/* Takes all chunks through all stages. The result goes to `sink`, which is finished, or
+   aborted after a failure. Events go to `listener`; times and bytes are added to
+   `report`.
+
+   With a sink that is in order, chunks cover all rows, and each ends at a boundary of the
+   cut of the site that claims it. Otherwise each site computes the chunks of its own
+   rows, except for rows that other sites take. */
 hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
                              hy_sink *sink, const hy_listener *listener,
                              hybrid_report *report);

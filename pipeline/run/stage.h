@@ -6,7 +6,7 @@
 
 /* Where a stage runs: on the pool, on a lane of the backend, or in the thread that drives
    the run. A stage on the pool or in the driver starts when the host has seen the end of
-   the stage before it; lanes wait for each other without the host. */
+   the stage before it. A lane waits for marks of other lanes without the host. */
 typedef enum hy_where {
     HY_ON_IN,
     HY_ON_RUN,
@@ -21,7 +21,7 @@ typedef enum hy_step {
     HY_STEP_PREPARE,  /* packs operands; fills job.pack */
     HY_STEP_H2D,      /* copies the pack to the device; fills job.in */
     HY_STEP_MULTIPLY, /* runs the variant's kernels; fills job.out */
-    HY_STEP_FINISH,   /* sorts and compresses; fills out_nnz */
+    HY_STEP_FINISH,   /* sorts and compresses; fills *job.out_nnz */
     HY_STEP_RESERVE,  /* asks the sink where the part goes; fills job.nnz */
     HY_STEP_D2H,      /* copies the result to the host; fills job.back */
     HY_STEP_PLACE,    /* stores the part in C or Y */

@@ -66,7 +66,7 @@ static int64_t column_bytes(const hy_job *job)
     return job->out.col ? (int64_t)sizeof *job->out.col : 0;
 }
 
-/* Returns the bytes of the chunk's result as it is copied from the device. Offsets count
+/* Returns the bytes of the chunk's result that are copied from the device, with offsets
    unless the sink knows them. */
 static int64_t out_bytes(const hy_slot *slot)
 {
@@ -76,8 +76,8 @@ static int64_t out_bytes(const hy_slot *slot)
     return offsets * 8 + job->nnz * (column_bytes(job) + value_bytes(job));
 }
 
-/* Returns the bytes that workers store: without what the device copied to the result
-   itself. */
+/* Returns the bytes of the chunk's result that workers store: all except those that the
+   device copied straight to the result. */
 static int64_t stored_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
@@ -89,8 +89,8 @@ static int64_t stored_bytes(const hy_slot *slot)
     return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
 }
 
-/* Returns the bytes of the pack that are copied to the device, without those that the
-   device already has as rows of A or B. */
+/* Returns the bytes of the pack that are copied to the device. Rows that the device
+   already has, as rows of A or B, are not copied. */
 static int64_t up_bytes(const hy_job *job)
 {
     const hy_pack *pack = &job->pack;
@@ -127,9 +127,9 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
     hy_pack *cached =
         hy_pack_cache_record(&slot->site->cache, job->chunk, slot->claim.index);
 
-    if (job->reused) { /* the pack is cached, so that nothing is copied. The caller still
-                         sets the stage's marks, because X comes on the same lane and
-                         later stages wait for these marks. */
+    if (job->reused) { /* the pack is cached, so nothing is copied. The caller still sets
+                          the stage's marks: X is loaded on the same lane, and later
+                          stages wait for these marks. */
         job->pack = *cached;
         return HYBRID_OK;
     }
@@ -195,8 +195,8 @@ static int can_copy(const hy_lane *lane, const hy_direct *to)
     return can;
 }
 
-/* Copies the entries from the device to the memory of the result itself where the sink
-   allows it, else to job.back. Delta-coded columns go to a buffer of their own. */
+/* Copies the entries from the device straight to the result if the sink allows it, else
+   to job.back. Delta-coded columns go to slot->coded. */
 static hybrid_status copy_entries(hy_slot *slot, hy_lane *lane)
 {
     hy_job *job        = &slot->job;
@@ -240,11 +240,11 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
                                   : copy_entries(slot, lane);
 }
 
-/* The copies of a chunk with more entries than `back` holds. Each brings half as many as
-   fit: while one half is stored, the next copy fills the other half. */
+/* The copies of a chunk with more entries than job.back holds. Each copy fills one half
+   of job.back while workers store the other half. */
 typedef struct halves {
     const hy_slot *slot;
-    int64_t half; /* entries of one copy, half of job.back_room */
+    int64_t half; /* entries of one copy: half of job.back_room */
 } halves;
 
 static int64_t half_entries(const halves *t, int64_t k)
@@ -299,7 +299,8 @@ static hybrid_status store(const hy_slot *slot)
     part.counted = *job->out_nnz;
     if (!job->back.row_at && !job->direct && job->nnz > job->back_room)
         return store_halves(slot, &part);
-    if (job->direct && !job->back.row_at) /* the entries are in the result already */
+    if (job->direct && !job->back.row_at) /* the copy wrote the entries to the result
+                                             already */
         part.count = 0;
     HY_TRY(sink->ops->store(sink, &part));
     return job->decodes ? hy_delta_columns_store(slot, &part) : HYBRID_OK;
@@ -310,7 +311,7 @@ static hybrid_status reserve(hy_slot *slot)
     hy_job *job  = &slot->job;
     hy_part part = hy_slot_part(slot, &job->out);
 
-    if (slot->sink->counts) /* else the entries may still be under way */
+    if (slot->sink->counts) /* if the sink does not count, *out_nnz may not be set yet */
         part.counted = *job->out_nnz;
     HY_TRY(slot->sink->ops->reserve(slot->sink, &part));
     job->nnz    = part.nnz;

@@ -4,20 +4,21 @@
 
 #include "pipeline/site/slot.h"
 
-/* Returns 1 if this backend and variant have anything to do in the step. */
+/* Returns 1 if the step has work to do for this backend and variant. */
 int hy_step_applies(const hy_slot *slot, hy_step step);
 
-/* Returns where the stage runs: where the product's table says, except that a sink may
-   want its parts stored by the driving thread. */
+/* Returns where the stage runs: where the product's table of stages says, or in the
+   driving thread if the sink wants parts stored there. */
 hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage);
 
-/* For a step on the pool or in the driver: returns 1 if the host must have seen the end
-   of the stage before. `reserve` need not wait if sizes are known and columns are not
-   delta-coded. */
+/* For a step on the pool or in the driver: returns 1 if it may begin only after the host
+   has seen the end of the stage before. `reserve` need not wait if sizes are known and
+   columns are not delta-coded. */
 int hy_step_waits(const hy_slot *slot, hy_step step);
 
-/* Returns the mark that the stage after a lane's step waits for: the end of the step or,
-   for a copy with delta-coded columns, the earlier mark at which these have arrived. */
+/* Returns the mark for which the next stage waits after a step on a lane: the end of the
+   step. For a copy with delta-coded columns it is the earlier mark at which the columns
+   have arrived. */
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step);
 
 /* Does the stage's step at once on the pool or in the driver, or enqueues it on a lane.

@@ -30,8 +30,8 @@ static double *report_field(hybrid_report *report, hy_step step)
     return NULL;
 }
 
-/* Emits the event, with the device memory in use at present; for an event of the host,
-   that of the run's first device. */
+/* Emits the event, with the device memory that is in use now: of the event's device, or
+   of the run's first device if the event is the host's. */
 static void emit(const hy_tracer *tracer, const hy_site *site, hybrid_event *event)
 {
     const hy_backend *backend = hy_site_in_place(site) ? tracer->backend : site->backend;
@@ -60,9 +60,9 @@ static int64_t computed_ns(const hy_slot *slot)
     return slot->site->backend->ops->mark_ns(mark);
 }
 
-/* Sets begin and end of a copy to the host that has no times. It counts from the time
-   when the chunk was computed and the copy before had ended, until the host saw its end.
-   With delta-coded columns it ends when columns and values are in their place. */
+/* Sets begin and end of a copy to the host whose marks have no times. The copy begins
+   when the chunk is computed and the copy before has ended. It ends when the host has
+   seen its end or, with delta-coded columns, when columns and values are stored. */
 static void time_down(const hy_slot *slot, hybrid_event *event)
 {
     const int64_t computed = computed_ns(slot), before = slot->site->down_ns;
@@ -87,8 +87,8 @@ static int64_t result_bytes(const hy_slot *slot, int64_t stored)
     return slot->sink->reads ? 2 * stored : stored;
 }
 
-/* Returns the bytes of rows of A that the host reads in place, and of Y if the variant
-   stores Y itself. */
+/* Returns the bytes of rows of A that the host reads in place, and of the rows of Y if
+   the variant stores Y itself. */
 static int64_t bytes_in_place(const hy_slot *slot)
 {
     const hy_problem *problem = slot->job.problem;
@@ -104,8 +104,9 @@ static int64_t bytes_in_place(const hy_slot *slot)
     return f->rows * offset + f->nnz * (4 + size) + result_bytes(slot, stored);
 }
 
-/* Returns the bytes that the chunk moves in device memory: bytes sent up, cached bytes
-   read, the result written, and the result read when it is copied down. */
+/* Returns the bytes that the chunk moves in device memory: the pack as it arrives, or as
+   it is read if it is cached; the result as it is written; the result again as it is
+   copied to the host. */
 static int64_t bytes_on_device(const hy_slot *slot)
 {
     const int64_t reused = slot->job.reused ? (int64_t)slot->job.pack.bytes : 0;
@@ -176,8 +177,8 @@ static double trace_lane(const hy_tracer *tracer, const hy_slot *slot,
 /* Sums for dividing the work of a stage among its threads in proportion to their
    times. */
 typedef struct shares {
-    int64_t all_ns,
-        ns; /* of all threads; of the threads that have received their share */
+    int64_t all_ns, ns; /* times of all threads, and times of the threads that have
+                           received their share */
     int64_t bytes, flops;
 } shares;
 
@@ -191,8 +192,8 @@ static int64_t share_of(int64_t count, const shares *s, int64_t ns)
     return (int64_t)((double)count * to) - (int64_t)((double)count * from);
 }
 
-/* Returns HYBRID_HOST_MEMORY if the thread moved more than half of the bytes that it may
-   move while all workers are busy, else HYBRID_CORES. */
+/* Returns HYBRID_HOST_MEMORY if the thread moved more than half of the bytes that each
+   worker can move while all workers are busy, else HYBRID_CORES. */
 static hybrid_resource worker_bound(const hy_tracer *tracer, const hybrid_event *event)
 {
     const double s = (double)(event->end_ns - event->begin_ns) * 1e-9;
@@ -236,7 +237,8 @@ static void trace_workers(const hy_tracer *tracer, const hy_slot *slot,
             trace_work(tracer, slot, &log->of[i], &all, &event);
 }
 
-/* Returns the seconds from the first thread's begin to the last thread's end. */
+/* Returns the seconds from the first thread's begin to the last thread's end in the
+   stage. */
 static double stage_s(const hy_slot *slot, const hy_stage *stage)
 {
     const hy_backend_ops *ops = slot->site->backend->ops;

@@ -24,8 +24,8 @@ typedef struct hy_listener {
     void *user;
     int64_t pass; /* number of the run's pass, for hybrid_event.pass */
     double
-        worker_Bps; /* bytes of host memory per second that each worker may move while all
-                       workers do */
+        worker_Bps; /* bytes/s of host memory that each worker can move while all workers
+                       move bytes */
 } hy_listener;
 
 typedef struct hy_tracer {
@@ -35,9 +35,8 @@ typedef struct hy_tracer {
 } hy_tracer;
 
 /* Called when all stages of the slot's chunk are done. Adds times and bytes to the
-   report, and emits an event for each stage on a device and for each thread that worked
-   on a stage. NO_MEMORY if the work of a thread could not be recorded for lack of
-   memory. */
+   report, and emits one event for each stage on a device and for each thread that worked
+   on a stage. Returns NO_MEMORY if there was no memory to record the work of a thread. */
 hybrid_status hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot);
 
 /* Adds the loading of B or X to the site's device to the report, and emits its event. */

@@ -5,14 +5,14 @@
 #include "pipeline/site/site.h"
 
 enum {
-    LEAST_ENTRIES = 1 << 14, /* minimum entries of a chunk; with fewer, the additional
-                                kernel costs as much as it saves */
+    LEAST_ENTRIES = 1 << 14, /* a chunk whose upper bound of entries is smaller is not
+                                coded: the coding kernel would cost as much as it saves */
     LEAST_BYTES = 1 << 20,   /* smallest pinned buffer for coded columns of a slot */
     MOST_BYTES  = 32 << 20   /* largest pinned buffer for coded columns of a slot */
 };
 
-/* Bytes of decoded columns per second that one worker decodes. With too few workers for
-   the rate of the bus, the run would wait for decoding. */
+/* Bytes of decoded columns per second of one worker. If all workers together decode
+   slower than the bus copies, the run would wait for them. */
 #define DECODE_BPS 7e9
 
 /* Returns 1 if delta coding can be faster for this chunk. */
@@ -44,8 +44,8 @@ static size_t coded_bytes(const hy_job *job)
     return hy_deltas_bytes(job->nnz, *job->units);
 }
 
-/* Allocates without an error sentence; returns 0 if memory is short. A message of the run
-   stays as it is. */
+/* Allocates pinned memory without an error sentence. Returns 0 if memory is short. The
+   run's message stays as it is. */
 static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
 {
     hy_message dropped;
@@ -57,9 +57,9 @@ static int alloc_quietly(hy_backend *backend, size_t bytes, hy_buffer *out)
     return status == HYBRID_OK;
 }
 
-/* Makes pinned room for the coded columns in the slot; returns 0 if memory is short or
-   they are too large. Sizes are powers of two, so that the backend's pool finds a block
-   again. */
+/* Makes pinned memory for the coded columns in slot->coded. Returns 0 if memory is short
+   or the columns are too large. Sizes are powers of two, so that later calls find a block
+   of this size in the backend's pool. */
 static int get_room(hy_slot *slot)
 {
     hy_backend *backend = slot->site->backend;

@@ -6,7 +6,8 @@
 #include "base/threads/pool.h"
 
 enum {
-    NEAR_COLUMNS  = 1024, /* columns converted at once, which fit the first-level cache */
+    NEAR_COLUMNS = 1024, /* columns that are converted at once; they fit the first-level
+                            cache */
     CONVERT_GRAIN = 1 << 16
 };
 

@@ -4,18 +4,19 @@
 
 #include "base/memory/results.h"
 
-/* Stores `count` offsets, each increased by `more`, in the array `to` of that type from
-   element `at` on. */
+/* Stores `count` offsets, each increased by `more`, in the array `to`, from element `at`
+   on. `type` is the type of the array. */
 void hy_offsets_put(hybrid_index type, void *to, int64_t at, const int64_t *from,
                     int64_t count, int64_t more);
 
-/* Stores `count` columns in the array `to` from element `at` on, bypassing the caches. */
+/* Stores `count` columns in the array `to`, from element `at` on, past the caches. `type`
+   is the type of the array. */
 void hy_columns_put(hybrid_index type, void *to, int64_t at, const int32_t *from,
                     int64_t count);
 
-/* Converts the `count` numbers of the span, of 32 or 64 bits, to the type, which has the
-   other size, in new pages. Runs in parallel. The numbers must fit the type. On failure
-   the span is unchanged. */
+/* Converts the `count` numbers of the span to `type`, in new pages and in parallel: from
+   32 bits to 64, or from 64 to 32. The numbers must fit the type. After a failure the
+   span is as before. */
 hybrid_status hy_indices_convert(hy_context *ctx, hy_span *span, int64_t count,
                                  hybrid_index type);
 

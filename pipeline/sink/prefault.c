@@ -9,8 +9,8 @@ enum {
 }; /* entries per step that touches pages: 2 MiB of columns or values of 4 bytes, 4 MiB of
       those of 8 */
 
-/* Pins piece k of the columns, which is memory that is pinned at once (results.h), and
-   the pieces of the values of the same entries. */
+/* Pins piece k of the columns (a piece is memory that is pinned at once, see results.h),
+   and the pieces of the values of the same entries. */
 static void pin_step(const hy_prefault *a, size_t k)
 {
     const size_t per = a->size / 4; /* pieces of values per piece of columns */
@@ -68,7 +68,7 @@ void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
                        int64_t expected)
 {
     const int64_t used =
-        /* leading entries whose columns lie in pages that are present */
+        /* number of leading entries whose columns lie in pages that are present */
         (int64_t)(col->touched / col_size);
     const int64_t likely = expected + expected / 4; /* probable upper bound */
 
@@ -82,9 +82,9 @@ void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
         const int64_t pinned = (used < likely ? used : likely) * 4;
         a->pins              = (pinned + (int64_t)col->piece - 1) / (int64_t)col->piece;
     }
-    /* No pages are touched under the caller's cap on host memory, because C may not need
-       them, or if only an eighth of the expected entries is missing, which is within the
-       error of the estimate. */
+    /* No pages are touched in two cases: the caller has limited host memory, and C may
+       not need the pages; or at most an eighth of the expected entries lacks pages, which
+       is within the error of the estimate. */
     if (!ctx->memory.strict && used < expected - expected / 8) {
         a->touch_first = used / TOUCH_ENTRIES;
         a->touches     = expected / TOUCH_ENTRIES - a->touch_first;

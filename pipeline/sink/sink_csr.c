@@ -210,7 +210,7 @@ static hybrid_status store_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Checks that the part has as many entries as the known offsets say. */
+/* Fails unless the part has as many entries as the known offsets say. */
 static hybrid_status check_count(const hy_sink *sink, const hy_part *part)
 {
     const hy_chunk *chunk = part->chunk;
@@ -373,7 +373,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
         .remedy    = shape->remedy,
         .index_max = shape->index_max};
     choose_types(out, shape, bound);
-    if (known) /* with known offsets, parts bring none */
+    if (known) /* offsets are known, so parts bring none */
         out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;
 
     const hybrid_status status = reserve_arrays(out, bound, expected);

@@ -1,22 +1,22 @@
 /* pipeline/sink/sink_csr.h - stores a result in CSR.
 
-   Size unknown: address space is reserved for an upper bound and filled in order of rows.
-   Pages that are not used are never touched. Idle workers prefault pages ahead of the
-   copies.
+   Size unknown: the sink reserves address space for an upper bound and fills it in order
+   of rows. Pages that C does not need are never touched. Idle workers prefault pages
+   ahead of the copies.
 
    Size known (later runs of a plan): the result has its exact size from the start, and a
-   part's place is known before it is computed.
+   part's place is known before the part is computed.
 
    Several products: each makes the rows after those of the product before it. The result
-   is handed out after the last.
+   is handed out after the last product.
 
-   A device copies directly to pinned pages, and may send columns delta-coded
-   (partition/move/deltas.h), which workers decode. Parts have 32-bit columns. If the
+   A device copies directly to pinned pages. It may send columns delta-coded
+   (partition/move/deltas.h), and workers decode them. Parts have 32-bit columns. If the
    result has 64-bit columns, workers convert them and nothing is copied directly.
 
-   HYBRID_INDEX_AUTO: if the bound does not decide the types, offsets are stored in 64
-   bits and columns in 32, which suits any number of entries. At the end one of the two
-   arrays is converted. */
+   HYBRID_INDEX_AUTO: if the upper bound does not decide the index types, offsets are
+   stored in 64 bits and columns in 32, which suits any number of entries. At the end one
+   of the two arrays is converted. */
 #ifndef HY_SINK_CSR_H
 #define HY_SINK_CSR_H
 
@@ -29,33 +29,36 @@ typedef struct hy_csr_sink {
     hybrid_type type;
     hybrid_csr *result; /* set by finish() */
     hy_span row_ptr, col, val;
-    const int64_t *known; /* row_ptr of the result, rows + 1 offsets; NULL if unknown */
+    const int64_t *known; /* row_ptr of the result, rows + 1 offsets, if the size is
+                             known; else NULL */
     int64_t first_row;    /* row of the result that is row 0 of the current product */
     int64_t end_row;      /* row after the last one of the current product */
-    int64_t next_row;     /* unless offsets are known: first row whose place in C is not
-                             reserved */
+    int64_t next_row;     /* size unknown: first row whose place in C is not reserved */
     int64_t reserved;     /* number of rows whose place in C is reserved */
     hybrid_index offset_type, col_type; /* index types as stored */
-    int64_t index_max;                  /* maximum entries for 32-bit offsets */
-    int undecided;                      /* 1: one array is converted at the end */
-    int64_t total;                      /* error sentences: C has this many entries at
-                                           least */
+    int64_t index_max;                  /* maximum entries with 32-bit offsets */
+    int undecided;                      /* 1: the index types are decided at the end, when
+                                           one array is converted */
+    int64_t total;                      /* for error sentences: C has at least this many
+                                           entries */
     const char *remedy;
     hy_prefault prefault;
 } hy_csr_sink;
 
-/* Shape of a result: rows x cols with at most `bound` and probably about `expected`
-   entries, or with the offsets `known` (borrowed) unless that is NULL. */
+/* Shape of a result: rows x cols. If `known` is NULL, it has at most `bound` and probably
+   about `expected` entries; else `known` is its row_ptr (borrowed). */
 typedef struct hy_csr_shape {
     int64_t rows, cols;
     hybrid_type type;
     int64_t bound, expected;
-    int64_t total;      /* expected entries of C if several products make it, else 0. It
-                           is for error sentences; pages are prefaulted by `expected`. */
+    int64_t total;      /* for error sentences: expected entries of C if several products
+                           make it, else 0. Pages are prefaulted for `expected`
+                           entries. */
     const char *remedy; /* advice if C exceeds host memory: hy_memory_full() */
     const int64_t *known;
-    hybrid_index offsets, columns; /* HYBRID_INDEX_AUTO: both by the number of entries */
-    int64_t index_max;             /* maximum entries for 32-bit offsets */
+    hybrid_index offsets, columns; /* index types; HYBRID_INDEX_AUTO: the sink chooses
+                                      them by the number of entries */
+    int64_t index_max;             /* maximum entries with 32-bit offsets */
 } hy_csr_shape;
 
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,

@@ -7,8 +7,7 @@
 enum {
     DECODE_FRAMES = 32, /* frames per task; a frame is HY_DELTA_FRAME columns, which are
                            coded together */
-    NEAR_FRAMES = 4     /* frames decoded at once, with numbers that fit the first-level
-                           cache */
+    NEAR_FRAMES = 4 /* frames decoded at once; their numbers fit the first-level cache */
 };
 
 typedef struct decoding {
@@ -25,7 +24,8 @@ int hy_csr_accepts_deltas(const hy_sink *sink)
 }
 
 /* Decodes `count` frames from `frame` on and stores them in the result. `count` is at
-   most NEAR_FRAMES, so that the numbers stay in the first-level cache in between. */
+   most NEAR_FRAMES, so that decoded numbers are still in the first-level cache when they
+   are stored. */
 static void decode_near(const decoding *d, int64_t frame, int64_t count)
 {
     const int64_t nnz = d->part->nnz, first = frame * HY_DELTA_FRAME;

@@ -15,10 +15,12 @@
 typedef struct hy_dense_sink {
     hy_sink sink; /* must be the first member */
     hy_update update;
-    const hy_touched *subset; /* rows of Y that parts have; NULL: all rows */
+    const hy_touched *subset; /* with the reduced A: the rows of Y that parts have; NULL:
+                                 all rows */
     int64_t left;             /* number of elements of Y that are not reserved yet */
-    hy_empty_rows others;     /* rows of Y outside the subset */
-    int others_begun;         /* 1 until the loop that fills the other rows ends */
+    hy_empty_rows others;     /* other rows of Y, which the sink fills itself */
+    int others_begun;         /* 1 from the start of the loop that fills these rows until
+                                 its end has been awaited */
 } hy_dense_sink;
 
 /* Opens a sink for all rows of Y. */

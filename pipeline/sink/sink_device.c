@@ -1,4 +1,5 @@
-/* pipeline/sink/sink_device.c - stores results on the device that computes. */
+/* pipeline/sink/sink_device.c - stores results in the memory of the device that
+   computes. */
 #include "pipeline/sink/sink_device.h"
 
 #include "base/data/csr.h"
@@ -39,7 +40,7 @@ static hy_direct no_copies(const hy_sink *sink, const hy_part *part)
     return (hy_direct){.count = 0};
 }
 
-/* Never called, because results on a device have no copies. */
+/* Never called, because results in device memory are not copied to the host. */
 static hybrid_status store_nothing(hy_sink *sink, const hy_part *part)
 {
     return hy_fail(sink->ctx, HYBRID_BAD_STATE,
@@ -73,8 +74,9 @@ void hy_device_dense_sink_open(hy_context *ctx, const hy_update *update,
 /* Entries of one part of C, until all parts are copied together. */
 typedef struct hy_device_piece {
     struct hy_device_piece *next;
-    int64_t row, nnz, offset; /* first row, entries, and their place in C */
-    void *col, *val;          /* 32-bit columns and values, on the device */
+    int64_t row, nnz, offset; /* first row and number of entries of the part; index of its
+                                 first entry in C */
+    void *col, *val;          /* 32-bit columns and values, in device memory */
 } piece;
 
 static hy_device_csr_sink *csr_of(hy_sink *sink)
@@ -132,8 +134,9 @@ static hybrid_status copy(hy_lane *lane, void *to, const void *from, int64_t cou
                       : lane->backend->ops->copy(lane, to, from, (size_t)count * size);
 }
 
-/* Enqueues the copy of a part to its own arrays and to the offsets of C. The offset
-   between two neighbouring parts is written by both, with the same value. */
+/* Enqueues the copies of a part's entries to its own arrays, and of its offsets to the
+   offsets of C. Two neighbouring parts both write the offset between them, with the same
+   value. */
 static hybrid_status land_csr(hy_sink *sink, hy_lane *lane, const hy_part *part)
 {
     hy_device_csr_sink *csr   = csr_of(sink);
@@ -209,7 +212,7 @@ static hybrid_status fill_and_wait(const hy_device_csr_sink *csr, hybrid_csr *C)
     HY_TRY_ELSE_DONE(ops->mark_set(lane, mark));
     HY_TRY_ELSE_DONE(ops->host_wait(mark));
 done:
-    if (status != HYBRID_OK && lane) /* waits, because the arrays that the lane fills are
+    if (status != HYBRID_OK && lane) /* the lane may still write to the arrays that are
                                         freed next */
         ops->lane_drain(lane);
     ops->lane_close(own);
@@ -249,7 +252,7 @@ static hybrid_status make_arrays(hy_device_csr_sink *csr, hybrid_csr *C)
                                          "values of C", &C->val);
 }
 
-/* Frees all arrays that C does not use; with C NULL all. */
+/* Frees all arrays that C does not use. If C is NULL, frees all arrays. */
 static void release(hy_device_csr_sink *csr, const hybrid_csr *C)
 {
     hy_context *ctx = csr->sink.ctx;

@@ -1,9 +1,9 @@
 /* pipeline/sink/sink_device.h - stores results in the memory of the device that computes:
-   the caller's Y, and a C that stays on the device.
+   the caller's Y, and a C that stays in device memory.
 
-   Lanes bring the parts; workers store nothing. The number of entries of C is unknown
-   before the last part, so each part has arrays of its own. At the end they are copied
-   together on the device, unless C has only one part. */
+   Lanes write the parts to the result; workers store nothing. The number of entries of C
+   is unknown before the last part, so each part has arrays of its own. At the end the
+   device copies these arrays into one, unless C has only one part. */
 #ifndef HY_SINK_DEVICE_H
 #define HY_SINK_DEVICE_H
 
@@ -20,14 +20,14 @@ typedef struct hy_device_csr_sink {
     hy_backend *device;
     hy_csr_shape shape;
     hybrid_csr *result; /* set by finish() */
-    int64_t *row_ptr;   /* rows + 1 offsets, on the device */
-    hy_lane *lane;      /* lane of the last part; NULL before the first */
+    int64_t *row_ptr;   /* rows + 1 offsets, in device memory */
+    hy_lane *lane;      /* lane that wrote the last part; NULL before the first part */
     struct hy_device_piece *first, **end; /* list of the parts, in order of rows */
     int64_t next_row;                     /* number of rows reserved so far */
 } hy_device_csr_sink;
 
 /* Opens a sink for *result as hy_csr_sink_open() does; shape->known is ignored. The
-   arrays belong to base/memory/device_results.h. */
+   arrays of C belong to the list in base/memory/device_results.h. */
 hybrid_status hy_device_csr_sink_open(hy_context *ctx, hy_backend *device,
                                       const hy_csr_shape *shape, hybrid_csr *result,
                                       hy_device_csr_sink *out);

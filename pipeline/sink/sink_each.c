@@ -18,8 +18,8 @@ static void free_room(hy_each_sink *each)
     each->room            = 0;
 }
 
-/* Makes room for `nnz` entries, and if there is too little, for a quarter more, because
-   parts have similar sizes. */
+/* Makes the arrays large enough for `nnz` entries. If they must grow, they get room for a
+   quarter more, because parts have similar sizes. */
 static hybrid_status get_room(hy_each_sink *each, int64_t nnz)
 {
     hy_context *ctx    = each->sink.ctx;
@@ -150,7 +150,7 @@ static hybrid_status store(hy_sink *sink, const hy_part *part)
     if (whole || part->nnz == 0)
         return hand(each, part, part->rows.col, part->rows.val);
     HY_TRY(put_together(each, part));
-    /* OK without a call of the function, until the last piece of the part is here */
+    /* the function is called when the last piece of the part has arrived */
     return part->first + part->count < part->nnz ? HYBRID_OK
                                                  : hand(each, part, each->col, each->val);
 }

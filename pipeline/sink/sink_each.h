@@ -1,8 +1,8 @@
 /* pipeline/sink/sink_each.h - passes rows of C to a function of the caller.
 
-   The result is not stored. A part is passed directly from its slot. If its rows have
-   gaps or arrive in pieces, it is first assembled in arrays that hold one part. The next
-   part waits in its slot meanwhile. */
+   C is not stored. The sink passes a part to the function directly from its slot. If the
+   part's rows have gaps, or if it arrives in pieces, the sink first assembles it in
+   arrays that hold one part. The next part waits in its slot meanwhile. */
 #ifndef HY_SINK_EACH_H
 #define HY_SINK_EACH_H
 
@@ -16,13 +16,13 @@ typedef struct hy_each_sink {
     void *user;
     int64_t first_row; /* row of C that is row 0 of the current product */
     int64_t end_row;   /* row of C after the last one of the current product */
-    int64_t next_row;  /* first row that is not reserved */
-    int64_t room;      /* entries that `col` and `val` have room for */
+    int64_t next_row;  /* first row whose part is not reserved */
+    int64_t room;      /* number of entries for which `col` and `val` have memory */
     void *col, *val;
 } hy_each_sink;
 
-/* Opens a sink that passes rows of C = A*B to `fn`. Room for a part is allocated when one
-   is first assembled. */
+/* Opens a sink that passes rows of C = A*B to `fn`. The arrays for a part are allocated
+   when a part is first assembled. */
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out);
 

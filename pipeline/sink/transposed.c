@@ -30,8 +30,8 @@ int hy_transposed_is(const hy_slot *slot)
     return slot->site->transposed.active && rows <= HY_MAX_PITCH / 8;
 }
 
-/* Returns the destination of the chunk's columns: its pinned memory, or Y if that can be
-   written directly. */
+/* Returns where the chunk's columns are copied to: Y, if it can be written directly, else
+   the slot's pinned memory. */
 static hy_row_copy home_of(hy_slot *slot)
 {
     hy_job *job           = &slot->job;

@@ -9,8 +9,8 @@
 
 #include "pipeline/site/site.h"
 
-/* Before a run on the site: decides whether the device transposes what goes to the sink,
-   and allocates the room, which stays allocated. */
+/* Called before a run on the site. Decides whether the device transposes the results for
+   the sink. If so, allocates the device memory for it, which later runs use again. */
 hybrid_status hy_transposed_begin(hy_site *site, const hy_problem *problem,
                                   const hy_sink *sink);
 

@@ -2,7 +2,8 @@
 
    Creating them takes longer than a small product, so they outlive their site: the
    context keeps idle lane sets for the next site of the same backend. A lane set belongs
-   to one site at a time. It is kept only if its lanes are idle and none has failed. */
+   to one site at a time. The context keeps it only if its lanes are idle and none has
+   failed. */
 #ifndef HY_LANE_SET_H
 #define HY_LANE_SET_H
 
@@ -17,8 +18,8 @@ typedef struct hy_thread {
     int started;
 } hy_thread;
 
-/* Marks, or lanes of slots, in a growing array. The first `used` of `count` belong to the
-   site. */
+/* Marks, or run lanes of slots, in a growing array. The site uses the first `used` of
+   `count`. */
 typedef struct hy_made {
     void **items;
     int used, count, room;
@@ -26,18 +27,20 @@ typedef struct hy_made {
 
 typedef struct hy_lane_set {
     struct hy_lane_set *next; /* next idle lane set of the context */
-    int64_t call;             /* number of the public call (ctx->call) that last created a
-                                 part of it */
+    int64_t call;             /* number of the last public call (ctx->call) that created a
+                                 lane, mark or thread of this set */
     hy_backend *backend;
-    hy_lane *lanes[HY_LANES];     /* NULL where every slot has its own lane, or the
-                                     backend has no such lane */
+    hy_lane *lanes[HY_LANES];     /* lanes that all slots share. NULL if every slot has
+                                     its own lane instead, or if the backend has no such
+                                     lane. */
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
     hy_thread loader;             /* started when B or X is loaded for the first time */
-    hy_made marks, runs;          /* `runs` are the run lanes of slots */
-    hy_buffer told, survey; /* for surveys, in which a device counts what planning needs
-                               to know about operands in its memory: pinned memory that
-                               receives the numbers, and hy_surveying.work with the gate;
-                               empty until the first survey */
+    hy_made marks, runs;          /* `runs`: the run lanes of slots that have their own */
+    hy_buffer told, survey; /* buffers for surveys, in which a device counts what planning
+                               needs to know about operands in its memory; empty until the
+                               first survey. `told`: pinned memory that receives the
+                               numbers. `survey`: hy_surveying.work, followed by the
+                               gate. */
 } hy_lane_set;
 
 /* Kinds of lanes. hy_lane_name() returns the name of a lane in traces and profilers:
@@ -56,30 +59,30 @@ hybrid_status hy_lane_set_acquire(hy_context *ctx, hy_backend *backend,
                                   hy_lane_set **out);
 
 /* Returns the lane set to the context, with its marks and the lanes of its slots. `clean`
-   is 1 if no call has failed since its lanes were last idle; otherwise the lane set is
-   closed. NULL is allowed. */
+   is 1 if no call has failed since its lanes were last idle; if it is 0, the lane set is
+   closed. Does nothing if lane_set is NULL. */
 void hy_lane_set_release(hy_context *ctx, hy_lane_set *lane_set, int clean);
 
-/* Return a mark or a run lane, which belongs to the site until the lane set is given
-   back. */
+/* Set *out to a mark or a run lane, which the site may use until it releases the lane
+   set. */
 hybrid_status hy_lane_set_mark(hy_lane_set *lane_set, hy_mark **out);
 hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out);
 
-/* Sets a mark whose time will not be asked for. */
+/* Sets a mark whose time no caller will ask for. */
 hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
 
 /* Starts the loader's thread unless it runs. */
 hybrid_status hy_lane_set_loader(hy_lane_set *lane_set);
 
-/* Allocates `told` with `told_bytes` bytes, and `survey`, unless they exist, and enqueues
-   the zeroing of `survey`. */
+/* Unless they exist, allocates `told`, with `told_bytes` bytes, and `survey`, and
+   enqueues work that sets `survey` to 0. */
 hybrid_status hy_lane_set_survey(hy_lane_set *lane_set, size_t told_bytes);
 
 /* Returns the gate of surveys (hy_surveying.gate), which lies behind the work memory. */
 int *hy_lane_set_gate(const hy_lane_set *lane_set);
 
-/* Closes idle lane sets of which a part was created by call number `since` or a later
-   one. 0 closes all idle lane sets. */
+/* Closes the idle lane sets for which public call number `since` or a later one created a
+   lane, mark or thread. 0 closes all idle lane sets. */
 void hy_lane_sets_trim(hy_context *ctx, int64_t since);
 
 #endif /* HY_LANE_SET_H */

@@ -5,8 +5,8 @@
 
 /* ---- which ------------------------------------------------------------------------ */
 
-/* Returns an upper bound on the bytes of the chunk's pack; *all receives one on those of
-   all its buffers on the device. */
+/* Returns an upper bound on the bytes of the chunk's pack, and sets *all to an upper
+   bound on the bytes of all its buffers on the device. */
 static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *all)
 {
     const hy_cost cost = chunk->variant->cost(&chunk->features, rates);
@@ -21,8 +21,8 @@ static int may_cache(const hy_chunk *chunk)
     return !chunk->gathered && chunk->variant->prepare;
 }
 
-/* The first `count` chunks of the first column block get positions in the cache, and so
-   do the chunks of the same rows in later blocks. */
+/* Gives the first `count` chunks of the first column block their positions in the cache,
+   and the chunks of the same rows in later blocks the same positions. */
 static void set_positions(const hy_rates *rates, hy_chunk *chunks, int64_t count,
                           int64_t ranges, int64_t all)
 {
@@ -55,7 +55,7 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t 
     if (k < ranges) /* a chunk cannot be cached, so none is */
         return;
     for (; k > 0 && (cached > most || cached + slots * slot > room);
-         k--) { /* without this pack in the cache, slots must have room for it */
+         k--) { /* if this pack is not in the cache, slots must have room for it */
         cached -= pack_bytes(rates, &chunks[k - 1], &all);
         slot = hy_larger(slot, all);
     }

@@ -3,8 +3,8 @@
 
    The first chunks of a plan, as many as fit beside X and the slots, have fixed positions
    for their packs. Chunks of later column blocks find the packs there. A chunk that the
-   host has computed has no pack in the cache. If a run fails while it fills the cache,
-   the cache is emptied and the next run packs all chunks again. */
+   host computes has no pack in the cache. If a run fails before the cache is complete,
+   the cache is emptied, and the next run packs all chunks again. */
 #ifndef HY_PACK_CACHE_H
 #define HY_PACK_CACHE_H
 
@@ -12,35 +12,36 @@
 
 typedef struct hy_pack_cache {
     size_t bytes;    /* size of the cache on the device; 0: no pack is cached */
-    hy_buffer block; /* the cache; empty while the site rests, unless `lasts` */
-    hy_pack *packs;  /* one for each cached chunk of the first column block; bytes == 0 if
-                        the pack is missing */
+    hy_buffer block; /* device memory of the cache. If `lasts` is 0, it is empty while the
+                        site rests. */
+    hy_pack *packs;  /* one for each cached chunk of the first column block; its `bytes`
+                        is 0 if the pack is not in the cache */
     int64_t count;
-    int64_t ranges; /* chunks of one column block, cached or not */
+    int64_t ranges; /* number of chunks of one column block, cached or not */
     int lasts;      /* 1: packs stay from run to run */
-    int complete;   /* 1: all packs are present, because a run without the host's help has
-                       succeeded */
+    int complete;   /* 1: all packs are in the cache, because a run has succeeded without
+                       the host's help */
 } hy_pack_cache;
 
-/* Marks the first chunks, as many as fit in `room` bytes beside `depth` slots, and the
-   chunks of the same rows in later column blocks (hy_chunk.cached). Their packs take at
-   most `most` bytes. Does nothing if some chunk of the first column block cannot be
-   cached. */
+/* Sets hy_chunk.cached for the first chunks, as many as fit in `room` bytes beside
+   `depth` slots, and for the chunks of the same rows in later column blocks. Their packs
+   take at most `most` bytes. Does nothing if some chunk of the first column block cannot
+   be cached. */
 void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
                           hy_chunk *chunks, int64_t count);
 
-/* Returns how many chunks of the first column block are marked; *bytes is the size of the
-   cache. */
+/* Returns the number of cached chunks of the first column block, and sets *bytes to the
+   size of the cache. */
 int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
                       size_t *bytes);
 
-/* hy_pack_cache_return() allocates the cache again that hy_pack_cache_leave() has freed.
-   It holds no packs then. */
+/* hy_pack_cache_leave() frees the device memory of the cache. hy_pack_cache_return()
+   allocates it again; the cache then holds no packs. */
 hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache);
 void hy_pack_cache_leave(hy_backend *backend, hy_pack_cache *cache);
 
-/* Allocates an empty cache for the marked chunks. After a failure, hy_pack_cache_close()
-   frees what was allocated. */
+/* Allocates an empty cache for the chunks with hy_chunk.cached. After a failure,
+   hy_pack_cache_close() frees what was allocated. */
 hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
                                  const hy_chunk *chunks, int64_t count,
                                  hy_pack_cache *cache);
@@ -57,13 +58,13 @@ void hy_pack_cache_forget(hy_pack_cache *cache);
    reaches the lanes. */
 int hy_pack_cache_has(const hy_pack_cache *cache, const hy_chunk *chunk, int64_t index);
 
-/* Returns where the chunk's pack is described in the cache; NULL if the chunk is not
+/* Returns the cache's description of the chunk's pack; NULL if the chunk is not
    cached. */
 hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
                               int64_t index);
 
-/* Called at the beginning of a run, and at its end with its status. `helped` is 1 if the
-   host computed a part of the run, as it may in the next. */
+/* A run calls them at its beginning, and at its end with its status. `helped` is 1 if the
+   host computed chunks of the run. */
 void hy_pack_cache_begin(hy_pack_cache *cache);
 void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int helped);
 

@@ -74,7 +74,9 @@ void hy_site_rest(hy_site *site, hybrid_status status)
     hy_tenant_rest(&site->tenant);
 }
 
-/* ---- open and close ---------------------------------------------------------------- */
+/* Allocates one block of device memory and one of pinned memory for all slots, because
+   pinning takes 1.2 ms however small a block is. Device memory comes first: it is scarce,
+   and pinning is slow. */
 
 /* Allocates one block on the device and one in pinned memory for all slots: pinning takes
    1.2 ms however small a block is. Device memory comes first, because it is what may be
@@ -113,7 +115,8 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
     return get_device(site);
 }
 
-/* Takes lanes and memory for B or X: those of the loader `prefetcher`, or new ones. */
+/* Takes the lane set and the loader with memory for B or X: those of `prefetcher`, or new
+   ones. */
 static hybrid_status open_lane_set(hy_site *site, int depth, size_t image_room,
                                    hy_loader *prefetcher)
 {
@@ -171,8 +174,8 @@ void hy_site_close(hy_site *site)
     if (!site)
         return;
     hy_tenant_exit(&site->tenant);
-    /* a loader that prefetches may still be at work if the plan is destroyed before its
-       first run */
+    /* the loader of a prefetched B may still be at work if the plan is destroyed before
+       its first run */
     if (site->loader && hy_loader_finish(site->loader) != HYBRID_OK)
         site->failed = 1;
     hy_lane_set_release(site->ctx, site->lane_set, !site->failed);

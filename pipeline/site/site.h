@@ -1,4 +1,4 @@
-/* pipeline/site/site.h - a device, or the host, with all that it holds from run to run.
+/* pipeline/site/site.h - a device, or the host, with what it keeps from run to run.
 
    A site has a backend, lanes and slots for chunks in flight. On a device it also holds B
    or X and cached packs of A. It is made for the chunks of a plan, and the runs of that
@@ -13,10 +13,10 @@
 
 /* Device memory in which parts of Y are transposed (transposed.h). */
 typedef struct hy_transposed_y {
-    size_t room;      /* limit in bytes, for Y and for X separately; 0: the device does
-                         not transpose */
-    hy_buffer buffer; /* allocated when it is first needed */
-    int active;       /* 1: in this run the device transposes Y */
+    size_t room;      /* limit in bytes, for Y, and the same limit for X; 0: the device
+                         does not transpose */
+    hy_buffer buffer; /* device memory, allocated when a run first needs it */
+    int active;       /* 1: the device transposes Y in the present run */
 } hy_transposed_y;
 
 typedef struct hy_site {
@@ -33,15 +33,16 @@ typedef struct hy_site {
     int depth;
     size_t slot_device, slot_pinned; /* bytes of one slot on the device and in pinned
                                         memory */
-    size_t room;   /* limit in bytes for transposing and converting on the device, both
-                      rooms for X and Y included */
-    int lands; /* 1: results of all runs stay on the device (hy_sink_ops.land) */
+    size_t room;   /* limit of the device memory in which operands and results are
+                      transposed and converted, in bytes; both rooms for X and Y are
+                      included */
+    int lands; /* 1: the results of all runs stay in device memory (hy_sink_ops.land) */
     hy_buffer device, pinned; /* memory of all slots */
     hy_transposed_y transposed;
     hy_converted converted;
-    int64_t down_ns; /* time up to which copies down without times of their own have been
-                        counted in this run, as from hy_now_ns() */
-    int failed;      /* 1: a run has failed, so that lanes may be in any state */
+    int64_t down_ns; /* copies to the host whose marks have no times: end of the last one
+                        that this run has counted, as from hy_now_ns() */
+    int failed;      /* 1: a run has failed, and lanes may be in any state */
 } hy_site;
 
 /* Opens a site: takes a lane set, makes `depth` slots that suit every one of the chunks,
@@ -54,23 +55,23 @@ typedef struct hy_site {
 hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
                            const hy_chunk *chunks, int64_t count, int depth, int lands,
                            size_t image_room, hy_loader *prefetcher, hy_site **out);
-void hy_site_close(hy_site *site); /* NULL is allowed */
+void hy_site_close(hy_site *site); /* does nothing if site is NULL */
 
-/* Called when a run begins: allocates again the device memory that the site gave back
-   while it was idle. Even after a failure the site counts as working. */
+/* Called when a run begins: allocates the device memory again that the site gave back
+   while it was idle. From now on the site counts as working, even after a failure. */
 hybrid_status hy_site_work(hy_site *site);
 
 /* Called when a run has ended, or when the plan has been made: from then on, other plans
-   may take the site's transient device memory. After a failed run the site gives it back
-   at once. */
+   may take the site's transient device memory (tenant.h). After a failed run, the site
+   gives this memory back at once. */
 void hy_site_rest(hy_site *site, hybrid_status status);
 
 /* Called after a failed run: waits until lanes no longer use the buffers of slots. The
    lane set will not be used again. */
 void hy_site_drain(hy_site *site);
 
-/* Returns 1 if the calling thread takes each chunk through all stages itself. With one
-   slot on a backend that computes in place, no other work could overlap. */
+/* Returns 1 if the calling thread takes each chunk through all stages itself: the site
+   has one slot and computes in place, so no work could overlap. */
 static inline int hy_site_by_caller(const hy_site *site)
 {
     return site->lane_set == NULL;

@@ -15,23 +15,26 @@ struct hy_side;
 
 /* Times of one stage of one chunk, in marks or in nanoseconds of hy_now_ns(). */
 typedef struct hy_passage {
-    hy_mark *begin, *end;     /* for a stage on a lane; NULL where the backend has no such
-                                 stage */
-    int64_t begin_ns, end_ns; /* for a stage on the pool or in the calling thread */
-    int worker;               /* worker of the pool; -1: the calling thread */
+    hy_mark *begin, *end;     /* begin and end of a stage on a lane; NULL if the backend
+                                 has no such stage */
+    int64_t begin_ns, end_ns; /* begin and end of a stage on the pool or in the calling
+                                 thread */
+    int worker;               /* worker that did a stage on the pool; -1: the calling
+                                 thread did it */
     int64_t bytes;
     int done;    /* 0: the stage was skipped */
-    int untimed; /* 1: on a lane, `end` has no time and `begin` was not set */
+    int untimed; /* 1: a stage on a lane whose `end` has no time and whose `begin` was not
+                    set */
 } hy_passage;
 
 typedef struct hy_slot {
     hy_task task; /* must be the first member: the owner of the task owns the slot */
     struct hy_site *site;
-    int lands; /* 1: results stay on the device */
+    int lands; /* 1: results stay in device memory */
     struct hy_side *side; /* side of the present run */
     hy_sink *sink;        /* sink of the present run */
     hy_backend *backend;
-    hy_lane_set *lane_set; /* NULL: the calling thread does all stages and needs no marks */
+    hy_lane_set *lane_set; /* NULL: the calling thread does all stages, without marks */
     const hy_stage *stages;
     hy_job job;
     hy_lane *run;     /* the slot's own run lane, if the backend computes in place; else
@@ -41,23 +44,26 @@ typedef struct hy_slot {
                          and job.back */
     hy_buffer coded;  /* pinned memory for delta-coded columns; allocated when first
                          needed */
-    hy_claim claim; /* the chunk, and its index in the site's list */
-    int64_t sequence;      /* position of the chunk among those that the run has begun on
-                              the site */
+    hy_claim claim; /* the chunk, and its index in the site's list of chunks */
+    int64_t sequence;      /* position of the chunk among the chunks that the site has
+                              begun in this run */
     const hy_stage *stage; /* next stage of the chunk */
-    hy_mark *unseen;       /* last mark that the host has not waited for, or NULL */
+    hy_mark *unseen;       /* last mark of the chunk that the host has not waited for;
+                              NULL if none */
     hy_where unseen_on;    /* lane of `unseen` */
-    int64_t seen_ns;       /* time, from hy_now_ns(), when the host last saw a mark */
-    hy_mark *columns;      /* SpGEMM: reached when delta-coded columns have arrived and
-                              values follow; or NULL */
+    int64_t seen_ns;       /* time when the host last saw that a mark was reached, from
+                              hy_now_ns() */
+    hy_mark *columns;      /* SpGEMM: mark that is reached when the delta-coded columns
+                              have arrived and the values follow; NULL if columns are not
+                              delta-coded */
     hy_passage passage[HY_STEPS];
     hy_work_log log; /* traced runs: which threads worked on each stage of the chunk */
     hybrid_status status;
     int busy;     /* 1: the slot holds a chunk */
-    int parked;   /* 1: the chunk waits for its turn on the lanes */
-    int on_lanes; /* 1: the chunk has had its turn on the lanes */
+    int parked;   /* 1: the chunk waits for its turn to enter the lanes */
+    int on_lanes; /* 1: the chunk has entered the lanes */
     int counted;  /* 1: the queue has been told that the chunk is computed */
-    int64_t part; /* number of the part of the result, in order of reservation */
+    int64_t part; /* position of the chunk's part in the order of reservation */
     int placing;  /* 1: workers store the result, or have stored it */
 } hy_slot;
 

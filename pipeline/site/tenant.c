@@ -151,8 +151,8 @@ size_t hy_tenants_transient(const hy_backend *backend)
     return most;
 }
 
-/* Returns the tenant that holds most memory, among those that rest: the memory of tenants
-   that work is in use. NULL if none holds any. */
+/* Returns the idle tenant that holds most device memory, or NULL. The memory of working
+   tenants is in use. */
 static const hy_tenant *find_largest(const hy_backend *backend)
 {
     const hy_tenant *largest = NULL;

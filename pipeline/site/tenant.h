@@ -21,50 +21,54 @@ typedef struct hy_tenant hy_tenant;
 
 /* Bytes of device memory of one tenant. */
 typedef struct hy_tenancy {
-    size_t held;      /* allocated at present */
-    size_t transient; /* most bytes that a run needs besides lasting packs */
+    size_t held;      /* bytes that the tenant has allocated now */
+    size_t transient; /* largest number of bytes that a run needs besides lasting packs */
     size_t lasting;   /* bytes of cached packs that stay from run to run */
 } hy_tenancy;
 
 typedef struct hy_tenant_ops {
     hy_tenancy (*bytes)(const hy_tenant *self);
-    void (*leave)(hy_tenant *self); /* gives transient memory back to the backend */
+    void (*leave)(hy_tenant *self); /* gives the tenant's transient memory back to the
+                                       backend */
 } hy_tenant_ops;
 
 struct hy_tenant {
     const hy_tenant_ops *ops;
     hy_backend *backend;
-    hy_tenant *next;    /* in ctx->tenants, which begins with the tenant that worked last */
-    int works;          /* 1: the site is being opened or runs, and keeps its memory */
+    hy_tenant *next;    /* next tenant in ctx->tenants; its first tenant worked last */
+    int works;          /* 1: the site is opened or in a run, and keeps its memory */
     hy_op op;           /* product of its plan, for messages */
     int64_t rows, cols; /* shape of A, for messages */
 };
 
-/* Called when the tenant is made, and when a run of it begins: it keeps its memory now,
-   and becomes the first in ctx->tenants. */
+/* Called when the tenant is made, and when a run of its site begins. From now on the
+   tenant keeps its memory, and it becomes the first in ctx->tenants. */
 void hy_tenant_work(hy_tenant *tenant);
-/* Called when a run has ended: other plans may take its transient memory. */
+/* Called when a run has ended: other plans may take the tenant's transient memory. */
 void hy_tenant_rest(hy_tenant *tenant);
 /* Called when the tenant is closed; a tenant that never worked is allowed. */
 void hy_tenant_exit(hy_tenant *tenant);
 
-/* Makes *room device memory of at least `bytes` bytes, unless it has as many. If memory
-   is short, idle tenants of the backend give theirs back, beginning with the one that has
-   been idle for longest. NO_DEVICE_MEMORY names the array (`what`) and the idle tenant
-   that holds most. Only the thread of the public call may call this function. */
+/* Allocates *room, device memory of at least `bytes` bytes, unless it is large enough
+   already. If memory is short, idle tenants of the backend give their transient memory
+   back, first the one that has been idle for longest. NO_DEVICE_MEMORY names the array
+   (`what`) and the idle tenant that holds most. Only the thread of the public call may
+   call this function. */
 hybrid_status hy_tenants_alloc(hy_backend *backend, size_t bytes, const char *what,
                                hy_buffer *room);
 
-/* Makes all idle tenants of the backend give their memory back. Any thread may call this
-   function if the backend computes in place, else only the thread of the public call. */
+/* Makes all idle tenants of the backend give their transient memory back. If the backend
+   computes in place, any thread may call this function, else only the thread of the
+   public call. */
 void hy_tenants_leave(hy_backend *backend);
 
-/* Return the bytes of lasting packs on the backend, and the largest transient memory of
-   one tenant. */
+/* hy_tenants_lasting() returns the bytes of lasting packs of all tenants of the backend.
+   hy_tenants_transient() returns the largest transient memory of one tenant. */
 size_t hy_tenants_lasting(const hy_backend *backend);
 size_t hy_tenants_transient(const hy_backend *backend);
 
-/* Adds to the sentence of NO_DEVICE_MEMORY the idle tenant that holds most, if any. */
+/* Appends the idle tenant that holds most memory, if any, to the sentence of
+   NO_DEVICE_MEMORY. */
 hybrid_status hy_tenants_blame(const hy_backend *backend);
 
 #endif /* HY_TENANT_H */
