@@ -3,11 +3,11 @@
    The site of a live plan is a tenant of its backend. While no run uses the site, it
    holds memory of two kinds:
 
-       transient   Slots, B or X, and rooms for transposing. Each run fills them anew, so an
-                   idle tenant gives this memory to a site that needs it, and allocates it
-                   again when its next run begins.
-       lasting     Cached packs of a resident A (HYBRID_RESIDENT). They are never given back,
-                   because the arrays that they were made from may be gone.
+       transient   Slots, B or X, and rooms for transposing. Each run fills them anew, so
+                   an idle tenant gives this memory to a site that needs it, and
+                   allocates it again when its next run begins.
+       lasting     Cached packs of a resident A (HYBRID_RESIDENT). They are never given
+                   back, because the arrays that they were made from may be gone.
 
    A plan is cut for the memory that lasting packs of other tenants leave, and its own
    lasting packs must leave every other tenant the transient memory that it needs. Every
