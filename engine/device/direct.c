@@ -97,8 +97,9 @@ static hybrid_status compute_as_before(hy_single *s, const hy_recalled *recalled
 
     *end = HY_DIRECT_DONE;
     HY_TRY_ELSE_DONE(hy_single_begin(s));
-    HY_TRY_ELSE_DONE(hy_single_follow(s, recalled, start));
-    HY_TRY_ELSE_DONE(compute_dense(s, update, start, &r, end));
+    HY_TRY_ELSE_DONE(hy_single_follow(s, recalled, start, end));
+    if (*end == HY_DIRECT_DONE)
+        HY_TRY_ELSE_DONE(compute_dense(s, update, start, &r, end));
 done:
     hy_single_end(s, status);
     return status;

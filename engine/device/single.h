@@ -95,7 +95,7 @@ hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
    is followed. hy_single_remember() adds a product that hy_single_plan() has planned to
    the recent calls; A is the caller's. */
 hybrid_status hy_single_follow(hy_single *s, const hy_recalled *recalled,
-                               const hy_beginning *start);
+                               const hy_beginning *start, hy_direct_end *end);
 int hy_single_is_confirmed(const hy_single *s);
 void hy_single_remember(const hy_single *s, const hybrid_csr *A, unsigned flags);
 

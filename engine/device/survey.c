@@ -13,10 +13,18 @@ static hy_survey *survey_of(const hy_single *s)
     return &hy_single_told(s)->survey;
 }
 
-/* Enqueues a survey. `expected` is NULL, or the numbers for which the gate stays open. */
-static hybrid_status survey(hy_single *s, const hy_survey *expected)
+/* Enqueues a survey. `expected` is NULL, or the numbers for which the gate stays open. If
+   memory is short, *end becomes HY_DIRECT_LEFT. */
+static hybrid_status survey(hy_single *s, const hy_survey *expected, hy_direct_end *end)
 {
-    HY_TRY(hy_lane_set_survey(s->lanes, sizeof(hy_told)));
+    const hybrid_status status = hy_lane_set_survey(s->lanes, sizeof(hy_told));
+
+    if (status == HYBRID_NO_DEVICE_MEMORY) {
+        hy_message_clear(&s->engine->ctx.message);
+        *end = HY_DIRECT_LEFT;
+        return HYBRID_OK;
+    }
+    HY_TRY(status);
     const hy_surveying how = {.A        = s->problem.a_source.on_device.csr,
                               .B        = s->problem.source.on_device.csr,
                               .work     = s->lanes->survey.ptr,
@@ -102,14 +110,10 @@ static void choose(hy_single *s, unsigned flags)
 hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
                              const hy_beginning *start, hy_direct_end *end)
 {
-    const hybrid_status status = survey(s, NULL);
-
-    if (status == HYBRID_NO_DEVICE_MEMORY) {
-        hy_message_clear(&s->engine->ctx.message);
-        *end = HY_DIRECT_LEFT;
+    *end = HY_DIRECT_DONE;
+    HY_TRY(survey(s, NULL, end));
+    if (*end == HY_DIRECT_LEFT)
         return HYBRID_OK;
-    }
-    HY_TRY(status);
     HY_TRY(hy_single_wait(s));
     if (survey_of(s)->wrong || (flags & HYBRID_CHECK && survey_of(s)->falls)) {
         *end = HY_DIRECT_WRONG;
@@ -124,16 +128,15 @@ hybrid_status hy_single_plan(hy_single *s, int64_t out_cols, unsigned flags,
     return HYBRID_OK;
 }
 
-/* ---- plans of recent calls ------------------------------------------------------------
- */
+/* ---- plans of recent calls ------------------------------------------------------- */
 
 hybrid_status hy_single_follow(hy_single *s, const hy_recalled *recalled,
-                               const hy_beginning *start)
+                               const hy_beginning *start, hy_direct_end *end)
 {
     s->recalled = recalled;
     s->chunk    = recalled->chunk;
     s->cost     = recalled->cost;
-    HY_TRY(survey(s, &recalled->survey));
+    HY_TRY(survey(s, &recalled->survey, end));
     s->plan_s = (double)(hy_now_ns() - start->ns) * 1e-9;
     return HYBRID_OK;
 }
