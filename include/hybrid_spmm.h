@@ -223,7 +223,6 @@ typedef struct hybrid_csr {
     hybrid_index col_type;    /**< type of col; HYBRID_INDEX_DEFAULT means HYBRID_I32 */
     hybrid_space space;       /**< memory that holds row_ptr, col and val */
 } hybrid_csr;
-
 /** Dense matrix. */
 typedef struct hybrid_dense {
     int64_t      rows, cols; /**< number of rows and of columns, 0 or more */
@@ -366,14 +365,14 @@ typedef enum hybrid_split {
     HYBRID_SPLIT_GPU = 2, /**< GPU alone */ HYBRID_SPLIT_HOST = 3, /**< CPU alone */
     HYBRID_SPLIT_SHARE   = 4  /**< CPU takes about host_share of an SpMM, if it ever can */
 } hybrid_split;
-
 /** Options of a plan. */
 typedef struct hybrid_plan_options {
     size_t       struct_size; /**< set by HYBRID_PLAN_OPTIONS_INIT */
     unsigned     flags;       /**< HYBRID_DETERMINISTIC and others, combined with | */
     int          depth;       /**< chunks in flight, 1 to 64; 0 = chosen by the plan, 1 to 6 */
     int64_t      chunk_rows;  /**< rows per chunk if they fit; 0 = chosen by the plan */
-    const char  *variant;     /**< variant, or prefix such as "spgemm.host"; NULL = fastest */
+    const char  *variant;     /**< variant, or prefix such as "spgemm.host"; NULL = fastest. A
+                                   full name may have parameters: "spmv.cuda.bcsr:r=4,c=2" */
     hybrid_split split;       /**< division between CPU and GPU */
     hybrid_order order;       /**< SpMM: expected order of X and Y; runs may have the other */
     double       host_share;  /**< share of the CPU with HYBRID_SPLIT_SHARE, 0 to 1 */
@@ -466,6 +465,7 @@ HYBRID_API hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i,
 /** A variant: name, description, and source (a paper). */
 typedef struct hybrid_variant_info {
     const char *name, *summary, *source; /**< static strings */
+    const char *parameters; /**< with their values, such as "R=4|8 sorted=off|on"; "": none */
     int by_name; /**< 1: only computes if options name it */
 } hybrid_variant_info;
 /** Describes variant `i` of the library, 0 or more; BAD_ARGUMENT beyond the last. */

@@ -18,6 +18,9 @@ typedef struct hy_variant hy_variant;
 /* SpMV is SpMM with one column. */
 typedef enum hy_op { HY_SPMM = 1, HY_SPGEMM = 2 } hy_op;
 
+/* Maximum number of parameters of a variant. */
+enum { HY_PARAMETERS = 6 };
+
 /* Numbers that describe the patterns of a product or of a chunk
    (partition/pattern/inspect.c). */
 typedef struct hy_features {
@@ -44,6 +47,9 @@ typedef struct hy_features {
     int64_t gather_nnz;  /* entries of the gathered rows of B */
     hybrid_type type;
     int allow_tf32; /* 1: tensor cores may round f32 to TF32 (HYBRID_ALLOW_TF32) */
+    int32_t parameter[HY_PARAMETERS]; /* values of the variant's parameters, if options
+                                         name the variant with parameters; 0: the variant
+                                         chooses */
 } hy_features;
 
 /* A rectangle of the work. Two chunks share rows of the result only if their columns
@@ -186,6 +192,10 @@ struct hy_variant {
     const char *name;    /* product.backend.algorithm, for example "spmm.host.rows" */
     const char *summary; /* one line for the command `list` of the program */
     const char *source;  /* the paper or code that the variant follows */
+    const char *parameters; /* parameters that options can set, and their values, such as
+                               "R=32|64 sorted=off|on"; NULL: none. The k-th parameter is
+                               hy_features.parameter[k]: a number stands for itself, which
+                               is above 0, and a word for its place, from 1. */
     hy_op op;
     hy_form form; /* form of B or X on a device, whatever the order of the caller's X;
                      the chunk's part of Y has the same order. NONE: the variant reads no

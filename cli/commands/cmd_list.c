@@ -42,9 +42,12 @@ static void print_words(const backend *backends, int count)
         printf("  %-8s %s%s\n", backends[i].name, backends[i].present ? "" : "absent; ",
                backends[i].text);
     printf("\nvariants\n");
-    for (int i = 0; hybrid_variant_at(i, &v) == HYBRID_OK; i++)
+    for (int i = 0; hybrid_variant_at(i, &v) == HYBRID_OK; i++) {
         printf("  %-24s %s%s\n  %-24s source: %s\n", v.name, v.summary,
                v.by_name ? " (only by name)" : "", "", v.source);
+        if (*v.parameters)
+            printf("  %-24s parameters: %s\n", "", v.parameters);
+    }
 }
 
 static void put_backends(cli_json *json, const backend *backends, int count)
@@ -72,6 +75,7 @@ static void put_variants(cli_json *json)
         cli_json_text(&item, "name", v.name);
         cli_json_text(&item, "summary", v.summary);
         cli_json_text(&item, "source", v.source);
+        cli_json_text(&item, "parameters", v.parameters);
         cli_json_truth(&item, "by_name", v.by_name);
         cli_json_end(&item);
     }

@@ -122,12 +122,15 @@ int cli_job_open(cli_job *job)
 
 /* ---- options --------------------------------------------------------------------- */
 
+/* Returns 1 if a variant has this name, or one that begins so. Parameters, which follow a
+   colon, are left to the library. */
 static int is_variant(const char *beginning)
 {
+    const size_t length = strcspn(beginning, ":");
     hybrid_variant_info info;
 
     for (int i = 0; hybrid_variant_at(i, &info) == HYBRID_OK; i++)
-        if (strncmp(info.name, beginning, strlen(beginning)) == 0)
+        if (strncmp(info.name, beginning, length) == 0)
             return 1;
     return 0;
 }

@@ -56,7 +56,8 @@ const cli_option cli_option_table[] = {
     {"devices", 0, PRODUCT, &cli_kind_devices, FIELD(cli_devices, devices),
      "Several CUDA devices, which compute together."},
     {"variant", 0, PRODUCT, &cli_kind_variant, FIELD(const char *, variant),
-     "Algorithm, or the beginning of its name. 'hybrid_spmm list' prints the names."},
+     "Algorithm, or the beginning of its name, or its name with parameters, as in "
+     "NAME:R=8,c=2. 'hybrid_spmm list' prints both."},
     {"split", 0, PRODUCT, &cli_kind_split, FIELD(cli_split, split),
      "How CPU and GPU divide the work: auto, gpu, host, or the CPU's share of A*X from 0 "
      "to 1."},

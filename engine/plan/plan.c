@@ -13,6 +13,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/api/pin.h"
 #include "engine/plan/reduce.h"
+#include "engine/tables/parameters.h"
 
 /* Inspection that only makes the estimate more accurate may take this part of the
    predicted time. */
@@ -325,6 +326,8 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     hy_portion_of(&plan->product, plan->portions);
     plan->portions->traffic.other_up = -1; /* unknown until a report or explain asks for
                                               it */
+    HY_TRY_ELSE_DONE(hy_parameters_read(&engine->ctx, engine->variants, options->variant,
+                                        plan->product.parameter));
     const hy_counter counter = hy_prefetch_counter(engine, prefetcher, A, B);
     given from               = {A, B, counter.count ? &counter : NULL,
                   one_shot && one_shot->X ? one_shot : NULL};

@@ -1,6 +1,8 @@
 /* engine/plan/product.c - what is known about a product. */
 #include "engine/plan/product.h"
 
+#include <string.h>
+
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "pipeline/load/room.h"
@@ -53,12 +55,23 @@ void hy_product_free(hy_product *product)
     hy_hypersparse_free(ctx, &product->hypersparse);
 }
 
+/* Adds to the features what options ask for. */
+static void add_options(hy_product *product)
+{
+    hy_features *f = &product->profile.features;
+
+    f->allow_tf32 = (product->options.flags & HYBRID_ALLOW_TF32) != 0;
+    memcpy(f->parameter, product->parameter, sizeof f->parameter);
+}
+
 hybrid_status hy_product_size_up(hy_product *product, const hybrid_csr *A)
 {
     hy_context *ctx = &product->engine->ctx;
 
     hy_profile_free(ctx, &product->profile);
-    return hy_inspect_sizes(ctx, A, product->b_cols, &product->profile);
+    HY_TRY(hy_inspect_sizes(ctx, A, product->b_cols, &product->profile));
+    add_options(product);
+    return HYBRID_OK;
 }
 
 hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
@@ -70,7 +83,7 @@ hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
     hy_profile_free(ctx, profile);
     product->b_rows = A->cols;
     HY_TRY(hy_inspect(ctx, A, B, product->b_cols, counter, profile));
-    profile->features.allow_tf32 = (product->options.flags & HYBRID_ALLOW_TF32) != 0;
+    add_options(product);
     return HYBRID_OK;
 }
 

@@ -36,6 +36,7 @@ typedef struct hy_product {
     /* set by inspection: */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
     hy_profile profile;         /* of A, or of the reduced A */
+    int32_t parameter[HY_PARAMETERS]; /* hy_features.parameter of all rows */
 
     /* set by hy_product_assign(): */
     const hy_variant *variant;

@@ -7,6 +7,7 @@
 
 #include "base/data/min_max.h"
 #include "engine/rates/estimate.h"
+#include "engine/tables/parameters.h"
 
 enum {
     CHUNKS         = 8,
@@ -86,29 +87,16 @@ static void add(hy_candidates *out, int begin, hy_candidate c)
     out->of[i] = c;
 }
 
-/* Returns how much of a variant's name is compared: a full name means that variant alone,
-   even if other names begin with it. */
-static size_t compared(const hybrid_engine *engine, const char *prefix)
-{
-    const size_t length = prefix ? strlen(prefix) : 0;
-
-    for (const hy_variant *const *v = engine->variants; prefix && *v; v++)
-        if (strcmp((*v)->name, prefix) == 0)
-            return length + 1;
-    return length;
-}
-
 static void add_backend(hy_product *product, hy_backend *backend, hy_candidates *out)
 {
     const hybrid_engine *engine = product->engine;
-    const char *prefix          = product->options.variant;
-    const size_t length         = compared(engine, prefix);
+    const char *wanted          = product->options.variant;
     const int begin             = out->count;
 
     for (const hy_variant *const *v = engine->variants; *v && out->count < HY_CANDIDATES;
          v++)
         if ((*v)->op == product->op && hy_runs_on(*v, backend) &&
-            strncmp((*v)->name, prefix ? prefix : "", length) == 0) {
+            hy_parameters_want(engine->variants, wanted, (*v)->name)) {
             hy_candidate c = judge(product, *v, backend);
             c.predicted_s  = c.refused ? 0 : predict(product, &c);
             add(out, begin, c);

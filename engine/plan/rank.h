@@ -22,8 +22,8 @@ typedef struct hy_candidates {
 /* Returns 1 if the variant belongs to the backend, as "spgemm.host.hash" to "host". */
 int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
 
-/* Ranks the variants of this product whose names begin with options.variant, or the one
-   that has exactly this name (NULL: all). Variants of the engine's device come first,
+/* Ranks the variants of this product that options.variant asks for
+   (hy_parameters_want()). Variants of the engine's device come first,
    then those of the host if the options and the engine allow it to compute; on each
    backend the cheapest comes first and refused ones last. HYBRID_DETERMINISTIC refuses
    variants whose sums have no fixed order. Afterwards the product is assigned to any of

@@ -40,8 +40,12 @@ hybrid_status hybrid_variant_at(int i, hybrid_variant_info *out)
         return HYBRID_BAD_ARGUMENT;
     for (const hy_variant *const *v = hy_variants; *v; v++)
         if (i-- == 0) {
-            *out = (hybrid_variant_info){(*v)->name, (*v)->summary, (*v)->source,
-                                         (*v)->by_name};
+            *out = (hybrid_variant_info){.name    = (*v)->name,
+                                         .summary = (*v)->summary,
+                                         .source  = (*v)->source,
+                                         .parameters =
+                                             (*v)->parameters ? (*v)->parameters : "",
+                                         .by_name = (*v)->by_name};
             return HYBRID_OK;
         }
     return HYBRID_BAD_ARGUMENT;

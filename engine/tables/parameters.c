@@ -1,0 +1,115 @@
+/* engine/tables/parameters.c - parameters of variants in a plan option. */
+#include "engine/tables/parameters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Part of a string. */
+typedef struct span {
+    const char *begin;
+    int length;
+} span;
+
+/* Returns the text from `begin` to the first character of `ends`, or to the end. */
+static span until(const char *begin, const char *ends)
+{
+    return (span){begin, (int)strcspn(begin, ends)};
+}
+
+static int equal(span a, span b)
+{
+    return a.length == b.length && strncmp(a.begin, b.begin, (size_t)a.length) == 0;
+}
+
+static const hy_variant *find(const hy_variant *const *variants, span name)
+{
+    for (; *variants; variants++)
+        if (equal(until((*variants)->name, ""), name))
+            return *variants;
+    return NULL;
+}
+
+/* Finds the value of a parameter among `allowed`, which begins with "value|value" and
+   ends with a space or the string. Returns 0 if it is not there. */
+static int32_t value_of(const char *allowed, span value)
+{
+    for (int32_t place = 1;; place++) {
+        const span one = until(allowed, "| ");
+        if (equal(one, value)) {
+            const int32_t number = (int32_t)strtol(one.begin, NULL, 10);
+            return number > 0 ? number : place;
+        }
+        if (one.begin[one.length] != '|')
+            return 0;
+        allowed = one.begin + one.length + 1;
+    }
+}
+
+/* Reads one "name=value". Sets *known to 1 if the variant has a parameter of that name.
+ */
+static void read_one(const hy_variant *variant, span name, span value, int *known,
+                     int32_t values[HY_PARAMETERS], int32_t *found)
+{
+    const char *rest = variant->parameters ? variant->parameters : "";
+
+    for (int i = 0; *rest && i < HY_PARAMETERS; i++) {
+        const span one = until(rest, "=");
+        if (equal(one, name)) {
+            *known = 1;
+            *found = values[i] = value_of(one.begin + one.length + 1, value);
+            return;
+        }
+        rest += strcspn(rest, " ");
+        rest += *rest == ' ';
+    }
+}
+
+hybrid_status hy_parameters_read(hy_context *ctx, const hy_variant *const *variants,
+                                 const char *wanted, int32_t values[HY_PARAMETERS])
+{
+    const char *rest = wanted ? strchr(wanted, ':') : NULL;
+
+    memset(values, 0, HY_PARAMETERS * sizeof *values);
+    if (!rest)
+        return HYBRID_OK;
+    const span name           = until(wanted, ":");
+    const hy_variant *variant = find(variants, name);
+    if (!variant)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "plan options: parameters follow the full name of a variant, and "
+                       "no variant has the name '%.*s'",
+                       name.length, name.begin);
+    do {
+        const span key   = until(rest + 1, "=,");
+        const char *end  = key.begin + key.length;
+        const span value = *end == '=' ? until(end + 1, ",") : (span){end, 0};
+        int known        = 0;
+        int32_t found    = 0;
+        read_one(variant, key, value, &known, values, &found);
+        if (!known)
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                           "plan options: %s has no parameter '%.*s'; it has: %s",
+                           variant->name, key.length, key.begin,
+                           variant->parameters ? variant->parameters : "none");
+        if (!found)
+            return hy_fail(
+                ctx, HYBRID_BAD_ARGUMENT,
+                "plan options: parameter '%.*s' of %s has no value '%.*s'; the "
+                "parameters are: %s",
+                key.length, key.begin, variant->name, value.length, value.begin,
+                variant->parameters);
+        rest = value.begin + value.length;
+    } while (*rest);
+    return HYBRID_OK;
+}
+
+int hy_parameters_want(const hy_variant *const *variants, const char *wanted,
+                       const char *name)
+{
+    if (!wanted)
+        return 1;
+    const span asked = until(wanted, ":");
+    if (wanted[asked.length] == ':' || find(variants, asked))
+        return equal(asked, until(name, ""));
+    return strncmp(name, wanted, (size_t)asked.length) == 0;
+}
