@@ -2,66 +2,24 @@
 #include "partition/pattern/chunks.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/data/csr.h"
 #include "base/memory/shortage.h"
 #include "base/text/size_text.h"
-#include "partition/pattern/stamps.h"
-
-enum { FIRST_CAPACITY = 64, BATCH = 64 /* rows that are tried at a time */ };
+#include "partition/pattern/gathered.h"
 
 /* State of a cut while it is made. */
 typedef struct cutter {
     const hy_cut *cut;
     hy_context *ctx;
     int64_t width; /* columns of the widest column block */
-    hy_chunk *chunks;
-    int64_t count, capacity;
-    hy_stamps stamps; /* gathered image only: for each row of B or X, the number of the
-                         last chunk that touched it */
+    hy_chunk_array chunks;
 } cutter;
-
-size_t hy_cost_bytes(const hy_cost *cost)
-{
-    return hy_align(cost->pack_bytes) + hy_align(cost->work_bytes) +
-           hy_align(cost->out_bytes);
-}
 
 /* Returns 1 if X is on the device in column blocks. */
 static int in_blocks(const hy_cut *cut)
 {
     return cut->image.axis == HY_AXIS_COLS;
-}
-
-/* ---- does it fit? ------------------------------------------------------------ */
-
-static size_t device_bytes(const hy_cut *cut, const hy_features *f)
-{
-    const hy_cost cost = cut->variant->cost(f, cut->rates);
-    return hy_cost_bytes(&cost);
-}
-
-int hy_chunk_is_counted(const hy_features *f)
-{
-    enum { LIMIT = INT32_MAX - 65536 }; /* thread numbers past the range fit 32 bits */
-
-    return f->products <= LIMIT && f->out_bound <= LIMIT && f->nnz <= LIMIT &&
-           f->gather_nnz <= LIMIT && f->rows <= LIMIT;
-}
-
-/* Returns 1 if a chunk of several rows has at most cut->products_max products and
-   cut->chunk_rows rows, and all its counts fit 31 bits. */
-static int is_moderate(const hy_cut *cut, const hy_features *f)
-{
-    return f->products <= cut->products_max && hy_chunk_is_counted(f) &&
-           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
-}
-
-static int fits(const hy_cut *cut, const hy_features *f)
-{
-    return (f->rows == 1 || is_moderate(cut, f)) &&
-           device_bytes(cut, f) <= cut->slot_bytes;
 }
 
 /* Returns the features of one row with `cols` columns. If the image is gathered, upper
@@ -88,7 +46,7 @@ static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
              hy_size((int64_t)cut->slot_bytes).s);
     const hy_shortage s = {.memory = "memory",
                            .what   = what,
-                           .bytes  = (int64_t)device_bytes(cut, f),
+                           .bytes  = (int64_t)hy_cut_bytes(cut, f),
                            .facts  = facts,
                            .remedy =
                                "raise device_bytes (--device-memory), or host_bytes "
@@ -107,7 +65,7 @@ static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
     while (low < high) {
         const int64_t middle = low + (high - low + 1) / 2;
         const hy_features f  = row_features(cut, row, middle);
-        if (device_bytes(cut, &f) <= cut->slot_bytes)
+        if (hy_cut_bytes(cut, &f) <= cut->slot_bytes)
             low = middle;
         else
             high = middle - 1;
@@ -131,7 +89,7 @@ static int every_row_fits(const hy_cut *cut, int64_t cols)
         f.gather_rows = f.nnz;
         f.gather_nnz  = cut->B ? f.products : 0;
     }
-    return device_bytes(cut, &f) <= cut->slot_bytes;
+    return hy_cut_bytes(cut, &f) <= cut->slot_bytes;
 }
 
 /* Sets *out to the greatest number of columns with which every row fits a slot. Only a
@@ -149,7 +107,7 @@ static hybrid_status find_width(cutter *c, int64_t *out)
     for (int64_t row = cut->profile->begin; row < cut->profile->end; row++) {
         HY_TRY(hy_progress_check(&c->ctx->progress));
         hy_features f = row_features(cut, row, *out);
-        if (device_bytes(cut, &f) <= cut->slot_bytes)
+        if (hy_cut_bytes(cut, &f) <= cut->slot_bytes)
             continue;
         *out = can_cut ? widest(cut, row, *out) : 0;
         if (*out > 0)
@@ -184,7 +142,7 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
     const hy_features all = hy_profile_range(p, begin, p->end, c->width);
     int64_t low = begin + 1, step = 1, high;
 
-    if (fits(c->cut, &all))
+    if (hy_cut_fits(c->cut, &all))
         return all;
 
     for (;; step *= 2) { /* invariant: a chunk up to `low` fits; one up to `high` does not
@@ -195,14 +153,14 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
             break;
         }
         const hy_features f = hy_profile_range(p, begin, high, c->width);
-        if (!fits(c->cut, &f))
+        if (!hy_cut_fits(c->cut, &f))
             break;
         low = high;
     }
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         const hy_features f  = hy_profile_range(p, begin, middle, c->width);
-        if (fits(c->cut, &f))
+        if (hy_cut_fits(c->cut, &f))
             low = middle;
         else
             high = middle;
@@ -210,104 +168,28 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
     return hy_profile_range(p, begin, low, c->width);
 }
 
-static hy_features gathered_range(const cutter *c, int64_t begin, int64_t end,
-                                  hy_reach sum)
-{
-    hy_features f = hy_profile_range(c->cut->profile, begin, end, c->width);
-
-    f.gather_rows = sum.rows;
-    f.gather_nnz  = sum.entries;
-    return f;
-}
-
-/* Counts how many of the `count` rows from `end` on can be added to a chunk of rows
-   [begin, end) so that it still fits a slot. sum[i] describes what the chunk touches
-   after i of these rows are added. A chunk of one row always fits. */
-static int64_t fitting(const cutter *c, int64_t begin, int64_t end, int64_t count,
-                       const hy_reach *sum)
-{
-    int64_t low = end > begin ? 0 : 1, high = count + 1;
-
-    for (int64_t tried = count; high - low > 1; tried = low + (high - low) / 2) {
-        const hy_features f = gathered_range(c, begin, end + tried, sum[tried]);
-        if (fits(c->cut, &f))
-            low = tried;
-        else
-            high = tried;
-    }
-    return low;
-}
-
-/* Sets *out to the features of the longest chunk that begins at `begin`, for a gathered
-   image: the chunk brings the rows of B or X that it touches. BATCH rows at a time are
-   counted, then tested. Rows that do not fit are counted again for the next chunk. */
-static hybrid_status gathered_chunk(const cutter *c, int64_t begin, hy_features *out)
-{
-    const int64_t rows      = c->cut->profile->end;
-    hy_reach sum[BATCH + 1] = {{0, 0}};
-    int64_t end             = begin, count, more;
-
-    do {
-        count = rows - end < BATCH ? rows - end : BATCH;
-        for (int64_t i = 0; i < count; i++) {
-            sum[i + 1] = sum[i];
-            HY_TRY(hy_stamps_touch(&c->stamps, end + i, c->count, &sum[i + 1]));
-        }
-        more = fitting(c, begin, end, count, sum);
-        end += more;
-        sum[0] = sum[more];
-    } while (more == count && end < rows);
-    *out = gathered_range(c, begin, end, sum[0]);
-    return HYBRID_OK;
-}
-
 /* ---- the array ---------------------------------------------------------------- */
 
-static hybrid_status reserve(cutter *c, int64_t capacity)
+/* Cuts all rows, with an image that is not gathered. */
+static hybrid_status cut_resident(cutter *c)
 {
-    void *chunks;
+    const hy_cut *cut = c->cut;
 
-    if (capacity <= c->capacity)
-        return HYBRID_OK;
-    HY_TRY(hy_array(c->ctx, capacity, sizeof(hy_chunk), "chunks", &chunks));
-    if (c->count > 0)
-        memcpy(chunks, c->chunks, (size_t)c->count * sizeof(hy_chunk));
-    hy_array_free(c->ctx, c->chunks);
-    c->chunks   = chunks;
-    c->capacity = capacity;
+    for (int64_t row = cut->profile->begin; row < cut->profile->end;) {
+        const hy_features f = resident_chunk(c, row);
+        HY_TRY(hy_chunk_array_add(c->ctx, &c->chunks, cut, c->width, row, &f));
+        HY_TRY(hy_progress_check(&c->ctx->progress));
+        row += f.rows;
+    }
     return HYBRID_OK;
-}
-
-/* Sets *out to the features of the chunk that begins at `row`. */
-static hybrid_status features_from(const cutter *c, int64_t row, hy_features *out)
-{
-    if (hy_image_is_gathered(&c->cut->image))
-        return gathered_chunk(c, row, out);
-    *out = resident_chunk(c, row);
-    return hy_progress_check(&c->ctx->progress);
 }
 
 /* Cuts all rows into the chunks of the first column block. */
 static hybrid_status cut_rows(cutter *c)
 {
-    const hy_cut *cut = c->cut;
-    int64_t row       = cut->profile->begin;
-
-    while (row < cut->profile->end) {
-        if (c->count == c->capacity)
-            HY_TRY(reserve(c, c->capacity > 0 ? 2 * c->capacity : FIRST_CAPACITY));
-        hy_chunk *chunk = &c->chunks[c->count];
-        *chunk          = (hy_chunk){.id        = c->count,
-                                     .row_begin = row,
-                                     .col_end   = c->width,
-                                     .gathered  = hy_image_is_gathered(&cut->image),
-                                     .variant   = cut->variant};
-        HY_TRY(features_from(c, row, &chunk->features));
-        row += chunk->features.rows;
-        chunk->row_end = row;
-        c->count++;
-    }
-    return HYBRID_OK;
+    return hy_image_is_gathered(&c->cut->image)
+               ? hy_cut_gathered(c->ctx, c->cut, c->width, &c->chunks)
+               : cut_resident(c);
 }
 
 hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count)
@@ -341,16 +223,16 @@ hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i)
 
 static hybrid_status repeat_resident(cutter *c)
 {
-    const int64_t ranges      = c->count;
-    const hy_chunk_list first = {.cut = c->chunks, .ranges = ranges, .count = ranges};
+    const int64_t ranges      = c->chunks.count;
+    const hy_chunk_list first = {.cut = c->chunks.of, .ranges = ranges, .count = ranges};
     hy_chunk_list list        = hy_chunks_in(&first, &c->cut->image);
 
-    HY_TRY(reserve(c, list.count));
-    list.cut = c->chunks;
+    HY_TRY(hy_chunk_array_reserve(c->ctx, &c->chunks, list.count));
+    list.cut = c->chunks.of;
     for (int64_t i = list.count - 1; i >= 0; i--) /* goes backwards, because all chunks
                                                      are made from the first ones */
-        c->chunks[i] = hy_chunk_at(&list, i);
-    c->count = list.count;
+        c->chunks.of[i] = hy_chunk_at(&list, i);
+    c->chunks.count = list.count;
     return HYBRID_OK;
 }
 
@@ -358,17 +240,17 @@ static hybrid_status repeat_resident(cutter *c)
 static hybrid_status repeat_blocks(cutter *c)
 {
     const hy_profile *p  = c->cut->profile;
-    const int64_t ranges = c->count;
+    const int64_t ranges = c->chunks.count;
     const int64_t blocks = c->width > 0 ? (p->out_cols + c->width - 1) / c->width : 1;
 
-    HY_TRY(reserve(c, ranges * blocks));
-    for (; c->count < ranges * blocks; c->count++) {
-        const hy_chunk *first = &c->chunks[c->count % ranges];
-        const int64_t begin   = c->count / ranges * c->width;
-        hy_chunk *chunk       = &c->chunks[c->count];
+    HY_TRY(hy_chunk_array_reserve(c->ctx, &c->chunks, ranges * blocks));
+    for (; c->chunks.count < ranges * blocks; c->chunks.count++) {
+        const hy_chunk *first = &c->chunks.of[c->chunks.count % ranges];
+        const int64_t begin   = c->chunks.count / ranges * c->width;
+        hy_chunk *chunk       = &c->chunks.of[c->chunks.count];
 
         *chunk           = *first;
-        chunk->id        = c->count;
+        chunk->id        = c->chunks.count;
         chunk->col_begin = begin;
         chunk->col_end  = begin + c->width < p->out_cols ? begin + c->width : p->out_cols;
         chunk->features = hy_profile_range(p, first->row_begin, first->row_end,
@@ -394,17 +276,14 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
     hybrid_status status;
 
     HY_TRY_ELSE_DONE(choose_width(&c));
-    if (hy_image_is_gathered(&cut->image))
-        HY_TRY_ELSE_DONE(hy_stamps_open(ctx, cut->A, cut->B, &c.stamps));
     HY_TRY_ELSE_DONE(cut_rows(&c));
     HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_blocks(&c));
 done:
-    hy_stamps_close(&c.stamps);
     if (status != HYBRID_OK) {
-        hy_array_free(ctx, c.chunks);
+        hy_array_free(ctx, c.chunks.of);
         return status;
     }
-    *chunks = c.chunks;
-    *count  = c.count;
+    *chunks = c.chunks.of;
+    *count  = c.chunks.count;
     return HYBRID_OK;
 }

@@ -6,7 +6,9 @@
        shared + depth * (pack + work + out of the largest chunk) <= budget
 
    A chunk is a range of consecutive rows of the narrowed profile. It is as long as the
-   memory of a slot and `products_max` allow, so that all chunks cost about the same.
+   memory of a slot and `products_max` allow, so that all chunks cost about the same. With
+   a gathered image and many entries, chunks also end where the range of a worker ends
+   (gathered.c).
 
    With a gathered image, each chunk also carries the rows of B or X that its rows of A
    touch. For SpMM, such an X is cut into column blocks if a single row would not fit
@@ -16,34 +18,12 @@
 #ifndef HY_CHUNKS_H
 #define HY_CHUNKS_H
 
+#include "partition/pattern/cut.h"
 #include "partition/pattern/extents.h"
-#include "partition/pattern/inspect.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Returns 1 if every count of a chunk with features `f` is so small that kernels can use
-   32-bit numbers. A chunk of more than one row must satisfy this. */
-int hy_chunk_is_counted(const hy_features *f);
-
-typedef struct hy_cut {
-    const hybrid_csr *A;
-    const hybrid_csr *B; /* SpGEMM only; NULL for SpMM */
-    const hy_profile *profile;
-    const hy_variant *variant;
-    const hy_rates *rates;
-    size_t slot_bytes;    /* maximum device bytes of a chunk: its pack, work (scratch
-                             memory) and result */
-    int64_t products_max; /* maximum scalar products of a chunk of several rows; a single
-                             row may exceed it */
-    int64_t chunk_rows;   /* maximum rows of a chunk; 0 = no limit */
-    hy_image image;       /* image of B or X */
-} hy_cut;
-
-/* Returns the device bytes of a chunk: pack, work and result, each rounded up to the
-   alignment of arrays. */
-size_t hy_cost_bytes(const hy_cost *cost);
 
 /* Returns the number of chunks of the first column block. The chunks of the other blocks
    follow and cover the same rows. */

@@ -12,6 +12,7 @@
 #include "base/text/size_text.h"
 #include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
+#include "tests/support/inputs/builder.h"
 #include "tests/support/inputs/cases.h"
 #include "tests/support/engines/group.h"
 
@@ -275,6 +276,80 @@ static void columns_are_cut_where_a_row_does_not_fit(void **state)
     case_free(&c);
 }
 
+/* A matrix with enough entries for several ranges, whose workers cut side by side. */
+static hybrid_csr many_entries(void)
+{
+    enum { ROWS = 30000, ENTRIES = 40, BAND = 400 };
+    builder b = build_start(ROWS, ROWS);
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t k = 0; k < ENTRIES; k++)
+            build_add(&b, test_below(3, (uint64_t)(i * ENTRIES + k), BAND) +
+                              i * (ROWS - BAND) / ROWS);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 1, kind);
+}
+
+/* Cuts with a context of its own. Returns the number of chunks that could have one more
+   row: only the last chunk of a range may. */
+static int64_t cut_by(int threads, hy_cut cut, hy_chunk **chunks, int64_t *count)
+{
+    hy_context *own = test_context(threads);
+    hy_chunk *made;
+    int64_t shorter = 0;
+
+    assert_int_equal(hy_cut_chunks(own, &cut, &made, count), HYBRID_OK);
+    for (int64_t i = 0; i < *count; i++) {
+        check_chunk(&cut, &made[i], i);
+        assert_int_equal(made[i].row_begin, i > 0 ? made[i - 1].row_end : 0);
+        if (made[i].row_end < cut.profile->rows) {
+            const hy_features more = brute(&cut, made[i].row_begin, made[i].row_end + 1,
+                                           made[i].col_end - made[i].col_begin);
+            shorter += may_be_chunk(&cut, &more);
+        }
+    }
+    assert_int_equal(made[*count - 1].row_end, cut.profile->rows);
+    *chunks = malloc((size_t)*count * sizeof *made);
+    assert_non_null(*chunks);
+    memcpy(*chunks, made, (size_t)*count * sizeof *made);
+    hy_array_free(own, made);
+    test_context_free(own);
+    return shorter;
+}
+
+/* With many entries, workers cut ranges side by side. Their number changes nothing. */
+static void ranges_are_cut_side_by_side(void **state)
+{
+    hybrid_csr A = many_entries();
+    hy_profile p;
+    hy_chunk *one, *four;
+    int64_t count, again;
+
+    (void)state;
+    assert_int_equal(hy_inspect(ctx, &A, &A, 0, NULL, &p), HYBRID_OK);
+    for (int by_rows = 0; by_rows < 2; by_rows++) {
+        hy_cut cut            = {.A            = &A,
+                                 .B            = &A,
+                                 .profile      = &p,
+                                 .variant      = &spgemm,
+                                 .image        = {.axis = HY_AXIS_GATHERED},
+                                 .chunk_rows   = by_rows ? 1000 : 0,
+                                 .slot_bytes   = by_rows ? SIZE_MAX / 2 : 8 << 20,
+                                 .products_max = by_rows ? INT32_MAX : p.features.products / 9};
+        const int64_t shorter = cut_by(1, cut, &one, &count);
+        assert_int_equal(cut_by(4, cut, &four, &again), shorter);
+        assert_int_equal(count, again);
+        assert_memory_equal(one, four, (size_t)count * sizeof *one);
+        assert_true(count >= 9);
+        assert_true(by_rows ? shorter == 0 && count == 30 : shorter <= 4);
+        free(one);
+        free(four);
+    }
+    hy_profile_free(ctx, &p);
+    matrix_free(&A);
+}
+
 /* If memory does not limit them, chunks differ by at most the scalar products of one
    row. */
 static void products_are_balanced(void **state)
@@ -346,6 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties_hold),
         cmocka_unit_test(columns_are_cut_where_a_row_does_not_fit),
+        cmocka_unit_test(ranges_are_cut_side_by_side),
         cmocka_unit_test(products_are_balanced),
         cmocka_unit_test(failed_allocations_leave_nothing),
     };

@@ -1,0 +1,74 @@
+/* partition/pattern/cut.c - the limits of a chunk, and arrays of chunks. */
+#include "partition/pattern/cut.h"
+
+#include <string.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+size_t hy_cost_bytes(const hy_cost *cost)
+{
+    return hy_align(cost->pack_bytes) + hy_align(cost->work_bytes) +
+           hy_align(cost->out_bytes);
+}
+
+size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f)
+{
+    const hy_cost cost = cut->variant->cost(f, cut->rates);
+    return hy_cost_bytes(&cost);
+}
+
+int hy_chunk_is_counted(const hy_features *f)
+{
+    enum { LIMIT = INT32_MAX - 65536 }; /* thread numbers past the range fit 32 bits */
+
+    return f->products <= LIMIT && f->out_bound <= LIMIT && f->nnz <= LIMIT &&
+           f->gather_nnz <= LIMIT && f->rows <= LIMIT;
+}
+
+/* Returns 1 if a chunk of several rows has at most cut->products_max products and
+   cut->chunk_rows rows, and all its counts fit 31 bits. */
+static int is_moderate(const hy_cut *cut, const hy_features *f)
+{
+    return f->products <= cut->products_max && hy_chunk_is_counted(f) &&
+           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
+}
+
+int hy_cut_fits(const hy_cut *cut, const hy_features *f)
+{
+    return (f->rows == 1 || is_moderate(cut, f)) &&
+           hy_cut_bytes(cut, f) <= cut->slot_bytes;
+}
+
+hybrid_status hy_chunk_array_reserve(hy_context *ctx, hy_chunk_array *array,
+                                     int64_t capacity)
+{
+    void *chunks;
+
+    if (capacity <= array->capacity)
+        return HYBRID_OK;
+    HY_TRY(hy_array(ctx, capacity, sizeof(hy_chunk), "chunks", &chunks));
+    if (array->count > 0)
+        memcpy(chunks, array->of, (size_t)array->count * sizeof(hy_chunk));
+    hy_array_free(ctx, array->of);
+    array->of       = chunks;
+    array->capacity = capacity;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_chunk_array_add(hy_context *ctx, hy_chunk_array *array,
+                                 const hy_cut *cut, int64_t width, int64_t row,
+                                 const hy_features *features)
+{
+    if (array->count == array->capacity)
+        HY_TRY(hy_chunk_array_reserve(
+            ctx, array, array->capacity > 0 ? 2 * array->capacity : FIRST_CAPACITY));
+    array->of[array->count] = (hy_chunk){.id        = array->count,
+                                         .row_begin = row,
+                                         .row_end   = row + features->rows,
+                                         .col_end   = width,
+                                         .gathered  = hy_image_is_gathered(&cut->image),
+                                         .features  = *features,
+                                         .variant   = cut->variant};
+    array->count++;
+    return HYBRID_OK;
+}
