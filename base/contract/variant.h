@@ -211,7 +211,9 @@ struct hy_variant {
     int tail_lines; /* SpMM: hy_image.tail_lines of X on the device. The variant reads
                        tail columns where they are (hy_packed_x() in
                        partition/format/pack.h). */
-    int rings;      /* SpMM, 1: X may be a ring of row blocks, for which prepare renumbers
+    int rings;      /* SpGEMM, 1: B may be a ring of entries: kernels read only rows of B
+                       that the chunk touches, through hy_packed_b(). SpMM, 1: X may be a
+                       ring of row blocks, for which prepare renumbers
                        columns as partition/format/ring.h says, or of column blocks */
 
     /* Returns NULL if the variant can run, else the reason as a static string. Pure. */

@@ -27,7 +27,7 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
     const size_t read   = rows < all ? rows : all;
     const int runs_once = !(p->product->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 
-    if (layout->image.axis == HY_AXIS_ROWS)
+    if (layout->image.axis == HY_AXIS_ROWS || layout->image.axis == HY_AXIS_ENTRIES)
         return hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count);
     if (runs_once && layout->image_room <= read / QUICK) {
         hy_chunks_read_all(layout->chunks, layout->count, A->cols);

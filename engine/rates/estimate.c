@@ -99,7 +99,7 @@ hy_circumstances hy_circumstances_planned(const hy_product *product, const hybri
 static double made_of(const hy_product *product, const hy_layout *layout,
                       const hy_chunk *chunk, const hy_circumstances *found)
 {
-    if (product->a_on || (found->rows_of_b && !hy_image_is_gathered(&layout->image)))
+    if (product->a_on || (found->rows_of_b && layout->image.axis == HY_AXIS_NONE))
         return 0;
     if (!chunk->cached)
         return 1;

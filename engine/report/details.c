@@ -200,6 +200,11 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
+static int is_ring(const hy_image *image)
+{
+    return image->axis == HY_AXIS_ROWS || image->axis == HY_AXIS_ENTRIES;
+}
+
 /* Says whether B or X lies on the device whole, passes through it, or is gathered. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
@@ -220,7 +225,7 @@ static void put_layout(hy_words *w, const hy_portion *portion)
         return;
     }
     hy_words_put(w, "; %s %s the device, ", second,
-                 layout->image.axis == HY_AXIS_ROWS ? "passes through" : "stays on");
+                 is_ring(&layout->image) ? "passes through" : "stays on");
     hy_words_bytes(w, (double)layout->image_room);
     if (layout->image.axis == HY_AXIS_COLS)
         hy_words_put(w, " in %lld column blocks of %lld columns",
@@ -229,6 +234,11 @@ static void put_layout(hy_words *w, const hy_portion *portion)
         hy_words_put(w, ", ");
         hy_words_count(w, layout->image.held);
         hy_words_put(w, " rows at a time");
+    }
+    if (layout->image.axis == HY_AXIS_ENTRIES) {
+        hy_words_put(w, ", ");
+        hy_words_count(w, layout->image.held);
+        hy_words_put(w, " entries at a time");
     }
     if (layout->if_pinned.axis == HY_AXIS_COLS)
         hy_words_put(w, "; %lld columns at a time if X and Y are pinned",

@@ -7,6 +7,7 @@
 #include "engine/plan/reduce.h"
 #include "engine/rates/estimate.h"
 #include "engine/api/pin.h"
+#include "engine/run/match.h"
 #include "engine/run/resident.h"
 #include "engine/files/x_block.h"
 #include "partition/move/sources.h"
@@ -123,10 +124,11 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
         history->bound[i]   = hy_bind(&p->product, &p->layout, &p->traffic, 0, &problem);
-        found[i]            = (hy_circumstances){
-                       .rows_of_b     = hy_traffic_same(&p->product, A, B),
-                       .cached        = hy_traffic_cached(&p->product, &p->layout, p->site),
-                       .prefetching_s = prefetching_s(p, start)};
+        HY_TRY(hy_match_ring(&engine->ctx, &history->bound[i], B));
+        found[i] = (hy_circumstances){
+            .rows_of_b     = hy_traffic_same(&p->product, A, B),
+            .cached        = hy_traffic_cached(&p->product, &p->layout, p->site),
+            .prefetching_s = prefetching_s(p, start)};
     }
     hy_sites sites;
     hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, NULL,

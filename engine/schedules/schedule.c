@@ -53,7 +53,7 @@ const char *hy_refuse_ring(const hy_product *product)
     if (product->second_on)
         return "all of B or X is in device memory already";
     if (product->op == HY_SPGEMM)
-        return "a sparse B has no ring: its rows and columns have different sizes";
+        return "a sparse B has no ring of rows or columns, which have different sizes";
     if (!product->variant->rings)
         return "packs of this variant contain row numbers of X, but a ring needs "
                "positions";
@@ -79,7 +79,9 @@ int64_t hy_ring_rows(const hy_product *product, hy_allowance part)
 
 hybrid_status hy_schedule_scan(const hy_planning *p)
 {
-    const int64_t largest = hy_ring_rows(p->product, HY_ALLOW_MOST);
+    const int64_t largest = p->product->op == HY_SPGEMM
+                                ? p->product->b_rows
+                                : hy_ring_rows(p->product, HY_ALLOW_MOST);
     const int64_t most =
         largest < p->product->b_rows ? hy_ring_max_span(largest) : largest;
 

@@ -386,6 +386,7 @@ extern "C" const hy_variant hy_spgemm_cuda_dense = {
     .op        = HY_SPGEMM,
     .form      = HY_FORM_CSR,
     .csr       = 1,
+    .rings     = 1,
     .in_place  = 0,
     .unordered = 1,
     .refuse    = refuse,

@@ -72,6 +72,7 @@ extern "C" const hy_variant hy_spgemm_cuda_esc = {
     .op       = HY_SPGEMM,
     .form     = HY_FORM_CSR,
     .csr      = 1,
+    .rings    = 1,
     .in_place = 0,
     .refuse   = hy_esc_refuse,
     .cost     = cost,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/format/gather.h"
 #include "partition/format/ring.h"
@@ -54,13 +55,27 @@ typedef struct packing {
     int32_t *col;
     char *val;
     hy_touched touched;
-    hy_ring ring;
+    hy_ring ring;   /* ring of rows of X; 0 rows if there is none */
+    int in_entries; /* 1: B is in a ring of entries */
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
 } packing;
 
 /* ---- A ----------------------------------------------------------------------- */
+
+/* Checks that rows [begin, end) of the chunk touch only rows of B that are in the ring of
+   entries. Row chunk->features.rows does not exist, but has an offset. */
+static hybrid_status check_rows(const packing *p, int64_t begin, int64_t end)
+{
+    const hy_chunk *chunk = p->job->chunk;
+    const hy_ring reads   = hy_ring_reads(chunk);
+    const int64_t last    = hy_min(end, chunk->features.rows);
+
+    return hy_ring_covers(&reads, p->A, chunk->row_begin + begin, chunk->row_begin + last)
+               ? HYBRID_OK
+               : hy_pack_outside(p->job);
+}
 
 static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -70,7 +85,7 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
     (void)part;
     for (int64_t i = begin; i < end; i++)
         p->row_ptr[i] = hy_offset(p->A, first + i) - p->first;
-    return HYBRID_OK;
+    return p->in_entries ? check_rows(p, begin, end) : HYBRID_OK;
 }
 
 /* Replaces columns by places in the ring of rows of X. A column that the plan did not
@@ -264,6 +279,7 @@ hybrid_status hy_pack_csr(hy_job *job)
                  .gather_val     = base + pack->at[HY_GATHER_VAL]};
     if (problem->image.axis == HY_AXIS_ROWS)
         p.ring = hy_ring_of(&problem->image, chunk);
+    p.in_entries = problem->image.axis == HY_AXIS_ENTRIES;
     if (chunk->gathered)
         HY_TRY_ELSE_DONE(gather(&p));
     HY_TRY_ELSE_DONE(pack_a(&p));
@@ -330,8 +346,8 @@ int hy_pack_csr_shares(const hy_job *job)
 {
     const hy_problem *p = job->problem;
 
-    return p->op == HY_SPGEMM && !job->chunk->gathered && p->image_memory.ptr &&
-           hy_pack_csr_same(job->variant, p->A, p->B);
+    return p->op == HY_SPGEMM && !job->chunk->gathered && p->image.axis == HY_AXIS_NONE &&
+           p->image_memory.ptr && hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
 /* Returns the view of a matrix on the device. Its offsets must have 64 bits if kernels
@@ -345,6 +361,23 @@ static hy_csr_view view_of(const hybrid_csr *A)
                          .val     = A->val};
 }
 
+/* Returns the image of B as the chunk reads it: the offsets of its rows lead to positions
+   in a ring of entries, too. */
+static hy_csr_view image_of(const hy_job *job)
+{
+    const hy_problem *problem = job->problem;
+    const hy_image *image     = &problem->image;
+    hy_csr_view b             = hy_image_b(image, problem->image_memory.ptr);
+
+    if (image->axis != HY_AXIS_ENTRIES)
+        return b;
+    const int64_t base =
+        hy_entry_ring_base(image, hy_offset(problem->B, job->chunk->x_begin));
+    b.col -= base;
+    b.val = (const char *)b.val - (size_t)base * hy_value_size(image->type);
+    return b;
+}
+
 hy_csr_view hy_packed_b(const hy_job *job)
 {
     const hybrid_csr *B = job->problem->source.on_device.csr;
@@ -352,7 +385,7 @@ hy_csr_view hy_packed_b(const hy_job *job)
     if (B)
         return view_of(B);
     if (!job->chunk->gathered)
-        return hy_image_b(&job->problem->image, job->problem->image_memory.ptr);
+        return image_of(job);
     return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
                          .nnz     = job->chunk->features.gather_nnz,
                          .row_ptr = packed(job, HY_GATHER_ROW_PTR),

@@ -101,6 +101,8 @@ const char *combination_refused(const combination *c)
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
         return "only the host computes in place";
+    if (c->schedule == &hy_schedule_entry_ring)
+        return "rows of X have one size: its rings are of rows or columns";
     if (is_ring(c->schedule) && combination_is_tiled(c))
         return "packs of this variant contain row numbers of X, but a ring needs "
                "positions";
