@@ -105,9 +105,9 @@ static const char *refused(const combination *c)
     const int shares   = c->split == HYBRID_SPLIT_SHARE;
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
-        return "only the host computes in place";
+        return "only the CPU computes in place";
     if (c->schedule == &hy_schedule_row_ring || c->schedule == &hy_schedule_column_ring)
-        return "a sparse B has no ring: its rows and columns have different sizes";
+        return "B is sparse, so that its rows have different sizes";
     return NULL;
 }
 

@@ -31,7 +31,7 @@ static void reserving_costs_nothing(void **state)
     assert_int_equal(hy_results_use(ctx, &span, 3 * MIB), HYBRID_OK);
     assert_int_equal(pages_counted(), 4 * MIB);
     assert_int_equal(hy_results_use(ctx, &span, 9 * MIB), HYBRID_NO_MEMORY);
-    assert_non_null(strstr(ctx->message.text, "too small for a result of 9.0 MiB"));
+    assert_non_null(strstr(ctx->message.text, "cannot allocate 9.0 MiB of host memory"));
     assert_int_equal(pages_counted(), 4 * MIB);
     hy_results_hand_out(ctx, &span, 3 * MIB);
     assert_true(hy_results_release(ctx, span.ptr));
