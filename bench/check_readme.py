@@ -157,10 +157,12 @@ MODES = {"speed": ["end", "core", "real", "device"],
 
 
 def lines_for(kind, lines):
-    """Returns the lines that a block of this kind is made from."""
+    """Returns the lines that a block of this kind is made from. Calls beside a neighbour have a
+    row of their own in the table of speed and its picture, and count nowhere else."""
     vector = kind == "core-vector"
     return [line for line in lines if line["mode"] in MODES[kind]
-            and (line.get("op") == "spmv") == vector]
+            and (line.get("op") == "spmv") == vector
+            and (not line.get("neighbour") or kind in ("speed", "picture"))]
 
 
 # ---- documents -----------------------------------------------------------------------------
@@ -178,10 +180,11 @@ def lines_of(paths):
 
 def parts_of(kind, results, name):
     """Returns the parts of a block of this kind that a file has. A part is a program with host
-    arrays, operands on the GPU, or real matrices on a machine with or without a GPU."""
+    arrays, operands on the GPU, or real matrices on a machine with or without a GPU, alone or
+    beside a neighbour."""
     lines = lines_for(kind, lines_in(os.path.join(results, name)))
     backend = speed.machine(lines)
-    detail = {"end": lambda line: line["peer"], "real": lambda line: backend}
+    detail = {"end": lambda line: line["peer"], "real": lambda line: (backend, bool(line.get("neighbour")))}
     return {(line["mode"], detail.get(line["mode"], lambda line: None)(line)) for line in lines}
 
 

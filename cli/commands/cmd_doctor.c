@@ -142,8 +142,8 @@ static void tell_no_gpu(examination *e, const char *message)
                 "there is an NVIDIA GPU, but the library was built without CUDA");
     else
         problem(e,
-                "update the NVIDIA driver to the CUDA version of the library; in a "
-                "container, start it with --gpus all",
+                "update the NVIDIA driver to one that supports the CUDA version of the "
+                "library; in a container, start it with --gpus all",
                 "there is an NVIDIA GPU, but CUDA cannot use it");
 }
 
@@ -186,7 +186,8 @@ static void examine_memory(examination *e)
         m->host_bytes > 0 ? cli_bytes(m->host_bytes).s : "none");
     if (m->host_bytes > 0 && m->host_bytes < (int64_t)LEAST << 20)
         problem(e, "raise the memory limit of the container or the control group",
-                "less than %d MiB of memory is little for sparse products", LEAST);
+                "only %s of memory may be used, and sparse products need %d MiB or more",
+                cli_bytes(m->host_bytes).s, LEAST);
 }
 
 /* Checks that the environment names a cache folder, to which calibrate writes. The folder

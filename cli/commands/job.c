@@ -145,8 +145,11 @@ int cli_job_check(const cli_options *o)
             CLI_USAGE,
             "A and B cannot both be standard input; give a file for one of them");
     if (o->dense_cols && o->input[1])
-        return cli_fail(CLI_USAGE, "--dense-cols stands instead of B: leave out '%s'",
-                        o->input[1]);
+        return cli_fail(
+            CLI_USAGE,
+            "--dense-cols makes a dense B, so that '%s' cannot be B as well; leave out "
+            "one of them",
+            o->input[1]);
     if (o->transpose_b && (o->dense_cols || dense))
         return cli_fail(CLI_USAGE, "--transpose-b needs a sparse B, and %s is dense",
                         dense ? o->input[1] : "--dense-cols");

@@ -75,7 +75,8 @@ static hybrid_status enqueue(hy_single *s, const hy_update *update)
     return hy_device_full(
         &s->engine->ctx, &s->device->device, "the arrays of this run",
         (int64_t)(hy_arranged_bytes(s->problem.op, f, &s->cost) + s->cost.work_bytes),
-        "and others hold what was free when it was planned", ", or destroy other plans");
+        "the memory that was free when the plan was made is in use",
+        ", or destroy other plans");
 }
 
 hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,

@@ -265,7 +265,7 @@ static hybrid_status cut_named(hy_choice *c, const hy_schedule *schedule,
     if (isfinite((*best)->seconds))
         return HYBRID_OK;
     return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED, "%s: %s", schedule->name,
-                   why ? why : "no layout within the budget holds every row");
+                   why ? why : "the budget is too small for a row");
 }
 
 hybrid_status hy_choice_cut(hy_choice *c, hy_layout *out)

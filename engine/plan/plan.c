@@ -76,7 +76,7 @@ static hybrid_status inspect(hy_product *product, const given *from, unsigned st
 static hybrid_status rank_named(hy_product *product, hy_candidates *candidates,
                                 const hy_schedule *named)
 {
-    static const char *const why_not = "only the host computes in place";
+    static const char *const why_not = "only the CPU computes in place";
 
     for (int i = 0; i < candidates->count; i++)
         if (!candidates->of[i].backend->ops->copy != (named == &hy_schedule_in_place))

@@ -45,9 +45,9 @@ static double predict(hy_product *product, const hy_candidate *c)
 static const char *refuse_space(const hy_product *product, const hy_variant *variant)
 {
     if (product->a_on && !variant->csr)
-        return "its packs reorder values of A, which are in device memory";
+        return "it rearranges values of A on the CPU, and A is in device memory";
     if (product->second_on && variant->form == HY_FORM_NONE)
-        return "its packs contain values of B, which is in device memory";
+        return "it copies values of B on the CPU, and B is in device memory";
     return NULL;
 }
 
@@ -64,9 +64,10 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
     if (!c.refused)
         c.refused = refuse_space(product, variant);
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
-        c.refused = "its sums have no fixed order";
+        c.refused = "its sums have no fixed order, which HYBRID_DETERMINISTIC "
+                    "(--deterministic) demands";
     if (!c.refused && variant->by_name && !product->options.variant)
-        c.refused = "it only computes if options name it";
+        c.refused = "only on request (--variant)";
     return c;
 }
 
@@ -135,6 +136,16 @@ void hy_rank_host(const hy_product *product, hy_candidate *out)
     }
 }
 
+/* Fails because no variant has a name that begins as options say. */
+static hybrid_status no_such(const hy_product *product)
+{
+    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
+                   "this engine has no variant for a %s B whose name begins with '%s'; "
+                   "see 'hybrid_spmm list'",
+                   product->op == HY_SPGEMM ? "sparse" : "dense",
+                   product->options.variant);
+}
+
 static hybrid_status none_left(const hy_product *product, const hy_candidates *candidates)
 {
     const char *prefix              = product->options.variant;
@@ -142,14 +153,15 @@ static hybrid_status none_left(const hy_product *product, const hy_candidates *c
     char text[HY_MESSAGE_BYTES / 2] = "";
     int used                        = 0;
 
+    if (count == 0 && prefix)
+        return no_such(product);
     for (int i = 0; i < count && used < (int)sizeof text; i++)
         used +=
             snprintf(text + used, sizeof text - (size_t)used, "%s %s: %s", i ? ";" : "",
                      candidates->of[i].variant->name, candidates->of[i].refused);
     return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
-                   "no variant %s%s%s can compute this%s%s",
-                   product->op == HY_SPGEMM ? "of spgemm" : "of spmm",
-                   prefix ? " named " : "", prefix ? prefix : "", count ? ":" : "", text);
+                   "no variant can compute this product:%s%s", text,
+                   prefix ? "; leave out variant (--variant), or name another" : "");
 }
 
 void hy_rank_device(hy_product *product, hy_backend *device, hy_candidates *out)

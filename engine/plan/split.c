@@ -110,19 +110,20 @@ static const char *find_reason(const hy_product *product, const hy_portion *port
                                int count, const hy_candidate *host)
 {
     if (product->options.split == HYBRID_SPLIT_GPU)
-        return "as asked for";
+        return "as requested";
     if (!host->variant)
-        return "no variant of the host can compute it";
+        return "no CPU variant can compute the product";
     if (any_has(portions, count, HY_AXIS_COLS))
-        return "X comes in column blocks, for which A stays on the device";
+        return "X is sent in blocks of columns, for which A stays on the GPU";
     if (!hy_product_has_views(product))
-        return "empty rows and columns of A are left out, so that workers load X and "
-               "store Y";
+        return "the CPU is busy moving X and Y, because empty rows and columns of A are "
+               "left out";
     if (any_has(portions, count, HY_AXIS_ROWS))
-        return "X passes through the device in the order in which its chunks need it";
+        return "rows of X are sent in the order in which the GPU needs them";
     if (product->options.flags & HYBRID_DETERMINISTIC)
-        return "the bits of a dense result depend on whether host or device computes a "
-               "row";
+        return "the CPU rounds differently, and HYBRID_DETERMINISTIC (--deterministic) "
+               "is "
+               "set";
     return NULL;
 }
 
@@ -132,12 +133,12 @@ static const char *find_loss(const hy_product *product, const hy_portion *portio
                              int count)
 {
     if (product->engine->ctx.memory.strict)
-        return "host memory is capped";
+        return "host memory is limited (host_bytes, --host-memory)";
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
         if (hy_image_is_gathered(&layout->image) &&
             hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
-            return "chunks bring X in column blocks";
+            return "X is sent in blocks of columns";
     }
     return NULL;
 }
@@ -164,9 +165,9 @@ static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
                                    double gain_s)
 {
     if (product->options.split == HYBRID_SPLIT_DEFAULT && kind == HY_RUNS_PAGEABLE)
-        return "workers load X and store Y";
+        return "the CPU is busy moving X and Y";
     if (forecast->share < least || gain_s < LEAST_GAIN_S)
-        return "the host would gain too little";
+        return "the help of the CPU would save too little time";
     return NULL;
 }
 
@@ -238,8 +239,9 @@ static hybrid_status open_host(const hy_product *product, hy_split *split)
 
 static hybrid_status refuse(const hy_product *product, const char *why)
 {
-    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
-                   "the product cannot be shared with the host: %s", why);
+    return hy_fail(
+        &product->engine->ctx, HYBRID_UNSUPPORTED,
+        "the product cannot be shared with the CPU: %s; leave out split (--split)", why);
 }
 
 /* Opens the site for the share that options ask for, for all runs. */
@@ -270,7 +272,7 @@ static hybrid_status open_predicted(const hy_product *product, const hy_portion 
     const hybrid_status status = any ? open_host(product, split) : HYBRID_OK;
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
-    set_why_not(split, "there is no memory for the host's chunks");
+    set_why_not(split, "memory for the part of the CPU cannot be allocated");
     hy_message_clear(&product->engine->ctx.message);
     return HYBRID_OK;
 }
@@ -285,7 +287,7 @@ hybrid_status hy_split_open(const hy_product *product, const hy_portion *portion
     if (!hy_product_on_device(product) || portions->layout.count == 0)
         return HYBRID_OK; /* the host computes the whole product, or there are no rows */
     if (product->op == HY_SPGEMM) {
-        set_why_not(split, "so it is where the result is sparse");
+        set_why_not(split, "sparse results are not shared with the CPU");
         return HYBRID_OK;
     }
     hy_rank_host(product, &host);

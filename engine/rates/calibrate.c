@@ -60,7 +60,8 @@ static hybrid_status measure(calibration *c, hy_backend *backend)
     snprintf(d->device, sizeof d->device, "%s", backend->ops->describe(backend));
     if (!gmtime_r(&now, &day) ||
         strftime(d->speeds.date, sizeof d->speeds.date, "%Y-%m-%d", &day) == 0)
-        return hy_fail(&c->engine->ctx, HYBRID_BAD_STATE, "the system has no date");
+        return hy_fail(&c->engine->ctx, HYBRID_BAD_STATE,
+                       "cannot read the date from the system's clock; set the clock");
     tell(c, d->device, NULL);
     if (backend->ops->measure)
         HY_TRY(backend->ops->measure(backend, &d->speeds));

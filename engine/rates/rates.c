@@ -83,7 +83,8 @@ static hybrid_status copy_path(hy_context *ctx, const char *path, char *out)
 
     if (length >= HY_RATES_PATH)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "a path of %zu bytes is too long for a rates file", length);
+                       "the path of the rates file has %zu bytes, and %d is the limit",
+                       length, HY_RATES_PATH - 1);
     memcpy(out, path, length + 1);
     return HYBRID_OK;
 }
@@ -107,10 +108,11 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
     const int on_host   = take(host, &file);
     const int on_device = take(device, &file);
     if (by_name && !on_host && !on_device)
-        return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "'%s' was measured on %s, but this engine computes on %s: run "
-                       "'hybrid_spmm calibrate' on this machine",
-                       path, file.of[0].device, computes->ops->describe(computes));
+        return hy_fail(
+            ctx, HYBRID_BAD_STATE,
+            "the rates in '%s' were measured on %s, but this engine computes on %s: run "
+            "'hybrid_spmm calibrate' on this machine",
+            path, file.of[0].device, computes->ops->describe(computes));
     return HYBRID_OK;
 }
 

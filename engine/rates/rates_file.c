@@ -323,7 +323,9 @@ hybrid_status hy_rates_write(hy_context *ctx, const char *path, const hy_rates_f
     void *array;
 
     if (!c)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
+        return hy_fail(
+            ctx, HYBRID_NO_MEMORY,
+            "cannot allocate memory for the C locale; free some memory on this machine");
     HY_TRY_ELSE_DONE(hy_array(ctx, 1, sizeof(printer), "a file of rates", &array));
     printer *p              = array;
     p->length               = 0;

@@ -155,7 +155,7 @@ static void put_rates(hy_words *w, const hybrid_engine *engine, const hy_backend
 static void put_forecast(hy_words *w, const hy_forecast *f)
 {
     if (f->why_not)
-        hy_words_put(w, "the device alone: %s", f->why_not);
+        hy_words_put(w, "the GPU alone: %s", f->why_not);
     else
         hy_words_put(w, "host %.0f %% of the work%s by %s", 100 * f->share,
                      f->sharing.share < 0 ? " expected" : "", f->sharing.variant->name);
@@ -184,7 +184,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "split     ");
     if (split->host && hy_split_all_stays(plan->portions, plan->count)) {
         hy_words_put(
-            w, "the device alone, which has all of A, until it is told to refresh it\n");
+            w, "the GPU alone, which has all of A, until it is told to refresh it\n");
         return;
     }
     put_forecast(w, pinned);

@@ -212,7 +212,7 @@ static void put_others(hy_words *w, const hybrid_plan *plan)
             continue;
         hy_words_put(w, "%-11s %-20s ", title, c->variant->name);
         if (c->refused)
-            hy_words_put(w, "not possible: %s", c->refused);
+            hy_words_put(w, "not used: %s", c->refused);
         else
             put_seconds(w, c->predicted_s);
         hy_words_put(w, "\n");

@@ -310,7 +310,7 @@ static hybrid_status write_file(writer *w, const hybrid_report *report, const ch
     if (!c)
         return hy_fail(
             w->ctx, HYBRID_NO_MEMORY,
-            "the system has no memory for the C locale; free memory of the machine");
+            "cannot allocate memory for the C locale; free some memory on this machine");
     hybrid_status status = hy_output_open(w->ctx, path, &output);
     if (status == HYBRID_OK) {
         const locale_t previous = uselocale(c); /* the decimal point must not become a

@@ -183,7 +183,7 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                 .bound    = f->out_bound,
                                 .expected = (int64_t)hy_expected_entries(f),
                                 .known    = known,
-                                .remedy   = ", or take its rows one after another "
+                                .remedy   = ", or take the rows of C one after another "
                                             "(hybrid_spgemm_each)",
                                 .offsets  = plan->product.options.offsets,
                                 .columns  = plan->product.options.columns,

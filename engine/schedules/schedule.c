@@ -53,13 +53,11 @@ const char *hy_refuse_ring(const hy_product *product)
     if (product->second_on)
         return "all of B or X is in device memory already";
     if (product->op == HY_SPGEMM)
-        return "a sparse B has no ring of rows or columns, which have different sizes";
+        return "B is sparse, so that its rows have different sizes";
     if (!product->variant->rings)
-        return "packs of this variant contain row numbers of X, but a ring needs "
-               "positions";
+        return "this variant uses the original row numbers of X";
     if (product->options.split == HYBRID_SPLIT_SHARE)
-        return "a ring is filled in order, but a host with a share takes rows from the "
-               "end";
+        return "the CPU computes a share of the rows";
     return NULL;
 }
 

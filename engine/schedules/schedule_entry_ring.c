@@ -135,7 +135,7 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 static const char *refuse(const hy_product *product)
 {
     if (product->op == HY_SPMM)
-        return "rows of X have one size: its rings are of rows or columns";
+        return "X is dense";
     if (product->second_on)
         return "all of B or X is in device memory already";
     if (product->a_on)
@@ -143,7 +143,7 @@ static const char *refuse(const hy_product *product)
     if (!product->variant->rings)
         return "packs of this variant contain rows of B";
     return product->engine->device_count > 1
-               ? "a ring is filled in order, but several devices take rows in turns"
+               ? "several devices take rows in turns"
                : NULL;
 }
 

@@ -62,8 +62,9 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
 static const char *refuse(const hy_product *product)
 {
-    return product->a_on || product->second_on ? "workers cannot read device memory"
-                                               : NULL;
+    return product->a_on || product->second_on
+               ? "the CPU cannot collect rows that are in device memory"
+               : NULL;
 }
 
 const hy_schedule hy_schedule_gather = {

@@ -142,8 +142,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
 static const char *refuse(const hy_product *product)
 {
-    return product->a_on ? "columns of A on the device are row numbers of X, but a "
-                           "ring needs positions"
+    return product->a_on ? "A is in device memory, with the original row numbers "
+                           "of X"
                          : hy_refuse_ring(product);
 }
 

@@ -227,10 +227,11 @@ static hybrid_status find_device(hy_context *ctx, int device)
     const cudaError_t error = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     if (error != cudaSuccess)
-        return hy_fail(ctx, HYBRID_NO_DEVICE, "no CUDA device: %s",
+        return hy_fail(ctx, HYBRID_NO_DEVICE, "CUDA finds no device: %s",
                        cudaGetErrorString(error));
     if (device < 0 || device >= count)
-        return hy_fail(ctx, HYBRID_NO_DEVICE, "no CUDA device %d: this machine has %d",
+        return hy_fail(ctx, HYBRID_NO_DEVICE,
+                       "there is no CUDA device %d: this machine has %d, numbered from 0",
                        device, count);
     return HYBRID_OK;
 }
@@ -250,8 +251,9 @@ static hybrid_status learn_device(cuda_backend *b)
     if (error != cudaSuccess) {
         (void)cudaGetLastError();
         return hy_fail(ctx, HYBRID_NO_DEVICE,
-                       "no code for %s (sm_%d%d) in this build: %s", p.name, p.major,
-                       p.minor, cudaGetErrorString(error));
+                       "this build has no code for %s (%s); build it with "
+                       "-DCMAKE_CUDA_ARCHITECTURES=%d",
+                       p.name, cudaGetErrorString(error), 10 * p.major + p.minor);
     }
 
     b->width = p.multiProcessorCount;

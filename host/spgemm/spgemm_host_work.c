@@ -79,9 +79,11 @@ hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64
                               int64_t room)
 {
     return hy_fail(lane->backend->ctx, HYBRID_BAD_STATE,
-                   "%d rows of C from row %lld on may have %lld entries each, but the "
-                   "plan allows %lld: the patterns differ from the plan's",
-                   lanes, (long long)row, (long long)bound, (long long)room);
+                   "the pattern of A or B changed after the plan was made: rows %lld to "
+                   "%lld of C may have %lld entries together, and the plan left room for "
+                   "%lld; make a new plan",
+                   (long long)row, (long long)row + lanes - 1, (long long)bound * lanes,
+                   (long long)room);
 }
 
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)

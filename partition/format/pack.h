@@ -42,6 +42,10 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f);
    of every variant that reads CSR. */
 hybrid_status hy_pack_csr(hy_job *job);
 
+/* Returns UNSUPPORTED, with a sentence: the chunk exceeds `most`, the variant's limit on
+   rows, entries of A and scalar products. */
+hybrid_status hy_pack_too_many(const hy_job *job, int64_t most);
+
 /* Enqueues the kernel that writes the 64-bit offsets of an A on the device to job->in. It
    is the `arrange` of variants that have hy_pack_csr() as `prepare`. */
 hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job);

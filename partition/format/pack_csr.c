@@ -171,27 +171,57 @@ static hybrid_status gather_b(packing *p)
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, PACK_ROWS, gather_b_lengths, p));
     HY_TRY(hy_prefix_sum(ctx, p->gather_row_ptr, rows));
     if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
-        return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A touch %lld entries of B, but the plan "
-                       "counted %lld; operands may not change after they were planned",
-                       (long long)p->job->chunk->row_begin,
-                       (long long)p->job->chunk->row_end,
-                       (long long)p->gather_row_ptr[rows], (long long)f->gather_nnz);
+        return hy_pack_changed(p->job, "touch", p->gather_row_ptr[rows], "entries of B",
+                               f->gather_nnz);
     const int64_t grain = 1 + PACK_ENTRIES / (1 + f->gather_nnz / rows);
     return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
 }
 
 /* ---- the pack ---------------------------------------------------------------- */
 
-/* first_row() and end_row() return rows as the caller numbers them, for messages. */
+/* first_row() and last_row() return rows as the caller numbers them, for messages. */
 static long long first_row(const hy_job *job)
 {
     return (long long)hy_row_of(job->problem, job->chunk->row_begin);
 }
 
-static long long end_row(const hy_job *job)
+static long long last_row(const hy_job *job)
 {
-    return (long long)hy_row_of(job->problem, job->chunk->row_end - 1) + 1;
+    return (long long)hy_row_of(job->problem, job->chunk->row_end - 1);
+}
+
+hybrid_status hy_pack_changed(const hy_job *job, const char *verb, int64_t count,
+                              const char *what, int64_t planned)
+{
+    return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
+                   "the pattern of A or B changed after the plan was made: rows %lld to "
+                   "%lld of A %s %lld %s, and %lld when they were planned; make a new "
+                   "plan",
+                   first_row(job), last_row(job), verb, (long long)count, what,
+                   (long long)planned);
+}
+
+hybrid_status hy_pack_check_room(const hy_job *job, size_t bytes, size_t room)
+{
+    return bytes <= room
+               ? HYBRID_OK
+               : hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
+                         "internal error, please report it: packed rows of A take %zu "
+                         "bytes, and %zu were reserved",
+                         bytes, room);
+}
+
+hybrid_status hy_pack_too_many(const hy_job *job, int64_t most)
+{
+    const hy_features *f = &job->chunk->features;
+
+    return hy_fail(
+        job->problem->ctx, HYBRID_UNSUPPORTED,
+        "rows %lld to %lld of C, which are computed together, need %lld "
+        "entries of A and %lld multiplications, and %lld is the limit of each; "
+        "set a smaller chunk_rows (--chunk-rows)",
+        first_row(job), last_row(job), (long long)f->nnz, (long long)f->products,
+        (long long)most);
 }
 
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
@@ -201,16 +231,8 @@ hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
     const int64_t nnz     = hy_offset(A, chunk->row_end) - hy_offset(A, chunk->row_begin);
 
     if (nnz != chunk->features.nnz)
-        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A have %lld entries, but the plan counted "
-                       "%lld; operands may not change after they were planned",
-                       first_row(job), end_row(job), (long long)nnz,
-                       (long long)chunk->features.nnz);
-    if (bytes > job->pack.mem.bytes)
-        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
-                       "chunk %lld packs into %zu bytes, its block has %zu",
-                       (long long)chunk->id, bytes, job->pack.mem.bytes);
-    return HYBRID_OK;
+        return hy_pack_changed(job, "have", nnz, "entries", chunk->features.nnz);
+    return hy_pack_check_room(job, bytes, job->pack.mem.bytes);
 }
 
 int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned)
@@ -222,12 +244,12 @@ hybrid_status hy_pack_outside(const hy_job *job)
 {
     const hy_chunk *chunk = job->chunk;
 
-    return hy_fail(
-        job->problem->ctx, HYBRID_BAD_STATE,
-        "rows %lld to %lld of A touch columns that are not among %lld to %lld, "
-        "which were planned",
-        first_row(job), end_row(job), (long long)chunk->x_begin,
-        (long long)chunk->x_end - 1);
+    return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
+                   "the pattern of A or B changed after the plan was made: rows %lld to "
+                   "%lld of A have columns outside %lld to %lld, their range when they "
+                   "were planned; make a new plan",
+                   first_row(job), last_row(job), (long long)chunk->x_begin,
+                   (long long)chunk->x_end - 1);
 }
 
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
@@ -237,11 +259,8 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
 
     HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
     if (!hy_pack_as_planned(job, out->count, chunk->features.gather_rows))
-        return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A touch %lld columns, but the plan counted "
-                       "%lld; operands may not change after they were planned",
-                       first_row(job), end_row(job), (long long)out->count,
-                       (long long)chunk->features.gather_rows);
+        return hy_pack_changed(job, "touch", out->count, "columns",
+                               chunk->features.gather_rows);
     return HYBRID_OK;
 }
 

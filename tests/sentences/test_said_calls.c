@@ -38,9 +38,17 @@ static void options_of_plans(void **state)
     (void)state;
     options.order = (hybrid_order)7;
     REFUSED(hybrid_spmm_plan(engine, &I, 1, &options, &plan));
+    options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    options.chunk_rows = -1;
+    REFUSED(hybrid_spmm_plan(engine, &I, 1, &options, &plan));
+    options       = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    options.split = (hybrid_split)9;
+    REFUSED(hybrid_spmm_plan(engine, &I, 1, &options, &plan));
     options       = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
     options.flags = HYBRID_RESIDENT;
     REFUSED(hybrid_spmm_with(engine, &options, 1, &I, &X, 0, &Y));
+    Y.cols = 2, Y.ld = 2;
+    assert_int_equal(hybrid_spmm(engine, 1, &I, &X, 0, &Y), HYBRID_BAD_SHAPE);
     Y.cols = Y.ld = INT64_MAX / 8;
     REFUSED(hybrid_spmm(engine, 1, &I, &X, 0, &Y));
 }

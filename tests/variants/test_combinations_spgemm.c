@@ -107,13 +107,13 @@ static const char *refused(const combination *c)
     const int shares   = c->split == HYBRID_SPLIT_SHARE;
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
-        return "only the host computes in place";
+        return "only the CPU computes in place";
     if (c->schedule == &hy_schedule_row_ring || c->schedule == &hy_schedule_column_ring)
-        return "a sparse B has no ring of rows or columns, which have different sizes";
+        return "B is sparse, so that its rows have different sizes";
     if (c->schedule == &hy_schedule_entry_ring && c->carried)
         return "packs of this variant contain rows of B";
     if (c->schedule == &hy_schedule_entry_ring && several)
-        return "a ring is filled in order, but several devices take rows in turns";
+        return "several devices take rows in turns";
     return NULL;
 }
 

@@ -42,7 +42,7 @@ explain --threads 1 --rates one.rates
 grep -q '^speeds      measured on 20..-..-..: one.rates$' out || fail "--rates is not obeyed"
 expect 0 multiply -q gen:band:9,1 --backend host --threads 1 --rates one.rates
 expect 1 explain -q gen:band:9,1 --backend host --threads 2 --rates one.rates
-says "'one.rates' was measured on .*, 1 core, but this engine computes on .*, 2 cores"
+says "the rates in 'one.rates' were measured on .*, 1 core, but this engine computes on .*, 2 cores"
 expect 5 explain -q gen:band:9,1 --backend host --rates absent.rates
 says "'absent.rates'"
 

@@ -136,8 +136,8 @@ static hybrid_status out_of(hy_backend *self, hy_space space, const char *what,
 {
     if (space == HY_DEVICE)
         return hy_device_full(self->ctx, &self->device, what, (int64_t)bytes,
-                              "and the device is a fake", NULL);
-    return hy_memory_refused(self->ctx, what, (int64_t)bytes, "and pinned by a fake");
+                              "the device is a fake", NULL);
+    return hy_memory_refused(self->ctx, what, (int64_t)bytes, "a fake pins no more");
 }
 
 static hy_meter *meter_of(hy_backend *self, hy_space space)

@@ -267,11 +267,11 @@ static void the_file_that_is_named_must_be_right(void **state)
     refuses(store("bad", fake_name, "h2d = 1e10\n"), HYBRID_BAD_FILE,
             "bad:4: there is no key 'h2d'");
     refuses(store("other", "another device", "h2d_Bps = 1e10\n"), HYBRID_BAD_STATE,
-            "was measured on another device, but this engine computes on a device made");
+            "were measured on another device, but this engine computes on a device made");
     char longest[5000];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    refuses(longest, HYBRID_BAD_ARGUMENT, "too long");
+    refuses(longest, HYBRID_BAD_ARGUMENT, "has 4999 bytes, and 4095 is the limit");
 }
 
 static void the_users_file_is_taken_if_it_is_there(void **state)
