@@ -3,6 +3,7 @@
 The protocol runs over two pipes, so that Python's standard library suffices. A module of
 bench/screenshot.py and of the test of the page that `hybrid_spmm trace` writes.
 """
+import base64
 import json
 import os
 import shutil
@@ -101,6 +102,10 @@ class Browser:
         """Opens a file and waits until it has been loaded and drawn."""
         self.call("Page.navigate", url=Path(path).resolve().as_uri())
         self.value("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))")
+        self.drawn()
+
+    def drawn(self):
+        """Waits until the page has been drawn as it is now."""
         self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def value(self, expression):
@@ -127,5 +132,4 @@ class Browser:
 
     def picture(self):
         """Returns the page as it stands in the window, as PNG."""
-        import base64
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])

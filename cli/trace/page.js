@@ -228,8 +228,11 @@ function hover(lane, event) {
   pick(barAt(lane, timeAt(canvas, event.clientX), slack), event.clientX, event.clientY);
 }
 
-// Picks a bar by keyboard: brings it into view and shows its facts below it.
+// Picks a bar by keyboard: brings it into view and shows its facts below it. Without a bar, as
+// in an empty lane, nothing remains picked.
 function pickByKey(bar) {
+  if (!bar)
+    return pick(null);
   const {canvas} = bar.lane, span = state.view.end - state.view.begin;
   if (bar.end < state.view.begin || bar.begin > state.view.end)
     show(bar.begin - span / 3, bar.begin + span * 2 / 3);
@@ -240,9 +243,7 @@ function pickByKey(bar) {
 
 // Picks the lane's bar that is nearest to the bar picked last, or to the begin of the view.
 function pickNear(lane, at = state.view.begin) {
-  const bar = lane.bars[Math.min(firstWhere(lane.bars, b => b.end > at), lane.bars.length - 1)];
-  if (bar)
-    pickByKey(bar);
+  pickByKey(lane.bars[Math.min(firstWhere(lane.bars, bar => bar.end > at), lane.bars.length - 1)]);
 }
 
 // ---- keyboard and mouse ------------------------------------------------------------------------
@@ -250,8 +251,7 @@ function pickNear(lane, at = state.view.begin) {
 function nextBar(by) {
   const {bars} = trace.lanes[state.lane];
   const i = state.picked ? bars.indexOf(state.picked) + by : 0;
-  if (bars[i])
-    pickByKey(bars[i]);
+  pickByKey(bars[Math.min(Math.max(i, 0), bars.length - 1)]);
 }
 
 function nextLane(by) {
@@ -282,7 +282,7 @@ function onKey(event) {
     return;
   const name = (event.shiftKey && event.key.startsWith("Arrow") ? "Shift " : "") +
                (event.key.length === 1 ? event.key.toLowerCase() : event.key);
-  const inLane = trace.lanes.some(lane => lane.canvas === document.activeElement && lane.bars.length > 0);
+  const inLane = trace.lanes.some(lane => lane.canvas === document.activeElement);
   const act = KEYS[name] || (inLane && LANE_KEYS[name]);
   if (!act)
     return;
