@@ -25,7 +25,7 @@ static void *grow(cli_trace *trace, cli_reader *r, void *array, int64_t count,
     void *more = realloc(array, (size_t)(count > 0 ? 2 * count : 1) * size);
     if (!more) {
         trace->no_memory = 1;
-        cli_reader_fail(r, "memory is exhausted");
+        cli_reader_fail(r, "memory");
     }
     return more;
 }

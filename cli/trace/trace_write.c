@@ -52,7 +52,7 @@ static int read_back(hybrid_engine *engine, hybrid_trace *trace, FILE *file, cha
 
 static int write_page(hybrid_engine *engine, hybrid_trace *trace, cli_output *output)
 {
-    const int fd = memfd_create("hybrid_spmm trace", MFD_CLOEXEC);
+    const int fd = memfd_create("trace", MFD_CLOEXEC);
     FILE *file   = fd >= 0 ? fdopen(fd, "r") : NULL;
     char *json   = NULL;
     size_t bytes = 0;

@@ -10,12 +10,6 @@
 
 enum { FIRST_ROOM = 1 << 16 };
 
-static int fail_read(const char *name)
-{
-    return cli_fail(CLI_FILE, "cannot read '%s': %s", cli_operand_title(name).s,
-                    strerror(errno));
-}
-
 int cli_whole_stream(FILE *file, const char *name, char **text, size_t *bytes)
 {
     size_t room = FIRST_ROOM, used = 0;
@@ -34,7 +28,8 @@ int cli_whole_stream(FILE *file, const char *name, char **text, size_t *bytes)
                         "machine",
                         cli_operand_title(name).s);
     if (ferror(file)) {
-        const int code = fail_read(name);
+        const int code = cli_fail(CLI_FILE, "cannot read '%s': %s",
+                                  cli_operand_title(name).s, strerror(errno));
         free(all);
         return code;
     }
@@ -50,7 +45,8 @@ int cli_whole_file(const char *name, char **text, size_t *bytes)
     FILE *file         = standard ? stdin : fopen(name, "re");
 
     if (!file)
-        return fail_read(name);
+        return cli_fail(CLI_FILE, "cannot open '%s': %s", cli_operand_title(name).s,
+                        strerror(errno));
     const int code = cli_whole_stream(file, name, text, bytes);
     if (!standard)
         fclose(file);

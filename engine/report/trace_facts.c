@@ -2,9 +2,8 @@
    run, and what viewers show beside the bars. */
 #include "engine/report/trace_facts.h"
 
-#include <stdio.h>
-
 #include "engine/report/stalls.h"
+#include "engine/report/words.h"
 
 /* ---- the report -------------------------------------------------------------------- */
 
@@ -96,12 +95,14 @@ static void put_memory(hy_json *json, const char *name, const hy_meter *meter,
 void hy_trace_memory_name(const hybrid_engine *engine, int device, char *name,
                           size_t room)
 {
+    hy_words w = hy_words_begin(name, room);
+
     if (!engine->device)
-        snprintf(name, room, "chunk buffers");
+        hy_words_put(&w, "chunk buffers");
     else if (device > 0)
-        snprintf(name, room, "GPU %d memory", device);
+        hy_words_put(&w, "GPU %d memory", device);
     else
-        snprintf(name, room, "GPU memory");
+        hy_words_put(&w, "GPU memory");
 }
 
 static void put_memories(hy_json *json, const hybrid_engine *engine)

@@ -39,7 +39,7 @@ done
 expect 2 trace device.json -o page.txt
 says "the page needs a name ending in \.html, unlike 'page\.txt'"
 expect 5 trace absent.json
-says "cannot read 'absent\.json': No such file or directory"
+says "cannot open 'absent\.json': No such file or directory"
 expect 5 trace .
 says "cannot read '\.': Is a directory"
 expect 5 trace device.json -o nowhere/x.html
