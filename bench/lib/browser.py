@@ -43,8 +43,7 @@ class Browser:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=False)
+        self.size(width, height)
 
     def __enter__(self):
         return self
@@ -93,6 +92,11 @@ class Browser:
                 raise RuntimeError(f"{method}: {message['error']['message']}")
             else:
                 return message["result"]
+
+    def size(self, width, height):
+        """Sets the size of the window in pixels."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=False)
 
     def scheme(self, name):
         """Sets prefers-color-scheme: "light" or "dark"."""

@@ -35,7 +35,7 @@ function fillTimes(r) {
   const most = Math.max(r.total_s, r.predicted_s) || 1, known = r.predicted_s > 0;
   find("times").append(make("h2", {}, "Time of the run"),
     make("p", {class: "big"}, seconds(r.total_s), " ", make("small", {}, known
-      ? `${digits(r.total_s / r.predicted_s, 3)} times the prediction` : "without a prediction")),
+      ? `${digits(r.total_s / r.predicted_s, 3)} \u00d7 predicted` : "without a prediction")),
     gauge("measured", r.total_s / most, seconds(r.total_s), true),
     ...(known ? [gauge("predicted", r.predicted_s / most, seconds(r.predicted_s), false)] : []),
     ...copied("copied up", r.h2d_bytes, r.predicted_h2d_bytes),

@@ -5,6 +5,7 @@
 // bottom up. So thousands of chunks remain readable, and a lane that is half busy is half full.
 "use strict";
 
+const DIMMED = 0.4; // opacity of bars that are not meant
 const WIDE = 3, LABEL = 26, MINIMUM = 3; // pixels: a bar of its own, a text, a bar that is pointed at
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -99,7 +100,7 @@ function drawBar(g, bar, x0, x1, height, fills) {
   const gap = x1 - x0 > 6 ? 1 : 0;
   g.fillStyle = fills[bar.stage];
   g.fillRect(x0, 0, x1 - x0 - gap, height);
-  if (x1 - x0 >= LABEL)
+  if (x1 - x0 >= LABEL && g.globalAlpha === 1)
     drawText(g, bar, x0, Math.min(x1, g.canvas.clientWidth) - Math.max(x0, 0), height);
 }
 
@@ -144,7 +145,7 @@ function drawLane(canvas, lane, state, stalls) {
   const {g, width, height} = begin(canvas), x = axisOf(state.view, width);
   const columns = new Float32Array(Math.ceil(width) * STAGES.length);
   const chunk = state.picked && (state.picked.chunk || [state.picked]);
-  const alphaOf = s => chunk || (state.stage !== null && state.stage !== s) ? 0.3 : 1;
+  const alphaOf = s => chunk || (state.stage !== null && state.stage !== s) ? DIMMED : 1;
   let narrow = 0;
   for (const bar of barsIn(lane, state.view)) {
     const x0 = x(bar.begin), x1 = x(bar.end);

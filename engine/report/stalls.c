@@ -70,13 +70,14 @@ static void put_time(hy_words *w, int64_t ns)
         hy_words_put(w, "0 ms");
 }
 
-/* Writes "multiply of chunk 7 on cpu1". */
-static void put_event(hy_words *w, const hybrid_event *e)
+/* Writes "multiply of chunk 7 on cpu1", or without the lane if that is `lane`. */
+static void put_event(hy_words *w, const hybrid_event *e, const char *lane)
 {
     hy_words_put(w, "%.40s", e->stage);
     if (e->chunk >= 0)
         hy_words_put(w, " of chunk %lld", (long long)e->chunk);
-    hy_words_put(w, " on %.40s", e->lane);
+    if (strcmp(e->lane, lane) != 0)
+        hy_words_put(w, " on %.40s", e->lane);
 }
 
 static int same_chunk(const hybrid_event *a, const hybrid_event *b)
@@ -103,29 +104,30 @@ static const hybrid_event *last_ended(const hy_timeline *t, const hy_stall *stal
 
 void hy_stall_tell(const hy_timeline *t, const hy_stall *stall, char text[HY_STALL_BYTES])
 {
-    hy_words w              = hy_words_begin(text, HY_STALL_BYTES);
     const hybrid_event *own = stall->next ? last_ended(t, stall, 1) : NULL;
     const hybrid_event *any = last_ended(t, stall, 0);
+    const char *lane        = t->rows[stall->row].lane;
+    hy_words w              = hy_words_begin(text, HY_STALL_BYTES);
 
-    hy_words_put(&w, "%.40s was idle for ", t->rows[stall->row].lane);
+    hy_words_put(&w, "%.40s was idle for ", lane);
     put_time(&w, stall->end_ns - stall->begin_ns);
     hy_words_put(&w, " from ");
     put_time(&w, stall->begin_ns - t->zero_ns);
     if (own) {
         hy_words_put(&w, " on, until ");
-        put_event(&w, own);
+        put_event(&w, own, lane);
         hy_words_put(&w, " had ended");
     } else if (stall->next) {
         hy_words_put(&w, " on, before ");
-        put_event(&w, stall->next);
+        put_event(&w, stall->next, lane);
         hy_words_put(&w, " began");
     } else {
         hy_words_put(&w, " to the end of the run");
     }
     if (any && !own) {
-        hy_words_put(&w, "; ");
-        put_event(&w, any);
-        hy_words_put(&w, stall->next ? " had ended before" : " ended last");
+        hy_words_put(&w, stall->next ? "; meanwhile " : "; ");
+        put_event(&w, any, lane);
+        hy_words_put(&w, stall->next ? " ended" : " ended last");
     }
     hy_words_put(&w, ".");
 }

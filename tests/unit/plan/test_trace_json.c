@@ -402,7 +402,7 @@ static void facts_are_of_the_last_run(void **state)
     must_have(text, "\"busy_us\":20000.000}]");
     must_have(text, "\"stalls\":[\n{\"tid\":1,\"begin_us\":2010000.000,\"end_us\":"
                     "2030000.000,\"text\":\"cpu0 was idle for 20.00 ms from 2.010 s on, "
-                    "before place of chunk 1 on cpu0 began.\"}]");
+                    "before place of chunk 1 began.\"}]");
     free(text);
     close_traced();
 }
