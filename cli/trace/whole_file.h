@@ -9,7 +9,7 @@
    behind them; the caller frees it. Returns 0 or an exit code. */
 int cli_whole_file(const char *name, char **text, size_t *bytes);
 
-/* Reads what is left of a stream in the same way; `name` is for messages. */
+/* Reads the rest of a stream in the same way. `name` is the name in messages. */
 int cli_whole_stream(FILE *file, const char *name, char **text, size_t *bytes);
 
 #endif /* CLI_WHOLE_FILE_H */
