@@ -26,13 +26,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import picture
 import real_table
 import speed
-import timeline
 from compared import (CONDITIONS, CORE, CPU, GPU, KINDS, columns_of, end_to_end, geometric_mean,
                       in_core, ratios_of, seconds)
 from summary import PEER_NAMES, ms, read
 
-DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/speed.svg",
-             "docs/timeline.svg"]
+DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/speed.svg"]
 FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 
@@ -147,11 +145,11 @@ def speed_block(lines):
     return speed.setting(lines) + table_of(speed.HEAD, [speed.cells(row) for row in speed.rows(lines)])
 
 
-BLOCKS = {"speed": speed_block, "picture": picture.picture, "timeline": timeline.picture,
+BLOCKS = {"speed": speed_block, "picture": picture.picture,
           "real": real_table.items, "peers": peers_block, "core": core_block,
           "core-summary": core_summary_block, "core-vector": core_vector_block}
 MODES = {"speed": ["end", "core", "real", "device"],
-         "picture": ["end", "core", "real", "device"], "timeline": ["trace"],
+         "picture": ["end", "core", "real", "device"],
          "real": ["real"], "peers": ["end"], "core": ["core"], "core-summary": ["core"],
          "core-vector": ["core"]}
 
@@ -170,8 +168,7 @@ def lines_for(kind, lines):
 @functools.cache
 def lines_in(path):
     """Returns every line of a file, with the name of the file added."""
-    lines = timeline.read(path) if path.endswith(".json") else read([path])
-    return [line | {"file": os.path.basename(path)} for line in lines]
+    return [line | {"file": os.path.basename(path)} for line in read([path])]
 
 
 def lines_of(paths):

@@ -35,21 +35,32 @@ static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t n
     return on_file && 2 * busy_ns < ns ? HYBRID_RESOURCES : HYBRID_CORES;
 }
 
+/* Adds a step with the memory that is in use at its end. */
+static void add_to_trace(const cli_job *job, hybrid_event *event)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+
+    if (hybrid_engine_machine(job->engine, &machine) == HYBRID_OK)
+        event->host_bytes = machine.host_bytes_used;
+    hybrid_trace_add(job->trace, event);
+}
+
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes)
 {
-    const int64_t end_ns     = cli_now_ns();
-    const hybrid_event event = {.stage    = stage,
-                                .variant  = "",
-                                .lane     = lane,
-                                .chunk    = -1,
-                                .begin_ns = begin_ns,
-                                .end_ns   = end_ns,
-                                .bytes    = bytes,
-                                .parts    = 1,
-                                .bound    = bound_of(job, stage, end_ns - begin_ns)};
+    const int64_t end_ns = cli_now_ns();
+    hybrid_event event   = {.stage    = stage,
+                            .variant  = "",
+                            .lane     = lane,
+                            .chunk    = -1,
+                            .begin_ns = begin_ns,
+                            .end_ns   = end_ns,
+                            .bytes    = bytes,
+                            .parts    = 1,
+                            .bound    = bound_of(job, stage, end_ns - begin_ns)};
 
-    hybrid_trace_add(job->trace, &event);
+    if (job->trace)
+        add_to_trace(job, &event);
     cli_job_pause(job);
     return (double)(end_ns - begin_ns) * 1e-9;
 }

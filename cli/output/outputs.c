@@ -247,9 +247,9 @@ FILE *cli_output_stream(cli_output *output)
 
 int cli_output_publish(cli_output *output)
 {
-    const int bad = ferror(output->file);
+    const int bad = ferror(output->file); /* errno is that of the last write, if any */
 
-    errno            = bad ? EIO : 0;
+    errno            = !bad ? 0 : errno != 0 ? errno : EIO;
     const int closed = output->shared ? fflush(output->file) : fclose(output->file);
     output->file     = NULL;
     if (closed != 0 || bad ||
