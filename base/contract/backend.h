@@ -39,6 +39,12 @@ typedef struct hy_rates {
     double launch_s;         /* seconds to start one kernel or parallel loop */
     int width;               /* number of multiprocessors (CUDA) or cores (host) */
     int sm;                  /* CUDA: compute capability, 90 for 9.0; host: 0 */
+    /* CUDA: what a multiprocessor holds: warps, thread blocks, registers, and bytes of
+       shared memory */
+    int sm_warps, sm_blocks, sm_registers, sm_shared;
+    const struct hy_choi_tables *choi; /* CUDA: measured constants of the execution model
+                                          (partition/format/block_choice.h); NULL: built-in
+                                          ones */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* host: bytes of the last-level cache, which cores share */

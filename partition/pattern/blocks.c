@@ -95,6 +95,14 @@ double hy_csr_stream_bytes(const hy_features *f)
     return (double)f->nnz * (4 + (double)hy_value_size(f->type)) + (double)f->rows * 8;
 }
 
+void hy_block_shape_set(hy_features *f, hy_block_shape shape)
+{
+    f->block_rows = shape.rows;
+    f->block_cols = shape.cols;
+    f->block_fill =
+        (double)f->block_fills[HY_BLOCK_MOST * (shape.rows - 1) + shape.cols - 1];
+}
+
 double hy_block_count(const hy_features *f)
 {
     const double elements = (double)(f->block_rows * f->block_cols);
@@ -123,7 +131,8 @@ const char *hy_block_refuse(const hy_features *f)
     return "its blocks would be too empty: CSR takes about as few bytes";
 }
 
-/* Replaces *best by the best shape of this height if that takes fewer bytes. */
+/* Sets the fills of this height, and replaces the shape of *best by the best one of this
+   height if that takes fewer bytes. */
 static void compare(const tally *sum, int height, hy_features *best)
 {
     for (int c = 1; c <= HY_BLOCK_MOST && sum->entries > 0; c++) {
@@ -132,9 +141,10 @@ static void compare(const tally *sum, int height, hy_features *best)
         f.block_rows          = height;
         f.block_cols          = c;
         f.block_fill          = (double)sum->entries / elements;
+        best->block_fills[HY_BLOCK_MOST * (height - 1) + c - 1] = (float)f.block_fill;
         if (best->block_fill <= 0 ||
             hy_block_stream_bytes(&f) < hy_block_stream_bytes(best))
-            *best = f;
+            hy_block_shape_set(best, (hy_block_shape){height, c});
     }
 }
 
