@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 typedef struct hy_backend hy_backend;
+struct hy_choi_tables; /* partition/format/block_choice.h */
 typedef struct hy_lane hy_lane;
 typedef struct hy_mark hy_mark;
 
@@ -177,6 +178,10 @@ typedef struct hy_backend_ops {
        run. */
     hybrid_status (*measure)(hy_backend *self, hy_measured *out);
 
+    /* (optional) Measures the constants of SpMV in blocks on dense matrices. Takes some
+       seconds, during which nothing else may run. */
+    hybrid_status (*measure_blocks)(hy_backend *self, struct hy_choi_tables *out);
+
     /* alloc: allocates memory with undefined contents, aligned to 256 bytes. The bytes
        count on the meter self->device or self->pinned. `what` names the array in error
        sentences. free may pool the block for a later alloc; a pooled block stays counted
@@ -311,6 +316,8 @@ struct hy_backend {
     int index; /* position among the engine's devices, from 0 */
     hy_meter device, pinned;
     hy_measured measured; /* measured rates; they replace built-in ones */
+    struct hy_choi_tables *choi; /* measured constants of SpMV in blocks, which the
+                                    backend owns; NULL: not measured */
     hy_lane *caller_lane; /* (optional) a lane without a thread: a call that enqueues work
                              in it does the work before it returns, and returns the work's
                              status. Marks cannot be set in this lane. */

@@ -32,6 +32,8 @@ enum {
 
 static const blocked_format *current;
 
+int32_t blocked_parameters[HY_PARAMETERS];
+
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
 {
     (void)rates;
@@ -113,14 +115,41 @@ void blocked_store(blocked_reader *r, int64_t block_row)
 /* ---- packs ---- */
 
 static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
+                       const blocked_reader *all);
+
+/* Checks that a chunk whose blocks are wider than its X fails, and checks the chunk with
+   blocks that may yield. */
+static void check_too_wide(const hy_problem *problem, const hy_chunk *chunk,
+                           const blocked_reader *all)
+{
+    hy_chunk other = *chunk;
+    hy_job job     = {.problem = problem, .chunk = chunk, .variant = chunk->variant};
+
+    assert_int_equal(current->pack(&job), HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(problem->ctx->message.text, "fewer than the columns of a"));
+    hy_message_clear(&problem->ctx->message);
+    other.features.parameter[HY_BLOCK_R] = other.features.parameter[HY_BLOCK_C] = 0;
+    other.features.parameter[HY_BLOCK_PAPER]                                    = 0;
+    check_pack(problem, &other, all);
+}
+
+static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
                        const blocked_reader *all)
 {
+    const int64_t x_rows =
+        chunk->gathered ? chunk->features.gather_rows : problem->A->cols;
     const size_t bytes = current->bytes(&chunk->features);
     hy_job job         = {.problem = problem, .chunk = chunk, .variant = chunk->variant};
     int64_t *rank      = malloc((size_t)(problem->A->cols + 1) * 8);
     blocked_reader r   = *all;
 
     assert_non_null(rank);
+    if (chunk->features.block_cols > x_rows && chunk->features.nnz > 0 &&
+        !hy_block_may_yield(&chunk->features)) {
+        free(rank);
+        check_too_wide(problem, chunk, all);
+        return;
+    }
     job.pack.mem = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
     assert_int_equal(current->pack(&job), HYBRID_OK);
     assert_true(job.pack.bytes <= bytes);
@@ -128,13 +157,16 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
     job.in   = job.pack.mem;
     r.job    = &job;
-    r.x_rows = problem->A->cols;
+    r.x_rows = x_rows;
     if (chunk->gathered) {
         gathered_ranks(&job, rank);
-        r.rank   = rank;
-        r.x_rows = chunk->features.gather_rows;
+        r.rank = rank;
     }
     current->read(&r);
+    if (!hy_block_may_yield(&chunk->features) && chunk->features.nnz > 0) {
+        assert_int_equal(r.shape.rows, chunk->features.block_rows);
+        assert_int_equal(r.shape.cols, chunk->features.block_cols);
+    }
     free(job.pack.mem.ptr);
     free(rank);
 }
@@ -215,6 +247,11 @@ void blocked_check(hy_context *ctx, const blocked_format *format, const hybrid_c
     assert_int_equal(hy_inspect(ctx, A, NULL, 1, NULL, &profile), HYBRID_OK);
     profile.features.block_rows = shape.rows;
     profile.features.block_cols = shape.cols;
+    memcpy(profile.features.parameter, blocked_parameters, sizeof blocked_parameters);
+    if (blocked_parameters[HY_BLOCK_R] > 0) {
+        profile.features.parameter[HY_BLOCK_R] = shape.rows;
+        profile.features.parameter[HY_BLOCK_C] = shape.cols;
+    }
     for (int gathered = 0; gathered < 2; gathered++)
         check_cuts(&problem, &profile, gathered, kind.integers);
     hy_profile_free(ctx, &profile);
