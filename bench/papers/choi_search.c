@@ -6,8 +6,8 @@
    A problem is a .mtx file or a description for hybrid_generate(). The program first
    calibrates. One process times everything, because each of some thousand kernels runs
    for microseconds. Every line of OUT.jsonl is one kernel; bench/lib/choi.py reads
-   them. Environment: CHOI_VARIANTS (names, separated by spaces), CHOI_SECONDS (no shape is
-   begun later than this; 140), CHOI_RUNS (timed runs of a kernel; 7). */
+   them. Environment: CHOI_VARIANTS (names, separated by spaces), CHOI_SECONDS (no shape
+   is begun later than this; 140), CHOI_RUNS (timed runs of a kernel; 7). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,13 +138,14 @@ static double time_one(search *s, const char *parameters, const char *pick)
         status = time_plan(s, plan, &seconds);
         hybrid_plan_destroy(plan);
     }
-    fprintf(s->out,
-            "{\"problem\": \"%s\", \"type\": \"f%d\", \"variant\": \"%s\", \"pick\": \"%s\", "
-            "\"r\": %d, \"c\": %d, \"R\": %d, \"fill\": %.4g, \"model_s\": %.4g, "
-            "\"kernel_s\": %.6g, \"failed\": %s}\n",
-            s->problem, s->type == HYBRID_F64 ? 64 : 32, s->variant, pick, found.r,
-            found.c, found.lanes, found.fill, found.model_s, seconds,
-            status == HYBRID_OK ? "false" : "true");
+    fprintf(
+        s->out,
+        "{\"problem\": \"%s\", \"type\": \"f%d\", \"variant\": \"%s\", \"pick\": \"%s\", "
+        "\"r\": %d, \"c\": %d, \"R\": %d, \"fill\": %.4g, \"model_s\": %.4g, "
+        "\"kernel_s\": %.6g, \"failed\": %s}\n",
+        s->problem, s->type == HYBRID_F64 ? 64 : 32, s->variant, pick, found.r, found.c,
+        found.lanes, found.fill, found.model_s, seconds,
+        status == HYBRID_OK ? "false" : "true");
     if (status != HYBRID_OK)
         fprintf(stderr, "choi_search: %s %s:%s: %s\n", s->problem, s->variant, parameters,
                 hybrid_engine_message(s->engine));
@@ -171,7 +172,7 @@ static int find_bytes(search *s, double bytes[MOST][MOST], double *least)
         hybrid_plan_destroy(plan);
         const double blocks = (double)s->A.nnz / (r * c * found.fill);
         bytes[r - 1][c - 1] = blocks * (4 + r * c * size) + 4.0 * (double)s->A.rows / r;
-        *least = bytes[r - 1][c - 1] < *least ? bytes[r - 1][c - 1] : *least;
+        *least              = bytes[r - 1][c - 1] < *least ? bytes[r - 1][c - 1] : *least;
     }
     return 0;
 }
@@ -187,8 +188,7 @@ static void search_variant(search *s)
         return;
     for (int k = 0; k < MOST * MOST; k++) {
         const int r = k / MOST + 1, c = k % MOST + 1;
-        if (bytes[r - 1][c - 1] > BYTES_MOST * least ||
-            now_s() - s->begin_s > s->limit_s)
+        if (bytes[r - 1][c - 1] > BYTES_MOST * least || now_s() - s->begin_s > s->limit_s)
             continue;
         for (int i = 0; i < LANES; i++) {
             char parameters[NAME];
@@ -271,7 +271,7 @@ static double number(const char *name, double otherwise)
 static int open_search(search *s, const char *path)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    char message[256] = "", rates[512];
+    char message[256]             = "", rates[512];
 
     options.backend      = HYBRID_CUDA;
     options.rates_path   = "";

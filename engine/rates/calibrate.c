@@ -57,8 +57,8 @@ static hybrid_status measure_blocks(hy_backend *backend)
 {
     void *made;
 
-    HY_TRY(hy_array(backend->ctx, 1, sizeof(hy_choi_tables), "constants of blocks",
-                    &made));
+    HY_TRY(
+        hy_array(backend->ctx, 1, sizeof(hy_choi_tables), "constants of blocks", &made));
     const hybrid_status status = backend->ops->measure_blocks(backend, made);
     if (status != HYBRID_OK) {
         hy_array_free(backend->ctx, made);

@@ -42,13 +42,12 @@ template <typename T> struct operands {
 template <typename T, int ROWS, int COLS>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) bcsr_kernel(const operands<T> o)
 {
-    const int group = 1 << o.log_group;
-    const int lane  = threadIdx.x & (group - 1);
-    const int64_t row =
-        (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) >> o.log_group;
-    const bool real = row < o.block_rows;
-    const int end   = real ? o.row_ptr[row + 1] : 0;
-    T sum[ROWS]     = {};
+    const int group   = 1 << o.log_group;
+    const int lane    = threadIdx.x & (group - 1);
+    const int64_t row = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) >> o.log_group;
+    const bool real   = row < o.block_rows;
+    const int end     = real ? o.row_ptr[row + 1] : 0;
+    T sum[ROWS]       = {};
 
     for (int64_t k = real ? o.row_ptr[row] : 0; k < end; k += group) {
         const int width = int(min(int64_t(group), end - k));
@@ -209,18 +208,18 @@ const hy_dense_kernel hy_bcsr_dense = {HY_CHOI_BCSR, dense_index_bytes, fill_den
                                        launch_dense, dense_registers};
 
 extern "C" const hy_variant hy_spmv_cuda_bcsr = {
-    .name     = "spmv.cuda.bcsr",
-    .summary  = "SpMV in blocks of up to 8 x 8, a group of lanes to each row of blocks",
-    .source   = "BCSR of Choi, Singh and Vuduc, PPoPP 2010",
+    .name       = "spmv.cuda.bcsr",
+    .summary    = "SpMV in blocks of up to 8 x 8, a group of lanes to each row of blocks",
+    .source     = "BCSR of Choi, Singh and Vuduc, PPoPP 2010",
     .parameters = HY_BLOCK_PARAMETERS,
-    .op       = HY_SPMM,
-    .form     = HY_FORM_ROWS,
-    .in_place = 0,
-    .by_name  = 1,
-    .choose   = choose,
-    .refuse   = refuse,
-    .cost     = cost,
-    .prepare  = hy_pack_bcsr,
-    .multiply = multiply,
-    .finish   = nullptr,
+    .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
+    .in_place   = 0,
+    .by_name    = 1,
+    .choose     = choose,
+    .refuse     = refuse,
+    .cost       = cost,
+    .prepare    = hy_pack_bcsr,
+    .multiply   = multiply,
+    .finish     = nullptr,
 };

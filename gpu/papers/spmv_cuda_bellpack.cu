@@ -15,9 +15,9 @@
 
    Lanes are summed only if 2^log_ways of them share a long row, by shuffles in the same
    order on every run. In the form of the paper (paper=1) no lanes share a row, all rows
-   are one panel, and a thread block has the R threads of one slice. Each row of y is written once, in its original position. Lower
-   bound in bytes, for N blocks of k = r c elements, a fraction p of padding, and values
-   of s bytes:
+   are one panel, and a thread block has the R threads of one slice. Each row of y is
+   written once, in its original position. Lower bound in bytes, for N blocks of k = r c
+   elements, a fraction p of padding, and values of s bytes:
 
        N (1 + p) (4 + s k) + 4 rows / r + 24 slices + s rows + s cols */
 #include "gpu/papers/spmv_blocks.cuh"
@@ -87,7 +87,7 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
     const int paper          = job->chunk->features.parameter[HY_BLOCK_PAPER];
     const launcher<T> l      = {
              lane,
-             paper ? 1 << a.head.log_lanes : HY_CUDA_THREADS,
+        paper ? 1 << a.head.log_lanes : HY_CUDA_THREADS,
              {job->chunk->features.rows, a.head.slices, a.slice, a.order, a.col,
               static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
               static_cast<T *>(job->out.val), a.head.before, a.head.log_lanes}};
@@ -134,14 +134,13 @@ hybrid_status fill_dense(hy_lane *lane, const hy_dense_blocks *d)
 
 template <typename T> void launch_dense_as(hy_lane *lane, const hy_dense_blocks *d)
 {
-    const launcher<T> l = {lane,
-                           d->threads,
-                           {d->thread_blocks * d->threads * d->shape.rows,
-                            d->thread_blocks,
-                            static_cast<const hy_bellpack_slice *>(d->index), order_in(d),
-                            d->col, static_cast<const T *>(d->val),
-                            static_cast<const T *>(d->x), static_cast<T *>(d->y), 0,
-                            __builtin_ctz(unsigned(d->threads))}};
+    const launcher<T> l = {
+        lane,
+        d->threads,
+        {d->thread_blocks * d->threads * d->shape.rows, d->thread_blocks,
+         static_cast<const hy_bellpack_slice *>(d->index), order_in(d), d->col,
+         static_cast<const T *>(d->val), static_cast<const T *>(d->x),
+         static_cast<T *>(d->y), 0, __builtin_ctz(unsigned(d->threads))}};
     blocks::with_shape(d->shape, l);
 }
 
@@ -220,17 +219,17 @@ const hy_dense_kernel hy_bellpack_dense = {HY_CHOI_BELLPACK, dense_index_bytes,
                                            fill_dense, launch_dense, dense_registers};
 
 extern "C" const hy_variant hy_spmv_cuda_bellpack = {
-    .name     = "spmv.cuda.bellpack",
-    .summary  = "SpMV in blocks of up to 8 x 8, a lane to each row of blocks, sorted",
-    .source   = "BELLPACK of Choi, Singh and Vuduc, PPoPP 2010",
+    .name       = "spmv.cuda.bellpack",
+    .summary    = "SpMV in blocks of up to 8 x 8, a lane to each row of blocks, sorted",
+    .source     = "BELLPACK of Choi, Singh and Vuduc, PPoPP 2010",
     .parameters = HY_BLOCK_PARAMETERS,
-    .op       = HY_SPMM,
-    .form     = HY_FORM_ROWS,
-    .in_place = 0,
-    .choose   = choose,
-    .refuse   = blocks::refuse,
-    .cost     = cost,
-    .prepare  = prepare,
-    .multiply = multiply,
-    .finish   = nullptr,
+    .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
+    .in_place   = 0,
+    .choose     = choose,
+    .refuse     = blocks::refuse,
+    .cost       = cost,
+    .prepare    = prepare,
+    .multiply   = multiply,
+    .finish     = nullptr,
 };

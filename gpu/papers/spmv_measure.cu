@@ -4,7 +4,8 @@
    For a kernel with R threads in a thread block, M multiprocessors, and T thread blocks
    that one multiprocessor holds, four matrices are timed: M thread blocks with one step,
    and M, T M and (T + 1) M thread blocks with beta steps (partition/format/choi_model.h).
-   The matrices are written in the format on the device, so nothing is packed or copied. */
+   The matrices are written in the format on the device, so nothing is packed or copied.
+ */
 #include <algorithm>
 
 #include "base/data/csr.h"
@@ -15,8 +16,8 @@
 namespace
 {
 
-constexpr size_t VAL_BYTES    = size_t(768) << 20; /* maximum bytes of values */
-constexpr int64_t STEPS_MOST  = 16, STEPS_LEAST = 2; /* beta */
+constexpr size_t VAL_BYTES   = size_t(768) << 20;   /* maximum bytes of values */
+constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2; /* beta */
 constexpr int LAUNCHES = 4, TRIES = 3;
 
 struct measuring {
@@ -68,12 +69,11 @@ hybrid_status measure_kernel(measuring *m, hy_choi_entry *out)
     hy_choi_phi phi   = {};
     int registers     = 0;
     HY_TRY(m->kernel->registers(m->ctx, &m->d, &registers));
-    out->registers  = registers;
-    phi.resident    = std::max<int64_t>(
-        hy_choi_resident_of(m->rates, out, m->d.threads), 1);
+    out->registers = registers;
+    phi.resident = std::max<int64_t>(hy_choi_resident_of(m->rates, out, m->d.threads), 1);
     const int64_t most = (phi.resident + 1) * sms;
-    phi.steps = std::min(STEPS_MOST, int64_t(double(m->val_bytes) /
-                                             val_bytes(&m->d, most, 1)));
+    phi.steps =
+        std::min(STEPS_MOST, int64_t(double(m->val_bytes) / val_bytes(&m->d, most, 1)));
     if (phi.steps < STEPS_LEAST)
         return hy_fail(m->ctx, HYBRID_NO_MEMORY,
                        "calibrate needs more device memory for SpMV in blocks of %d x %d",

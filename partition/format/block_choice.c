@@ -36,8 +36,8 @@ hy_choi_device hy_choi_device_of(const hy_rates *r)
    of X. */
 static double step_bytes(hybrid_type type, hy_block_shape shape)
 {
-    return 4 + (double)(shape.rows * shape.cols + shape.cols) *
-                   (double)hy_value_size(type);
+    return 4 +
+           (double)(shape.rows * shape.cols + shape.cols) * (double)hy_value_size(type);
 }
 
 static hy_choi_entry built_in(const hy_rates *r, hybrid_type type, hy_block_shape shape,

@@ -205,12 +205,13 @@ hybrid_status hy_blocking_open(const hy_job *job, hy_blocking *out)
         b->x_rows = b->touched.count;
     }
     if (f->block_cols > b->x_rows && f->nnz > 0 && !hy_block_may_yield(f))
-        return hy_fail(job->problem->ctx, HYBRID_UNSUPPORTED,
-                       "%s: rows %lld to %lld read %lld rows of X, fewer than the columns "
-                       "of a block of %d x %d: choose other blocks",
-                       job->variant->name, (long long)chunk->row_begin,
-                       (long long)chunk->row_end - 1, (long long)b->x_rows, f->block_rows,
-                       f->block_cols);
+        return hy_fail(
+            job->problem->ctx, HYBRID_UNSUPPORTED,
+            "%s: rows %lld to %lld read %lld rows of X, fewer than the columns "
+            "of a block of %d x %d: choose other blocks",
+            job->variant->name, (long long)chunk->row_begin,
+            (long long)chunk->row_end - 1, (long long)b->x_rows, f->block_rows,
+            f->block_cols);
     if (f->block_rows < 1 || f->block_cols < 1 || f->block_cols > b->x_rows)
         return hy_blocking_single(b);
     set_shape(b, f->block_rows, f->block_cols);

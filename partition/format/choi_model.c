@@ -16,7 +16,7 @@ static int64_t limit(int64_t available, int64_t used, int64_t none)
 
 int64_t hy_choi_resident(const hy_choi_device *d, const hy_choi_kernel *k)
 {
-    const int64_t warps        = (k->threads + d->warp - 1) / d->warp;       /* Eq. 8 */
+    const int64_t warps        = (k->threads + d->warp - 1) / d->warp; /* Eq. 8 */
     const int64_t by_warps     = hy_min(d->blocks, limit(d->warps, warps, d->blocks));
     const int64_t by_registers = limit(d->registers, k->registers, by_warps); /* Eq. 10 */
     const int64_t by_shared    = limit(d->shared, k->shared, by_warps);       /* Eq. 11 */
@@ -32,8 +32,8 @@ hy_choi_times hy_choi_fit(const hy_choi_phi *p)
 
     return (hy_choi_times){
         .start = p->one_step,
-        .first = fmax(0, (p->one - p->one_step) / steps),                      /* Eq. 15 */
-        .next  = fmax(0, (p->beyond - p->full) / steps),                       /* Eq. 16 */
+        .first = fmax(0, (p->one - p->one_step) / steps), /* Eq. 15 */
+        .next  = fmax(0, (p->beyond - p->full) / steps),  /* Eq. 16 */
         .more  = others > 0 ? fmax(0, (p->full - p->one) / (others * steps)) : 0 /* 17 */
     };
 }
@@ -68,16 +68,16 @@ double hy_choi_seconds(const hy_choi_times *times, const hy_choi_work *work,
 {
     if (work->blocks <= 0 || resident <= 0 || sms <= 0)
         return times->start;
-    const double N         = work->steps;
-    const int64_t I        = hy_choi_iterations(work->blocks, resident, sms); /* Eq. 1 */
-    const int64_t last     = last_blocks(work->blocks, resident, sms);
-    const double sigma_1   = times->start + times->first * N; /* Eq. 13 */
-    const double sigma     = times->next * N;                 /* Eq. 14 */
-    const double alpha     = times->more * N;                 /* Eq. 17 */
+    const double N       = work->steps;
+    const int64_t I      = hy_choi_iterations(work->blocks, resident, sms); /* Eq. 1 */
+    const int64_t last   = last_blocks(work->blocks, resident, sms);
+    const double sigma_1 = times->start + times->first * N; /* Eq. 13 */
+    const double sigma   = times->next * N;                 /* Eq. 14 */
+    const double alpha   = times->more * N;                 /* Eq. 17 */
 
     if (I == 1)
         return hy_choi_iteration_s(sigma_1, alpha, last);
-    return hy_choi_iteration_s(sigma_1, alpha, resident) +                  /* Eq. 5, 18 */
-           (double)(I - 2) * hy_choi_iteration_s(sigma, alpha, resident) +  /* Eq. 6, 19 */
+    return hy_choi_iteration_s(sigma_1, alpha, resident) +                 /* Eq. 5, 18 */
+           (double)(I - 2) * hy_choi_iteration_s(sigma, alpha, resident) + /* Eq. 6, 19 */
            hy_choi_iteration_s(sigma, alpha, last); /* Eq. 7, 20; sum: Eq. 2, 4, 21 */
 }

@@ -73,9 +73,9 @@ static size_t bytes_of_shape(const hy_features *f, const hy_bellpack_rules *rule
     const int64_t rows         = f->rows / shape.rows + 2;
     const int64_t longest =
         hy_min(blocks, hy_min(shape.rows * f->row_max, f->cols / shape.cols + 1));
-    const int64_t steps  = hy_min(longest, steps_for(rules, blocks));
-    const int64_t panels = rows / PANEL + 1;
-    const int64_t slices = rows / lanes + 1;
+    const int64_t steps   = hy_min(longest, steps_for(rules, blocks));
+    const int64_t panels  = rows / PANEL + 1;
+    const int64_t slices  = rows / lanes + 1;
     hy_bellpack_head head = {.rows = rows, .shape = shape};
     size_t at[HY_ARRAYS];
 
@@ -223,8 +223,8 @@ static hy_bellpack_head cut_slices(const packing *p, int log_lanes,
     return head;
 }
 
-/* Chooses the R that options give, or the R with which the pack takes the fewest bytes, and of several such R the
-   largest. Returns these bytes. */
+/* Chooses the R that options give, or the R with which the pack takes the fewest bytes,
+   and of several such R the largest. Returns these bytes. */
 static size_t choose_lanes(packing *p, size_t at[HY_ARRAYS])
 {
     const hy_features *f = &p->b.job->chunk->features;

@@ -242,9 +242,9 @@ static void test_scramble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_values),
-        cmocka_unit_test(test_dense),   cmocka_unit_test(test_full),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_values),
+        cmocka_unit_test(test_dense),     cmocka_unit_test(test_full),
         cmocka_unit_test(test_bad_specs), cmocka_unit_test(test_scramble)};
     return cmocka_run_group_tests(tests, open_engines, close_engines);
 }

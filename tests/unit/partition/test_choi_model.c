@@ -10,12 +10,8 @@
 #include "partition/format/choi_model.h"
 
 /* A Tesla C1060 of the paper: 30 multiprocessors of compute capability 1.3. */
-static const hy_choi_device c1060 = {.sms       = 30,
-                                     .warp      = 32,
-                                     .warps     = 32,
-                                     .blocks    = 8,
-                                     .registers = 16384,
-                                     .shared    = 16384};
+static const hy_choi_device c1060 = {
+    .sms = 30, .warp = 32, .warps = 32, .blocks = 8, .registers = 16384, .shared = 16384};
 
 static void near(double found, double wanted)
 {
@@ -54,12 +50,8 @@ static void iterations(void **state)
    alpha = (40 - 12) / (7 * 10). */
 static void constants(void **state)
 {
-    const hy_choi_phi phi = {.steps    = 10,
-                             .resident = 8,
-                             .one_step = 2,
-                             .one      = 12,
-                             .full     = 40,
-                             .beyond   = 49};
+    const hy_choi_phi phi = {
+        .steps = 10, .resident = 8, .one_step = 2, .one = 12, .full = 40, .beyond = 49};
     hy_choi_times t = hy_choi_fit(&phi);
 
     (void)state;

@@ -42,7 +42,7 @@ static void check_slice(const hy_bellpack_view *v, int64_t k)
         assert_int_equal(s->log_ways, 0);
     else
         assert_true(s->log_ways == 5 || s->steps <= rules.least ||
-                s->steps <= v->head.cells / rules.wave + 1);
+                    s->steps <= v->head.cells / rules.wave + 1);
     for (int64_t cell = s->at; cell < next; cell++)
         assert_true(v->col[cell] >= 0);
 }

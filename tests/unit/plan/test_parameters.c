@@ -99,7 +99,7 @@ static void errors_name_parameter_and_value(void **state)
 
 static void values_have_a_text(void **state)
 {
-    const world *w                    = *state;
+    const world *w                      = *state;
     const int32_t values[HY_PARAMETERS] = {16, 2}, one[HY_PARAMETERS] = {0, 1};
     const int32_t none[HY_PARAMETERS] = {0};
     char text[32];
