@@ -14,7 +14,6 @@ extern "C" {
 #endif
 
 typedef struct hy_backend hy_backend;
-struct hy_choi_tables; /* partition/format/block_choice.h */
 typedef struct hy_lane hy_lane;
 typedef struct hy_mark hy_mark;
 
@@ -28,6 +27,21 @@ typedef struct hy_buffer {
     size_t bytes;
     hy_space space;
 } hy_buffer;
+
+/* Constants of the kernels for SpMV in blocks of r x c, 1 x 1 to 8 x 8, as the execution
+   model needs them (hy_choi_times in partition/format/choi_model.h): seconds, and the
+   registers of a thread. A constant of 0 was not measured. */
+enum { HY_BLOCK_SHAPES = 64, HY_BLOCK_FORMATS = 2, HY_BLOCK_TYPES = 2, HY_BLOCK_SIZES = 4 };
+
+typedef struct hy_block_speed {
+    float start, first, next, more, registers;
+} hy_block_speed;
+
+/* Indices: HY_CHOI_BELLPACK or HY_CHOI_BCSR; 0 for f32 and 1 for f64; 8 (r - 1) + c - 1;
+   log2 of R / 32, where R is the threads of a thread block. */
+typedef struct hy_block_speeds {
+    hy_block_speed of[HY_BLOCK_FORMATS][HY_BLOCK_TYPES][HY_BLOCK_SHAPES][HY_BLOCK_SIZES];
+} hy_block_speeds;
 
 /* Speeds of a backend, from which variants and plans predict seconds. They are built into
    backends or measured: see hy_rates_of() in engine/rates/rates.h. */
@@ -43,9 +57,7 @@ typedef struct hy_rates {
     /* CUDA: what a multiprocessor holds: warps, thread blocks, registers, and bytes of
        shared memory */
     int sm_warps, sm_blocks, sm_registers, sm_shared;
-    const struct hy_choi_tables *choi; /* CUDA: measured constants of the execution model
-                                          (partition/format/block_choice.h); NULL: built-in
-                                          ones */
+    const hy_block_speeds *blocks; /* CUDA: of this backend; NULL: none is known */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* host: bytes of the last-level cache, which cores share */
@@ -61,6 +73,7 @@ typedef struct hy_measured {
     double mem_Bps;          /* bytes read plus bytes written per second, of a copy inside
                                 the memory */
     double flops, launch_s, merge_factor;
+    hy_block_speeds blocks; /* CUDA */
     double driver; /* CUDA: version of the driver, 13000 for 13.0 */
     char date[12]; /* day, "2026-11-21"; empty if nothing was measured */
 } hy_measured;
@@ -177,10 +190,6 @@ typedef struct hy_backend_ops {
        other fields stay as they are. Takes some seconds, during which nothing else may
        run. */
     hybrid_status (*measure)(hy_backend *self, hy_measured *out);
-
-    /* (optional) Measures the constants of SpMV in blocks on dense matrices. Takes some
-       seconds, during which nothing else may run. */
-    hybrid_status (*measure_blocks)(hy_backend *self, struct hy_choi_tables *out);
 
     /* alloc: allocates memory with undefined contents, aligned to 256 bytes. The bytes
        count on the meter self->device or self->pinned. `what` names the array in error
@@ -316,8 +325,6 @@ struct hy_backend {
     int index; /* position among the engine's devices, from 0 */
     hy_meter device, pinned;
     hy_measured measured; /* measured rates; they replace built-in ones */
-    struct hy_choi_tables *choi; /* measured constants of SpMV in blocks, which the
-                                    backend owns; NULL: not measured */
     hy_lane *caller_lane; /* (optional) a lane without a thread: a call that enqueues work
                              in it does the work before it returns, and returns the work's
                              status. Marks cannot be set in this lane. */

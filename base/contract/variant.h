@@ -21,8 +21,6 @@ typedef enum hy_op { HY_SPMM = 1, HY_SPGEMM = 2 } hy_op;
 /* Maximum number of parameters of a variant. */
 enum { HY_PARAMETERS = 6 };
 
-enum { HY_BLOCK_SHAPES = 64 }; /* sizes of blocks for SpMV: 1 x 1 to 8 x 8 */
-
 /* Numbers that describe the patterns of a product or of a chunk
    (partition/pattern/inspect.c). */
 typedef struct hy_features {

@@ -17,7 +17,6 @@
 #include "engine/rates/rates.h"
 #include "engine/api/struct_size.h"
 #include "engine/rates/threshold.h"
-#include "partition/format/block_choice.h"
 
 /* Entries per row: the threshold that Yang, Buluc and Owens fitted on a K40c. */
 #define PAPER_THRESHOLD 9.35
@@ -51,24 +50,6 @@ static void tell(const calibration *c, const char *step, const hybrid_timing *ti
 
 /* ---- speeds ------------------------------------------------------------------------ */
 
-/* Measures the constants of SpMV in blocks. They replace earlier ones only if all of them
-   were measured. */
-static hybrid_status measure_blocks(hy_backend *backend)
-{
-    void *made;
-
-    HY_TRY(
-        hy_array(backend->ctx, 1, sizeof(hy_choi_tables), "constants of blocks", &made));
-    const hybrid_status status = backend->ops->measure_blocks(backend, made);
-    if (status != HYBRID_OK) {
-        hy_array_free(backend->ctx, made);
-        return status;
-    }
-    hy_array_free(backend->ctx, backend->choi);
-    backend->choi = made;
-    return HYBRID_OK;
-}
-
 static hybrid_status measure(calibration *c, hy_backend *backend)
 {
     hy_rates_of_device *d = &c->file.of[c->file.count++];
@@ -83,8 +64,6 @@ static hybrid_status measure(calibration *c, hy_backend *backend)
     tell(c, d->device, NULL);
     if (backend->ops->measure)
         HY_TRY(backend->ops->measure(backend, &d->speeds));
-    if (backend->ops->measure_blocks)
-        HY_TRY(measure_blocks(backend));
     backend->measured = d->speeds; /* so that later predictions use the new speeds */
     return HYBRID_OK;
 }

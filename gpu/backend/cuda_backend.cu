@@ -308,7 +308,6 @@ static void close(hy_backend *self)
         (void)cudaStreamDestroy(b->clock);
     (void)cudaGetLastError();
     pthread_mutex_destroy(&b->lock);
-    hy_array_free(self->ctx, self->choi);
     hy_array_free(self->ctx, b);
 }
 
@@ -374,7 +373,6 @@ static void rates(const hy_backend *self, hy_rates *out)
     out->sm_blocks        = b->sm_blocks;
     out->sm_registers     = b->sm_registers;
     out->sm_shared        = b->sm_shared;
-    out->choi             = self->choi;
     out->memory           = size_t(self->device.cap);
     out->merge_factor     = 1;
 }
@@ -386,7 +384,6 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .describe     = describe,
     .rates        = rates,
     .measure      = hy_cuda_measure,
-    .measure_blocks = hy_cuda_measure_blocks,
     .alloc        = alloc,
     .free         = release,
     .trim         = trim,

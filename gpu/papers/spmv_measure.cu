@@ -18,6 +18,7 @@ namespace
 
 constexpr size_t VAL_BYTES   = size_t(768) << 20;   /* maximum bytes of values */
 constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2; /* beta */
+constexpr double LEAST_S = 1e-12; /* stands for a difference that is lost in noise */
 constexpr int LAUNCHES = 4, TRIES = 3;
 
 struct measuring {
@@ -63,14 +64,15 @@ hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
 }
 
 /* Measures the kernel of m->d with its type, shape and threads. */
-hybrid_status measure_kernel(measuring *m, hy_choi_entry *out)
+hybrid_status measure_kernel(measuring *m, hy_block_speed *out)
 {
     const int64_t sms = m->rates->width;
     hy_choi_phi phi   = {};
     int registers     = 0;
     HY_TRY(m->kernel->registers(m->ctx, &m->d, &registers));
-    out->registers = registers;
-    phi.resident = std::max<int64_t>(hy_choi_resident_of(m->rates, out, m->d.threads), 1);
+    out->registers = float(registers);
+    phi.resident =
+        std::max<int64_t>(hy_choi_resident_of(m->rates, registers, m->d.threads), 1);
     const int64_t most = (phi.resident + 1) * sms;
     phi.steps =
         std::min(STEPS_MOST, int64_t(double(m->val_bytes) / val_bytes(&m->d, most, 1)));
@@ -82,11 +84,15 @@ hybrid_status measure_kernel(measuring *m, hy_choi_entry *out)
     HY_TRY(time_matrix(m, sms, phi.steps, &phi.one));
     HY_TRY(time_matrix(m, phi.resident * sms, phi.steps, &phi.full));
     HY_TRY(time_matrix(m, most, phi.steps, &phi.beyond));
-    out->times = hy_choi_fit(&phi);
+    const hy_choi_times times = hy_choi_fit(&phi);
+    out->start                = float(std::max(times.start, LEAST_S));
+    out->first                = float(std::max(times.first, LEAST_S));
+    out->next                 = float(std::max(times.next, LEAST_S));
+    out->more                 = float(std::max(times.more, LEAST_S));
     return HYBRID_OK;
 }
 
-hybrid_status measure_format(measuring *m, hy_choi_table *out)
+hybrid_status measure_format(measuring *m, hy_block_speeds *out)
 {
     for (int type = 0; type < 2; type++)
         for (int shape = 0; shape < HY_BLOCK_SHAPES; shape++)
@@ -94,7 +100,7 @@ hybrid_status measure_format(measuring *m, hy_choi_table *out)
                 m->d.type    = type ? HYBRID_F64 : HYBRID_F32;
                 m->d.shape   = {shape / HY_BLOCK_MOST + 1, shape % HY_BLOCK_MOST + 1};
                 m->d.threads = HY_CHOI_LANES_LEAST << i;
-                HY_TRY(measure_kernel(m, &out->of[type][shape][i]));
+                HY_TRY(measure_kernel(m, &out->of[m->kernel->format][type][shape][i]));
             }
     return HYBRID_OK;
 }
@@ -147,7 +153,7 @@ void close_measuring(hy_backend *self, measuring *m)
 
 } // namespace
 
-hybrid_status hy_cuda_measure_blocks(hy_backend *self, hy_choi_tables *out)
+hybrid_status hy_cuda_measure_blocks(hy_backend *self, hy_block_speeds *out)
 {
     hy_rates rates = {};
     measuring m    = {};
@@ -161,7 +167,7 @@ hybrid_status hy_cuda_measure_blocks(hy_backend *self, hy_choi_tables *out)
     for (const hy_dense_kernel *kernel : {&hy_bellpack_dense, &hy_bcsr_dense}) {
         m.kernel = kernel;
         if (status == HYBRID_OK)
-            status = measure_format(&m, &out->of[kernel->format]);
+            status = measure_format(&m, out);
     }
     close_measuring(self, &m);
     return status;

@@ -40,40 +40,52 @@ static double step_bytes(hybrid_type type, hy_block_shape shape)
            (double)(shape.rows * shape.cols + shape.cols) * (double)hy_value_size(type);
 }
 
-static hy_choi_entry built_in(const hy_rates *r, hybrid_type type, hy_block_shape shape,
-                              int lanes)
+static hy_choi_constants built_in(const hy_rates *r, hybrid_type type,
+                                  hy_block_shape shape, int lanes)
 {
     const double words = (double)hy_value_size(type) / 4;
     const double step  = (double)lanes * step_bytes(type, shape) * (double)r->width /
                         (STREAM * r->mem_Bps);
     const double values = (double)(shape.rows * shape.cols + shape.rows + shape.cols);
 
-    return (hy_choi_entry){.times     = {.start = r->launch_s,
-                                         .first = fmax(STEP_S, step),
-                                         .next  = step,
-                                         .more  = step},
-                           .registers = fmin(255, 24 + words * values)};
+    return (hy_choi_constants){.times     = {.start = r->launch_s,
+                                             .first = fmax(STEP_S, step),
+                                             .next  = step,
+                                             .more  = step},
+                               .registers = (int64_t)fmin(255, 24 + words * values)};
 }
 
-hy_choi_entry hy_choi_constants(const hy_rates *rates, hy_choi_format format,
-                                hybrid_type type, hy_block_shape shape, int lanes)
+static double measured_or(double measured, double otherwise)
 {
-    int index = 0;
+    return measured > 0 ? measured : otherwise;
+}
 
-    if (!rates->choi)
-        return built_in(rates, type, shape, lanes);
-    while (HY_CHOI_LANES_LEAST << index < lanes)
-        index++;
-    return rates->choi->of[format]
-        .of[type == HYBRID_F64][hy_choi_shape_index(shape)][index];
+hy_choi_constants hy_choi_constants_of(const hy_rates *rates, hy_choi_format format,
+                                       hybrid_type type, hy_block_shape shape, int lanes)
+{
+    hy_choi_constants c = built_in(rates, type, shape, lanes);
+    int size            = 0;
+
+    if (!rates->blocks)
+        return c;
+    while (HY_CHOI_LANES_LEAST << size < lanes)
+        size++;
+    const hy_block_speed *s =
+        &rates->blocks->of[format][type == HYBRID_F64][hy_choi_shape_index(shape)][size];
+    c.times.start = measured_or((double)s->start, c.times.start);
+    c.times.first = measured_or((double)s->first, c.times.first);
+    c.times.next  = measured_or((double)s->next, c.times.next);
+    c.times.more  = measured_or((double)s->more, c.times.more);
+    c.registers   = s->registers > 0 ? (int64_t)s->registers : c.registers;
+    return c;
 }
 
 /* Registers are handed out to warps in units of 256. */
-int64_t hy_choi_resident_of(const hy_rates *rates, const hy_choi_entry *entry, int lanes)
+int64_t hy_choi_resident_of(const hy_rates *rates, int64_t registers, int lanes)
 {
     enum { UNIT = 256 };
     const hy_choi_device device = hy_choi_device_of(rates);
-    const int64_t warp = ((int64_t)entry->registers * WARP + UNIT - 1) / UNIT * UNIT;
+    const int64_t warp          = (registers * WARP + UNIT - 1) / UNIT * UNIT;
     const hy_choi_kernel kernel = {.threads = lanes, .registers = warp * lanes / WARP};
 
     return hy_choi_resident(&device, &kernel);
@@ -97,11 +109,12 @@ double hy_block_model_s(const hy_features *f, const hy_rates *rates,
                         hy_choi_format format, int lanes)
 {
     const hy_block_shape shape = {f->block_rows, f->block_cols};
-    const hy_choi_entry entry  = hy_choi_constants(rates, format, f->type, shape, lanes);
     const hy_choi_work work    = work_of(f, format, lanes);
+    const hy_choi_constants c =
+        hy_choi_constants_of(rates, format, f->type, shape, lanes);
 
-    return hy_choi_seconds(&entry.times, &work, hy_choi_resident_of(rates, &entry, lanes),
-                           rates->width);
+    return hy_choi_seconds(&c.times, &work,
+                           hy_choi_resident_of(rates, c.registers, lanes), rates->width);
 }
 
 /* ---- choosing -------------------------------------------------------------------- */
@@ -141,7 +154,7 @@ static void by_model(choosing *c, const hy_features *f)
 {
     if (hy_block_stream_bytes(f) > LIST * c->bytes)
         return;
-    for (int i = 0; i < HY_CHOI_LANES; i++) {
+    for (int i = 0; i < HY_BLOCK_SIZES; i++) {
         const int lanes = HY_CHOI_LANES_LEAST << i;
         if (allows(c->f->parameter[HY_BLOCK_LANES], lanes))
             take(c, f, lanes, hy_block_model_s(f, c->rates, c->format, lanes));

@@ -13,26 +13,16 @@
 extern "C" {
 #endif
 
-enum { HY_CHOI_LANES = 4, HY_CHOI_LANES_LEAST = 32 }; /* R is 32, 64, 128 or 256 */
+enum { HY_CHOI_LANES_LEAST = 32 }; /* R is 32, 64, 128 or 256 */
 
-typedef enum hy_choi_format { HY_CHOI_BELLPACK, HY_CHOI_BCSR, HY_CHOI_FORMATS } hy_choi_format;
+/* Indices of formats in hy_block_speeds. */
+typedef enum hy_choi_format { HY_CHOI_BELLPACK, HY_CHOI_BCSR } hy_choi_format;
 
-/* One kernel: a format, type and shape, with one R. */
-typedef struct hy_choi_entry {
+/* Constants of one kernel with one R. */
+typedef struct hy_choi_constants {
     hy_choi_times times;
-    double registers; /* of one thread */
-} hy_choi_entry;
-
-/* Constants of the kernels of one format. Indices: 0 for f32 and 1 for f64; shape r x c
-   as 8 (r - 1) + c - 1; R as 32 << index. */
-typedef struct hy_choi_table {
-    hy_choi_entry of[2][HY_BLOCK_SHAPES][HY_CHOI_LANES];
-} hy_choi_table;
-
-/* Constants of a device, as `calibrate` measures them. */
-typedef struct hy_choi_tables {
-    hy_choi_table of[HY_CHOI_FORMATS];
-} hy_choi_tables;
+    int64_t registers; /* of one thread */
+} hy_choi_constants;
 
 static inline int hy_choi_shape_index(hy_block_shape shape)
 {
@@ -42,13 +32,13 @@ static inline int hy_choi_shape_index(hy_block_shape shape)
 /* Returns the limits of a multiprocessor of the device. */
 hy_choi_device hy_choi_device_of(const hy_rates *rates);
 
-/* Returns the constants of a kernel: measured ones, or built-in ones that follow from the
+/* Returns the constants of a kernel. A constant that was not measured follows from the
    bandwidth of the device. `lanes` is R. */
-hy_choi_entry hy_choi_constants(const hy_rates *rates, hy_choi_format format,
-                                hybrid_type type, hy_block_shape shape, int lanes);
+hy_choi_constants hy_choi_constants_of(const hy_rates *rates, hy_choi_format format,
+                                       hybrid_type type, hy_block_shape shape, int lanes);
 
-/* Returns T of a kernel with these constants and R. */
-int64_t hy_choi_resident_of(const hy_rates *rates, const hy_choi_entry *entry, int lanes);
+/* Returns T of a kernel with `lanes` (R) threads of `registers` registers. */
+int64_t hy_choi_resident_of(const hy_rates *rates, int64_t registers, int lanes);
 
 /* Returns the seconds that the model predicts for blocks of f->block_* and this R. */
 double hy_block_model_s(const hy_features *f, const hy_rates *rates,

@@ -10,7 +10,7 @@
 
 #include "partition/format/block_choice.h"
 
-static hy_choi_tables tables;
+static hy_block_speeds speeds;
 
 static const hy_rates rates = {.mem_Bps      = 1e12,
                                .launch_s     = 5e-6,
@@ -69,16 +69,16 @@ static void given_values_stay(void **state)
 /* Sets the constants of all kernels to one second, except those of one kernel. */
 static hy_rates with_fast(hy_choi_format format, hy_block_shape shape, int index)
 {
-    hy_rates r                = rates;
-    const hy_choi_entry slow  = {{.first = 1, .next = 1, .more = 1}, 32};
-    const hy_choi_entry quick = {{.first = 1e-3, .next = 1e-3, .more = 1e-3}, 32};
+    hy_rates r                 = rates;
+    const hy_block_speed slow  = {1e-9f, 1, 1, 1, 32};
+    const hy_block_speed quick = {1e-9f, 1e-3f, 1e-3f, 1e-3f, 32};
 
     for (int type = 0; type < 2; type++)
         for (int k = 0; k < HY_BLOCK_SHAPES; k++)
-            for (int i = 0; i < HY_CHOI_LANES; i++)
-                tables.of[format].of[type][k][i] = slow;
-    tables.of[format].of[0][hy_choi_shape_index(shape)][index] = quick;
-    r.choi                                                     = &tables;
+            for (int i = 0; i < HY_BLOCK_SIZES; i++)
+                speeds.of[format][type][k][i] = slow;
+    speeds.of[format][0][hy_choi_shape_index(shape)][index] = quick;
+    r.blocks                                                = &speeds;
     return r;
 }
 
@@ -125,13 +125,10 @@ static void wasteful_shapes_are_left_out(void **state)
    threads takes 26 624 of 65 536. */
 static void occupancy(void **state)
 {
-    const hy_choi_entry entry = {.registers = 100};
-
     (void)state;
-    assert_int_equal(hy_choi_resident_of(&rates, &entry, 256), 2);
-    assert_int_equal(hy_choi_resident_of(&rates, &entry, 32), 19);
-    assert_int_equal(hy_choi_resident_of(&rates, &(hy_choi_entry){.registers = 16}, 32),
-                     32);
+    assert_int_equal(hy_choi_resident_of(&rates, 100, 256), 2);
+    assert_int_equal(hy_choi_resident_of(&rates, 100, 32), 19);
+    assert_int_equal(hy_choi_resident_of(&rates, 16, 32), 32);
 }
 
 /* 9000 rows in blocks of 3 x 3: 3000 block rows of 10 blocks. BELLPACK with R = 64 has 47
@@ -139,14 +136,14 @@ static void occupancy(void **state)
    block row in one step, so R = 64 has 1500 thread blocks. With 32 registers T = 32. */
 static void prediction(void **state)
 {
-    const hy_choi_entry entry = {{.start = 100, .first = 3, .next = 2, .more = 0.5}, 32};
-    hy_features f             = in_threes();
-    hy_rates r                = rates;
+    const hy_block_speed entry = {100, 3, 2, 0.5f, 32};
+    hy_features f              = in_threes();
+    hy_rates r                 = rates;
 
     (void)state;
-    for (int format = 0; format < HY_CHOI_FORMATS; format++)
-        tables.of[format].of[0][hy_choi_shape_index((hy_block_shape){3, 3})][1] = entry;
-    r.choi       = &tables;
+    for (int format = 0; format < HY_BLOCK_FORMATS; format++)
+        speeds.of[format][0][hy_choi_shape_index((hy_block_shape){3, 3})][1] = entry;
+    r.blocks     = &speeds;
     f.block_rows = f.block_cols = 3;
     f.block_fill                = 1;
     assert_true(fabs(hy_block_model_s(&f, &r, HY_CHOI_BELLPACK, 64) -
