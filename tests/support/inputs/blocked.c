@@ -354,6 +354,34 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
 
 /* ---- bounds and failures ---- */
 
+void blocked_check_too_large(hy_context *ctx, const blocked_format *format)
+{
+    hy_profile profile;
+    hybrid_csr A;
+
+    matrix_random(20000, 20000, 8, 3, kinds[0], &A);
+    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
+    const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = &A};
+    for (int forced = 0; forced < 2; forced++) {
+        hy_chunk chunk           = {.row_end = A.rows, .features = profile.features};
+        hy_features *f           = &chunk.features;
+        f->block_rows            = 8;
+        f->block_cols            = 7;
+        f->block_fill            = 1; /* far from true */
+        f->parameter[HY_BLOCK_R] = forced ? 8 : 0;
+        const size_t bytes       = format->bytes(f);
+        hy_job job               = {.problem = &p, .chunk = &chunk, .variant = &variant};
+        job.pack.mem             = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
+        assert_int_equal(format->pack(&job), forced ? HYBRID_UNSUPPORTED : HYBRID_OK);
+        if (forced)
+            assert_non_null(strstr(ctx->message.text, "bytes in blocks of 8 x 7, and"));
+        hy_message_clear(&ctx->message);
+        free(job.pack.mem.ptr);
+    }
+    hy_profile_free(ctx, &profile);
+    matrix_free(&A);
+}
+
 void blocked_check_bounds(hy_context *ctx, const blocked_format *format)
 {
     hybrid_csr A;

@@ -64,6 +64,10 @@ void blocked_check_large(hy_context *ctx, const blocked_format *format);
 /* Checks that stored zeros of both signs are told apart from missing elements. */
 void blocked_check_zeros(hy_context *ctx, const blocked_format *format);
 
+/* Checks that a forced shape whose blocks take more room than the fill says is an error
+   that names the shape, and that the same shape yields if it is not forced. */
+void blocked_check_too_large(hy_context *ctx, const blocked_format *format);
+
 /* Checks that bounds of a chunk do not decrease when rows are added, and that a failed
    allocation leaves no memory behind. */
 void blocked_check_bounds(hy_context *ctx, const blocked_format *format);

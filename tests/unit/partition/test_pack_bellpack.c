@@ -150,6 +150,13 @@ static void bytes_grow_with_rows(void **state)
     }
 }
 
+static void shapes_that_are_too_large_fail(void **state)
+{
+    (void)state;
+    rules = all_rules[2];
+    blocked_check_too_large(ctx, &format);
+}
+
 static void failures_leave_nothing(void **state)
 {
     (void)state;
@@ -166,6 +173,7 @@ int main(void)
         cmocka_unit_test(large_packs_are_slices),
         cmocka_unit_test(zeros_are_entries),
         cmocka_unit_test(bytes_grow_with_rows),
+        cmocka_unit_test(shapes_that_are_too_large_fail),
         cmocka_unit_test(failures_leave_nothing),
     };
     return cmocka_run_group_tests_name("pack_bellpack", tests, open_context,
