@@ -29,7 +29,7 @@ typedef struct hy_buffer {
 } hy_buffer;
 
 /* Constants of the kernels for SpMV in blocks of r x c, 1 x 1 to 8 x 8, as the execution
-   model needs them (hy_choi_times in partition/format/choi_model.h): seconds, and the
+   model needs them (hy_choi_times in partition/pattern/choi_model.h): seconds, and the
    registers of a thread. A constant of 0 was not measured. */
 enum { HY_BLOCK_SHAPES = 64, HY_BLOCK_FORMATS = 2, HY_BLOCK_TYPES = 2, HY_BLOCK_SIZES = 4 };
 
@@ -57,7 +57,7 @@ typedef struct hy_rates {
     /* CUDA: what a multiprocessor holds: warps, thread blocks, registers, and bytes of
        shared memory */
     int sm_warps, sm_blocks, sm_registers, sm_shared;
-    const hy_block_speeds *blocks; /* CUDA: of this backend; NULL: none is known */
+    const hy_block_speeds *blocks; /* CUDA: of this backend; NULL: unknown */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* host: bytes of the last-level cache, which cores share */

@@ -52,7 +52,7 @@ static int complain(search *s, const char *what)
 
 /* ---- one plan ---------------------------------------------------------------------- */
 
-/* What a plan chose and predicts. */
+/* The shape that a plan chose, and its prediction. */
 typedef struct choice {
     int r, c, lanes; /* R; 0: unknown */
     double fill;     /* 0 to 1 */

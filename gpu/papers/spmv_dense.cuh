@@ -1,11 +1,10 @@
-/* gpu/papers/spmv_dense.cuh - kernels of SpMV in blocks on a dense matrix, which is stored
-   in the format in device memory, for measuring the execution model
-   (partition/format/choi_model.h). */
+/* gpu/papers/spmv_dense.cuh - kernels of SpMV in blocks on a dense matrix, for measuring
+   the execution model (partition/pattern/choi_model.h). */
 #ifndef HY_SPMV_DENSE_CUH
 #define HY_SPMV_DENSE_CUH
 
 #include "gpu/backend/cuda_lane.cuh"
-#include "partition/format/block_choice.h"
+#include "partition/pattern/block_choice.h"
 
 /* A dense matrix of blocks of r x c, and room for the arrays of the format. */
 struct hy_dense_blocks {
@@ -21,8 +20,8 @@ struct hy_dense_blocks {
     void *y;
 };
 
-/* A format's functions. `fill` enqueues the writing of index and col, `launch` the kernel.
-   `registers` sets *out to the registers of a thread of the kernel for type and shape. */
+/* Functions of a format. `fill` enqueues the writing of index and col, and `launch` the
+   kernel. `registers` sets *out to the registers of a thread of that kernel. */
 struct hy_dense_kernel {
     hy_choi_format format;
     size_t (*index_bytes)(const hy_dense_blocks *d);

@@ -28,7 +28,7 @@ typedef struct hy_recipe {
     int64_t arg[HY_RECIPE_ARGS];
     uint64_t seed;
     int64_t rows;
-    int64_t cols;        /* 0: as many as rows */
+    int64_t cols;        /* 0: the matrix is square */
     int64_t row_most;    /* maximum entries that `row` writes, before it drops repeats */
     int64_t expected;    /* rough number of entries; a spec is refused if no machine could
                             hold them */

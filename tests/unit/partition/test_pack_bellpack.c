@@ -153,7 +153,7 @@ static void bytes_grow_with_rows(void **state)
 static void shapes_that_are_too_large_fail(void **state)
 {
     (void)state;
-    rules = all_rules[2];
+    rules = (hy_bellpack_rules){1 << 17, 3};
     blocked_check_too_large(ctx, &format);
 }
 

@@ -1,5 +1,5 @@
-/* partition/format/choi_model.c - the execution model of Choi, Singh and Vuduc. */
-#include "partition/format/choi_model.h"
+/* partition/pattern/choi_model.c - the execution model of Choi, Singh and Vuduc. */
+#include "partition/pattern/choi_model.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* partition/format/block_choice.c - chooses r, c and R for SpMV in blocks. */
-#include "partition/format/block_choice.h"
+/* partition/pattern/block_choice.c - chooses r, c and R for SpMV in blocks. */
+#include "partition/pattern/block_choice.h"
 
 #include <math.h>
 
