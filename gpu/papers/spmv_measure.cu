@@ -97,7 +97,7 @@ hybrid_status measure_format(measuring *m, hy_block_speeds *out)
 {
     for (int type = 0; type < 2; type++)
         for (int shape = 0; shape < HY_BLOCK_SHAPES; shape++)
-            for (int i = 0; i < HY_CHOI_LANES; i++) {
+            for (int i = 0; i < HY_BLOCK_SIZES; i++) {
                 m->d.type    = type ? HYBRID_F64 : HYBRID_F32;
                 m->d.shape   = {shape / HY_BLOCK_MOST + 1, shape % HY_BLOCK_MOST + 1};
                 m->d.threads = HY_CHOI_LANES_LEAST << i;
