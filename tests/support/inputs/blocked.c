@@ -115,25 +115,6 @@ void blocked_store(blocked_reader *r, int64_t block_row)
 /* ---- packs ---- */
 
 static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
-                       const blocked_reader *all);
-
-/* Checks that a chunk whose blocks are wider than its X fails, and checks the chunk with
-   blocks that may yield. */
-static void check_too_wide(const hy_problem *problem, const hy_chunk *chunk,
-                           const blocked_reader *all)
-{
-    hy_chunk other = *chunk;
-    hy_job job     = {.problem = problem, .chunk = chunk, .variant = chunk->variant};
-
-    assert_int_equal(current->pack(&job), HYBRID_UNSUPPORTED);
-    assert_non_null(strstr(problem->ctx->message.text, "fewer than the columns of a"));
-    hy_message_clear(&problem->ctx->message);
-    other.features.parameter[HY_BLOCK_R] = other.features.parameter[HY_BLOCK_C] = 0;
-    other.features.parameter[HY_BLOCK_PAPER]                                    = 0;
-    check_pack(problem, &other, all);
-}
-
-static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
                        const blocked_reader *all)
 {
     const int64_t x_rows =
@@ -144,12 +125,6 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     blocked_reader r   = *all;
 
     assert_non_null(rank);
-    if (chunk->features.block_cols > x_rows && chunk->features.nnz > 0 &&
-        !hy_block_may_yield(&chunk->features)) {
-        free(rank);
-        check_too_wide(problem, chunk, all);
-        return;
-    }
     job.pack.mem = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
     assert_int_equal(current->pack(&job), HYBRID_OK);
     assert_true(job.pack.bytes <= bytes);
@@ -354,31 +329,44 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
 
 /* ---- bounds and failures ---- */
 
+/* Packs A in blocks of 8 x 7 whose fill is said to be 1. */
+static hybrid_status pack_full(hy_context *ctx, const blocked_format *format,
+                               const hybrid_csr *A, int forced)
+{
+    const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = A};
+    hy_profile profile;
+
+    assert_int_equal(hy_inspect(ctx, A, NULL, 1, NULL, &profile), HYBRID_OK);
+    hy_chunk chunk           = {.row_end = A->rows, .features = profile.features};
+    hy_features *f           = &chunk.features;
+    f->block_rows            = 8;
+    f->block_cols            = 7;
+    f->block_fill            = 1;
+    f->parameter[HY_BLOCK_R] = forced ? 8 : 0;
+    const size_t bytes       = format->bytes(f);
+    hy_job job               = {.problem = &p, .chunk = &chunk, .variant = &variant};
+    job.pack.mem             = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
+    hy_message_clear(&ctx->message);
+    const hybrid_status status = format->pack(&job);
+    free(job.pack.mem.ptr);
+    hy_profile_free(ctx, &profile);
+    return status;
+}
+
 void blocked_check_too_large(hy_context *ctx, const blocked_format *format)
 {
-    hy_profile profile;
     hybrid_csr A;
 
-    matrix_random(20000, 20000, 8, 3, kinds[0], &A);
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
-    const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = &A};
-    for (int forced = 0; forced < 2; forced++) {
-        hy_chunk chunk           = {.row_end = A.rows, .features = profile.features};
-        hy_features *f           = &chunk.features;
-        f->block_rows            = 8;
-        f->block_cols            = 7;
-        f->block_fill            = 1; /* far from true */
-        f->parameter[HY_BLOCK_R] = forced ? 8 : 0;
-        const size_t bytes       = format->bytes(f);
-        hy_job job               = {.problem = &p, .chunk = &chunk, .variant = &variant};
-        job.pack.mem             = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
-        assert_int_equal(format->pack(&job), forced ? HYBRID_UNSUPPORTED : HYBRID_OK);
-        if (forced)
-            assert_non_null(strstr(ctx->message.text, "bytes in blocks of 8 x 7, and"));
-        hy_message_clear(&ctx->message);
-        free(job.pack.mem.ptr);
-    }
-    hy_profile_free(ctx, &profile);
+    matrix_random(20000, 20000, 8, 3, kinds[0], &A); /* too scattered for such blocks */
+    assert_int_equal(pack_full(ctx, format, &A, 0), HYBRID_OK);
+    assert_int_equal(pack_full(ctx, format, &A, 1), HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(ctx->message.text, "bytes in blocks of 8 x 7, and"));
+    matrix_free(&A);
+    matrix_random(30, 5, 3, 3, kinds[0], &A); /* too narrow */
+    assert_int_equal(pack_full(ctx, format, &A, 0), HYBRID_OK);
+    assert_int_equal(pack_full(ctx, format, &A, 1), HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(ctx->message.text, "fewer than the columns of a block"));
+    hy_message_clear(&ctx->message);
     matrix_free(&A);
 }
 

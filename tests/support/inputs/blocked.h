@@ -64,8 +64,8 @@ void blocked_check_large(hy_context *ctx, const blocked_format *format);
 /* Checks that stored zeros of both signs are told apart from missing elements. */
 void blocked_check_zeros(hy_context *ctx, const blocked_format *format);
 
-/* Checks that a forced shape whose blocks take more room than the fill says is an error
-   that names the shape, and that the same shape yields if it is not forced. */
+/* Checks that a forced shape is an error that names the shape if its blocks take more room
+   than the fill says, or are wider than X. The same shape yields if it is not forced. */
 void blocked_check_too_large(hy_context *ctx, const blocked_format *format);
 
 /* Checks that bounds of a chunk do not decrease when rows are added, and that a failed
