@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""bench/lib/choi.py LINES [--svg FILE] - tables and picture of bench/papers/choi.sh.
+"""bench/lib/choi.py LINES [--svg FILE] [--doc FILE] - tables and picture of bench/papers/choi.sh.
 
 For each variant and type, and each matrix, the fraction of the exhaustive optimum is the time
 of the fastest kernel over the time of the kernel that a rule picks. The tables have the mean and
 the median over all matrices, which Fig. 13 of Choi, Singh and Vuduc gives as 0.865 and 0.926 for
-the kernels that are not the best.
+the kernels that are not the best. --doc writes the summary between the marks of docs/papers.md.
 """
 import argparse
 import json
@@ -15,6 +15,8 @@ import svg
 
 RULES = {"model": "model", "bytes": "fewest bytes"}
 GOAL_MEAN, GOAL_MEDIAN = 0.865, 0.926
+SUMMARY = ("| variant | type | matrices | model: mean, median, least | fewest bytes: mean, median, "
+           "least | default form over the best of the paper's | error of the model |")
 
 
 def read(path):
@@ -75,6 +77,33 @@ def table(cases, variant, kind):
     return parts, errors
 
 
+def row_of(variant, kind, parts, errors):
+    """Returns the line of a variant and type in the summary."""
+    cells = [variant, kind, str(len(parts["model"]))]
+    for rule in RULES:
+        values = parts[rule] or [float("nan")]
+        cells.append(f"{statistics.mean(values):.3f}, {statistics.median(values):.3f}, "
+                     f"{min(values):.3f}")
+    own = parts["own"] or [float("nan")]
+    cells.append(f"{1 / statistics.geometric_mean(own):.2f}")
+    cells.append(f"{100 * statistics.median(errors):.0f} %" if errors else "-")
+    return "| " + " | ".join(cells) + " |"
+
+
+def fill(path, lines, head):
+    """Replaces what is between the marks of the file by the summary."""
+    begin, end = "<!-- choi.py begin -->\n", "<!-- choi.py end -->"
+    with open(path, encoding="utf-8") as document:
+        before, _, rest = document.read().partition(begin)
+    _, mark, after = rest.partition(end)
+    if not mark:
+        sys.exit(f"{path}: the marks of choi.py are missing")
+    where = f"{head.get('device')}, {head.get('date')}, commit {head.get('commit')}"
+    with open(path, "w", encoding="utf-8") as document:
+        document.write(before + begin + f"Measured on {where}.\n\n" + "\n".join(lines)
+                       + "\n" + mark + after)
+
+
 def verdict(parts, errors):
     for rule, said in RULES.items():
         values = parts[rule]
@@ -124,17 +153,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lines")
     parser.add_argument("--svg")
+    parser.add_argument("--doc")
     args = parser.parse_args()
     head, cases = read(args.lines)
     groups = {}
+    lines = [SUMMARY, "| --- | --- | --- | --- | --- | --- | --- |"]
     for variant, kind in sorted({(v, t) for v, t, _ in cases}):
         print(f"\n**{variant}, {kind}** ({head.get('device', 'unknown device')}, "
               f"{head.get('date', '')}, {head.get('commit', '')})\n")
-        verdict(*table(cases, variant, kind))
+        parts, errors = table(cases, variant, kind)
+        verdict(parts, errors)
+        lines.append(row_of(variant, kind, parts, errors))
         rows = [(p, summary(x)["part"]) for (v, t, p), x in cases.items()
                 if (v, t) == (variant, kind) and summary(x)]
         if rows:
             groups[variant, kind] = rows
+    print("\n" + "\n".join(lines))
+    if args.doc and groups:
+        fill(args.doc, lines, head)
     if args.svg and groups:
         with open(args.svg, "w", encoding="utf-8") as out:
             out.write(picture(groups))

@@ -4,19 +4,20 @@
 # and spmv.cuda.bcsr with paper=1) for every r, c and R in f32 and f64, and compares the exhaustive
 # optimum with the pick of the execution model and with the shape of the fewest bytes.
 # Writes OUTDIR/choi.jsonl, OUTDIR/choi.md (tables) and OUTDIR/choi.svg. Takes about 150 s.
-# Environment: BENCH = the program (build/release/bin/choi_search), PYTHON (python3), DATA = folder
-# of NAME.mtx.xz or NAME.mtx, CHOI_VARIANTS, CHOI_SECONDS and CHOI_RUNS (see papers/choi_search.c).
+# Environment: SEARCH = the program (build/release/bin/choi_search), PYTHON (python3), DATA = folder
+# of NAME.mtx.xz or NAME.mtx, COMMIT = commit of the build if there is no .git, CHOI_VARIANTS,
+# CHOI_SECONDS and CHOI_RUNS (see papers/choi_search.c).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
-    sed -n '2,8s/^# //p' "$0" >&2
+    sed -n '2,9s/^# //p' "$0" >&2
     exit 2
 fi
 out=$1
 shift
-search=${BENCH:-$here/../../build/release/bin/choi_search}
+search=${SEARCH:-$here/../../build/release/bin/choi_search}
 data=${DATA:-${HYBRID_DATA_DIR:-$here/../../../shared/data}}
-commit=$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)
+commit=${COMMIT:-$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo unknown)}
 
 mkdir -p "$out" || exit 1
 unpacked=$(mktemp -d) || exit 1
