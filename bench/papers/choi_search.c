@@ -179,8 +179,10 @@ static int find_bytes(search *s, double bytes[MOST][MOST], double *least)
 
 static void search_variant(search *s)
 {
-    static const char *const picks[][2] = {
-        {"paper=1,rule=model", "model"}, {"paper=1,rule=bytes", "bytes"}, {"", "own"}};
+    static const char *const picks[][2] = {{"paper=1,rule=model", "model"},
+                                           {"paper=1,rule=bytes", "bytes"},
+                                           {"rule=model", "default, model"},
+                                           {"rule=bytes", "default, bytes"}};
     double bytes[MOST][MOST], least, best = 1e300;
     int timed = 0;
 
