@@ -28,6 +28,21 @@ typedef struct hy_buffer {
     hy_space space;
 } hy_buffer;
 
+/* Constants of the kernels for SpMV in blocks of r x c, 1 x 1 to 8 x 8, as the execution
+   model needs them (hy_choi_times in partition/pattern/choi_model.h): seconds, and the
+   registers of a thread. A constant of 0 was not measured. */
+enum { HY_BLOCK_SHAPES = 64, HY_BLOCK_FORMATS = 2, HY_BLOCK_TYPES = 2, HY_BLOCK_SIZES = 4 };
+
+typedef struct hy_block_speed {
+    float start, first, next, more, registers;
+} hy_block_speed;
+
+/* Indices: HY_CHOI_BELLPACK or HY_CHOI_BCSR; 0 for f32 and 1 for f64; 8 (r - 1) + c - 1;
+   log2 of R / 32, where R is the threads of a thread block. */
+typedef struct hy_block_speeds {
+    hy_block_speed of[HY_BLOCK_FORMATS][HY_BLOCK_TYPES][HY_BLOCK_SHAPES][HY_BLOCK_SIZES];
+} hy_block_speeds;
+
 /* Speeds of a backend, from which variants and plans predict seconds. They are built into
    backends or measured: see hy_rates_of() in engine/rates/rates.h. */
 typedef struct hy_rates {
@@ -39,6 +54,10 @@ typedef struct hy_rates {
     double launch_s;         /* seconds to start one kernel or parallel loop */
     int width;               /* number of multiprocessors (CUDA) or cores (host) */
     int sm;                  /* CUDA: compute capability, 90 for 9.0; host: 0 */
+    /* CUDA: what a multiprocessor holds: warps, thread blocks, registers, and bytes of
+       shared memory */
+    int sm_warps, sm_blocks, sm_registers, sm_shared;
+    const hy_block_speeds *blocks; /* CUDA: of this backend; NULL: unknown */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* host: bytes of the last-level cache, which cores share */
@@ -54,6 +73,7 @@ typedef struct hy_measured {
     double mem_Bps;          /* bytes read plus bytes written per second, of a copy inside
                                 the memory */
     double flops, launch_s, merge_factor;
+    hy_block_speeds blocks; /* CUDA */
     double driver; /* CUDA: version of the driver, 13000 for 13.0 */
     char date[12]; /* day, "2026-11-21"; empty if nothing was measured */
 } hy_measured;

@@ -39,9 +39,11 @@ typedef struct hy_features {
                          share of the 16 rows that have an entry in a column in which
                          at least one has; 0 if unknown */
     int block_rows, block_cols; /* SpMV: size of the blocks, up to 8 x 8, that hold A in
-                                   the fewest bytes */
+                                   the fewest bytes, or that `choose` has chosen */
     double block_fill;          /* SpMV: share of the elements of such blocks that are
                                    entries, from a sample; 0 if unknown */
+    float block_fills[HY_BLOCK_SHAPES]; /* SpMV: the same for blocks of r x c, in element
+                                           8 (r - 1) + c - 1 */
     int64_t gather_rows; /* rows of B or X that the chunk brings in its pack; 0 if B or X
                             is on the device as an image */
     int64_t gather_nnz;  /* entries of the gathered rows of B */
@@ -215,6 +217,10 @@ struct hy_variant {
                        that the chunk touches, through hy_packed_b(). SpMM, 1: X may be a
                        ring of row blocks, for which prepare renumbers
                        columns as partition/format/ring.h says, or of column blocks */
+
+    /* (optional) Chooses what options leave open, once for the whole product: replaces
+       zeros in f->parameter, and f->block_*. Pure. */
+    void (*choose)(hy_features *f, const hy_rates *r);
 
     /* Returns NULL if the variant can run, else the reason as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);

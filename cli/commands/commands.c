@@ -44,6 +44,7 @@ static const cli_term generate_kinds[] = {
     {"powerlaw:ROWS,MEAN,MAX", "row lengths of a Pareto distribution"},
     {"road:N", "an N x N grid with a part of its edges"},
     {"band:ROWS,HALF", "a full band of half-width HALF"},
+    {"dense:ROWS,COLS", "a full matrix"},
     {0}};
 
 static const cli_term generate_examples[] = {{"hybrid_spmm generate rmat:16,8 -o A.mtx",

@@ -116,6 +116,14 @@ static void leave_rooms(hy_product *product)
     product->rates.memory = memory - 2 * product->transposed_room;
 }
 
+void hy_product_choose(const hy_product *product, const hy_variant *variant,
+                       const hy_rates *rates, hy_features *f)
+{
+    memcpy(f->parameter, product->parameter, sizeof f->parameter);
+    if (variant->choose)
+        variant->choose(f, rates);
+}
+
 void hy_product_assign(hy_product *product, const hy_variant *variant,
                        hy_backend *backend)
 {
@@ -124,6 +132,7 @@ void hy_product_assign(hy_product *product, const hy_variant *variant,
     product->transposed_room = 0;
     hy_rates_of(backend, &product->rates);
     product->rates.memory -= hy_smaller(product->narrow_room, product->rates.memory);
+    hy_product_choose(product, variant, &product->rates, &product->profile.features);
     leave_rooms(product);
 }
 

@@ -68,6 +68,11 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
    slots. The function does not consider how small chunks become. */
 int hy_product_fits(const hy_product *product);
 
+/* Sets the parameters of f, and what the variant chooses on a backend with these rates
+   (hy_variant.choose). f is the product's features or a copy of them. */
+void hy_product_choose(const hy_product *product, const hy_variant *variant,
+                       const hy_rates *rates, hy_features *f);
+
 /* Lets this variant compute the product on this backend, with its rates. */
 void hy_product_assign(hy_product *product, const hy_variant *variant,
                        hy_backend *backend);

@@ -57,10 +57,12 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
 {
     const unsigned flags = product->options.flags;
     hy_candidate c       = {.variant = variant, .backend = backend};
+    hy_features f        = product->profile.features;
     hy_rates rates;
 
     hy_rates_of(backend, &rates);
-    c.refused = variant->refuse(&product->profile.features, &rates);
+    hy_product_choose(product, variant, &rates, &f);
+    c.refused = variant->refuse(&f, &rates);
     if (!c.refused)
         c.refused = refuse_space(product, variant);
     if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)

@@ -29,6 +29,7 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out)
     replace(&out->flops, m->flops);
     replace(&out->launch_s, m->launch_s);
     replace(&out->merge_factor, m->merge_factor);
+    out->blocks = &m->blocks;
 }
 
 /* ---- the user's file ------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/rates/rates.h"
+#include "engine/rates/rates_blocks.h"
 #include "io/text/io.h"
 #include "io/text/number.h"
 
@@ -94,6 +95,11 @@ static int quoted(int length)
     return length < QUOTED ? length : QUOTED;
 }
 
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 static int is_key(const reader *r, const char *name)
 {
     return (size_t)r->key_length == strlen(name) &&
@@ -166,6 +172,28 @@ static hybrid_status read_date(reader *r, char *out)
     return first_time(r, KEYS);
 }
 
+/* Reads the constants of one line for all shapes. */
+static hybrid_status read_block_line(const reader *r, float *first)
+{
+    const char *at = r->value, *end = r->value + r->value_length;
+    double number = 0;
+
+    if (*first > 0)
+        return wrong(r, "'%.*s' appears twice", quoted(r->key_length), r->key);
+    for (int k = 0; k < HY_BLOCK_SHAPES; k++) {
+        const char *next = hy_parse_real(at, r->numbers, &number);
+        if (!next || next > end || !(number >= 1e-15 && number <= 1e3))
+            return wrong(r, "number %d of '%.*s' is not from 1e-15 to 1000", k + 1,
+                         quoted(r->key_length), r->key);
+        first[k * HY_BLOCK_STRIDE] = (float)number;
+        for (at = next; at < end && is_blank(*at); at++)
+            ;
+    }
+    return at == end ? HYBRID_OK
+                     : wrong(r, "'%.*s' has more than %d numbers", quoted(r->key_length),
+                             r->key, HY_BLOCK_SHAPES);
+}
+
 static hybrid_status read_key(reader *r)
 {
     if (!r->formatted)
@@ -183,12 +211,10 @@ static hybrid_status read_key(reader *r)
             HY_TRY(first_time(r, i));
             return read_number(r, keys[i].least, keys[i].most, field_of(d, &keys[i]));
         }
+    float *first = hy_block_line_named(&d->speeds.blocks, r->key, r->key_length);
+    if (first)
+        return read_block_line(r, first);
     return wrong(r, "there is no key '%.*s'", quoted(r->key_length), r->key);
-}
-
-static int is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
 }
 
 static int trimmed(const char **begin, const char *end)
@@ -268,7 +294,7 @@ hybrid_status hy_rates_read(hy_context *ctx, const char *path, hy_rates_file *ou
 /* ---- writing --------------------------------------------------------------------- */
 
 typedef struct printer {
-    char text[HY_RATES_DEVICES * 4096];
+    char text[HY_RATES_DEVICES * (1 << 16)];
     size_t length;
 } printer;
 
@@ -284,6 +310,26 @@ HY_PRINTF(2, 3) static void put(printer *p, const char *format, ...)
     p->length += n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
+/* Writes the constants of SpMV in blocks that were measured. */
+static void put_blocks(printer *p, hy_block_speeds *speeds)
+{
+    char key[HY_BLOCK_KEY];
+    int lines = 0;
+
+    for (int i = 0; i < HY_BLOCK_LINES; i++) {
+        const float *first = hy_block_line(speeds, i, key);
+        if (*first <= 0)
+            continue;
+        if (lines++ == 0)
+            put(p, "# SpMV in blocks: seconds and registers of each kernel, for blocks "
+                   "of 1 x 1 to 8 x 8\n");
+        put(p, "%s =", key);
+        for (int k = 0; k < HY_BLOCK_SHAPES; k++)
+            put(p, " %.5g", (double)first[k * HY_BLOCK_STRIDE]);
+        put(p, "\n");
+    }
+}
+
 static void put_device(printer *p, const hy_rates_of_device *device)
 {
     hy_rates_of_device d = *device;
@@ -297,6 +343,7 @@ static void put_device(printer *p, const hy_rates_of_device *device)
             put(p, "# %s\n", keys[i].meaning);
         put(p, "%s = %.6g\n", keys[i].name, value);
     }
+    put_blocks(p, &d.speeds.blocks);
 }
 
 static void put_file(printer *p, const hy_rates_file *file)

@@ -5,6 +5,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/plan/plan.h"
 #include "engine/run/resident.h"
+#include "engine/tables/parameters.h"
 #include "engine/report/words.h"
 #include "partition/pattern/chunks.h"
 
@@ -46,6 +47,11 @@ static void put_features(hy_words *w, const hy_product *product)
 
 static void put_candidates(hy_words *w, const hybrid_plan *plan)
 {
+    const hy_product *product = &plan->product;
+    char set[128];
+
+    hy_parameters_text(product->variant, product->profile.features.parameter, set,
+                       sizeof set);
     hy_words_put(w, "%-26s %12s   note\n", "candidates", "predicted");
     for (int i = 0; i < plan->candidates.count; i++) {
         const hy_candidate *c = &plan->candidates.of[i];
@@ -54,7 +60,9 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
             hy_words_put(w, "%12s   refused: %s\n", "-", c->refused);
         } else {
             hy_words_time(w, c->predicted_s);
-            hy_words_put(w, "   %s\n", i == plan->candidates.chosen ? "chosen" : "");
+            const int chosen = i == plan->candidates.chosen;
+            hy_words_put(w, "   %s%s%s\n", chosen ? "chosen" : "",
+                         chosen && set[0] ? ", " : "", chosen ? set : "");
         }
     }
 }

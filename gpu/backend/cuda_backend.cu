@@ -256,7 +256,11 @@ static hybrid_status learn_device(cuda_backend *b)
                        p.name, cudaGetErrorString(error), 10 * p.major + p.minor);
     }
 
-    b->width = p.multiProcessorCount;
+    b->width        = p.multiProcessorCount;
+    b->sm_warps     = p.maxThreadsPerMultiProcessor / p.warpSize;
+    b->sm_blocks    = p.maxBlocksPerMultiProcessor;
+    b->sm_registers = p.regsPerMultiprocessor;
+    b->sm_shared    = int(p.sharedMemPerMultiprocessor);
     /* code that was compiled from PTX has only the features of its PTX version */
     b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
     /* memory moves two bits for each clock cycle and wire; copies reach 86 % of that on
@@ -367,6 +371,10 @@ static void rates(const hy_backend *self, hy_rates *out)
     out->launch_s         = 5e-6;
     out->width            = b->width;
     out->sm               = b->sm;
+    out->sm_warps         = b->sm_warps;
+    out->sm_blocks        = b->sm_blocks;
+    out->sm_registers     = b->sm_registers;
+    out->sm_shared        = b->sm_shared;
     out->memory           = size_t(self->device.cap);
     out->merge_factor     = 1;
 }

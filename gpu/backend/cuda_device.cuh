@@ -29,7 +29,8 @@ struct cuda_backend {
     hy_backend base;
     int device, width, sm; /* device: its number; width: multiprocessors; sm: compute
                               capability, 90 = 9.0 */
-    char words[128];       /* result of describe() */
+    int sm_warps, sm_blocks, sm_registers, sm_shared; /* as in hy_rates */
+    char words[128];                                  /* result of describe() */
     double mem_Bps, flops;
     hy_block_list blocks;
     hy_get_attributes attributes; /* cuPointerGetAttributes() of the driver; NULL if it

@@ -195,6 +195,10 @@ static void refusals(void **state)
     puts(hy_block_refuse(&f));
     f.block_fill = 0;
     puts(hy_block_refuse(&f));
+    f.out_cols = 1;
+    tell_refusals(&f, 90); /* blocks wider than A, which has no columns */
+    f.parameter[HY_BLOCK_LANES] = 64;
+    tell_refusals(&f, 90);
 }
 
 /* ---- a file of another format ---- */

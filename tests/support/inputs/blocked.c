@@ -32,6 +32,8 @@ enum {
 
 static const blocked_format *current;
 
+int32_t blocked_parameters[HY_PARAMETERS];
+
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
 {
     (void)rates;
@@ -115,6 +117,8 @@ void blocked_store(blocked_reader *r, int64_t block_row)
 static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
                        const blocked_reader *all)
 {
+    const int64_t x_rows =
+        chunk->gathered ? chunk->features.gather_rows : problem->A->cols;
     const size_t bytes = current->bytes(&chunk->features);
     hy_job job         = {.problem = problem, .chunk = chunk, .variant = chunk->variant};
     int64_t *rank      = malloc((size_t)(problem->A->cols + 1) * 8);
@@ -128,13 +132,16 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
     job.in   = job.pack.mem;
     r.job    = &job;
-    r.x_rows = problem->A->cols;
+    r.x_rows = x_rows;
     if (chunk->gathered) {
         gathered_ranks(&job, rank);
-        r.rank   = rank;
-        r.x_rows = chunk->features.gather_rows;
+        r.rank = rank;
     }
     current->read(&r);
+    if (!hy_block_may_yield(&chunk->features) && chunk->features.nnz > 0) {
+        assert_int_equal(r.shape.rows, chunk->features.block_rows);
+        assert_int_equal(r.shape.cols, chunk->features.block_cols);
+    }
     free(job.pack.mem.ptr);
     free(rank);
 }
@@ -215,6 +222,11 @@ void blocked_check(hy_context *ctx, const blocked_format *format, const hybrid_c
     assert_int_equal(hy_inspect(ctx, A, NULL, 1, NULL, &profile), HYBRID_OK);
     profile.features.block_rows = shape.rows;
     profile.features.block_cols = shape.cols;
+    memcpy(profile.features.parameter, blocked_parameters, sizeof blocked_parameters);
+    if (blocked_parameters[HY_BLOCK_R] > 0) {
+        profile.features.parameter[HY_BLOCK_R] = shape.rows;
+        profile.features.parameter[HY_BLOCK_C] = shape.cols;
+    }
     for (int gathered = 0; gathered < 2; gathered++)
         check_cuts(&problem, &profile, gathered, kind.integers);
     hy_profile_free(ctx, &profile);
@@ -316,6 +328,47 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
 }
 
 /* ---- bounds and failures ---- */
+
+/* Packs A in blocks of 8 x 7 whose fill is said to be 1. */
+static hybrid_status pack_full(hy_context *ctx, const blocked_format *format,
+                               const hybrid_csr *A, int forced)
+{
+    const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = A};
+    hy_profile profile;
+
+    assert_int_equal(hy_inspect(ctx, A, NULL, 1, NULL, &profile), HYBRID_OK);
+    hy_chunk chunk           = {.row_end = A->rows, .features = profile.features};
+    hy_features *f           = &chunk.features;
+    f->block_rows            = 8;
+    f->block_cols            = 7;
+    f->block_fill            = 1;
+    f->parameter[HY_BLOCK_R] = forced ? 8 : 0;
+    const size_t bytes       = format->bytes(f);
+    hy_job job               = {.problem = &p, .chunk = &chunk, .variant = &variant};
+    job.pack.mem             = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
+    hy_message_clear(&ctx->message);
+    const hybrid_status status = format->pack(&job);
+    free(job.pack.mem.ptr);
+    hy_profile_free(ctx, &profile);
+    return status;
+}
+
+void blocked_check_too_large(hy_context *ctx, const blocked_format *format)
+{
+    hybrid_csr A;
+
+    matrix_random(20000, 20000, 8, 3, kinds[0], &A); /* too scattered for such blocks */
+    assert_int_equal(pack_full(ctx, format, &A, 0), HYBRID_OK);
+    assert_int_equal(pack_full(ctx, format, &A, 1), HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(ctx->message.text, "bytes in blocks of 8 x 7, and"));
+    matrix_free(&A);
+    matrix_random(30, 5, 3, 3, kinds[0], &A); /* too narrow */
+    assert_int_equal(pack_full(ctx, format, &A, 0), HYBRID_OK);
+    assert_int_equal(pack_full(ctx, format, &A, 1), HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(ctx->message.text, "fewer than the columns of a block"));
+    hy_message_clear(&ctx->message);
+    matrix_free(&A);
+}
 
 void blocked_check_bounds(hy_context *ctx, const blocked_format *format)
 {
