@@ -39,6 +39,8 @@ typedef struct hy_rates {
     double launch_s;         /* seconds to start one kernel or parallel loop */
     int width;               /* number of multiprocessors (CUDA) or cores (host) */
     int sm;                  /* CUDA: compute capability, 90 for 9.0; host: 0 */
+    size_t block_memory;     /* CUDA: bytes of shared memory that a thread block may have;
+                                host: 0 */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* bytes of the cache that all cores or multiprocessors share:

@@ -29,6 +29,7 @@ struct cuda_backend {
     hy_backend base;
     int device, width, sm; /* device: its number; width: multiprocessors; sm: compute
                               capability, 90 = 9.0 */
+    size_t block_memory;   /* bytes of shared memory that a thread block may have */
     char words[128];       /* result of describe() */
     double mem_Bps, flops;
     size_t l2_bytes;

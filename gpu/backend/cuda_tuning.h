@@ -190,25 +190,13 @@ enum {
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by tile_fill
                                         (hy_features) */
 
-/* ---- spmm.cuda.tiled ----
-
-   A portion is a row of A or a segment of a long row, which one thread sums. A tile is
-   the rows of X that a thread block has in shared memory. A pass reads all of A for R
-   columns of X. */
+/* ---- spmm.cuda.tiled (see also partition/format/tiled_rules.c) ---- */
 
 enum {
-    HY_TILED_R_F32     = 8, /* f32: R. A thread keeps R sums in registers. Two tiles of 24
-                               KB are in the shared memory of a thread block */
-    HY_TILED_R_F64     = 4, /* f64: R */
-    HY_TILED_IN_FLIGHT = 4, /* entries of A that a thread requests before it uses the
-                               first of them */
-    HY_TILED_LONG      = 512, /* maximum entries of a portion */
-    HY_TILED_LEAST     = 32   /* minimum entries of a segment, for rows that are cut */
+    HY_TILED_IN_FLIGHT = 4 /* entries of A that a thread requests before it uses the first
+                              of them */
 };
 
-#define HY_TILED_IDLE         0.65 /* rows are cut into more segments if one thread for
-                                      each row and R columns would make fewer thread
-                                      blocks than this for each multiprocessor */
 #define HY_TILED_L2_RATE      1.2  /* bytes per second of the L2 cache, as a multiple of
                                       device memory's */
 #define HY_TILED_SHARED_RATE  5.0  /* bytes per second of shared memory, as a multiple of

@@ -6,15 +6,22 @@
 #ifndef HY_PORTIONS_H
 #define HY_PORTIONS_H
 
-#include "base/contract/variant.h"
+#include "partition/format/columns.h"
+#include "partition/format/tiled_rules.h"
+#include "partition/pattern/intensity.h"
+#include "partition/pattern/touched.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct hy_touched;
-
-enum { HY_TILED_ROWS = 256 }; /* portions of a panel */
+/* The rows [begin, end) of A. With `touched`, columns have its new numbers. */
+typedef struct hy_tiled_source {
+    hy_context *ctx;
+    const hybrid_csr *A;
+    int64_t begin, end;
+    const hy_touched *touched; /* NULL: columns are those of A */
+} hy_tiled_source;
 
 /* A row in segments: the sums of its segments, partials `partial` to partial + parts - 1,
    are added. */
@@ -23,8 +30,8 @@ typedef struct hy_tiled_split {
 } hy_tiled_split;
 
 typedef struct hy_tiled_portion {
-    int32_t begin, end; /* range of entries, counted from the chunk's first */
-    int32_t out;        /* where the sums of the portion are stored: row of the chunk, or
+    int32_t begin, end; /* range of entries, counted from the source's first */
+    int32_t out;        /* where the sums of the portion are stored: row of the source, or
                            partial p as -1 - p */
 } hy_tiled_portion;
 
@@ -34,22 +41,59 @@ typedef struct hy_tiled_portions {
     hy_tiled_split *split;
 } hy_tiled_portions;
 
-/* Cuts the chunk's rows into segments of at most `segment` entries. The caller frees
-   `out`, also after a failure. */
-hybrid_status hy_portions_make(const hy_job *job, int64_t segment,
+/* Cuts the rows into segments of at most `segment` entries. The caller frees `out`, also
+   after a failure. */
+hybrid_status hy_portions_make(const hy_tiled_source *source, int64_t segment,
                                hy_tiled_portions *out);
 void hy_portions_free(hy_context *ctx, hy_tiled_portions *portions);
 
-/* Finds the range [*first, *end) of columns of the portions; [0, 0) if there are no
-   entries. `col` holds the columns of the chunk's entries. */
-void hy_portions_range(const hy_tiled_portions *portions, const int32_t *col,
+/* Sorts the portions by their columns if rules->order says so. Sets *sorted to 1 if it
+   has changed their order, else to 0. */
+hybrid_status hy_portions_order(const hy_tiled_source *source,
+                                const hy_tiled_rules *rules, hy_tiled_portions *portions,
+                                int *sorted);
+
+/* ---- tiled_reuse.c: what the portions of a panel have in common ---- */
+
+/* Finds the range [*first, *end) of the source's columns; [0, 0) if there are no
+   entries. */
+void hy_portions_range(const hy_tiled_source *source, const hy_tiled_portions *portions,
                        int64_t *first, int64_t *end);
 
-/* Sorts the portions by their columns if the sort is predicted to reduce the traffic of X
-   and Y. Sets *sorted to 1 if it has sorted them, else to 0. If touched->rows is set,
-   `touched` gives the new numbers of columns. */
-hybrid_status hy_portions_order(const hy_job *job, const struct hy_touched *touched,
-                                hy_tiled_portions *portions, int *sorted);
+/* Adds the columns of `count` portions to a set. Returns the number of entries. */
+int64_t hy_portions_columns(const hy_tiled_source *source, const hy_tiled_portion *list,
+                            int64_t count, hy_columns *columns);
+
+/* Returns how many entries the slices of a panel have if each is padded, stage by stage,
+   to the longest of its portions. `columns` has the panel's columns, with numbers. */
+int64_t hy_portions_padded(const hy_tiled_source *source, const hy_tiled_portion *list,
+                           int64_t count, const hy_columns *columns);
+
+/* Sums over all panels. */
+typedef struct hy_tiled_reuse {
+    int64_t staged;   /* rows of X that panels stage */
+    int64_t distinct; /* different ones of these rows */
+    int64_t lines;    /* cache lines of a column of X in which these rows lie, counted
+                         once for each panel */
+    int64_t entries;  /* entries, with padding if that is asked for */
+} hy_tiled_reuse;
+
+/* Inspects all panels, in parallel and in a time that is linear in the entries: less than
+   packing takes. `padded`, 1: counts the entries of padded slices. */
+hybrid_status hy_tiled_reuse_find(const hy_tiled_source *source,
+                                  const hy_tiled_portions *portions, int padded,
+                                  hy_tiled_reuse *out);
+
+/* hy_variant.model of spmm.cuda.tiled. */
+hybrid_status hy_tiled_model(hy_context *ctx, const hybrid_csr *A, const hy_features *f,
+                             const hy_rates *r, char *text, size_t room);
+
+/* Column of the source's entry k, counted from the source's first. */
+static inline int32_t hy_tiled_col(const hy_tiled_source *source, const int32_t *col,
+                                   int64_t k)
+{
+    return source->touched ? hy_renumbered(source->touched, col[k]) : col[k];
+}
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,8 @@
 /* Eq. 2: I = 2 mu / (mu (B_T + B_I) + mu B_T + B_T + delta). */
 double hy_intensity_naive(const hy_intensity *m)
 {
-    const double bytes = m->mu * (m->value + m->index) + m->mu * m->value + m->value +
-                         m->metadata;
+    const double bytes =
+        m->mu * (m->value + m->index) + m->mu * m->value + m->value + m->metadata;
 
     return 2 * m->mu / bytes;
 }
