@@ -127,6 +127,14 @@ static int check_not_read(hybrid_engine *engine, const char *const *names)
     return tell("products with alpha 0 or beta 0", checked, 180, wrong);
 }
 
+/* The required numbers of products assume all variants. */
+static int check_all(hybrid_engine *engine, const char *const *names)
+{
+    return check_products(engine, names) + check_bits(engine, names) +
+           check_resident(engine, names) + check_panels(engine, names) +
+           check_odd(engine, names) + check_tf32(engine) + check_not_read(engine, names);
+}
+
 /* Checks TURNS products of a case with each variant. */
 static int check_case(hybrid_engine *engine, const char *const *names, int i,
                       test_kind kind, int64_t *checked, int64_t *rounded)
@@ -229,15 +237,6 @@ static int check_square(hybrid_engine *engine, const char *const *names, int64_t
     return failed;
 }
 
-/* The required numbers of products assume all variants. */
-static int check_all(hybrid_engine *engine, const char *const *names)
-{
-    return check_products(engine, names) + check_bits(engine, names) +
-           check_resident(engine, names) + check_panels(engine, names) +
-           check_odd(engine, names) + check_tf32(engine) + check_not_read(engine, names) +
-           check_forms(engine);
-}
-
 /* Launches each kernel of the named variants. */
 static int check_kernels(hybrid_engine *engine, const char *const *names, int64_t rows)
 {
@@ -268,7 +267,8 @@ int main(int argc, char **argv)
             named[count++] = names[i];
     named[count]       = NULL;
     const int64_t rows = argc > 2 ? atoi(argv[2]) : LARGE_ROWS;
-    int failed = argc > 1 ? check_kernels(engine, named, rows) : check_all(engine, names);
+    int failed         = argc > 1 ? check_kernels(engine, named, rows)
+                                  : check_all(engine, names) + check_forms(engine);
     hybrid_engine_destroy(engine);
     return failed > 0;
 }
