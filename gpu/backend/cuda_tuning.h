@@ -190,7 +190,7 @@ enum {
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by tile_fill
                                         (hy_features) */
 
-/* ---- spmm.cuda.tiled (see also partition/format/tiled_rules.c) ---- */
+/* ---- spmm.cuda.tiled (see also partition/tiled/tiled_rules.c) ---- */
 
 enum {
     HY_TILED_IN_FLIGHT = 4 /* entries of A that a thread requests before it uses the first

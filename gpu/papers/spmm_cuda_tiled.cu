@@ -37,7 +37,7 @@
    segments of mu; otherwise only very long rows are cut. A second kernel adds the partial
    sums of a row in a fixed order.
 
-   The parameters (partition/format/tiled_rules.h) force R, cutting and sorting. With
+   The parameters (partition/tiled/tiled_rules.h) force R, cutting and sorting. With
    paper=1 the kernel is the paper's: R is 16, slices are padded, the only tile is filled
    before it is used, and the last columns are computed R at a time, too. */
 #include "base/data/csr.h"

@@ -22,82 +22,9 @@
 #include "base/threads/pool.h"
 #include "partition/format/columns.h"
 #include "partition/format/gather.h"
-#include "partition/format/portions.h"
+#include "partition/tiled/portions.h"
 
-enum {
-    PACK_ENTRIES = 1 << 15, /* target for the entries of one worker at a time */
-    /* Padding may make a pack's entries this many times as many, plus a constant that
-       lets packs of a million entries be as large as padding can make them. */
-    PADDED       = 8,
-    PADDED_FIRST = (HY_TILED_SLICE - PADDED) << 20
-};
-
-static int64_t ceil_of(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-/* ---- layout ------------------------------------------------------------------ */
-
-/* Offsets in bytes of the parts of the array HY_TILED_A. */
-typedef struct places {
-    size_t out, start, stage, count, map, split, index, val, bytes;
-} places;
-
-static size_t after(size_t at, int64_t count, size_t size)
-{
-    return hy_align(at + (size_t)count * size);
-}
-
-static places places_of(const hy_tiled_head *h, size_t size)
-{
-    places at;
-
-    at.out   = 0;
-    at.start = after(at.out, h->panels * HY_TILED_ROWS, 4);
-    at.stage = after(at.start, h->panels + 1, 4);
-    at.count = after(at.stage, h->stages, sizeof(hy_tiled_stage));
-    at.map   = after(at.count, h->stages * HY_TILED_ROWS, 2);
-    at.split = after(at.map, h->mapped, 4);
-    at.index = after(at.split, h->splits, sizeof(hy_tiled_split));
-    at.val   = after(at.index, h->entries, 2);
-    at.bytes = after(at.val, h->entries, size);
-    return at;
-}
-
-static size_t layout(const hy_features *f, const hy_tiled_head *head,
-                     size_t at[HY_ARRAYS])
-{
-    const size_t size = hy_value_size(f->type);
-
-    at[HY_TILED_A] = 0;
-    at[HY_TILED_X] = at[HY_TILED_A] + places_of(head, size).bytes;
-    return at[HY_TILED_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
-}
-
-/* Returns the most entries that a pack may have. */
-static int64_t most_entries(const hy_features *f, const hy_tiled_rules *rules)
-{
-    return !rules->paper
-               ? f->nnz
-               : hy_min(f->nnz * HY_TILED_SLICE, f->nnz * PADDED + PADDED_FIRST);
-}
-
-/* A panel that touches d rows of X has less than d / 768 + 1 stages. */
-size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
-{
-    const int64_t panels    = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);
-    const int narrow        = panels > 0 && f->cols <= f->nnz / panels;
-    const int64_t mapped    = narrow ? panels * f->cols : f->nnz;
-    const hy_tiled_head max = {.panels   = panels,
-                               .stages   = panels + f->nnz / HY_TILED_COLS,
-                               .mapped   = mapped,
-                               .splits   = rules->partials / 2,
-                               .partials = rules->partials,
-                               .entries  = most_entries(f, rules)};
-    size_t at[HY_ARRAYS];
-    return layout(f, &max, at);
-}
+enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries of one worker at a time */
 
 typedef struct packing {
     const hy_job *job;
@@ -154,7 +81,7 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
         p->mapped[k]        = hy_columns_number(columns, NULL);
         if (p->rules->paper)
             p->entries[k] = hy_portions_padded(&p->source, list, count, columns);
-        p->stages[k] = ceil_of(p->mapped[k], HY_TILED_COLS);
+        p->stages[k] = (p->mapped[k] + HY_TILED_COLS - 1) / HY_TILED_COLS;
         hy_columns_clear(columns);
     }
     return HYBRID_OK;
@@ -338,8 +265,8 @@ static hybrid_status count(packing *p)
 
 static void place_arrays(packing *p, const hy_tiled_head *head, char *base)
 {
-    const places at = places_of(head, p->size);
-    int32_t *start  = (void *)(base + at.start);
+    const hy_tiled_places at = hy_tiled_places_of(head, p->size);
+    int32_t *start           = (void *)(base + at.start);
 
     p->out   = (void *)(base + at.out);
     p->stage = (void *)(base + at.stage);
@@ -357,7 +284,7 @@ static void place_arrays(packing *p, const hy_tiled_head *head, char *base)
 static hybrid_status check_padding(const packing *p, const hy_tiled_head *head)
 {
     const hy_features *f = &p->job->chunk->features;
-    const int64_t most   = hy_min(most_entries(f, p->rules), INT32_MAX);
+    const int64_t most   = hy_min(hy_tiled_most_entries(f, p->rules), INT32_MAX);
 
     if (!p->rules->paper || head->entries <= most)
         return HYBRID_OK;
@@ -380,7 +307,7 @@ static hybrid_status fill(packing *p, hy_job *job, int sorted)
     char *base               = job->pack.mem.ptr;
 
     HY_TRY(check_padding(p, &head));
-    job->pack.bytes = layout(&job->chunk->features, &head, job->pack.at);
+    job->pack.bytes = hy_tiled_lay_out(&job->chunk->features, &head, job->pack.at);
     HY_TRY(hy_pack_check(job, job->pack.bytes));
     memcpy(job->pack.head, &head, sizeof head);
     place_arrays(p, &head, base + job->pack.at[HY_TILED_A]);
@@ -424,29 +351,10 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules)
     p.source.touched = p.touched.rows ? &p.touched : NULL;
     HY_TRY_ELSE_DONE(hy_portions_make(&p.source, rules->segment, &p.portions));
     HY_TRY_ELSE_DONE(hy_portions_order(&p.source, rules, &p.portions, &sorted));
-    p.panels = ceil_of(p.portions.count, HY_TILED_ROWS);
+    p.panels = (p.portions.count + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
     HY_TRY_ELSE_DONE(count(&p));
     HY_TRY_ELSE_DONE(fill(&p, job, sorted));
 done:
     release(&p);
     return status;
-}
-
-hy_tiled_view hy_packed_tiled(const hy_job *job)
-{
-    const hy_pack *pack = &job->pack;
-    const char *base    = (const char *)job->in.ptr + pack->at[HY_TILED_A];
-    hy_tiled_view view;
-
-    memcpy(&view.head, pack->head, sizeof view.head);
-    const places at = places_of(&view.head, hy_value_size(job->chunk->features.type));
-    view.out        = (const void *)(base + at.out);
-    view.start      = (const void *)(base + at.start);
-    view.stage      = (const void *)(base + at.stage);
-    view.count      = (const void *)(base + at.count);
-    view.map        = (const void *)(base + at.map);
-    view.index      = (const void *)(base + at.index);
-    view.val        = base + at.val;
-    view.split      = (const void *)(base + at.split);
-    return view;
 }

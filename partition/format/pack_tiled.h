@@ -5,8 +5,8 @@
 #define HY_PACK_TILED_H
 
 #include "partition/format/pack.h"
-#include "partition/format/portions.h"
-#include "partition/format/tiled_rules.h"
+#include "partition/tiled/portions.h"
+#include "partition/tiled/tiled_rules.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +42,22 @@ typedef struct hy_tiled_head {
     int64_t entries;   /* with padding */
     int64_t reordered; /* 1 if portions are not in the order of rows */
 } hy_tiled_head;
+
+/* ---- tiled_layout.c: where arrays lie ---- */
+
+/* Offsets in bytes of the parts of the array HY_TILED_A. */
+typedef struct hy_tiled_places {
+    size_t out, start, stage, count, map, split, index, val, bytes;
+} hy_tiled_places;
+
+hy_tiled_places hy_tiled_places_of(const hy_tiled_head *head, size_t value_size);
+
+/* Fills in hy_pack.at and returns the bytes of the pack. */
+size_t hy_tiled_lay_out(const hy_features *f, const hy_tiled_head *head,
+                        size_t at[HY_ARRAYS]);
+
+/* Returns how many entries a pack may have, with padding. */
+int64_t hy_tiled_most_entries(const hy_features *f, const hy_tiled_rules *rules);
 
 /* Returns an upper bound on the bytes of a pack for Tiled SpMM. */
 size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/data/csr.h"
-#include "partition/format/portions.h"
+#include "partition/tiled/portions.h"
 #include "partition/pattern/inspect.h"
 #include "partition/pattern/intensity.h"
 #include "tests/support/engines/group.h"

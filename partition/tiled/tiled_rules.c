@@ -1,6 +1,6 @@
-/* partition/format/tiled_rules.c - how spmm.cuda.tiled cuts, sorts and stores the rows of
+/* partition/tiled/tiled_rules.c - how spmm.cuda.tiled cuts, sorts and stores the rows of
    A. */
-#include "partition/format/tiled_rules.h"
+#include "partition/tiled/tiled_rules.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"

@@ -1,4 +1,4 @@
-/* partition/format/tiled_rules.h - how spmm.cuda.tiled cuts, sorts and stores the rows of
+/* partition/tiled/tiled_rules.h - how spmm.cuda.tiled cuts, sorts and stores the rows of
    A: the decision chart of Tiled SpMM (Fig. 6 of the paper), and what the parameters of
    the variant force. */
 #ifndef HY_TILED_RULES_H

@@ -1,4 +1,4 @@
-/* partition/format/portions.c - makes and orders the portions of spmm.cuda.tiled, rows of
+/* partition/tiled/portions.c - makes and orders the portions of spmm.cuda.tiled, rows of
    A or segments of long rows.
 
    Tiled SpMM (section 4.2) reads the pattern of a row as a binary number, first column as
@@ -11,7 +11,7 @@
    In the paper's form all columns are compared, and the sort is kept if rho of all panels
    rises. The paper stores the rows of Y in the new order; here they have their own
    places. */
-#include "partition/format/portions.h"
+#include "partition/tiled/portions.h"
 
 #include <stdlib.h>
 #include <string.h>

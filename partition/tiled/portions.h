@@ -1,4 +1,4 @@
-/* partition/format/portions.h - the portions that threads of spmm.cuda.tiled sum up, and
+/* partition/tiled/portions.h - the portions that threads of spmm.cuda.tiled sum up, and
    their order.
 
    A portion is a row of A or a segment of a long row. The order decides which portions
@@ -7,7 +7,7 @@
 #define HY_PORTIONS_H
 
 #include "partition/format/columns.h"
-#include "partition/format/tiled_rules.h"
+#include "partition/tiled/tiled_rules.h"
 #include "partition/pattern/intensity.h"
 #include "partition/pattern/touched.h"
 

@@ -1,9 +1,9 @@
-/* partition/format/tiled_reuse.c - what the portions of a panel of spmm.cuda.tiled have
+/* partition/tiled/tiled_reuse.c - what the portions of a panel of spmm.cuda.tiled have
    in common: the numbers from which the model of Tiled SpMM follows.
 
    The columns of a panel are a bitmap, so the rows of X that it stages, their cache lines
    and the rows that other panels stage too are counted a word at a time. */
-#include "partition/format/portions.h"
+#include "partition/tiled/portions.h"
 
 #include <stdio.h>
 #include <string.h>
