@@ -264,7 +264,7 @@ extern "C" const hy_variant hy_spmm_cuda_tiled = {
     .name    = "spmm.cuda.tiled",
     .summary = "X and Y in columns, rows of X staged in shared memory for 256 rows of A",
     .source  = "Tiled SpMM of Hidayetoglu et al.",
-    .parameters = HY_TILED_PARAMETERS,
+    .parameters = "R=4|8|16 segment=off|on reorder=off|on paper=1",
     .op         = HY_SPMM,
     .form       = HY_FORM_SLABS,
     .in_place   = 0,

@@ -5,6 +5,7 @@
    and the rows that other panels stage too are counted a word at a time. */
 #include "partition/tiled/portions.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -237,29 +238,50 @@ static hy_intensity intensity(const hy_features *f, const hy_tiled_portions *por
                           .Z = (double)reuse->entries / nnz};
 }
 
+/* A buffer that receives text. */
+typedef struct writing {
+    char *at;
+    size_t room;
+} writing;
+
+HY_PRINTF(2, 3) static void put(writing *w, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    const int length = vsnprintf(w->at, w->room, format, list);
+    va_end(list);
+    if (length < 0 || (size_t)length >= w->room)
+        return;
+    w->at += length;
+    w->room -= (size_t)length;
+}
+
 static void describe(const hy_features *f, const hy_rates *r, const hy_tiled_rules *rules,
                      const hy_tiled_portions *p, const hy_tiled_reuse *reuse, int sorted,
-                     char *text, size_t room)
+                     writing *w)
 {
     const hy_intensity m = intensity(f, p, rules, reuse);
     double (*of)(const hy_intensity *, double) =
         p->splits ? hy_intensity_segmented : hy_intensity_tiled;
     const double least = of(&m, m.C), most = of(&m, hy_intensity_gamma(&m));
-    char cut[80] = "whole rows";
+    const double GBps = 1e-9 * r->mem_Bps;
 
+    put(w, "U %.3g, sigma/mu %.3g, R %d: ", hy_tiled_utilization(f, r, rules->R),
+        f->row_cv, rules->R);
     if (p->splits)
-        snprintf(cut, sizeof cut, "%lld rows cut into segments of at most %lld entries",
-                 (long long)p->splits, (long long)rules->segment);
-    snprintf(text, room,
-             "U %.3g, sigma/mu %.3g, R %d: %s, %s\n"
-             "rho %.3g, C %.3g, L %.3g, Z %.3g, mu %.4g, mu* %.4g\n"
-             "flops per byte: naive %.3g, tiled %.3g (all accesses miss) to %.3g (cold "
-             "misses)\n"
-             "at %.4g GB/s: %.4g to %.4g GFLOP/s\n",
-             hy_tiled_utilization(f, r, rules->R), f->row_cv, rules->R, cut,
-             sorted ? "sorted by their columns" : "in the order of A", m.rho, m.C, m.L,
-             m.Z, m.mu, m.mu_cut, hy_intensity_naive(&m), least, most, 1e-9 * r->mem_Bps,
-             1e-9 * least * r->mem_Bps, 1e-9 * most * r->mem_Bps);
+        put(w, "%lld rows cut into segments of at most %lld entries",
+            (long long)p->splits, (long long)rules->segment);
+    else
+        put(w, "whole rows");
+    put(w, sorted ? ", sorted by their columns\n" : ", in the order of A\n");
+    put(w, "rho %.3g, C %.3g, L %.3g, Z %.3g, mu %.4g, mu* %.4g\n", m.rho, m.C, m.L, m.Z,
+        m.mu, m.mu_cut);
+    put(w,
+        "flops per byte: naive %.3g, tiled %.3g (all accesses miss) to %.3g (cold "
+        "misses)\n",
+        hy_intensity_naive(&m), least, most);
+    put(w, "at %.4g GB/s: %.4g to %.4g GFLOP/s\n", GBps, least * GBps, most * GBps);
 }
 
 hybrid_status hy_tiled_model(hy_context *ctx, const hybrid_csr *A, const hy_features *f,
@@ -278,7 +300,7 @@ hybrid_status hy_tiled_model(hy_context *ctx, const hybrid_csr *A, const hy_feat
     HY_TRY_ELSE_DONE(hy_portions_make(&source, rules.segment, &portions));
     HY_TRY_ELSE_DONE(hy_portions_order(&source, &rules, &portions, &sorted));
     HY_TRY_ELSE_DONE(hy_tiled_reuse_find(&source, &portions, rules.paper, &reuse));
-    describe(f, r, &rules, &portions, &reuse, sorted, text, room);
+    describe(f, r, &rules, &portions, &reuse, sorted, &(writing){text, room});
 done:
     hy_portions_free(ctx, &portions);
     return status;

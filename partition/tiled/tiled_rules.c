@@ -6,7 +6,7 @@
 #include "base/data/min_max.h"
 #include "partition/pattern/intensity.h"
 
-/* Indices of hy_features.parameter, in the order of HY_TILED_PARAMETERS, and its values
+/* Indices of hy_features.parameter, in the order of hy_variant.parameters, and its values
    for off and on. */
 enum { R, SEGMENT, REORDER, PAPER };
 enum { OFF = 1, ON = 2 };

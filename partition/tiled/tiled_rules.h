@@ -11,9 +11,6 @@
 extern "C" {
 #endif
 
-/* hy_variant.parameters of the variant. */
-#define HY_TILED_PARAMETERS "R=4|8|16 segment=off|on reorder=off|on paper=1"
-
 enum {
     HY_TILED_ROWS = 256, /* portions of a panel, and threads of a block */
     HY_TILED_COLS = 768  /* maximum rows of X in a tile */

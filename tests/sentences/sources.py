@@ -28,7 +28,7 @@ WRITERS = """
 """.split()
 
 # Fields of the tables of variants and of keys in rates files.
-FIELDS = ["summary", "source"]
+FIELDS = ["summary", "source", "parameters"]
 
 TOKEN = re.compile(
     r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s+|\w+|.""", re.DOTALL

@@ -132,7 +132,7 @@ const hy_variant hy_spmm_fake_tiled = {
     .name       = "spmm.fake.tiled",
     .summary    = "the packs of spmm.cuda.tiled, on the fake device",
     .source     = "for tests",
-    .parameters = HY_TILED_PARAMETERS,
+    .parameters = "R=4|8|16 segment=off|on reorder=off|on paper=1",
     .op         = HY_SPMM,
     .form       = HY_FORM_SLABS,
     .refuse     = hy_tiled_refuse,

@@ -355,14 +355,14 @@ static void bytes_grow_with_rows(void **state)
     matrix_free(&A);
 }
 
-static void failures_leave_nothing(void **state)
+/* Fails each allocation of a pack in turn. */
+static void check_failures(void)
 {
     hybrid_csr A         = band(3000, 1411, kinds[0]);
     const int64_t before = hy_meter_used(&ctx->memory.meter);
     hy_profile profile;
     int failing = 1;
 
-    (void)state;
     segment = 4;
     assert_int_equal(hy_inspect(ctx, &A, NULL, 0, NULL, &profile), HYBRID_OK);
     const hy_problem p = {
@@ -390,7 +390,41 @@ static void failures_leave_nothing(void **state)
     chunk.features.nnz--;
     assert_int_equal(hy_pack_tiled(&job, &rules), HYBRID_BAD_STATE);
     assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
+    hy_message_clear(&ctx->message);
     free(job.pack.mem.ptr);
+    matrix_free(&A);
+}
+
+static void failures_leave_nothing(void **state)
+{
+    (void)state;
+    check_failures();
+    paper = 1;
+    check_failures();
+    paper = 0;
+}
+
+/* Each slice has one row of 71 680 entries and 31 empty ones. */
+static void packs_of_much_padding_are_refused(void **state)
+{
+    builder b = build_start(512, 71680);
+
+    (void)state;
+    for (int64_t i = 0; i < 512; i++) {
+        for (int64_t j = 0; j < (i % 32 == 0 ? 71680 : 0); j++)
+            build_add(&b, j);
+        build_end_row(&b);
+    }
+    hybrid_csr A                = build_finish(&b, 8, kinds[0]);
+    const hy_problem p          = {.op = HY_SPMM, .ctx = ctx, .A = &A};
+    const hy_chunk chunk        = {.row_end  = A.rows,
+                                   .features = {.rows = A.rows, .nnz = A.nnz, .type = A.type}};
+    const hy_tiled_rules padded = {
+        .segment = INT64_MAX, .paper = 1, .order = HY_TILED_SORT_NEVER};
+    hy_job job = {.problem = &p, .chunk = &chunk};
+    assert_int_equal(hy_pack_tiled(&job, &padded), HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(ctx->message.text, "more than its pack holds"));
+    hy_message_clear(&ctx->message);
     matrix_free(&A);
 }
 
@@ -406,6 +440,7 @@ int main(void)
         cmocka_unit_test(rows_of_the_paper_are_sorted_if_they_share_more),
         cmocka_unit_test(bytes_grow_with_rows),
         cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(packs_of_much_padding_are_refused),
     };
     return cmocka_run_group_tests_name("pack_tiled", tests, open_context, close_context);
 }
