@@ -142,7 +142,7 @@ typedef struct hy_rows {
 } hy_rows;
 
 /* Maximum number of arrays, and of words of `head`, in a packed format. */
-enum { HY_ARRAYS = 6, HY_HEAD_WORDS = 6 };
+enum { HY_ARRAYS = 6, HY_HEAD_WORDS = 7 };
 
 /* Several arrays in one block, which one copy moves. Array k is at ptr + at[k], in host
    and in device memory. */
@@ -162,6 +162,7 @@ typedef struct hy_job {
     const hy_problem *problem;
     const hy_chunk *chunk;
     const hy_variant *variant;
+    const hy_rates *rates; /* rates with which `cost` was called for this chunk */
     hy_pack pack;      /* the operands in pinned memory; prepare writes them */
     hy_buffer in;      /* device memory of the pack; pack.mem if nothing is copied */
     hy_buffer work;    /* scratch of hy_cost.work_bytes on the device */
@@ -227,6 +228,12 @@ struct hy_variant {
 
     /* Predicts the needs of a chunk with these features. Pure. */
     hy_cost (*cost)(const hy_features *f, const hy_rates *r);
+
+    /* (optional) Inspects A, all rows of a product with features `f`, and writes what the
+       model of the variant's paper finds: lines of text for explain and the details of a
+       plan. */
+    hybrid_status (*model)(hy_context *ctx, const hybrid_csr *A, const hy_features *f,
+                           const hy_rates *r, char *text, size_t room);
 
     /* (optional) Writes the chunk's operands to job->pack. Runs on a worker. */
     hybrid_status (*prepare)(hy_job *job);

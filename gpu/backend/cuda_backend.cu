@@ -261,6 +261,8 @@ static hybrid_status learn_device(cuda_backend *b)
     b->sm_blocks    = p.maxBlocksPerMultiProcessor;
     b->sm_registers = p.regsPerMultiprocessor;
     b->sm_shared    = int(p.sharedMemPerMultiprocessor);
+    b->l2_bytes     = size_t(p.l2CacheSize);
+    b->block_memory = p.sharedMemPerBlockOptin;
     /* code that was compiled from PTX has only the features of its PTX version */
     b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
     /* memory moves two bits for each clock cycle and wire; copies reach 86 % of that on
@@ -375,7 +377,9 @@ static void rates(const hy_backend *self, hy_rates *out)
     out->sm_blocks        = b->sm_blocks;
     out->sm_registers     = b->sm_registers;
     out->sm_shared        = b->sm_shared;
+    out->block_memory     = b->block_memory;
     out->memory           = size_t(self->device.cap);
+    out->cache            = b->l2_bytes;
     out->merge_factor     = 1;
 }
 

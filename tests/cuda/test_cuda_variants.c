@@ -20,7 +20,7 @@
 #include "support/check/tell.h"
 #include "support/products/variants.h"
 
-enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5 };
+enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5, FORM = 64 };
 
 static int check_products(hybrid_engine *engine, const char *const *names)
 {
@@ -172,6 +172,47 @@ static int check_each_case(hybrid_engine *engine, const char *const *names,
     return failed;
 }
 
+/* Fills `names` with "spmm.cuda.tiled:" and each combination of its parameters. Returns
+   their number. */
+static int tiled_forms(char text[][FORM], const char **names)
+{
+    static const char *const R[]       = {"4", "8", "16"};
+    static const char *const words[]   = {"", ",segment=off", ",segment=on"};
+    static const char *const orders[]  = {"", ",reorder=off", ",reorder=on"};
+    static const char *const origins[] = {"", ",paper=1"};
+    int count                          = 0;
+
+    for (int r = 0; r < 3; r++)
+        for (int w = 0; w < 3; w++)
+            for (int o = 0; o < 3; o++)
+                for (int p = 0; p < 2; p++, count++) {
+                    snprintf(text[count], FORM, "spmm.cuda.tiled:R=%s%s%s%s", R[r],
+                             words[w], orders[o], origins[p]);
+                    names[count] = text[count];
+                }
+    names[count] = NULL;
+    return count;
+}
+
+/* Checks the forms that parameters of spmm.cuda.tiled force. */
+static int check_forms(hybrid_engine *engine)
+{
+    static const char *const widths[] = {"spmm.cuda.tiled:R=4", "spmm.cuda.tiled:R=16",
+                                         "spmm.cuda.tiled:paper=1", NULL};
+    char text[ROOM][FORM];
+    const char *names[ROOM];
+    int64_t any = 0, each = 0, odd = 0;
+
+    const int count = tiled_forms(text, names);
+    int wrong       = variants_check(engine, widths, &any);
+    int failed      = tell("products of forced forms", any, 1000, wrong);
+    wrong           = check_each_case(engine, names, &each);
+    failed += tell("products of all forced forms", each, 40 * count, wrong);
+    wrong = not_finite_check(engine, "spmm.cuda.tiled:paper=1", 0, &odd);
+    return failed +
+           tell_all("padded products with infinities", odd, NOT_FINITE_PRODUCTS, wrong);
+}
+
 /* Checks A*A: the rows of A are not sent, because those of B are on the device. With
    several chunks each chunk counts its offsets from its own first row. */
 static int check_square(hybrid_engine *engine, const char *const *names, int64_t *checked)
@@ -226,7 +267,8 @@ int main(int argc, char **argv)
             named[count++] = names[i];
     named[count]       = NULL;
     const int64_t rows = argc > 2 ? atoi(argv[2]) : LARGE_ROWS;
-    int failed = argc > 1 ? check_kernels(engine, named, rows) : check_all(engine, names);
+    int failed         = argc > 1 ? check_kernels(engine, named, rows)
+                                  : check_all(engine, names) + check_forms(engine);
     hybrid_engine_destroy(engine);
     return failed > 0;
 }

@@ -37,7 +37,7 @@ ALLOCATORS = set(
 )
 
 # Fields of the tables of variants and of keys in rates files.
-FIELDS = ["summary", "source"]
+FIELDS = ["summary", "source", "parameters"]
 
 TOKEN = re.compile(
     r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s+|\w+|.""", re.DOTALL

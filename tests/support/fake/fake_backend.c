@@ -114,6 +114,7 @@ static void rates(const hy_backend *self, hy_rates *out)
                       .flops        = 1e13,
                       .launch_s     = 5e-6,
                       .width        = 100,
+                      .block_memory = 227 << 10,
                       .memory       = (size_t)self->device.cap,
                       .merge_factor = 1};
 }
