@@ -82,6 +82,7 @@ static void conclude(bench_case *c, const bench_product *product, const bench_ca
     line->verified    = verify(c, product, line->error);
     line->times.calls = bench_span_of_calls(all->timed, reps, of);
     snprintf(line->variant, sizeof line->variant, "%s", all->variant);
+    line->details = all->details;
     backend_of(all->variant, line->backend, sizeof line->backend);
     if (strcmp(line->backend, "host") == 0)
         snprintf(line->device, sizeof line->device, "%s", b->cpu);

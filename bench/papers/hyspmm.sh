@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# bench/papers/hyspmm.sh OUTDIR [OPTION...] - measures the table of hySpMM (Wu 2015, section 4): A*A
+# with spgemm.cuda.esc_dup (the paper's algorithm), esc (which expands on the GPU, as CUSP does),
+# hash, and cuSPARSE, from host arrays to host arrays with transfers included.
+# Writes OUTDIR/hyspmm.{jsonl,md}, and hyspmm.svg, the timeline of the paper's pipeline. With
+# Nsight Compute (ncu) in PATH, the L2 hit rates of two products are measured as well. Options go
+# to every run of hybrid_spmm_bench.
+# Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
+# DATA = folder of NAME.mtx.xz or NAME.mtx, from which real matrices of hyspmm.txt are taken,
+# UNPACKED = folder that keeps unpacked matrices for other scripts, COMMIT = commit of the build if
+# there is no .git, VARIANTS = other variants, separated by spaces.
+set -uo pipefail
+. "$(dirname "$0")/common.bash"
+
+problems=()
+find_files
+while read -r problem _; do
+    case $problem in
+    '' | '#'*) continue ;;
+    *:*) problems+=("$problem") ;;
+    *)
+        for file in "${files[@]}"; do
+            [[ $file == */$problem.mtx ]] && problems+=("$file") && continue 2
+        done
+        echo "hyspmm.sh: no $problem in $data: left out" >&2
+        ;;
+    esac
+done <"$here/hyspmm.txt"
+
+peer=(--peer cusparse) # with the first variant only; its times are the same
+for variant in ${VARIANTS:-spgemm.cuda.esc_dup spgemm.cuda.esc spgemm.cuda.hash}; do
+    timed spgemm "${problems[@]}" --variant "$variant" --mode end --reps 5 "${peer[@]}"
+    peer=()
+done
+
+# Eight chunks show the pipeline: the product as a whole would fit the device.
+multiply() { # VARIANT PROBLEM OPTION...
+    "$program" multiply "gen:$2" --backend cuda --type f32 --variant "spgemm.cuda.$1" "${@:3}" \
+        >>"$out/$name.log" 2>&1
+}
+multiply esc_dup fem3:42 --chunk-rows 28000 --trace "$out/hyspmm-trace.json" || failed=1
+
+if command -v ncu >/dev/null; then
+    for variant in esc_dup esc; do
+        for problem in fem3:30 er:130228,16; do
+            echo "== $SECONDS s: L2, $variant $problem"
+            ncu --clock-control none --csv --metrics \
+                lts__t_sectors_lookup_hit.sum,lts__t_sectors_lookup_miss.sum \
+                "$program" multiply "gen:$problem" --backend cuda --variant "spgemm.cuda.$variant" \
+                >"$scratch/l2 $variant $problem.csv" 2>>"$out/$name.log" || failed=1
+        done
+    done
+else
+    echo "hyspmm.sh: no ncu in PATH: the hit rates of the L2 cache are left out" >&2
+fi
+finish
