@@ -14,10 +14,12 @@ find_files
 low=(er:200000,8 er:4096,256 rmat:17,8 road:400)
 medium=(stencil27:40 stencil27:60 band:200000,1 band:50000,1)
 high=(fem3:30 band:200000,4 band:200000,16 band:100000,32)
-for variant in rows merge hrpb; do
-    timed spmm "${files[@]}" "${low[@]}" "${medium[@]}" "${high[@]}" \
-        --variant spmm.cuda.$variant --mode core --cols 32,128,512 --reps 3
-done
-timed spmm "${files[@]}" "${low[@]}" "${medium[@]}" "${high[@]}" --allow-tf32 \
-    --variant spmm.cuda.hrpb --mode core --cols 32,128,512 --reps 3
+times() { # VARIANT OPTION...
+    timed spmm "${files[@]}" "${low[@]}" "${medium[@]}" "${high[@]}" --variant "spmm.cuda.$1" \
+        --mode core --cols 32,128,512 --reps 3 "${@:2}"
+}
+times rows
+times merge
+times hrpb --explain
+times hrpb --explain --allow-tf32
 finish

@@ -40,6 +40,7 @@ typedef struct bench_options {
     int            resident;      /* 1: calls of mode "end" are runs of one plan that
                                      caches A on the device */
     int            tf32;          /* 1: HYBRID_ALLOW_TF32 */
+    int            explain;       /* 1: HYBRID_EXPLAIN, and details in the JSON file */
     int64_t        neighbour_ns;  /* nanoseconds for which other threads spin after the
                                      start of each call (neighbour.h); 0: there are no
                                      such threads */
@@ -187,7 +188,8 @@ typedef struct bench_line {
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
     char          new_matrix_variant[BENCH_NAME]; /* core: variant that the planner chose
                                                      for a new matrix, or "" */
-    const char   *details;           /* hybrid_plan_details() of the plan; NULL: unknown */
+    const char   *details;           /* hybrid_plan_details() of the plan; NULL: not asked
+                                        for */
     char          error[BENCH_TEXT]; /* "": no error */
     int64_t       cols;              /* 0: not an SpMM */
     bench_times   times;
