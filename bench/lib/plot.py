@@ -2,13 +2,29 @@
 """bench/lib/plot.py - panels with axes, curves and dots, as SVG. A module of bench/papers.
 
 A figure is a sheet with a title, a legend and panels side by side. Series have a name and one of
-the classes KINDS of svg.py, which also determines their shape: dots of one series may be told
-from those of another without colours.
+KINDS, which determines their colour and shape: dots of one series can be told from those of another
+without colours.
 """
 import math
 
 from svg import line, sheet, text
 
+STYLE = """<style>
+  .dots { fill: none; stroke-width: 2; stroke-linecap: round }
+  .curve { fill: none; stroke-width: 2 }
+  .first { stroke: #0b6bcb }
+  .dots.first { stroke-width: 6 }
+  .second { stroke: #c4501b }
+  .third { stroke: #59636e }
+  .fourth { stroke: #8250df }
+  @media (prefers-color-scheme: dark) {
+    .first { stroke: #58a6ff }
+    .second { stroke: #f0883e }
+    .third { stroke: #9198a1 }
+    .fourth { stroke: #bc8cff }
+  }
+</style>
+"""
 KINDS = ["first", "second", "third", "fourth"]
 LEFT, TOP, GAP = 64, 92, 74       # of the first panel, and between panels
 WIDTH, HEIGHT, FOOTER = 370, 300, 52
@@ -95,18 +111,16 @@ class Panel:
                 path = "L".join(f"{a:.1f} {b:.1f}" for a, b in places)
                 out += f'<path class="curve {kind}" d="M{path}"/>\n'
             drawn = "".join(SHAPES[kind].format(x=a, y=b) for a, b in places)
-            width = "" if kind == "first" else ' style="stroke-width: 2"'
-            out += f'<path class="dots {kind}"{width} d="{drawn}"/>\n'
+            out += f'<path class="dots {kind}" d="{drawn}"/>\n'
         return out
 
 
 def figure(title, names, panels):
     """Returns the SVG of panels side by side. `names` are those of the series, in the order of
     KINDS."""
-    out, at = text(16, 28, title, "title"), 16
+    out, at = STYLE + text(16, 28, title, "title"), 16
     for kind, name in zip(KINDS, names):
-        width = "" if kind == "first" else ' style="stroke-width: 2"'
-        out += f'<path class="dots {kind}"{width} d="{SHAPES[kind].format(x=at + 6, y=44)}"/>\n'
+        out += f'<path class="dots {kind}" d="{SHAPES[kind].format(x=at + 6, y=44)}"/>\n'
         out += text(at + 16, 48, name, "faint")
         at += 34 + 7 * len(name)
     for i, panel in enumerate(panels):

@@ -2,7 +2,7 @@
 """bench/lib/svg.py - pieces of the pictures in docs/.
 
 A picture has a background of its own, so that it is readable whatever page shows it; its
-colours follow prefers-color-scheme. A module of picture.py, timeline.py and plot.py.
+colours follow prefers-color-scheme. A module of picture.py and timeline.py.
 """
 from xml.sax.saxutils import escape
 
@@ -25,12 +25,6 @@ STYLE = """<style>
   .host-line, .device-line { fill: none; stroke-width: 2 }
   .host-line { stroke: #c4501b }
   .device-line { stroke: #0b6bcb }
-  .dots { fill: none; stroke-width: 6; stroke-linecap: round }
-  .curve { fill: none; stroke-width: 2 }
-  .first { stroke: #0b6bcb }
-  .second { stroke: #c4501b }
-  .third { stroke: #59636e }
-  .fourth { stroke: #8250df }
   @media (prefers-color-scheme: dark) {
     .page { fill: #0d1117; stroke: #3d444d }
     text { fill: #f0f6fc }
@@ -44,10 +38,6 @@ STYLE = """<style>
     .prepare { fill: #bc8cff }
     .multiply, .finish { fill: #3fb950 }
     .d2h, .place { fill: #f0883e }
-    .first { stroke: #58a6ff }
-    .second { stroke: #f0883e }
-    .third { stroke: #9198a1 }
-    .fourth { stroke: #bc8cff }
   }
 </style>
 """

@@ -25,7 +25,7 @@ def modelled(line):
     return (float(found[1]), float(found[2])) if found else (None, None)
 
 
-def reduced(lines):
+def reduced(lines, _):
     """Yields a line for each matrix and width that all kernels computed."""
     found = collections.defaultdict(dict)
     for line in paper.good(lines):

@@ -12,10 +12,12 @@ import paper
 import timeline
 from paper import mean, number, percent, table
 from summary import ms
+from svg import sheet, text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = ["esc_dup", "esc", "hash"]
 LARGE = 100_000  # rows from which a matrix of the paper is large
+TRACE = "paper-hyspmm-trace"  # mode of an event of the trace
 METRICS = {"lts__t_sectors_lookup_hit.sum": "hit", "lts__t_sectors_lookup_miss.sum": "miss"}
 
 
@@ -28,8 +30,18 @@ def stands_for():
     return {pair[0]: pair[1] for pair in words if pair}
 
 
-def reduced(lines):
-    """Yields a line for each problem, with the seconds of each variant and of cuSPARSE."""
+def reduced(lines, folder):
+    """Yields a line for each problem, with the seconds of each variant and of cuSPARSE; then those
+    of profiles and of the trace in `folder`."""
+    timed = list(compared(lines))
+    yield from timed
+    yield from cached(folder, paper.conditions(timed[0]) if timed else {})
+    trace = os.path.join(folder, "trace.json")
+    if os.path.exists(trace):
+        yield from (event | {"mode": TRACE} for event in timeline.read(trace))
+
+
+def compared(lines):
     names, found = stands_for(), {}
     for line in paper.good(lines):
         who = line["peer"] or line["variant"].rsplit(".", 1)[1]
@@ -130,30 +142,15 @@ def tables(lines):
     profiled = [line for line in lines if "l2_hit" in line]
     parts = [means_table(timed), times_table(timed)] if timed else []
     parts += [l2_table(profiled)] if profiled else []
-    return paper.setting(lines) + "\n".join(parts) if lines else ""
+    return paper.setting(timed + profiled) + "\n".join(parts) if parts else ""
 
 
 def figures(lines):
-    return []
-
-
-def main():
-    raw, folder = sys.argv[1:]
-
-    class with_profiles:
-        """This module, with the lines of the profiles beside RAW."""
-        __file__, tables, figures = __file__, staticmethod(tables), staticmethod(figures)
-
-        @staticmethod
-        def reduced(lines):
-            short = list(reduced(lines))
-            return short + list(cached(os.path.dirname(raw), paper.conditions(short[0])))
-    paper.main(with_profiles)
-    trace = os.path.join(folder, "hyspmm-trace.json")
-    if os.path.exists(trace):
-        with open(os.path.join(folder, "hyspmm.svg"), "w", encoding="utf-8") as f:
-            f.write(timeline.picture(timeline.read(trace)))
+    """Yields the timeline of the trace."""
+    events = [line for line in lines if line.get("mode") == TRACE]
+    yield "hyspmm.svg", (timeline.picture(events) if events
+                         else sheet(timeline.WIDTH, 60, text(16, 36, "no trace")))
 
 
 if __name__ == "__main__":
-    main()
+    paper.main(sys.modules[__name__])

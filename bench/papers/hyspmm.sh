@@ -38,7 +38,7 @@ multiply() { # VARIANT PROBLEM OPTION...
     "$program" multiply "gen:$2" --backend cuda --type f32 --variant "spgemm.cuda.$1" "${@:3}" \
         >>"$out/$name.log" 2>&1
 }
-multiply esc_dup fem3:42 --chunk-rows 28000 --trace "$out/hyspmm-trace.json" || failed=1
+multiply esc_dup fem3:42 --chunk-rows 28000 --trace "$scratch/trace.json" || failed=1
 
 if command -v ncu >/dev/null; then
     for variant in esc_dup esc; do

@@ -20,7 +20,7 @@ FEW = 10      # matrices in each half of Fig. 5
 
 # ---- lines -----------------------------------------------------------------------------------
 
-def reduced(lines):
+def reduced(lines, _):
     """Yields a line for each matrix and width that both kernels computed."""
     found = collections.defaultdict(dict)
     for line in paper.good(lines):

@@ -5,9 +5,10 @@ A script measures with hybrid_spmm_bench. The module of its paper reduces these 
 ones, with the mode "paper-NAME": they are kept in bench/results, and all tables and figures are
 made from them. A module has three functions:
 
-    reduced(lines)   yields short lines from those of hybrid_spmm_bench
-    tables(lines)    returns the tables as Markdown, from short lines
-    figures(lines)   yields (name of the file, SVG), from short lines
+    reduced(lines, folder)  yields short lines from those of hybrid_spmm_bench, and from other files
+                            that the script left in `folder`
+    tables(lines)           returns the tables as Markdown, from short lines
+    figures(lines)          yields (name of the file, SVG), from short lines
 """
 import json
 import math
@@ -92,14 +93,15 @@ def setting(lines):
 
 
 def main(module):
-    """Reduces the lines of argv[1], and writes lines, tables and figures to the folder argv[2]."""
-    raw, folder = sys.argv[1:]
+    """Reduces the lines of the file argv[1], and writes lines, tables and figures to the folder
+    argv[2]."""
+    raw, out = sys.argv[1:]
     name = os.path.splitext(os.path.basename(module.__file__))[0]
-    lines = [{"mode": f"paper-{name}"} | line for line in module.reduced(list(read([raw])))]
-    with open(os.path.join(folder, f"{name}.jsonl"), "w", encoding="utf-8") as f:
+    lines = [{"mode": f"paper-{name}"} | line for line in module.reduced(list(read([raw])), os.path.dirname(raw))]
+    with open(os.path.join(out, f"{name}.jsonl"), "w", encoding="utf-8") as f:
         f.writelines(json.dumps(line) + "\n" for line in lines)
-    with open(os.path.join(folder, f"{name}.md"), "w", encoding="utf-8") as f:
+    with open(os.path.join(out, f"{name}.md"), "w", encoding="utf-8") as f:
         f.write(module.tables(lines))
     for file, drawn in module.figures(lines):
-        with open(os.path.join(folder, file), "w", encoding="utf-8") as f:
+        with open(os.path.join(out, file), "w", encoding="utf-8") as f:
             f.write(drawn)
