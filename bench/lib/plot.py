@@ -101,7 +101,7 @@ class Panel:
             out += f'<path class="grid" d="M{left} {y.place(tick):.1f}h{WIDTH}"/>\n'
             out += text(left - 8, y.place(tick) + 4, short(tick), "faint", "end")
         out += text(left + WIDTH, bottom + 36, self.across, "faint", "end")
-        out += text(left - 44, TOP - 32, self.up, "faint")
+        out += text(left + WIDTH, TOP - 14, self.up, "faint", "end")
         for at, said in self.marks:
             out += line(x.place(at), TOP, bottom, "one")
             out += text(x.place(at) + 5, TOP + 14, said, "faint")

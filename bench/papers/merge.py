@@ -162,7 +162,7 @@ def lengths_table(lines):
     rows = []
     for line in sorted(lines, key=lambda line: (line["cols"], length(line))):
         other = number(gflops(line, "cusparse")) if line["cusparse_s"] else "-"
-        rows.append([f"{line['cols']}", f"{line['rows']}", f"{length(line):g}",
+        rows.append([f"{line['cols']}", f"{line['rows']}", f"{length(line):.0f}",
                      number(gflops(line, "rows")), number(gflops(line, "merge")), other])
     return ("GFLOP/s on dense matrices of equal size (the paper's Figs. 1 and 4):\n\n"
             + table(["columns of X", "rows", "entries per row", "rows", "merge", "cuSPARSE"], rows))
