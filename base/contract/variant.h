@@ -221,6 +221,12 @@ struct hy_variant {
     /* Predicts the needs of a chunk with these features. Pure. */
     hy_cost (*cost)(const hy_features *f, const hy_rates *r);
 
+    /* (optional) Inspects A, all rows of a product with features `f`, and writes what the
+       model of the variant's paper finds: lines of text for explain and the details of a
+       plan. */
+    hybrid_status (*model)(hy_context *ctx, const hybrid_csr *A, const hy_features *f,
+                           const hy_rates *r, char *text, size_t room);
+
     /* (optional) Writes the chunk's operands to job->pack. Runs on a worker. */
     hybrid_status (*prepare)(hy_job *job);
 

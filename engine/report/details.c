@@ -293,6 +293,7 @@ size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity)
         return 0;
     put_features(&w, &plan->product);
     put_candidates(&w, plan);
+    hy_words_lines(&w, "model", 10, plan->model);
     put_chunks(&w, plan);
     return w.length;
 }

@@ -230,6 +230,7 @@ size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)
     put_result(&w, plan);
     put_memory(&w, plan);
     put_where(&w, plan);
+    hy_words_lines(&w, "model", 12, plan->model);
     put_parts(&w, plan);
     put_transfers(&w, plan);
     put_time(&w, plan);
