@@ -13,7 +13,7 @@ from paper import mean, median, number, percent, spearman, table
 from plot import Panel, figure
 
 CLASSES = [("low", 0, 0.125), ("medium", 0.125, 0.25), ("high", 0.25, 1.1)]
-KINDS = {"f32": "hrpb_s", "TF32": "tf32_s"}
+KINDS = {"f32": "hrpb_s", "TF32": "tf32_s", "paper=1": "paper_s"}
 MODEL = re.compile(r"intensity ([\d.]+) flop/byte.*?predicted ([\d.]+) GFLOP/s")
 
 
@@ -29,16 +29,17 @@ def reduced(lines, _):
     """Yields a line for each matrix and width that all kernels computed."""
     found = collections.defaultdict(dict)
     for line in paper.good(lines):
-        who = "tf32" if line["tf32"] else line["variant"].rsplit(".", 1)[1]
+        own = (line.get("asked") or "").endswith(":paper=1")
+        who = "paper" if own else "tf32" if line["tf32"] else line["variant"].rsplit(".", 1)[1]
         found[line["problem"], line["cols"]].setdefault(who, line)
     for (problem, cols), cell in found.items():
-        if not {"rows", "merge", "hrpb", "tf32"} <= cell.keys():
+        if not {"rows", "merge", "hrpb", "tf32", "paper"} <= cell.keys():
             continue
-        first, tf32 = cell["hrpb"], cell["tf32"]
-        intensity, predicted = modelled(first)
+        first = cell["hrpb"]
         yield {"problem": problem, "cols": cols, "rows": first["rows"], "nnz": first["nnz"],
-               "alpha": first["alpha"], "pack_s": first["pack_s"], "intensity": intensity,
-               "hrpb_gflops": predicted, "tf32_gflops": modelled(tf32)[1],
+               "alpha": first["alpha"], "pack_s": first["pack_s"],
+               "intensity": modelled(first)[0],
+               **{f"{who}_gflops": modelled(cell[who])[1] for who in ("hrpb", "tf32", "paper")},
                **{f"{who}_s": line["seconds"] for who, line in cell.items()},
                **paper.conditions(first)}
 
@@ -130,7 +131,7 @@ def figures(lines):
     panels = []
     for cols in widths(lines):
         panel = Panel(f"{cols} columns of X", "alpha", "GFLOP/s", "xy")
-        for shape, field in zip(("first", "second"), KINDS.values()):
+        for shape, field in zip(("first", "second"), ("hrpb_s", "tf32_s")):
             panel.add(shape, [(line["alpha"], gflops(line, field)) for line in of(lines, cols)])
         panel.add("third", [(line["alpha"], 2e-9 * line["nnz"] * cols / scalar(line))
                             for line in of(lines, cols)])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/papers/cutespmm.sh OUTDIR [OPTION...] - times the method of cuTeSpMM (spmm.cuda.hrpb) in f32
-# and in TF32 beside the scalar kernels (spmm.cuda.rows and merge), with 32, 128 and 512 columns of
+# bench/papers/cutespmm.sh OUTDIR [OPTION...] - times the method of cuTeSpMM (spmm.cuda.hrpb) in f32,
+# in TF32 and in the paper's form (paper=1) beside the scalar kernels (spmm.cuda.rows and merge), with 32, 128 and 512 columns of
 # X, on every matrix of DATA and on generated matrices of each synergy class.
 # Writes OUTDIR/cutespmm.{jsonl,md} and the figure cutespmm.svg. Options go to every run of
 # hybrid_spmm_bench.
@@ -22,4 +22,5 @@ times rows
 times merge
 times hrpb --explain
 times hrpb --explain --allow-tf32
+times hrpb:paper=1 --explain --allow-tf32
 finish

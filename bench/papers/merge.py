@@ -24,7 +24,8 @@ def reduced(lines, _):
     """Yields a line for each matrix and width that both kernels computed."""
     found = collections.defaultdict(dict)
     for line in paper.good(lines):
-        who = line["peer"] or line["variant"].rsplit(".", 1)[1]
+        own = (line.get("asked") or "").endswith(":paper=1")
+        who = line["peer"] or line["variant"].rsplit(".", 1)[1] + ("_paper" if own else "")
         cell = found[line["problem"], line["cols"]]
         faster = who in cell and line["seconds"] < cell[who]["seconds"]
         if who not in cell or (line["peer"] and faster):  # the peer's fastest algorithm
@@ -33,10 +34,10 @@ def reduced(lines, _):
         if "rows" not in cell or "merge" not in cell:
             continue
         rows, merge = cell["rows"], cell["merge"]
-        other = cell.get("cusparse")
         yield {"problem": problem, "cols": cols, "rows": rows["rows"], "nnz": rows["nnz"],
                "rows_s": rows["seconds"], "merge_s": merge["seconds"],
-               "cusparse_s": other["seconds"] if other else None,
+               **{f"{who}_s": cell[who]["seconds"] if who in cell else None
+                  for who in ("cusparse", "rows_paper", "merge_paper")},
                "model": "merge" if merge["predicted_s"] < rows["predicted_s"] else "rows",
                **paper.conditions(rows)}
 
@@ -48,6 +49,12 @@ def length(line):
 
 def is_real(line):
     return not line["problem"].startswith("dense:")
+
+
+def as_in_paper(lines):
+    """Returns lines whose kernels are those of the paper."""
+    return [line | {"rows_s": line["rows_paper_s"], "merge_s": line["merge_paper_s"]}
+            for line in lines if line.get("rows_paper_s") and line.get("merge_paper_s")]
 
 
 def gflops(line, who):
@@ -111,15 +118,18 @@ def judged(pairs):
     return f"{percent(right)}, {mean(costs):.3f} ({max(costs):.2f})"
 
 
-def rules_table(lines):
+def rules_table(lines, rules, said):
     widths = sorted({line["cols"] for line in lines})
     groups = [[line for line in lines if line["cols"] == n] for n in widths] + [lines]
-    head = ["rule", *(f"{n} column{'s' * (n > 1)}" for n in widths), "all"]
-    rows = [[name, *(judged(rule(group)) for group in groups)] for name, rule in RULES]
+    if len(widths) == 1:
+        groups = groups[:1]
+    head = ["rule", *(f"{n} column{'s' * (n > 1)}" for n in widths), "all"][:len(groups) + 1]
+    rows = [[name, *(judged(rule(group)) for group in groups)] for name, rule in rules]
     rows.append(["fitted threshold, entries per row",
                  *(number(fitted(group)) for group in groups)])
     count = len({line["problem"] for line in lines})
-    return (f"Accuracy, mean regret and, in brackets, the largest regret on {count} matrices:\n\n"
+    return (f"{said}: accuracy, mean regret and, in brackets, the largest regret on {count} "
+            "matrices:\n\n"
             + table(head, rows))
 
 
@@ -131,10 +141,13 @@ def beside(lines):
 
 
 def speedups_table(lines):
+    own = as_in_paper(lines)
+
     def row(name, choices):
         ratios = [line["cusparse_s"] / line[f"{choice}_s"] for line, choice in choices]
         return [name, number(mean(ratios)), number(min(ratios)), number(max(ratios))]
     rows = [row(name, rule(lines)) for name, rule in RULES if rule(lines)]
+    rows += [row(f"{name}, paper's kernels", rule(own)) for name, rule in RULES[:3] if own]
     return (f"cuSPARSE's time over ours with {WIDTH} columns (the paper's Fig. 6), "
             f"{len(lines)} matrices:\n\n" + table(["rule", "mean", "least", "most"], rows))
 
@@ -161,17 +174,20 @@ def tens_table(lines):
 def lengths_table(lines):
     rows = []
     for line in sorted(lines, key=lambda line: (line["cols"], length(line))):
-        other = number(gflops(line, "cusparse")) if line["cusparse_s"] else "-"
-        rows.append([f"{line['cols']}", f"{line['rows']}", f"{length(line):.0f}",
-                     number(gflops(line, "rows")), number(gflops(line, "merge")), other])
+        speeds = [number(gflops(line, who)) if line.get(f"{who}_s") else "-"
+                  for who in ("rows", "merge", "rows_paper", "merge_paper", "cusparse")]
+        rows.append([f"{line['cols']}", f"{line['rows']}", f"{length(line):.0f}", *speeds])
     return ("GFLOP/s on dense matrices of equal size (the paper's Figs. 1 and 4):\n\n"
-            + table(["columns of X", "rows", "entries per row", "rows", "merge", "cuSPARSE"], rows))
+            + table(["columns of X", "rows", "entries per row", "rows", "merge", "rows, paper",
+                     "merge, paper", "cuSPARSE"], rows))
 
 
 def tables(lines):
     real = [line for line in lines if is_real(line)]
     made = [line for line in lines if not is_real(line)]
-    parts = [rules_table(real)] if real else []
+    own = as_in_paper(real)
+    parts = [rules_table(real, RULES, "The kernels of this library")] if real else []
+    parts += [rules_table(own, RULES[:-1], "The paper's kernels (`paper=1`)")] if own else []
     if beside(real):
         parts += [speedups_table(beside(real)), tens_table(beside(real))]
     parts += [lengths_table(made)] if made else []
@@ -207,7 +223,9 @@ def figures(lines):
         f"Real matrices, {WIDTH} columns of X (Figs. 5 and 6)", ["row split", "merge path", "chosen"],
         [speedup_panel("each kernel", real, [("first", lambda line: "rows"),
                                              ("second", lambda line: "merge")]),
-         speedup_panel("chosen by the cost model", real, [("third", lambda line: line["model"])])])
+         speedup_panel("chosen by the cost model", real, [("third", lambda line: line["model"])]),
+         speedup_panel("each of the paper's kernels", as_in_paper(real),
+                       [("first", lambda line: "rows"), ("second", lambda line: "merge")])])
 
 
 if __name__ == "__main__":

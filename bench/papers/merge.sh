@@ -3,6 +3,7 @@
 # (spmm.cuda.merge) as Yang, Buluç and Owens (2018) did, in f32:
 #   real    every matrix of DATA with 1, 8, 32, 64 and 128 columns of X; cuSPARSE with 64
 #   length  dense matrices of 4 M entries, from 2 rows to 2 M rows, with 1 and 64 columns
+# With 64 columns the kernels of the paper (paper=1) are timed as well.
 # Writes OUTDIR/merge.{jsonl,md} and the figures merge-length.svg and merge-real.svg. Options go to
 # every run of hybrid_spmm_bench.
 # Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
@@ -20,6 +21,10 @@ done
 for variant in rows merge; do
     timed spmm "${files[@]}" --variant spmm.cuda.$variant --mode core --cols 1,8,32,64,128 --reps 5
     timed spmm "${dense[@]}" --variant spmm.cuda.$variant --mode core --cols 1,64 --reps 5
+done
+for variant in rows merge; do
+    timed spmm "${files[@]}" "${dense[@]}" --variant "spmm.cuda.$variant:paper=1" --mode core \
+        --cols 64 --reps 5
 done
 timed spmm "${files[@]}" --variant spmm.cuda.rows --mode core --cols 64 --reps 3 --peer cusparse
 timed spmm "${dense[@]}" --variant spmm.cuda.rows --mode core --cols 1,64 --reps 3 --peer cusparse

@@ -20,11 +20,15 @@ while words and not words[0].startswith("--"):
 while words:
     name = words.pop(0)
     options[name] = words.pop(0) if words and not words[0].startswith("--") else ""
-kernel = options["--variant"].rsplit(".", 1)[1]
+kernel, _, own = options["--variant"].rsplit(".", 1)[1].partition(":")
 tf32 = "--allow-tf32" in options
 def nnz(problem):
     return {"short": 2000, "middle": 5000, "long": 20000}.get(problem, 8000)
 def seconds(problem, who):
+    if own and who == "hrpb":
+        return 2e-6
+    if own and who in ("rows", "merge"): # the paper's kernels, for which 9.35 is always right
+        return 3e-6 if (who == "merge") == (nnz(problem) > 9350) else 2e-6
     if who == "merge":
         return 1e-6 if problem == "short" else 4e-6
     return {"rows": 2e-6, "hrpb": 0.5e-6 if tf32 else 1e-6, "esc_dup": 4e-3, "esc": 2e-3,
@@ -33,6 +37,7 @@ def line(problem, cols, who):
     peer = who if who == "cusparse" else None
     alpha = {"short": 0.1, "long": 0.5}.get(problem, 0.2)
     return {"problem": problem, "op": sys.argv[1], "variant": "x.y." + who, "peer": peer,
+            "asked": options["--variant"],
             "tf32": tf32, "cols": cols, "rows": 1000, "nnz": nnz(problem), "alpha": alpha,
             "seconds": seconds(problem, who), "pack_s": 50e-6, "products": 10 ** 6,
             "nnz_out": 9, "predicted_s": {"rows": 3e-6}.get(who, seconds(problem, who)),
@@ -81,7 +86,9 @@ has '| threshold fitted to the other half | 67 %, 1.260 (2.00) | 67 %, 1.260 (2.
 has '| cost model | 100 %, 1.000 (1.00) | 100 %, 1.000 (1.00) | 100 %, 1.000 (1.00) | 100 %, 1.000 (1.00) | 100 %, 1.000 (1.00) | 100 %, 1.000 (1.00) |'
 has '| fitted threshold, entries per row | 3.16 | 3.16 | 3.16 | 3.16 | 3.16 | 3.16 |'
 has '| cost model | 1.89 | 1.5 | 3 |'
-grep -q '"rows_s": 2e-06, "merge_s": 1e-06, "cusparse_s": 3e-06, "model": "merge"' results/merge.jsonl ||
+has '| 9.35 entries per row (paper) | 100 %, 1.000 (1.00) |'
+has "| 9.35 entries per row (paper), paper's kernels | 1.5 | 1.5 | 1.5 |"
+grep -q '"rows_s": 2e-06, "merge_s": 1e-06, "cusparse_s": 3e-06, "rows_paper_s": 3e-06' results/merge.jsonl ||
     fail "no line for a product of both kernels"
 for figure in merge-length merge-real; do
     python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' results/$figure.svg ||
@@ -90,8 +97,8 @@ done
 
 # ---- cuTeSpMM: hrpb takes 1 us in f32 and 0.5 us in TF32
 run cutespmm
-has '| low | 1 | 32 | 128 | 128 | 1 (0/1) | 256 | 2 (1/1) |'
-has '| high | 1 | 32 | 640 | 1280 | 2 (1/1) | 2560 | 4 (1/1) |'
+has '| low | 1 | 32 | 128 | 128 | 1 (0/1) | 256 | 2 (1/1) | 64 | 0.5 (0/1) |'
+has '| high | 1 | 32 | 640 | 1280 | 2 (1/1) | 2560 | 4 (1/1) | 640 | 1 (0/1) |'
 has '| 32 | 15 | 50 | 50 | 50 |'
 has '| f32 | 32 | 15 | 1.06 | 0 % |'
 PYTHONPATH=$papers python3 -c '
