@@ -1,12 +1,11 @@
 /* gpu/papers/hrpb_model.cuh - how warps share a product in bricks, and the model of its
    time.
 
-   With paper=1 (hy_features.parameter) the variant differs from cuTeSpMM in two points
-   only: X does not pass through shared memory, and partial sums are added in order
-   instead of atomically. Operands are then rounded to TF32, a warp has TN = 32 columns,
-   and every panel above its share is cut. Without it, f32 operands are split into two
-   parts unless options allow TF32, a warp has up to 64 columns, and short panels stay
-   whole. */
+   With paper=1 (hy_features.parameter) the variant is that of cuTeSpMM: operands are
+   rounded to TF32 and pass through shared memory (hrpb_shared.cuh), a warp has TN = 32
+   columns, and every panel above its share is cut. Without it, f32 operands are split
+   into two parts unless options allow TF32, X goes straight to registers, a warp has up
+   to 64 columns, and short panels stay whole. */
 #ifndef HY_HRPB_MODEL_CUH
 #define HY_HRPB_MODEL_CUH
 
@@ -23,8 +22,9 @@ namespace hrpb
 {
 
 constexpr int WARPS       = HY_HRPB_THREADS / 32;
-constexpr int PAPER       = 0; /* index of the parameter "paper" */
-constexpr int PAPER_TILES = 4; /* TN = 32 columns */
+constexpr int MAX_ROUNDS  = 65535; /* of thread blocks over the columns, in a grid */
+constexpr int PAPER       = 0;     /* index of the parameter "paper" */
+constexpr int PAPER_TILES = 4;     /* TN = 32 columns */
 
 inline bool is_paper(const hy_features *f)
 {

@@ -22,10 +22,9 @@
 #include "gpu/papers/hrpb_mma.cuh"
 #include "gpu/papers/hrpb_model.cuh"
 #include "gpu/papers/hrpb_rows.cuh"
+#include "gpu/papers/hrpb_shared.cuh"
 
 using namespace hrpb;
-
-constexpr int MAX_ROUNDS = 65535;
 
 /* Loads the lane's elements of bricks b and b + 1, of which the first value has index
    `at`, and returns the index after their last value. Elements that are no entries load a
@@ -114,36 +113,6 @@ __device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t 
         add_product<TF32>(second, sum);
 }
 
-/* Returns true if all sums of the warp are finite. */
-template <typename T, int TILES> __device__ bool all_finite(const T (*sum)[4])
-{
-    T zero = 0;
-#pragma unroll
-    for (int i = 0; i < 4 * TILES; i++)
-        zero += sum[i / 4][i % 4] * T(0);
-    return __any_sync(0xffffffffu, zero != T(0)) == 0;
-}
-
-template <typename T, int VEC, int TILES>
-__device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
-                            const T (*sum)[4])
-{
-    const output<T> out = output_of(o, u);
-    const int lane      = threadIdx.x % WARP;
-#pragma unroll
-    for (int i = 0; i < 4 * (TILES / VEC); i++) {
-        const int g = i / 4, h = i / 2 % 2, e = i % 2;
-        const int row   = lane / 4 + 8 * h;
-        const int64_t j = j0 + (8 * g + lane % 4 * 2 + e) * VEC;
-        pack_of<T, VEC> result;
-#pragma unroll
-        for (int v = 0; v < VEC; v++)
-            result.x[v] = sum[g * VEC + v][2 * h + e];
-        if (row < out.rows && j < o.n)
-            *reinterpret_cast<pack_of<T, VEC> *>(out.to + row * o.n + j) = result;
-    }
-}
-
 /* Returns how many thread blocks a multiprocessor should hold at least. `bytes` is the
    size of a value times the number of tiles of a warp. */
 constexpr int resident(size_t bytes)
@@ -220,10 +189,9 @@ template <typename T> static bool fits(const operands<T> &o, int vec)
     return o.n % vec == 0 && o.ld % vec == 0 && ends % (vec * sizeof(T)) == 0;
 }
 
-template <bool TF32>
-static void launch_for(hy_lane *lane, const operands<float> &o, bool paper)
+template <bool TF32> static void launch_for(hy_lane *lane, const operands<float> &o)
 {
-    const int tiles = tiles_for(HYBRID_F32, o.n, paper);
+    const int tiles = tiles_for(HYBRID_F32, o.n, false);
     if (tiles == 8 && fits(o, 4))
         launch<float, 4, 8, TF32>(lane, o);
     else if (tiles == 8)
@@ -244,10 +212,9 @@ static void launch_for(hy_lane *lane, const operands<float> &o, bool paper)
         launch<float, 1, 1, TF32>(lane, o);
 }
 
-template <bool TF32>
-static void launch_for(hy_lane *lane, const operands<double> &o, bool paper)
+template <bool TF32> static void launch_for(hy_lane *lane, const operands<double> &o)
 {
-    const int tiles = tiles_for(HYBRID_F64, o.n, paper);
+    const int tiles = tiles_for(HYBRID_F64, o.n, false);
     if (tiles == 5)
         launch<double, 1, 5, TF32>(lane, o);
     else if (tiles == 4 && fits(o, 2))
@@ -283,7 +250,14 @@ static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
                              static_cast<T *>(job->work.ptr)};
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    launch_for<TF32>(lane, o, is_paper(&job->chunk->features));
+    if constexpr (TF32) {
+        if (is_paper(&job->chunk->features))
+            launch_paper(lane, o);
+        else
+            launch_for<TF32>(lane, o);
+    } else {
+        launch_for<TF32>(lane, o);
+    }
     HY_TRY(hy_launched(lane, "spmm.cuda.hrpb"));
     if (a.head.splits == 0)
         return HYBRID_OK;

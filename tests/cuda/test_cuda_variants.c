@@ -178,16 +178,19 @@ static int check_case(hybrid_engine *engine, const char *const *names, int i,
 static int check_each_case(hybrid_engine *engine, const char *const *names,
                            int64_t *checked)
 {
-    static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
-                                      {HYBRID_F64, HYBRID_I64, 0}};
-    const int tf32                 = variants_named(names, "spmm.cuda.hrpb") > 0;
-    int64_t rounded                = 0;
-    int failed                     = 0;
+    static const test_kind kinds[]   = {{HYBRID_F32, HYBRID_I32, 1},
+                                        {HYBRID_F64, HYBRID_I64, 0}};
+    static const char *const paper[] = {"spmm.cuda.hrpb:paper=1", NULL};
+    const int tf32                   = variants_named(names, "spmm.cuda.hrpb") > 0;
+    int64_t rounded                  = 0;
+    int failed                       = 0;
 
     for (int i = 0; i < case_count(); i++)
         failed += check_case(engine, names, i, kinds[i % 2], checked, NULL);
-    for (int i = 0; i < case_count() && tf32; i++)
+    for (int i = 0; i < case_count() && tf32; i++) {
         failed += check_case(engine, names, i, kinds[0], checked, &rounded);
+        failed += check_case(engine, paper, i, kinds[0], checked, &rounded);
+    }
     return failed;
 }
 
