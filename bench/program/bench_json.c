@@ -195,10 +195,10 @@ void bench_json(const bench *b, const bench_line *line)
     put_text(f, NULL, b->problem.name);
     put_text(f, "op", line->op);
     put_text(f, "variant", *line->variant ? line->variant : NULL);
-    put_text(f, "asked", line->peer ? NULL : b->options.variant);
     put_text(f, "backend", *line->backend ? line->backend : NULL);
     put_text(f, "engine", line->engine);
     put_text(f, "peer", line->peer);
+    put_text(f, "asked", line->peer ? NULL : b->options.variant);
     put_setting(f, b, line);
     put_times(f, line);
     put_use(f, line);
