@@ -33,12 +33,10 @@ for variant in ${VARIANTS:-spgemm.cuda.esc_dup spgemm.cuda.esc spgemm.cuda.hash}
     peer=()
 done
 
+product=(multiply --backend cuda --type f32)
 # Eight chunks show the pipeline: the product as a whole would fit the device.
-multiply() { # VARIANT PROBLEM OPTION...
-    "$program" multiply "gen:$2" --backend cuda --type f32 --variant "spgemm.cuda.$1" "${@:3}" \
-        >>"$out/$name.log" 2>&1
-}
-multiply esc_dup fem3:42 --chunk-rows 28000 --trace "$scratch/trace.json" || failed=1
+"$program" "${product[@]}" gen:fem3:42 --variant spgemm.cuda.esc_dup --chunk-rows 28000 \
+    --trace "$scratch/trace.json" >>"$out/$name.log" 2>&1 || failed=1
 
 if command -v ncu >/dev/null; then
     for variant in esc_dup esc; do
@@ -46,7 +44,7 @@ if command -v ncu >/dev/null; then
             echo "== $SECONDS s: L2, $variant $problem"
             ncu --clock-control none --csv --metrics \
                 lts__t_sectors_lookup_hit.sum,lts__t_sectors_lookup_miss.sum \
-                "$program" multiply "gen:$problem" --backend cuda --variant "spgemm.cuda.$variant" \
+                "$program" "${product[@]}" "gen:$problem" --variant "spgemm.cuda.$variant" \
                 >"$scratch/l2 $variant $problem.csv" 2>>"$out/$name.log" || failed=1
         done
     done
