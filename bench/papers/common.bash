@@ -37,6 +37,17 @@ timed() { # OPERATION PROBLEM... OPTION...: adds lines to `raw`
     failed=1
 }
 
+# Profiles a program with Nsight Compute, if PROFILE is 1: writes a table of metrics to a file of
+# `scratch`, which the module of the paper reads.
+profiled() { # FILE METRICS PROGRAM ARGUMENT...
+    [[ ${PROFILE-} == 1 ]] || return 0
+    echo "== $SECONDS s: profile of ${*:3}" | cut -c 1-160
+    ncu --clock-control none --csv --metrics "$2" "${@:3}" >"$scratch/$1.csv" 2>>"$out/$name.log" &&
+        return
+    echo "$name.sh: ncu: exit code $?, see $out/$name.log" >&2
+    failed=1
+}
+
 # Writes OUT/NAME.jsonl (the lines that are kept), OUT/NAME.md and OUT/NAME*.svg, and ends the
 # script.
 finish() {

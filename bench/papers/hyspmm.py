@@ -3,8 +3,6 @@
 
 A matrix of the paper counts once in a mean, however many problems stand for it.
 """
-import csv
-import glob
 import os
 import sys
 
@@ -58,20 +56,17 @@ def compared(lines):
 
 
 def hit_rate(path):
-    """Returns the hit rate of the L2 cache over all kernels, from the CSV of ncu."""
+    """Returns the hit rate of the L2 cache over all kernels, or None."""
     count = {"hit": 0.0, "miss": 0.0}
-    with open(path, encoding="utf-8", newline="") as f:
-        rows = [line for line in f if line.startswith('"')]
-    for row in csv.DictReader(rows):
-        if row["Metric Name"] in METRICS:
-            count[METRICS[row["Metric Name"]]] += float(row["Metric Value"].replace(",", ""))
+    for _, values in paper.metrics(path):
+        for metric, value in values.items():
+            count[METRICS[metric]] += value
     return count["hit"] / sum(count.values()) if sum(count.values()) else None
 
 
 def cached(folder, like):
     """Yields a line for each profile "l2 VARIANT PROBLEM.csv" of `folder`."""
-    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "l2 *.csv"))):
-        _, variant, problem = os.path.basename(path)[:-4].split(" ")
+    for (variant, problem), path in paper.profiles(folder, "l2"):
         rate = hit_rate(path)
         if rate is not None:
             yield {"problem": problem, "variant": variant, "l2_hit": rate, **like}

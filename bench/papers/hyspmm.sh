@@ -2,13 +2,13 @@
 # bench/papers/hyspmm.sh OUTDIR [OPTION...] - measures the table of hySpMM (Wu 2015, section 4): A*A
 # with spgemm.cuda.esc_dup (the paper's algorithm), esc (which expands on the GPU, as CUSP does),
 # hash, and cuSPARSE, from host arrays to host arrays with transfers included.
-# Writes OUTDIR/hyspmm.{jsonl,md}, and hyspmm.svg, the timeline of the paper's pipeline. With
-# Nsight Compute (ncu) in PATH, the L2 hit rates of two products are measured as well. Options go
+# Writes OUTDIR/hyspmm.{jsonl,md}, and hyspmm.svg, the timeline of the paper's pipeline. Options go
 # to every run of hybrid_spmm_bench.
 # Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
 # DATA = folder of NAME.mtx.xz or NAME.mtx, from which real matrices of hyspmm.txt are taken,
 # UNPACKED = folder that keeps unpacked matrices for other scripts, COMMIT = commit of the build if
-# there is no .git, VARIANTS = other variants, separated by spaces.
+# there is no .git, VARIANTS = other variants, separated by spaces, PROFILE = 1: the hit rates of the
+# L2 cache in two products, by Nsight Compute (ncu).
 set -uo pipefail
 . "$(dirname "$0")/common.bash"
 
@@ -38,17 +38,10 @@ product=(multiply --backend cuda --type f32)
 "$program" "${product[@]}" gen:fem3:42 --variant spgemm.cuda.esc_dup --chunk-rows 28000 \
     --trace "$scratch/trace.json" >>"$out/$name.log" 2>&1 || failed=1
 
-if command -v ncu >/dev/null; then
-    for variant in esc_dup esc; do
-        for problem in fem3:30 er:130228,16; do
-            echo "== $SECONDS s: L2, $variant $problem"
-            ncu --clock-control none --csv --metrics \
-                lts__t_sectors_lookup_hit.sum,lts__t_sectors_lookup_miss.sum \
-                "$program" "${product[@]}" "gen:$problem" --variant "spgemm.cuda.$variant" \
-                >"$scratch/l2 $variant $problem.csv" 2>>"$out/$name.log" || failed=1
-        done
+for variant in esc_dup esc; do
+    for problem in fem3:30 er:130228,16; do
+        profiled "l2 $variant $problem" lts__t_sectors_lookup_hit.sum,lts__t_sectors_lookup_miss.sum \
+            "$program" "${product[@]}" "gen:$problem" --variant "spgemm.cuda.$variant"
     done
-else
-    echo "hyspmm.sh: no ncu in PATH: the hit rates of the L2 cache are left out" >&2
-fi
+done
 finish

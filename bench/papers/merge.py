@@ -16,12 +16,40 @@ from plot import Panel, figure
 PAPER = 9.35  # entries per row; shorter rows take merge
 WIDTH = 64    # columns of X in the paper's figures
 FEW = 10      # matrices in each half of Fig. 5
+TIME = "gpu__time_duration.sum"
+OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
+THREADS = "smsp__thread_inst_executed_per_inst_executed.ratio"
+ENTRIES = 1 << 22  # of the dense matrices
+OURS = {"rows": ("wide_kernel", "narrow_kernel"), "merge": ("merge_kernel",)}
 
 
 # ---- lines -----------------------------------------------------------------------------------
 
-def reduced(lines, _):
-    """Yields a line for each matrix and width that both kernels computed."""
+def reduced(lines, folder):
+    """Yields a line for each matrix and width that both kernels computed, and one for each kernel
+    in the profiles of `folder`."""
+    timed = list(compared(lines))
+    yield from timed
+    for (variant, rows), path in paper.profiles(folder, "lanes"):
+        for who, values in kernels(variant, list(paper.metrics(path))):
+            yield {"kernel": who, "rows": int(rows), "nnz": ENTRIES,
+                   "occupancy": values[OCCUPANCY] / 100, "efficiency": values[THREADS] / 32,
+                   **paper.conditions(timed[0])}
+
+
+def kernels(variant, launches):
+    """Yields (name, metrics) of our longest kernel, and of cuSPARSE's first long one, which
+    belongs to its default algorithm."""
+    own = [v for kernel, v in launches if any(name in kernel for name in OURS[variant])]
+    other = [v for kernel, v in launches if "cusparse" in kernel.lower()]
+    if own:
+        yield variant, max(own, key=lambda v: v[TIME])
+    if other:
+        most = max(v[TIME] for v in other)
+        yield "cuSPARSE", next(v for v in other if v[TIME] >= most / 4)
+
+
+def compared(lines):
     found = collections.defaultdict(dict)
     for line in paper.good(lines):
         own = (line.get("asked") or "").endswith(":paper=1")
@@ -182,7 +210,18 @@ def lengths_table(lines):
                      "merge, paper", "cuSPARSE"], rows))
 
 
+def lanes_table(lines):
+    rows = [[line["kernel"], f"{line['rows']}", f"{length(line):.0f}", percent(line["occupancy"]),
+             percent(line["efficiency"])]
+            for line in sorted(lines, key=lambda line: (line["kernel"], length(line)))]
+    return (f"Achieved occupancy, and the mean share of a warp's threads that execute an "
+            f"instruction, with {WIDTH} columns (the paper's Fig. 1b):\n\n"
+            + table(["kernel", "rows", "entries per row", "occupancy", "warp efficiency"], rows))
+
+
 def tables(lines):
+    profiled = [line for line in lines if "kernel" in line]
+    lines = [line for line in lines if "kernel" not in line]
     real = [line for line in lines if is_real(line)]
     made = [line for line in lines if not is_real(line)]
     own = as_in_paper(real)
@@ -191,6 +230,7 @@ def tables(lines):
     if beside(real):
         parts += [speedups_table(beside(real)), tens_table(beside(real))]
     parts += [lengths_table(made)] if made else []
+    parts += [lanes_table(profiled)] if profiled else []
     return paper.setting(lines) + "\n".join(parts) if lines else ""
 
 
@@ -214,6 +254,7 @@ def speedup_panel(title, lines, series):
 
 
 def figures(lines):
+    lines = [line for line in lines if "kernel" not in line]
     made = [line for line in lines if not is_real(line)]
     real = beside([line for line in lines if is_real(line)])
     yield "merge-length.svg", figure(

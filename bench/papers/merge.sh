@@ -8,7 +8,8 @@
 # every run of hybrid_spmm_bench.
 # Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
 # DATA = folder of NAME.mtx.xz or NAME.mtx, UNPACKED = folder that keeps unpacked matrices for
-# other scripts, COMMIT = commit of the build if there is no .git.
+# other scripts, COMMIT = commit of the build if there is no .git, PROFILE = 1: occupancy and warp
+# efficiency for some row lengths, by Nsight Compute (ncu).
 set -uo pipefail
 . "$(dirname "$0")/common.bash"
 
@@ -28,4 +29,16 @@ for variant in rows merge; do
 done
 timed spmm "${files[@]}" --variant spmm.cuda.rows --mode core --cols 64 --reps 3 --peer cusparse
 timed spmm "${dense[@]}" --variant spmm.cuda.rows --mode core --cols 1,64 --reps 3 --peer cusparse
+# The first kernels of both, and cuSPARSE's: how full multiprocessors and warps are
+metrics=gpu__time_duration.sum,sm__warps_active.avg.pct_of_peak_sustained_active
+metrics+=,smsp__thread_inst_executed_per_inst_executed.ratio
+for rows in 2 128 8192 524288; do
+    for variant in rows merge; do
+        peer=()
+        [[ $variant == rows ]] && peer=(--peer cusparse)
+        profiled "lanes $variant $rows" $metrics "$bench" spmm "dense:$rows,$((entries / rows))" \
+            --backend cuda --variant "spmm.cuda.$variant" --mode core --cols 64 --reps 1 --warmup 0 \
+            --no-verify "${peer[@]}"
+    done
+done
 finish

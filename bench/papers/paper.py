@@ -10,6 +10,8 @@ made from them. A module has three functions:
     tables(lines)           returns the tables as Markdown, from short lines
     figures(lines)          yields (name of the file, SVG), from short lines
 """
+import csv
+import glob
 import json
 import math
 import os
@@ -90,6 +92,28 @@ def setting(lines):
         return ", ".join(sorted({str(line[name]) for line in lines if line.get(name)}))
     days = ", ".join(sorted({line["date"][:10] for line in lines}))
     return f"Measured {days} on {told('device')}, commit {told('commit')}.\n\n"
+
+
+def metrics(path):
+    """Yields (kernel, {metric: value}) for each launch in a table that ncu wrote."""
+    with open(path, encoding="utf-8", newline="") as f:
+        rows = list(csv.DictReader(line for line in f if line.startswith('"')))
+    launches = {}
+    for row in rows:
+        values = launches.setdefault((row["ID"], row["Kernel Name"]), {})
+        try:
+            values[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
+        except ValueError:  # "n/a", or the row of units
+            continue
+    for (_, kernel), values in launches.items():
+        if values:
+            yield kernel, values
+
+
+def profiles(folder, begin):
+    """Yields (words of the name, path) of the files "BEGIN WORD WORD.csv" of a folder."""
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), f"{begin} *.csv"))):
+        yield os.path.basename(path)[:-4].split(" ")[1:], path
 
 
 def main(module):

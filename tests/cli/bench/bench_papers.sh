@@ -6,7 +6,7 @@ command -v python3 >python || exit 77
 papers=$HYBRID_SOURCE/bench/papers
 mkdir bin data unpacked
 export PYTHONDONTWRITEBYTECODE=1 BENCH=$PWD/bin/hybrid_spmm_bench DATA=$PWD/data COMMIT=c0ffee
-export UNPACKED=$PWD/unpacked
+export UNPACKED=$PWD/unpacked PROFILE=1
 
 # Rows have 2 entries in short, 5 in middle and 20 in long. Merge path takes 1 us on short and 4 us
 # on the others, row split 2 us on each, and cuSPARSE 3 us.
@@ -58,8 +58,21 @@ cat >bin/ncu <<'EOP'
 #!/usr/bin/env bash
 echo "==PROF== Connected to process 1"
 echo '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"'
-echo '"0","k","lts__t_sectors_lookup_hit.sum","sector","3,000"'
-echo '"0","k","lts__t_sectors_lookup_miss.sum","sector","1,000"'
+if [[ $* == *lts__* ]]; then
+    echo '"0","k","lts__t_sectors_lookup_hit.sum","sector","3,000"'
+    echo '"0","k","lts__t_sectors_lookup_miss.sum","sector","1,000"'
+    exit
+fi
+launch() { # ID KERNEL NS OCCUPANCY THREADS
+    echo "\"$1\",\"$2\",\"gpu__time_duration.sum\",\"ns\",\"$3\""
+    echo "\"$1\",\"$2\",\"sm__warps_active.avg.pct_of_peak_sustained_active\",\"%\",\"$4\""
+    echo "\"$1\",\"$2\",\"smsp__thread_inst_executed_per_inst_executed.ratio\",\"\",\"$5\""
+}
+launch 0 'void wide_kernel<float, 4, 8>(int)' 4,000 50 16
+launch 1 'void merge_kernel<float>(int)' 4,000 75 32
+launch 2 'cusparse::partition_kernel()' 100 1 1
+launch 3 'cusparse::csrmm_kernel()' 4,000 25 8
+launch 4 'cusparse::other_kernel()' 9,000 99 32
 EOP
 chmod +x bin/*
 echo x >data/short.mtx
@@ -88,6 +101,9 @@ has '| fitted threshold, entries per row | 3.16 | 3.16 | 3.16 | 3.16 | 3.16 | 3.
 has '| cost model | 1.89 | 1.5 | 3 |'
 has '| 9.35 entries per row (paper) | 100 %, 1.000 (1.00) |'
 has "| 9.35 entries per row (paper), paper's kernels | 1.5 | 1.5 | 1.5 |"
+has '| cuSPARSE | 128 | 32768 | 25 % | 25 % |'
+has '| merge | 128 | 32768 | 75 % | 100 % |'
+has '| rows | 128 | 32768 | 50 % | 50 % |'
 grep -q '"rows_s": 2e-06, "merge_s": 1e-06, "cusparse_s": 3e-06, "rows_paper_s": 3e-06' results/merge.jsonl ||
     fail "no line for a product of both kernels"
 for figure in merge-length merge-real; do
