@@ -2,8 +2,8 @@
 """bench/check_readme.py [--root DIR] [--write [FILE.jsonl...]] - checks figures of documents.
    bench/check_readme.py --show FILE.jsonl...
 
-README.md, docs/performance.md, docs/figures.md and the pictures docs/*.svg have blocks, each
-between
+README.md, docs/performance.md, docs/figures.md, docs/papers.md and the pictures docs/*.svg have
+blocks, each between
 
     <!-- figures KIND: FILE.jsonl FILE.jsonl... -->
     <!-- end of figures -->
@@ -11,7 +11,7 @@ between
 FILEs are in bench/results. The script makes each block from their lines and fails if the document
 has another text. If several lines measure the same thing, the last counts. --write writes the
 blocks into the documents. Names of files then replace the files of a block that hold the same
-parts (see parts_of). The script also fails if a row or a column of a table has nothing but "-",
+parts (see parts_of). A block without files takes those that hold lines of its kind. The script also fails if a row or a column of a table has nothing but "-",
 because lines are missing, and if README.md has a time, a rate or a ratio outside of blocks.
 --show prints the blocks of some files.
 """
@@ -22,7 +22,11 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "lib"), os.path.join(HERE, "papers")]
+import cutespmm
+import hyspmm
+import merge
 import picture
 import real_table
 import speed
@@ -30,7 +34,10 @@ from compared import (CONDITIONS, CORE, CPU, GPU, KINDS, columns_of, end_to_end,
                       in_core, ratios_of, seconds)
 from summary import PEER_NAMES, ms, read
 
-DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/speed.svg"]
+DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/papers.md",
+             "docs/speed.svg", "docs/papers-hyspmm.svg",
+             "docs/papers-merge-length.svg", "docs/papers-merge-real.svg",
+             "docs/papers-cutespmm.svg"]
 FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 
@@ -145,13 +152,25 @@ def speed_block(lines):
     return speed.setting(lines) + table_of(speed.HEAD, [speed.cells(row) for row in speed.rows(lines)])
 
 
+def figure_of(module, name):
+    """Returns a function that draws a figure of a paper."""
+    return lambda lines: dict(module.figures(lines))[name]
+
+
 BLOCKS = {"speed": speed_block, "picture": picture.picture,
           "real": real_table.items, "peers": peers_block, "core": core_block,
-          "core-summary": core_summary_block, "core-vector": core_vector_block}
+          "core-summary": core_summary_block, "core-vector": core_vector_block,
+          "hyspmm": hyspmm.tables, "hyspmm-pipeline": figure_of(hyspmm, "hyspmm.svg"), "merge": merge.tables,
+          "merge-length": figure_of(merge, "merge-length.svg"),
+          "merge-real": figure_of(merge, "merge-real.svg"), "cutespmm": cutespmm.tables,
+          "cutespmm-figure": figure_of(cutespmm, "cutespmm.svg")}
 MODES = {"speed": ["end", "core", "real", "device"],
          "picture": ["end", "core", "real", "device"],
          "real": ["real"], "peers": ["end"], "core": ["core"], "core-summary": ["core"],
-         "core-vector": ["core"]}
+         "core-vector": ["core"], "hyspmm": ["paper-hyspmm"], "hyspmm-pipeline": ["paper-hyspmm-trace"],
+         "merge": ["paper-merge"], "merge-length": ["paper-merge"],
+         "merge-real": ["paper-merge"], "cutespmm": ["paper-cutespmm"],
+         "cutespmm-figure": ["paper-cutespmm"]}
 
 
 def lines_for(kind, lines):
@@ -188,8 +207,9 @@ def parts_of(kind, results, name):
 def names_for(kind, results, old, names):
     """Returns the files of a block after `names` have replaced those with the same parts."""
     had = {name: parts_of(kind, results, name) for name in old}
-    parts = set().union(*had.values())
-    new = {name: parts_of(kind, results, name) & parts for name in names}
+    found = {name: parts_of(kind, results, name) for name in names}
+    parts = set().union(*(had or found).values())
+    new = {name: found[name] & parts for name in names}
     replaced = set().union(*new.values())
     return [name for name in old if not had[name] & replaced] + [n for n in names if new[n]]
 

@@ -84,6 +84,8 @@ enum {
     HY_MERGE_LONGEST      = 256,   /* several columns of X: a row of up to this many
                                       entries, or of a quarter of a tile's items, is never
                                       cut */
+    HY_MERGE_PAPER_ITEMS  = 128,   /* items of a tile in the paper: T = 1 for each of 128
+                                      threads */
     HY_MERGE_VECTOR_ITEMS = 816,   /* one column of X: target for the items of a tile */
     HY_MERGE_VECTOR_TILES = 8,     /* one column of X: if A would make more tiles than
                                       this for each multiprocessor, tiles have twice as
@@ -117,8 +119,7 @@ enum {
 
    The costs were fitted to 100 products of 25 matrices on an H200, together with those of
    spmm.cuda.hrpb. The variant with the smallest prediction took on average 0.3 % longer
-   than the fastest variant. If row lengths vary, the predictions reproduce the threshold
-   between row split and merge path in the paper, 9.35 entries a row. */
+   than the fastest variant. */
 #define HY_ROWS_ROW 2.65
 #define HY_ROWS_NEAR 0.5
 #define HY_ROWS_NEAR_LINE 0.25

@@ -27,6 +27,7 @@ template <typename T> struct merge_path {
     int log_parts;           /* each share that merge_shape_of() provides is divided into
                                 2^log_parts shares */
     int pass_columns;        /* columns of one pass */
+    bool paper;              /* true: a lane owns one column, whatever fits */
     const hy_merge_cut *cut; /* tiles + 1 elements: where each tile begins */
     T *carry; /* tiles x ld elements: sum so far of the row that the tile does not end */
 };
@@ -118,6 +119,8 @@ inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f,
     const int64_t all = p.A->nnz + p.A->rows;
     if (p.X->cols == 1)
         return vector_shape_of(all, r);
+    if (f.parameter[0])
+        return {HY_MERGE_PAPER_ITEMS, HY_CUDA_THREADS / 32, 0, 0};
 
     const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
     const double x_bytes    = double(p.X->rows * row_bytes);

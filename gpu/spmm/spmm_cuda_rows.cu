@@ -10,7 +10,10 @@
    own the columns; these subgroups take the entries in turn and are summed at the end, in
    the same order on every run.
 
-   A long row delays its warp, so this variant suits rows of even length. */
+   A long row delays its warp, so this variant suits rows of even length.
+
+   With paper=1 (hy_features.parameter) the kernel is that of the paper: a warp for each
+   row, whatever the width of X is, and one column of X for each lane. */
 #include "gpu/spmm/rows_wide.cuh"
 
 /* Computes Y for a narrow X. A row has 2^group lanes, with 2^log_lanes of them across the
@@ -205,6 +208,14 @@ static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *j
         launch<T, 1>(lane, o, job);
 }
 
+/* Launches the paper's kernel: a warp for each row, and passes of 32 columns. */
+template <typename T>
+static void launch_paper(hy_lane *lane, const hy_spmm_operands<T> &o)
+{
+    const int64_t passes = (o.n + 31) / 32;
+    launch_lanes<T, 1, 32, 1, 0>(lane, o, {5, passes, passes});
+}
+
 /* Computes the tail columns as a product of their own, which reads A again. */
 template <typename T>
 static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
@@ -241,7 +252,13 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    if (o.rest_n > 0)
+    if (job->chunk->features.parameter[0]) {
+        hy_spmm_operands<T> lines = o;
+        lines.rest_n              = 0;
+        launch_paper(lane, lines);
+        if (o.rest_n > 0)
+            launch_paper(lane, hy_spmm_rest_of(o));
+    } else if (o.rest_n > 0)
         launch_with_rest(lane, o, job);
     else
         launch_fitting(lane, o, job);
@@ -325,6 +342,7 @@ extern "C" const hy_variant hy_spmm_cuda_rows = {
     .name       = "spmm.cuda.rows",
     .summary    = "CSR, a group of lanes to each row, lanes across the columns of X",
     .source     = "row split of Yang, Buluc and Owens, Euro-Par 2018",
+    .parameters = "paper=1",
     .op         = HY_SPMM,
     .form       = HY_FORM_ROWS,
     .csr        = 1,

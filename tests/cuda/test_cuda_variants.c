@@ -127,12 +127,31 @@ static int check_not_read(hybrid_engine *engine, const char *const *names)
     return tell("products with alpha 0 or beta 0", checked, 180, wrong);
 }
 
+/* Checks the original forms of papers, which options name. */
+static int check_papers(hybrid_engine *engine)
+{
+    const char *const scalar[]  = {"spmm.cuda.rows:paper=1", "spmm.cuda.merge:paper=1",
+                                   NULL};
+    const char *const rounded[] = {"spmm.cuda.hrpb:paper=1", NULL};
+    int64_t checked = 0, tf32 = 0, differ = 0, large = 0;
+
+    int wrong  = variants_check(engine, scalar, &checked);
+    int failed = tell("products as in papers", checked, 1000, wrong);
+    wrong      = variants_check_tf32(engine, rounded, &tf32, &differ);
+    failed += tell("TF32 products as in papers", tf32, 500, wrong);
+    failed += tell("of them rounded", differ, 200, 0);
+    wrong = large_check(engine, scalar, LARGE_ROWS, 1, &large);
+    return failed +
+           tell_all("large products as in papers", large, 2 * LARGE_PRODUCTS, wrong);
+}
+
 /* The required numbers of products assume all variants. */
 static int check_all(hybrid_engine *engine, const char *const *names)
 {
     return check_products(engine, names) + check_bits(engine, names) +
            check_resident(engine, names) + check_panels(engine, names) +
-           check_odd(engine, names) + check_tf32(engine) + check_not_read(engine, names);
+           check_odd(engine, names) + check_tf32(engine) + check_papers(engine) +
+           check_not_read(engine, names);
 }
 
 /* Checks TURNS products of a case with each variant. */
@@ -159,16 +178,19 @@ static int check_case(hybrid_engine *engine, const char *const *names, int i,
 static int check_each_case(hybrid_engine *engine, const char *const *names,
                            int64_t *checked)
 {
-    static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
-                                      {HYBRID_F64, HYBRID_I64, 0}};
-    const int tf32                 = variants_named(names, "spmm.cuda.hrpb") > 0;
-    int64_t rounded                = 0;
-    int failed                     = 0;
+    static const test_kind kinds[]   = {{HYBRID_F32, HYBRID_I32, 1},
+                                        {HYBRID_F64, HYBRID_I64, 0}};
+    static const char *const paper[] = {"spmm.cuda.hrpb:paper=1", NULL};
+    const int tf32                   = variants_named(names, "spmm.cuda.hrpb") > 0;
+    int64_t rounded                  = 0;
+    int failed                       = 0;
 
     for (int i = 0; i < case_count(); i++)
         failed += check_case(engine, names, i, kinds[i % 2], checked, NULL);
-    for (int i = 0; i < case_count() && tf32; i++)
+    for (int i = 0; i < case_count() && tf32; i++) {
         failed += check_case(engine, names, i, kinds[0], checked, &rounded);
+        failed += check_case(engine, paper, i, kinds[0], checked, &rounded);
+    }
     return failed;
 }
 

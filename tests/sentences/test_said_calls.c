@@ -186,6 +186,9 @@ static void refusals(void **state)
 
     (void)state;
     tell_refusals(&f, 70);
+    f.parameter[0] = 1;
+    tell_refusals(&f, 90);
+    f.parameter[0] = 0;
     f.row_max = f.products_max = (int64_t)1 << 40;
     tell_refusals(&f, 90);
     f.out_cols = (int64_t)1 << 31;

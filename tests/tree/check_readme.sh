@@ -5,7 +5,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 check=$HYBRID_SOURCE/bench/check_readme.py
-documents='README.md docs/performance.md docs/figures.md docs/speed.svg'
+documents="README.md $(cd "$HYBRID_SOURCE" && echo docs/{performance,figures,papers}.md docs/*.svg)"
 export PYTHONDONTWRITEBYTECODE=1
 python3 "$check" --root "$HYBRID_SOURCE"
 
@@ -73,6 +73,19 @@ replaces() { # file, new file
 }
 replaces "$(sed -n 's/^<!-- figures speed: \([^ ]*\).*/\1/p' "$folder/README.md")" new-end.jsonl
 replaces "$(sed -n 's/^<!-- figures speed:.* \([^ ]*neighbour.jsonl\).*/\1/p' "$folder/README.md")" new-neighbour.jsonl
+
+# A block without files takes new ones that hold lines of its kind.
+sed -i 's/^<!-- figures merge:.*/<!-- figures merge:  -->/' "$folder/docs/papers.md"
+printf '{"mode": "paper-merge", "problem": "p", "cols": 64, "rows": 4, "nnz": 80, "rows_s": 1e-9, ' \
+    >"$folder/bench/results/new.jsonl"
+printf '"merge_s": 2e-9, "cusparse_s": 4e-9, "model": "rows", "device": "d", "date": "2026-01-01", ' \
+    >>"$folder/bench/results/new.jsonl"
+echo '"commit": "c"}' >>"$folder/bench/results/new.jsonl"
+python3 "$check" --root "$folder" --write new.jsonl 2>/dev/null || true
+grep -qF '<!-- figures merge: new.jsonl -->' "$folder/docs/papers.md"
+grep -qF '| 9.35 entries per row (paper) | 4 | 4 | 4 |' "$folder/docs/papers.md"
+grep -qF '<!-- figures cutespmm:' "$folder/docs/papers.md"
+restore
 
 # A row or column without results, although the documents name it.
 sed -i -E 's/"kept_s": [0-9.e-]+/"kept_s": null/' "$folder"/bench/results/*.jsonl
