@@ -41,7 +41,8 @@ typedef struct hy_rates {
     int sm;                  /* CUDA: compute capability, 90 for 9.0; host: 0 */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
-    size_t cache;            /* host: bytes of the last-level cache, which cores share */
+    size_t cache;            /* bytes of the cache that all cores or multiprocessors share:
+                                the host's last-level cache, or a GPU's L2 cache */
     double merge_factor;     /* CUDA: factor on the predicted seconds of the variant
                                 spmm.cuda.merge: 1, or measured by calibration */
 } hy_rates;

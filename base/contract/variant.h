@@ -160,6 +160,7 @@ typedef struct hy_job {
     const hy_problem *problem;
     const hy_chunk *chunk;
     const hy_variant *variant;
+    const hy_rates *rates; /* rates with which `cost` was called for this chunk */
     hy_pack pack;      /* the operands in pinned memory; prepare writes them */
     hy_buffer in;      /* device memory of the pack; pack.mem if nothing is copied */
     hy_buffer work;    /* scratch of hy_cost.work_bytes on the device */

@@ -122,6 +122,7 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
         (hy_job){.problem = &s->problem,
                  .chunk   = chunk,
                  .variant = chunk->variant,
+                 .rates   = &s->rates,
                  .in      = s->arranged->in,
                  .work    = hy_buffer_part(&s->room, 0, work),
                  .out_nnz = s->problem.op == HY_SPGEMM ? &hy_single_told(s)->nnz : NULL,

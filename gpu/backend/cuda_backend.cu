@@ -254,7 +254,8 @@ static hybrid_status learn_device(cuda_backend *b)
                        p.minor, cudaGetErrorString(error));
     }
 
-    b->width = p.multiProcessorCount;
+    b->width    = p.multiProcessorCount;
+    b->l2_bytes = size_t(p.l2CacheSize);
     /* code that was compiled from PTX has only the features of its PTX version */
     b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
     /* memory moves two bits for each clock cycle and wire; copies reach 86 % of that on
@@ -366,6 +367,7 @@ static void rates(const hy_backend *self, hy_rates *out)
     out->width            = b->width;
     out->sm               = b->sm;
     out->memory           = size_t(self->device.cap);
+    out->cache            = b->l2_bytes;
     out->merge_factor     = 1;
 }
 

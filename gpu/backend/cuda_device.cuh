@@ -31,6 +31,7 @@ struct cuda_backend {
                               capability, 90 = 9.0 */
     char words[128];       /* result of describe() */
     double mem_Bps, flops;
+    size_t l2_bytes;
     hy_block_list blocks;
     hy_get_attributes attributes; /* cuPointerGetAttributes() of the driver; NULL if it
                                      was not found */

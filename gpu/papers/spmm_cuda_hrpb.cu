@@ -217,9 +217,10 @@ static int64_t warps_across(hybrid_type type, int64_t n)
     return n > columns ? (n + columns - 1) / columns : 1;
 }
 
-static hy_hrpb_rules rules_for(const hy_features *f)
+static hy_hrpb_rules rules_for(const hy_features *f, const hy_rates *r)
 {
-    const int64_t wave = HY_HRPB_WAVE / warps_across(f->type, f->out_cols);
+    const int64_t warps = int64_t(r->width) * HY_HRPB_RESIDENT * WARPS;
+    const int64_t wave  = warps / warps_across(f->type, f->out_cols);
     return {wave > 1 ? wave : 1, HY_HRPB_LEAST};
 }
 
@@ -351,7 +352,7 @@ static double multiply_s(const hy_features *f, const hy_rates *r)
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const hy_hrpb_rules rules = rules_for(f);
+    const hy_hrpb_rules rules = rules_for(f, r);
     const double fill = f->tile_fill > 0 ? f->tile_fill : 1 / double(HY_HRPB_ROWS);
     hy_cost c         = {};
     c.pack_bytes      = hy_pack_hrpb_bytes(f, &rules);
@@ -365,7 +366,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 
 static hybrid_status prepare(hy_job *job)
 {
-    const hy_hrpb_rules rules = rules_for(&job->chunk->features);
+    const hy_hrpb_rules rules = rules_for(&job->chunk->features, job->rates);
     return hy_pack_hrpb(job, &rules);
 }
 

@@ -183,14 +183,13 @@ static int64_t ceil_of(int64_t a, int64_t b)
    e entries in segments of at most g has less than 2 e / g segments. The bound on
    partials (hy_tiled_rules) covers both ways to cut, so that it does not fall where the
    chart changes its choice. */
-static hy_tiled_rules rules_for(const hy_features *f)
+static hy_tiled_rules rules_for(const hy_features *f, const hy_rates *r)
 {
     const int64_t groups = ceil_of(f->out_cols, columns_at_once(hy_value_size(f->type)));
     const int64_t least = HY_TILED_LEAST, longest = HY_TILED_LONG;
     const int64_t mean = min(max(int64_t(f->row_mean) + 1, least), longest);
     const int64_t even = f->row_cv > 1 ? mean : longest;
-    const int64_t wave =
-        ceil_of(int64_t(THREADS) * HY_TILED_SMS, max(groups, int64_t(1)));
+    const int64_t wave = ceil_of(int64_t(THREADS) * r->width, max(groups, int64_t(1)));
     /* U mu of Eq. 5, the entries of a segment */
     const int64_t spread = max(ceil_of(f->nnz, wave), least);
     const bool idle      = double(f->rows) < HY_TILED_IDLE * double(wave);
@@ -216,7 +215,7 @@ static double reuse_of(const hy_features *f)
    The first two are moved at the same time, so the slower one counts. */
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const hy_tiled_rules rules = rules_for(f);
+    const hy_tiled_rules rules = rules_for(f, r);
     const double size          = double(hy_value_size(f->type));
     const double n             = double(f->out_cols);
     const double nnz           = double(f->nnz);
@@ -242,7 +241,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 
 static hybrid_status prepare(hy_job *job)
 {
-    const hy_tiled_rules rules = rules_for(&job->chunk->features);
+    const hy_tiled_rules rules = rules_for(&job->chunk->features, job->rates);
     return hy_pack_tiled(job, &rules);
 }
 

@@ -92,12 +92,16 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 
 /* ---- the variant ---- */
 
-const hy_bellpack_rules rules = {HY_BELLPACK_WAVE, HY_BELLPACK_LEAST};
+hy_bellpack_rules rules_for(const hy_rates *r)
+{
+    return {int64_t(r->width) * HY_BELLPACK_LANES, HY_BELLPACK_LEAST};
+}
 
 /* Predicts the cost. The time is at least that of the longest row; up to 32 lanes take
    one of its blocks each at a time. */
 hy_cost cost(const hy_features *f, const hy_rates *r)
 {
+    const auto rules     = rules_for(r);
     const double moved   = blocks::bytes_moved(f, HY_BELLPACK_PADDING);
     const double longest = double(f->row_max) / (32.0 * max(1, f->block_cols));
     const double stream  = moved / (HY_BELLPACK_RATE * r->mem_Bps);
@@ -110,6 +114,7 @@ hy_cost cost(const hy_features *f, const hy_rates *r)
 
 hybrid_status prepare(hy_job *job)
 {
+    const hy_bellpack_rules rules = rules_for(job->rates);
     return hy_pack_bellpack(job, &rules);
 }
 

@@ -133,7 +133,7 @@ static void launch_vector(hy_lane *lane, const hy_spmm_operands<T> &o,
 
 static hy_merge_shape shape_of(const hy_job *job)
 {
-    return merge_shape_of(*job->problem, job->chunk->features);
+    return merge_shape_of(*job->problem, job->chunk->features, job->rates);
 }
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
@@ -177,15 +177,15 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
    belong to: the columns of one column block do not tell the problem's shape
    (hy_merge_shape). The smallest tiles give the most tiles. But if tiles have less than
    half of HY_MERGE_WIDE_ITEMS items, all tiles of A fill the device only once, so there
-   are at most about HY_MERGE_BLOCKS. */
-static int64_t max_tiles(const hy_features *f)
+   are at most about merge_blocks(). */
+static int64_t max_tiles(const hy_features *f, const hy_rates *r)
 {
     const auto tiles_of = [&](int items) {
         return hy_merge_max_tiles(f, {items, 1, 0, 0});
     };
 
     return hy_min(tiles_of(HY_MERGE_LEAST_WIDE),
-                  hy_max(tiles_of(HY_MERGE_WIDE_ITEMS / 2), HY_MERGE_BLOCKS + 2));
+                  hy_max(tiles_of(HY_MERGE_WIDE_ITEMS / 2), merge_blocks(r) + 2));
 }
 
 static double vector_s(const hy_features *f, const hy_rates *r)
@@ -252,7 +252,7 @@ static double product_s(const hy_features *f, const hy_rates *r)
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_merge_shape shape = {.vector = f->out_cols == 1};
-    const int64_t tiles        = max_tiles(f);
+    const int64_t tiles        = max_tiles(f, r);
     hy_cost c                  = {};
     c.pack_bytes               = hy_pack_merge_bytes(f, shape, tiles);
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);

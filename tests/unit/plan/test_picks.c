@@ -20,6 +20,7 @@ static const hy_rates h200 = {.h2d_Bps      = 55.4e9,
                               .width        = 132,
                               .sm           = 90,
                               .memory       = (size_t)140 << 30,
+                              .cache        = 60 << 20,
                               .merge_factor = 1};
 
 static const hy_variant *variant_named(const char *name)
