@@ -108,14 +108,14 @@ static const char *describe(const hy_backend *self)
 
 static void rates(const hy_backend *self, hy_rates *out)
 {
-    *out = (hy_rates){.h2d_Bps      = 50e9,
-                      .d2h_Bps      = 50e9,
-                      .mem_Bps      = 1e12,
-                      .flops        = 1e13,
-                      .launch_s     = 5e-6,
-                      .width        = 100,
-                      .memory       = (size_t)self->device.cap,
-                      .merge_factor = 1};
+    *out = (hy_rates){.h2d_Bps  = 50e9,
+                      .d2h_Bps  = 50e9,
+                      .both_Bps = 90e9,
+                      .mem_Bps  = 1e12,
+                      .flops    = 1e13,
+                      .launch_s = 5e-6,
+                      .width    = 100,
+                      .memory   = (size_t)self->device.cap};
 }
 
 static hybrid_status measure(hy_backend *self, hy_measured *out)
