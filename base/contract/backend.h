@@ -43,11 +43,30 @@ typedef struct hy_block_speeds {
     hy_block_speed of[HY_BLOCK_FORMATS][HY_BLOCK_TYPES][HY_BLOCK_SHAPES][HY_BLOCK_SIZES];
 } hy_block_speeds;
 
+/* Corrections of predicted seconds: measured over predicted, by variant. A variant has a
+   factor for each regime, a kind of product (engine/rates/factors.h), and one for packing
+   (hy_cost.prepare_s). spmm_call and spgemm_call are factors of what a call and a chunk
+   cost besides work and copies. A factor of 0 was not measured and counts as 1. */
+enum { HY_REGIMES = 12, HY_FACTOR_ROWS = 16, HY_FACTOR_NAME = 48 };
+
+typedef struct hy_factor_row {
+    char variant[HY_FACTOR_NAME];
+    double compute[HY_REGIMES];
+    double prepare;
+} hy_factor_row;
+
+typedef struct hy_factor_table {
+    double spmm_call, spgemm_call;
+    int count;
+    hy_factor_row row[HY_FACTOR_ROWS];
+} hy_factor_table;
+
 /* Speeds of a backend, from which variants and plans predict seconds. They are built into
    backends or measured: see hy_rates_of() in engine/rates/rates.h. */
 typedef struct hy_rates {
     double h2d_Bps, d2h_Bps; /* bytes/s to and from pinned memory; 0: the backend copies
                                 nothing */
+    double both_Bps;         /* bytes/s of copies in both directions at once, summed */
     double mem_Bps;          /* bytes read plus bytes written per second in the backend's
                                 own memory */
     double flops;            /* floating-point operations/s; an FMA counts as 2 */
@@ -64,8 +83,7 @@ typedef struct hy_rates {
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* bytes of the cache that all cores or multiprocessors share:
                                 the host's last-level cache, or a GPU's L2 cache */
-    double merge_factor;     /* CUDA: factor on the predicted seconds of the variant
-                                spmm.cuda.merge: 1, or measured by calibration */
+    const hy_factor_table *factors; /* of this backend; NULL: all are 1 */
 } hy_rates;
 
 /* Speeds measured by `hybrid_spmm calibrate`. A speed of 0 was not measured. */
@@ -75,7 +93,8 @@ typedef struct hy_measured {
                                 copies */
     double mem_Bps;          /* bytes read plus bytes written per second, of a copy inside
                                 the memory */
-    double flops, launch_s, merge_factor;
+    double flops, launch_s;
+    hy_factor_table factors;
     hy_block_speeds blocks; /* CUDA */
     double driver; /* CUDA: version of the driver, 13000 for 13.0 */
     char date[12]; /* day, "2026-11-21"; empty if nothing was measured */

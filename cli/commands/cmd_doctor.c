@@ -94,8 +94,12 @@ static void tell_rates(const hybrid_engine *engine)
 
     if (hybrid_engine_machine(engine, &machine) != HYBRID_OK)
         return;
-    if (machine.rates_path[0])
+    if (machine.rates_date[0])
         put("  rates    measured on %s: %s", machine.rates_date, machine.rates_path);
+    else if (machine.rates_path[0])
+        put("  rates    built in; %s has the format of another version: run 'hybrid_spmm "
+            "calibrate'",
+            machine.rates_path);
     else
         put("  rates    built in, of another machine; 'hybrid_spmm calibrate' measures "
             "them");

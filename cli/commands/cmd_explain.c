@@ -227,7 +227,7 @@ static int print_json(const cli_job *job)
     cli_json_truth(&json, "planned", has_plan(job));
     if (has_plan(job))
         put_plan(&json, job);
-    cli_json_text(&json, "rates", machine.rates_path[0] ? machine.rates_path : NULL);
+    cli_json_text(&json, "rates", machine.rates_date[0] ? machine.rates_path : NULL);
     cli_json_end(&json);
     fputc('\n', stdout);
     return CLI_DONE;

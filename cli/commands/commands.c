@@ -106,9 +106,8 @@ const cli_command cli_commands[] = {
      NULL, trace_examples},
     {"calibrate", CLI_CALIBRATE, cli_calibrate, "", 0, 0,
      "measure this machine, for better plans",
-     "Measures copies, memory and launches, and times spmm.cuda.rows against "
-     "spmm.cuda.merge, in less than 30 s. Nothing else should run meanwhile. All "
-     "programs "
+     "Measures copies, memory and launches, and times all variants on generated "
+     "products, in less than 60 s. Nothing else should run meanwhile. All programs "
      "that use this library read the measured rates from then on.\n"
      "\n"
      "Without a GPU the CPU is measured alone. With another number of threads the CPU "

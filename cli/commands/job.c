@@ -116,6 +116,19 @@ static void tell_of_gpu(const cli_job *job)
              hybrid_engine_device(job->engine));
 }
 
+/* Says if the user's file of rates is ignored, because another version wrote it. */
+static void tell_of_rates(const cli_job *job)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+
+    if (!job->options->quiet &&
+        hybrid_engine_machine(job->engine, &machine) == HYBRID_OK &&
+        machine.rates_path[0] && !machine.rates_date[0])
+        cli_note("'%s' has the format of another version and is ignored: run "
+                 "'hybrid_spmm calibrate'",
+                 machine.rates_path);
+}
+
 int cli_job_open(cli_job *job)
 {
     const cli_options *o = job->options;
@@ -125,6 +138,7 @@ int cli_job_open(cli_job *job)
     if (!job->engine)
         return code;
     tell_of_gpu(job);
+    tell_of_rates(job);
     cli_job_pause(job);
     const hybrid_status status =
         o->trace ? hybrid_trace_create(job->engine, &job->trace) : HYBRID_OK;

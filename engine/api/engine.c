@@ -147,11 +147,11 @@ static hybrid_status open_host(hybrid_engine *engine,
 /* Loads measured speeds. The host takes its speeds from the file of the first device. */
 static hybrid_status load_rates(hybrid_engine *engine, const char *path)
 {
-    char other[HY_RATES_PATH];
+    hy_rates_source other;
 
     for (int i = engine->device_count - 1; i > 0; i--)
-        HY_TRY(hy_rates_load(path, engine->host, engine->devices[i], other));
-    return hy_rates_load(path, engine->host, engine->device, engine->rates_path);
+        HY_TRY(hy_rates_load(path, engine->host, engine->devices[i], &other));
+    return hy_rates_load(path, engine->host, engine->device, &engine->rates);
 }
 
 static hybrid_status open_parts(hybrid_engine *engine,

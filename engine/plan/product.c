@@ -91,8 +91,8 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
 {
     const hybrid_plan_options *o = &product->options;
     /* 1: also looks for dense blocks of A. This takes longer than one product, so it is
-       done only for plans that run often, for a named variant, and for explain. */
-    const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
+       done only for plans that run often and for a named variant. */
+    const int blocks = o->flags & HYBRID_RESIDENT || o->variant;
 
     if (product->op != HY_SPMM)
         return HYBRID_OK;
@@ -140,8 +140,7 @@ int hy_product_by_few(const hy_product *product)
 {
     enum { FEW = 4 }; /* maximum number of threads that are few; measured with two */
 
-    return product->one_shot && product->op == HY_SPGEMM &&
-           !hy_product_on_device(product) &&
+    return product->op == HY_SPGEMM && !hy_product_on_device(product) &&
            hy_pool_threads(product->engine->ctx.pool) <= FEW;
 }
 

@@ -111,7 +111,7 @@ static inline int hy_product_in_columns(const hy_product *product)
     return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
 }
 
-/* Returns 1 for a one-shot SpGEMM on a host with few threads. Fresh pages of chunk
+/* Returns 1 for a SpGEMM on a host with few threads. In a first run, fresh pages of chunk
    buffers, which the system provides during the product, then take a large part of the
    time. */
 int hy_product_by_few(const hy_product *product);

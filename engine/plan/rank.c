@@ -22,6 +22,29 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
     return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
 }
 
+/* Returns 1 if chunks may bring the rows of a sparse B that they touch. */
+static int can_gather(const hy_product *product)
+{
+    return product->op == HY_SPGEMM && !product->a_on && !product->second_on;
+}
+
+/* Returns an upper bound on the predicted seconds of a run whose chunks bring rows of B:
+   one row for each entry of A, and one entry for each scalar product, but no chunk brings
+   more than all of B. */
+static double gathered_s(const hy_product *product, int64_t chunks,
+                         const hy_circumstances *found)
+{
+    hy_features f    = product->profile.features;
+    hy_layout layout = {.image = hy_product_image(product)};
+
+    layout.image.axis = HY_AXIS_GATHERED;
+    f.gather_rows     = hy_min(f.nnz, chunks * product->b_rows);
+    f.gather_nnz      = hy_min(f.products, chunks * product->b_nnz);
+    const hy_estimate e =
+        hy_estimate_even(product, &f, &layout, product->b_rows, chunks, found);
+    return hy_estimate_seconds(product, &e);
+}
+
 /* Returns the predicted seconds of a run with this candidate. With a resident A it is a
    later run, which finds its packs cached. */
 static double predict(hy_product *product, const hy_candidate *c)
@@ -38,7 +61,10 @@ static double predict(hy_product *product, const hy_candidate *c)
         layout.image.axis = HY_AXIS_GATHERED;
     const hy_estimate e =
         hy_estimate_even(product, f, &layout, product->b_rows, chunks, &found);
-    return hy_estimate_seconds(product, &e);
+    const double whole_s = hy_estimate_seconds(product, &e);
+    return layout.image.axis == HY_AXIS_GATHERED || !can_gather(product)
+               ? whole_s
+               : fmin(whole_s, gathered_s(product, chunks, &found));
 }
 
 /* Returns NULL, or why the variant cannot use operands in device memory. */

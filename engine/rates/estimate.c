@@ -9,6 +9,7 @@
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
+#include "engine/rates/factors.h"
 #include "engine/rates/traffic.h"
 #include "partition/pattern/chunks.h"
 
@@ -37,9 +38,9 @@ static const double SPARSE_CALL = 62, SPARSE_CHUNK = 7;
    the host's rates, 20 us in the fitted runs. */
 static const double HOST_S = 3e-6, HOST_LOOPS = 0.5, HOST_SPARSE_LOOPS = 5.4;
 
-/* Bytes of host memory moved per byte of a pack, and per byte of a result that workers
-   store. Every byte is read once and written once. */
-static const double PACK_PASSES = 2, STORE_PASSES = 2;
+/* Bytes of host memory moved per byte of a result that workers store. Every byte is read
+   once and written once. */
+static const double STORE_PASSES = 2;
 
 /* SPARSE_DOWN: bytes copied to the host per byte of C; columns are delta-coded.
    SPARSE_STORED: bytes that workers move in host memory per byte of C; the device copies
@@ -61,13 +62,9 @@ static const struct {
    of A share stay in the caches. */
 static const double NEAR_PASSES = 1.31;
 
-/* Seconds that a core waits for the first bytes of a row of B. The host's SpGEMM waits
-   once per entry of A. */
-static const double ROW_OF_B_S = 36e-9;
-
 double hy_estimate_min_s(const hy_rates *site)
 {
-    return (CALL + PACKING + CHUNK) * site->launch_s;
+    return (CALL + PACKING + CHUNK) * site->launch_s * hy_call_factor(HY_SPMM, site);
 }
 
 double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate)
@@ -113,14 +110,15 @@ static void add_chunks(const hy_product *product, const hy_layout *layout, doubl
 {
     for (int64_t i = 0; i < layout->count; i++) {
         const hy_chunk *chunk = &layout->chunks[i];
-        const hy_cost cost    = chunk->variant->cost(&chunk->features, &product->rates);
-        const double made     = times * made_of(product, layout, chunk, found);
+        const hy_cost cost =
+            hy_cost_of(chunk->variant, &chunk->features, &product->rates);
+        const double made = times * made_of(product, layout, chunk, found);
 
         e->device_s += times * (cost.multiply_s + cost.finish_s);
         e->up_bytes += made * hy_sent_bytes(&cost);
         e->core_s += made * cost.prepare_s;
     }
-    e->memory_bytes = PACK_PASSES * e->up_bytes;
+    e->memory_bytes = HY_PACK_PASSES * e->up_bytes;
 }
 
 /* Returns the share of B or X that the first chunk needs. */
@@ -253,6 +251,12 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
     return e;
 }
 
+static void scale_call(hy_estimate *e, double factor)
+{
+    e->call_s *= factor;
+    e->chunk_s *= factor;
+}
+
 /* Returns the estimate of the layout's chunks, each counted `times` times, for a product
    with features `f`. */
 static hy_estimate estimate_of(const hy_product *product, const hy_features *f,
@@ -270,6 +274,7 @@ static hy_estimate estimate_of(const hy_product *product, const hy_features *f,
         add_sparse_result(product, f, layout, &e);
     else
         add_dense_result(product, f, layout, found, &e);
+    scale_call(&e, hy_call_factor(product->op, &product->rates));
     return part_of(e, 1 - found->share);
 }
 
@@ -331,15 +336,14 @@ static double starting_s(double loops, double core_s, const hy_rates *host)
 hy_estimate hy_estimate_host(const hy_features *features, const hy_variant *variant,
                              const hy_rates *host)
 {
-    const hy_cost cost = variant->cost(features, host);
-    const double nnz   = (double)features->nnz;
+    const hy_cost cost = hy_cost_of(variant, features, host);
     const int sparse   = variant->op == HY_SPGEMM;
     hy_estimate e      = {.chunks = 1};
 
-    e.core_s =
-        (cost.multiply_s + cost.finish_s) * host->width + (sparse ? ROW_OF_B_S * nnz : 0);
+    e.core_s = (cost.multiply_s + cost.finish_s) * host->width;
     e.call_s =
         HOST_S + starting_s(sparse ? HOST_SPARSE_LOOPS : HOST_LOOPS, e.core_s, host);
+    scale_call(&e, hy_call_factor(variant->op, host));
     return e;
 }
 

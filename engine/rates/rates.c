@@ -25,11 +25,12 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out)
     out->memory -= hy_smaller(out->memory, hy_tenants_lasting(backend));
     replace(&out->h2d_Bps, m->h2d_Bps);
     replace(&out->d2h_Bps, m->d2h_Bps);
+    replace(&out->both_Bps, m->both_Bps);
     replace(&out->mem_Bps, m->mem_Bps);
     replace(&out->flops, m->flops);
     replace(&out->launch_s, m->launch_s);
-    replace(&out->merge_factor, m->merge_factor);
-    out->blocks = &m->blocks;
+    out->blocks  = &m->blocks;
+    out->factors = &m->factors;
 }
 
 /* ---- the user's file ------------------------------------------------------------ */
@@ -90,8 +91,15 @@ static hybrid_status copy_path(hy_context *ctx, const char *path, char *out)
     return HYBRID_OK;
 }
 
+/* Returns 1 if a file could not be read because this version does not know its format. */
+static int is_of_other_format(hybrid_status status, const hy_rates_file *file)
+{
+    return status == HYBRID_BAD_FILE && file->format > 0 &&
+           file->format != HY_RATES_FORMAT;
+}
+
 hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
-                            char *used)
+                            hy_rates_source *source)
 {
     const hy_backend *computes = device ? device : host;
     hy_context *ctx            = host->ctx;
@@ -104,8 +112,14 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
     path = path ? path : users;
     if (!path[0])
         return HYBRID_OK;
-    HY_TRY(copy_path(ctx, path, used));
-    HY_TRY(hy_rates_read(ctx, path, &file));
+    HY_TRY(copy_path(ctx, path, source->path));
+    const hybrid_status status = hy_rates_read(ctx, path, &file);
+    source->ignored            = !by_name && is_of_other_format(status, &file);
+    if (source->ignored) {
+        hy_message_clear(&ctx->message);
+        return HYBRID_OK;
+    }
+    HY_TRY(status);
     const int on_host   = take(host, &file);
     const int on_device = take(device, &file);
     if (by_name && !on_host && !on_device)

@@ -155,7 +155,10 @@ static void put_rates(hy_words *w, const hybrid_engine *engine, const hy_backend
 {
     if (backend->measured.date[0])
         hy_words_put(w, "rates     measured on %s: %s\n", backend->measured.date,
-                     engine->rates_path);
+                     engine->rates.path);
+    else if (engine->rates.ignored)
+        hy_words_put(w, "rates     built in; %s has the format of another version\n",
+                     engine->rates.path);
     else
         hy_words_put(w, "rates     built in; see hybrid_spmm calibrate\n");
 }

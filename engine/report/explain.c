@@ -193,7 +193,7 @@ static void put_time(hy_words *w, const hybrid_plan *plan)
     }
     if (backend->measured.date[0])
         hy_words_put(w, "\nspeeds      measured on %s: %s\n", backend->measured.date,
-                     engine->rates_path);
+                     engine->rates.path);
     else
         hy_words_put(
             w, "\nspeeds      built in, of another machine; 'hybrid_spmm calibrate' "

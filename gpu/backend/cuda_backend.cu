@@ -368,6 +368,7 @@ static void rates(const hy_backend *self, hy_rates *out)
     *out                  = hy_rates{};
     out->h2d_Bps          = 55.4e9; /* bytes per second of PCIe 5 with 16 lanes */
     out->d2h_Bps          = 55.3e9;
+    out->both_Bps         = 98e9;
     out->mem_Bps          = b->mem_Bps;
     out->flops            = b->flops;
     out->launch_s         = 5e-6;
@@ -380,7 +381,6 @@ static void rates(const hy_backend *self, hy_rates *out)
     out->block_memory     = b->block_memory;
     out->memory           = size_t(self->device.cap);
     out->cache            = b->l2_bytes;
-    out->merge_factor     = 1;
 }
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops = {

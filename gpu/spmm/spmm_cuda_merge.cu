@@ -268,7 +268,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = r->merge_factor * product_s(f, r);
+    c.multiply_s = product_s(f, r);
     return c;
 }
 

@@ -86,6 +86,10 @@ hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64
                    (long long)room);
 }
 
+/* Seconds that a core waits for the first bytes of a row of B, once for each entry of A.
+   The value is fitted on the machine of engine/rates/estimate.c. */
+static const double ROW_OF_B_S = 36e-9;
+
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)
 {
     const double size = f->type == HYBRID_F64 ? 8 : 4;
@@ -97,10 +101,11 @@ hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycl
     const double compute =
         ((double)f->products * cycles + out * 11 + (double)f->rows * 280) /
         (hz * (r->width > 0 ? r->width : 1));
-    const double memory = ((double)f->nnz * (4 + size) + out * (4 + size)) / r->mem_Bps;
-    hy_cost c           = {0};
+    const double memory  = ((double)f->nnz * (4 + size) + out * (4 + size)) / r->mem_Bps;
+    const double waiting = ROW_OF_B_S * (double)f->nnz / (r->width > 0 ? r->width : 1);
+    hy_cost c            = {0};
 
     c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 1);
-    c.multiply_s = r->launch_s + (compute > memory ? compute : memory);
+    c.multiply_s = r->launch_s + (compute > memory ? compute : memory) + waiting;
     return c;
 }

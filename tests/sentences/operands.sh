@@ -29,10 +29,16 @@ name=$(hybrid_spmm doctor | sed -n 's/^CPU *//p' | tr -cs '[:alnum:].\n-' _)
 echo nonsense >"cache/hybrid_spmm/$name.rates"
 XDG_CACHE_HOME=$PWD/cache hybrid_spmm doctor
 X
-mkdir -p cache/hybrid_spmm
+# explain ignores a file of rates that another version wrote.
+cat >old_rates <<'X'
+name=$(hybrid_spmm doctor | sed -n 's/^CPU *//p' | tr -cs '[:alnum:].\n-' _)
+printf 'format = 1\n' >"old/hybrid_spmm/$name.rates"
+XDG_CACHE_HOME=$PWD/old hybrid_spmm explain A.mtx --backend host
+X
+mkdir -p cache/hybrid_spmm old/hybrid_spmm
 echo nonsense >bad.rates
 touch F.mtx
-chmod +x on_terminal interrupted bad_rates
+chmod +x on_terminal interrupted bad_rates old_rates
 
 # ---- raw arrays ----
 

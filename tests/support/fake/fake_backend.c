@@ -110,13 +110,13 @@ static void rates(const hy_backend *self, hy_rates *out)
 {
     *out = (hy_rates){.h2d_Bps      = 50e9,
                       .d2h_Bps      = 50e9,
+                      .both_Bps     = 90e9,
                       .mem_Bps      = 1e12,
                       .flops        = 1e13,
                       .launch_s     = 5e-6,
                       .width        = 100,
                       .block_memory = 227 << 10,
-                      .memory       = (size_t)self->device.cap,
-                      .merge_factor = 1};
+                      .memory       = (size_t)self->device.cap};
 }
 
 static hybrid_status measure(hy_backend *self, hy_measured *out)
