@@ -14,7 +14,7 @@ from plot import Panel, figure
 
 CLASSES = [("low", 0, 0.125), ("medium", 0.125, 0.25), ("high", 0.25, 1.1)]
 KINDS = {"f32": "hrpb_s", "TF32": "tf32_s", "paper=1": "paper_s"}
-MODEL = re.compile(r"intensity ([\d.]+) flop/byte.*?predicted ([\d.]+) GFLOP/s")
+MODEL = re.compile(r"intensity ([\d.]+) flop/byte\n.*?predicted ([\d.]+) GFLOP/s", re.S)
 
 
 # ---- lines -----------------------------------------------------------------------------------

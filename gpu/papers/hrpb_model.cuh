@@ -125,20 +125,24 @@ inline double multiply_s(const hy_features *f, const hy_rates *r)
 }
 
 /* Writes the operational intensity, the speed to which each bound limits the product, and
-   the predicted speed. */
+   the predicted speed. Writes nothing if A has no entries. */
 inline void write_model(const hy_features *f, const hy_rates *r, char *text, size_t room)
 {
     const hy_synergy s  = synergy_of(f);
     const bounds b      = bounds_of(f, r);
     const double gflops = 2e-9 * s.nnz * s.columns;
-    snprintf(text, room,
-             "alpha %.1f %% (%s synergy), intensity %.2f flop/byte\n"
-             "at most %.0f GFLOP/s by loads to registers, %.0f by instructions, %.0f by "
-             "device memory\n"
-             "predicted %.0f GFLOP/s",
-             100 * s.alpha, hy_synergy_class(s.alpha), hy_synergy_intensity(&s),
-             gflops / b.loads, gflops / b.steps, gflops / b.memory,
-             gflops / multiply_s(f, r));
+    const auto put      = [&](const char *format, auto... numbers) {
+        snprintf(text, room, format, numbers...);
+    };
+    *text = '\0';
+    if (f->nnz > 0 && f->out_cols > 0)
+        put("alpha %.1f %% (%s synergy), intensity %.2f flop/byte\n"
+            "at most %.0f GFLOP/s by loads to registers, %.0f by instructions, %.0f by "
+            "device memory\n"
+            "predicted %.0f GFLOP/s",
+            100 * s.alpha, hy_synergy_class(s.alpha), hy_synergy_intensity(&s),
+            gflops / b.loads, gflops / b.steps, gflops / b.memory,
+            gflops / multiply_s(f, r));
 }
 
 } // namespace hrpb
