@@ -30,11 +30,11 @@ function seconds(s) {
   return `${digits(s * scale, 3)} ${unit}`;
 }
 
-// Returns a time of the trace in microseconds as text that is exact enough for a span `per` of
-// the axis.
-function time(us, per) {
-  const [scale, unit] = per >= 2e6 ? [1e6, "s"] : per >= 2e3 ? [1e3, "ms"] : [1, "\u00b5s"];
-  const places = Math.min(3, Math.max(0, 2 - Math.floor(Math.log10(per / scale / 10))));
+// Returns a time of the trace in microseconds as text, in the unit that suits a time span, so
+// that times which differ by `step` have different texts.
+function time(us, span, step) {
+  const [scale, unit] = span >= 2e6 ? [1e6, "s"] : span >= 200 ? [1e3, "ms"] : [1, "\u00b5s"];
+  const places = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9)));
   return `${(us / scale).toFixed(places)} ${unit}`;
 }
 
@@ -129,7 +129,8 @@ function stageBefore(bar) {
 function factsOf(bar) {
   const {args} = bar, s = (bar.end - bar.begin) * 1e-6, facts = [];
   facts.push(["lane", bar.lane.name]);
-  facts.push(["time", `${seconds(s)}, from ${time(bar.begin, 1e4)} to ${time(bar.end, 1e4)}`]);
+  const exactly = us => time(us, 1e3, Math.max(s * 1e6 / 100, 0.001));
+  facts.push(["time", `${seconds(s)}, from ${exactly(bar.begin)} to ${exactly(bar.end)}`]);
   const before = stageBefore(bar);
   if (before)
     facts.push(["waited", `${seconds((bar.begin - before.end) * 1e-6)} after ${before.name} on ${before.lane.name}`]);

@@ -224,7 +224,7 @@ function drawAxis(canvas, all, view) {
   const step = roundUp(span / Math.max(1, width / 110));
   g.fillStyle = g.strokeStyle = colour("quiet");
   for (let k = Math.ceil(view.begin / step); k * step <= view.end; k++) {
-    const at = x(k * step), text = time(k * step, step * 10);
+    const at = x(k * step), text = time(k * step, span, step);
     g.fillRect(at, height - 9, 1, 5);
     g.fillText(text, Math.min(at + 4, width - g.measureText(text).width), 9);
   }
