@@ -29,7 +29,7 @@ typedef struct hy_buffer {
 } hy_buffer;
 
 /* Constants of the kernels for SpMV in blocks of r x c, 1 x 1 to 8 x 8, as the execution
-   model needs them (hy_choi_times in partition/pattern/choi_model.h): seconds, and the
+   model needs them (hy_choi_times in partition/blocks/choi_model.h): seconds, and the
    registers of a thread. A constant of 0 was not measured. */
 enum { HY_BLOCK_SHAPES = 64, HY_BLOCK_FORMATS = 2, HY_BLOCK_TYPES = 2, HY_BLOCK_SIZES = 4 };
 

@@ -11,7 +11,7 @@
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
-#include "partition/pattern/block_choice.h"
+#include "partition/blocks/block_choice.h"
 #include "partition/format/pack.h"
 
 namespace blocks

@@ -1,10 +1,10 @@
 /* gpu/papers/spmv_dense.cuh - kernels of SpMV in blocks on a dense matrix, for measuring
-   the execution model (partition/pattern/choi_model.h). */
+   the execution model (partition/blocks/choi_model.h). */
 #ifndef HY_SPMV_DENSE_CUH
 #define HY_SPMV_DENSE_CUH
 
 #include "gpu/backend/cuda_lane.cuh"
-#include "partition/pattern/block_choice.h"
+#include "partition/blocks/block_choice.h"
 
 /* A dense matrix of blocks of r x c, and room for the arrays of the format. */
 struct hy_dense_blocks {

@@ -4,7 +4,7 @@
    For a kernel with R threads in a thread block, M multiprocessors, and T thread blocks
    that one multiprocessor holds, four matrices are timed: M thread blocks with one step,
    and M, T M and (T + 1) M thread blocks with beta steps
-   (partition/pattern/choi_model.h). The matrices are written in the format on the device,
+   (partition/blocks/choi_model.h). The matrices are written in the format on the device,
    so nothing is packed or copied.
  */
 #include <algorithm>

@@ -326,6 +326,7 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
         hy_profile_free(ctx, &profile);
     }
 }
+<<<<<<< ours
 
 /* ---- bounds and failures ---- */
 
@@ -422,3 +423,5 @@ void blocked_check_failures(hy_context *ctx, const blocked_format *format, int l
     free(job.pack.mem.ptr);
     matrix_free(&A);
 }
+=======
+>>>>>>> theirs

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "partition/pattern/block_choice.h"
+#include "partition/blocks/block_choice.h"
 
 static hy_block_speeds speeds;
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "partition/pattern/choi_model.h"
+#include "partition/blocks/choi_model.h"
 
 /* A Tesla C1060 of the paper: 30 multiprocessors of compute capability 1.3. */
 static const hy_choi_device c1060 = {

@@ -110,6 +110,7 @@ static void a_full_file_reads_back(void **state)
     assert_memory_equal(back.of, file.of, sizeof file.of);
 }
 
+<<<<<<< ours
 /* Sets every constant of SpMV in blocks to a number of its own. */
 static void fill_blocks(hy_block_speeds *speeds)
 {
@@ -170,6 +171,9 @@ static void bad_constants_of_blocks_are_refused(void **state)
 }
 
 #define GOOD "format = 2\ndevice = d\ndate = 2026-11-21\n"
+=======
+#define GOOD "format = 1\ndevice = d\ndate = 2026-11-21\n"
+>>>>>>> theirs
 
 static const struct refusal {
     const char *text, *sentence;
@@ -474,8 +478,6 @@ int main(void)
         cmocka_unit_test(a_file_is_read_as_it_is_written_down),
         cmocka_unit_test(what_is_written_reads_back),
         cmocka_unit_test(a_full_file_reads_back),
-        cmocka_unit_test(constants_of_blocks_read_back),
-        cmocka_unit_test(bad_constants_of_blocks_are_refused),
         cmocka_unit_test(malformed_files_are_refused_by_line),
         cmocka_unit_test(what_no_line_of_text_holds_is_refused),
         cmocka_unit_test(measured_speeds_replace_what_is_built_in),

@@ -1,4 +1,4 @@
-/* partition/pattern/block_choice.h - chooses r, c and R for SpMV in blocks.
+/* partition/blocks/block_choice.h - chooses r, c and R for SpMV in blocks.
 
    Two rules exist. The rule of the fewest bytes takes the shape that stores A in the
    fewest bytes, because SpMV is bound by reading A. The rule of the model predicts the
@@ -6,7 +6,7 @@
 #ifndef HY_BLOCK_CHOICE_H
 #define HY_BLOCK_CHOICE_H
 
-#include "partition/pattern/choi_model.h"
+#include "partition/blocks/choi_model.h"
 #include "partition/format/pack.h"
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* partition/pattern/block_choice.c - chooses r, c and R for SpMV in blocks. */
-#include "partition/pattern/block_choice.h"
+/* partition/blocks/block_choice.c - chooses r, c and R for SpMV in blocks. */
+#include "partition/blocks/block_choice.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* partition/pattern/blocks.c - estimates how well A fits blocks of r x c, for r and c
+/* partition/blocks/blocks.c - estimates how well A fits blocks of r x c, for r and c
    from 1 to 8.
 
    A block row is r consecutive rows of A; the fill of a shape is the share of the

@@ -1,5 +1,5 @@
-/* partition/pattern/choi_model.c - the execution model of Choi, Singh and Vuduc. */
-#include "partition/pattern/choi_model.h"
+/* partition/blocks/choi_model.c - the execution model of Choi, Singh and Vuduc. */
+#include "partition/blocks/choi_model.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* partition/pattern/choi_model.h - the execution model of Choi, Singh and Vuduc (PPoPP
+/* partition/blocks/choi_model.h - the execution model of Choi, Singh and Vuduc (PPoPP
    2010, section 6) for SpMV in blocks of r x c.
 
    A GPU has M multiprocessors. Each holds up to T thread blocks at a time, so a kernel of
