@@ -108,7 +108,7 @@ void blocked_check_failures(hy_context *ctx, const blocked_format *format, int l
     hy_message_clear(&ctx->message);
     job.pack.mem.bytes = 1000;
     assert_int_equal(format->pack(&job), HYBRID_BAD_STATE);
-    assert_non_null(strstr(ctx->message.text, "its block has"));
+    assert_non_null(strstr(ctx->message.text, " were reserved"));
     chunk.features.nnz--;
     assert_int_equal(format->pack(&job), HYBRID_BAD_STATE);
     assert_int_equal(hy_meter_used(&ctx->memory.meter), before);

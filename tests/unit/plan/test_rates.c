@@ -110,70 +110,7 @@ static void a_full_file_reads_back(void **state)
     assert_memory_equal(back.of, file.of, sizeof file.of);
 }
 
-<<<<<<< ours
-/* Sets every constant of SpMV in blocks to a number of its own. */
-static void fill_blocks(hy_block_speeds *speeds)
-{
-    float *all      = (float *)speeds;
-    const int count = (int)(sizeof *speeds / sizeof *all);
-
-    for (int i = 0; i < count; i++)
-        all[i] = 1e-9f * (float)(i + 1);
-}
-
-static void constants_of_blocks_read_back(void **state)
-{
-    static hy_rates_file file, back;
-    char path[4096];
-
-    (void)state;
-    assert_int_equal(hy_rates_read(ctx, io_data("h200.rates"), &file), HYBRID_OK);
-    fill_blocks(&file.of[0].speeds.blocks);
-    snprintf(path, sizeof path, "%s", io_temp("blocks.rates"));
-    assert_int_equal(hy_rates_write(ctx, path, &file), HYBRID_OK);
-    assert_int_equal(hy_rates_read(ctx, path, &back), HYBRID_OK);
-    const float *was = (const float *)&file.of[0].speeds.blocks;
-    const float *is  = (const float *)&back.of[0].speeds.blocks;
-    for (size_t i = 0; i < sizeof(hy_block_speeds) / sizeof *is; i++)
-        assert_true(is[i] > 0.9999f * was[i] && is[i] < 1.0001f * was[i]);
-    assert_memory_equal(&back.of[1], &file.of[1], sizeof file.of[1]);
-}
-
-/* Parses a line with `count` constants of blocks, of which one is `number`. */
-static void parse_block_line(int count, int place, const char *number, const char *said)
-{
-    char text[2048];
-    hy_rates_file file;
-    int n = snprintf(text, sizeof text,
-                     "format = 2\ndevice = d\ndate = 2026-11-21\n"
-                     "blocks.bcsr.f64.R32.more =");
-
-    for (int k = 0; k < count; k++)
-        n += snprintf(text + n, sizeof text - (size_t)n, " %s",
-                      k == place ? number : "1e-6");
-    snprintf(text + n, sizeof text - (size_t)n, "\n");
-    assert_int_equal(parse(text, &file), said ? HYBRID_BAD_FILE : HYBRID_OK);
-    if (said)
-        assert_non_null(strstr(ctx->message.text, said));
-    else
-        assert_true(file.of[0].speeds.blocks.of[1][1][63][0].more == 1e-6f);
-}
-
-static void bad_constants_of_blocks_are_refused(void **state)
-{
-    (void)state;
-    parse_block_line(64, -1, "", NULL);
-    parse_block_line(63, -1, "", "number 64 of 'blocks.bcsr.f64.R32.more'");
-    parse_block_line(65, -1, "", "has more than 64 numbers");
-    parse_block_line(64, 2, "-1", "number 3 of");
-    parse_block_line(64, 63, "0", "number 64 of");
-    parse_block_line(64, 5, "nan", "number 6 of");
-}
-
 #define GOOD "format = 2\ndevice = d\ndate = 2026-11-21\n"
-=======
-#define GOOD "format = 1\ndevice = d\ndate = 2026-11-21\n"
->>>>>>> theirs
 
 static const struct refusal {
     const char *text, *sentence;
