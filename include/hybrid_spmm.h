@@ -287,9 +287,8 @@ typedef struct hybrid_timing {
 /** Function of the caller that is told when a `step` of the calibration begins (`timing` is
     NULL) and when a product has been timed. */
 typedef void (*hybrid_calibrate_fn)(void *user, const char *step, const hybrid_timing *timing);
-/** Measures this machine in less than 60 s, on which nothing else should run, and writes the
-    rates to `path`, completely or not at all. Later plans use them. `path`, `fn` and `out` may
-    be NULL. "Calibrate a machine" in the manual names the file for NULL. */
+/** Measures this machine in less than 60 s, on which nothing else should run, and writes rates
+    for later plans to `path`. NULL is allowed: the manual names the file for a NULL `path`. */
 HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
     hybrid_calibrate_fn fn, void *user, hybrid_calibration *out);
 
@@ -536,11 +535,12 @@ typedef struct hybrid_report {
     int     rates_measured;  /**< 1 if all rates in use were measured, 0 if some are built in */
     int64_t predicted_nnz_out, predicted_result_bytes; /**< entries and bytes, as planned */
     int64_t pattern_bytes, pooled_bytes; /**< copied to plan; host memory kept for results */
+    double  predicted_device_s; /**< prediction of multiply_s + finish_s; 0 on the CPU */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES,      \
-      0, 0, 0, 0, 0 } /**< empty report */
+      0, 0, 0, 0, 0, 0 } /**< empty report */
 /** Reports what `plan` will do, or its last run. Example:
 
         hybrid_report report = HYBRID_REPORT_INIT;

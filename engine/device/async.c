@@ -5,6 +5,7 @@
 #include "engine/device/async.h"
 
 #include "base/data/csr.h"
+#include "engine/rates/factors.h"
 #include "base/memory/shortage.h"
 #include "partition/format/pack.h"
 
@@ -59,7 +60,7 @@ static void begin_next(hy_async *async, const hy_chunk *chunk, const hybrid_csr 
     next.chunk     = *chunk;
     *s             = next;
     hy_single_bind(s);
-    s->cost = chunk->variant->cost(&chunk->features, &s->rates);
+    s->cost = hy_cost_of(chunk->variant, &chunk->features, &s->rates);
 }
 
 static hybrid_status enqueue(hy_single *s, const hy_update *update)

@@ -2,7 +2,8 @@
 
    The constants are fitted, in logarithms, to runs on an H200 with 16 cores. The runs
    multiply every second matrix of a collection of 43; docs/performance.md has the errors
-   for the other matrices. */
+   for the other matrices. On a machine that was calibrated, factors correct what the
+   constants predict (factors.h). */
 #include "engine/rates/estimate.h"
 
 #include <math.h>

@@ -75,12 +75,15 @@ static combination draw(uint64_t number)
     uint64_t axis                      = 0;
     combination c                      = {0};
 
-    c.schedule      = hy_schedules[pick(number, &axis, SCHEDULES)];
-    c.carried       = pick(number, &axis, 4) == 0;
-    c.tight         = pick(number, &axis, 2) && c.schedule != &hy_schedule_whole;
-    c.flags         = flags[pick(number, &axis, 6)];
-    c.split         = splits[pick(number, &axis, 5)];
-    c.chunk_rows    = pick(number, &axis, 2) ? ROWS / 7 : 0;
+    c.schedule   = hy_schedules[pick(number, &axis, SCHEDULES)];
+    c.carried    = pick(number, &axis, 4) == 0;
+    c.tight      = pick(number, &axis, 2) && c.schedule != &hy_schedule_whole;
+    c.flags      = flags[pick(number, &axis, 6)];
+    c.split      = splits[pick(number, &axis, 5)];
+    c.chunk_rows = pick(number, &axis, 2) ? ROWS / 7 : 0;
+    if (c.tight && c.schedule == &hy_schedule_entry_ring)
+        c.chunk_rows =
+            0; /* a ring that holds the rows of B for as many rows may not fit */
     c.squared       = !c.tight && pick(number, &axis, 3) == 0;
     c.pinned        = (int)pick(number, &axis, 2);
     c.planned       = (int)pick(number, &axis, 4) > 0;

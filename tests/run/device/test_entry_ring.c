@@ -148,7 +148,7 @@ static hybrid_status multiply(hybrid_engine *engine, const product *p, unsigned 
    the ring to gathering rows of B several times. */
 static void budgets_choose_the_ring(void **state)
 {
-    int64_t rings = 0, smaller = 0, held;
+    int64_t rings = 0, smaller = 0, held = 0;
     product p;
 
     (void)state;
@@ -180,7 +180,7 @@ static void chunks_overtake_nothing(void **state)
     open_product(5, 0, &p);
     for (unsigned seed = 1; seed < 7; seed++) {
         hybrid_engine *engine;
-        int64_t held;
+        int64_t held = 0;
         fake_delays(seed, 50);
         assert_int_equal(fake_open(variants, (size_t)44 << 10, &engine), HYBRID_OK);
         settings_of(engine)->schedule = &hy_schedule_entry_ring;
@@ -197,7 +197,7 @@ static void chunks_overtake_nothing(void **state)
 static void far_entries_are_gathered(void **state)
 {
     hybrid_engine *engine;
-    int64_t held;
+    int64_t held = 0;
     product p;
 
     (void)state;
@@ -299,7 +299,7 @@ static void a_on_the_device_is_refused(void **state)
 
 static hybrid_status multiply_once(hybrid_engine *engine, void *arg)
 {
-    int64_t held;
+    int64_t held = 0;
 
     settings_of(engine)->schedule = &hy_schedule_entry_ring;
     return multiply(engine, arg, 0, 1, &held);

@@ -220,8 +220,8 @@ static void a_device_is_measured_and_the_file_is_used(void **state)
     snprintf(path, sizeof path, "%s", io_temp("device.rates"));
     assert_int_equal(hy_calibrate(engine, path, &set, listen, &t, &found), HYBRID_OK);
     assert_int_equal(t.count, 6);
-    /* device, host, and three problems of two types */
-    assert_int_equal(t.steps, 2 + 3 * 2);
+    /* device and host, and three problems of two types for each kind of product */
+    assert_int_equal(t.steps, 2 + 3 * 2 * 2);
     assert_int_equal(found.products, 6);
     assert_string_equal(found.path, path);
     assert_string_equal(found.device.name, "a device made of host memory");

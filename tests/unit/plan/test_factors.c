@@ -17,6 +17,7 @@
 #include "engine/rates/calibrate.h"
 #include "engine/rates/factors.h"
 #include "engine/rates/rates_keys.h"
+#include "engine/tables/tables.h"
 #include "support/engines/io_fixture.h"
 #include "support/fake/fake_backend.h"
 #include "support/inputs/cases.h"
@@ -291,6 +292,20 @@ static void each_rate_changes_a_prediction(void **state)
 
 /* ---- each factor changes a prediction ---- */
 
+/* All variants of a backend have factors: there is room for them and for their names. */
+static void every_variant_has_room_for_factors(void **state)
+{
+    static const char *const backends[] = {".host.", ".cuda."};
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hy_factor_table factors = {.count = 0};
+        for (int i = 0; hy_variants[i]; i++)
+            if (strstr(hy_variants[i]->name, backends[k]))
+                assert_non_null(hy_factors_of(&factors, hy_variants[i]->name));
+    }
+}
+
 static double sum_of(hybrid_engine *engine, const hy_variant *variant)
 {
     const int on_host = strstr(variant->name, ".host.") != NULL;
@@ -334,6 +349,31 @@ static void each_factor_changes_a_prediction(void **state)
         if (variants[i]->prepare)
             check_factor(engine, variants[i], "prepare", &row->prepare);
     }
+    hybrid_engine_destroy(engine);
+}
+
+/* ---- the report has what the kernels are predicted to take ---- */
+
+static void the_report_predicts_the_device(void **state)
+{
+    const regime_product p    = product_of(1);
+    const hy_variant *variant = &spmm[1];
+    hybrid_engine *engine     = open_engine();
+    hybrid_report report      = HYBRID_REPORT_INIT;
+    hy_rates rates;
+
+    (void)state;
+    hy_factors_of(&engine->device->measured.factors, variant->name)->compute[1] = 3;
+    hybrid_plan *plan = plan_of(engine, &p, HYBRID_SPLIT_GPU, variant->name, 0);
+    assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+    hy_rates_of(engine->device, &rates);
+    const hy_cost cost = variant->cost(&plan->product.profile.features, &rates);
+    assert_true(fabs(report.predicted_device_s / (3 * cost.multiply_s) - 1) < 1e-12);
+    hybrid_plan_destroy(plan);
+    plan = plan_of(engine, &p, HYBRID_SPLIT_HOST, NULL, 0);
+    assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+    assert_true(report.predicted_device_s == 0);
+    hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
 }
 
@@ -410,7 +450,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_products_have_all_regimes),
         cmocka_unit_test(each_rate_changes_a_prediction),
+        cmocka_unit_test(every_variant_has_room_for_factors),
         cmocka_unit_test(each_factor_changes_a_prediction),
+        cmocka_unit_test(the_report_predicts_the_device),
         cmocka_unit_test(calibration_recovers_what_constants_that_are_off_by_two_lose),
     };
     return cmocka_run_group_tests(tests, set_up, io_group_remove);
