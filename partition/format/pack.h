@@ -21,6 +21,12 @@ typedef struct hy_csr_view {
     const void *val;
 } hy_csr_view;
 
+/* ---- gather.c: checks ---- */
+
+/* Returns UNSUPPORTED, with a sentence: the chunk exceeds `most`, the variant's limit on
+   rows, entries of A and scalar products. */
+hybrid_status hy_pack_too_many(const hy_job *job, int64_t most);
+
 /* ---- pack_csr.c: rows of A, and the rows of B or X that they touch ---- */
 
 /* Indices of the pack's arrays in hy_pack.at. Only gathered chunks have the arrays
@@ -41,10 +47,6 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f);
 /* Fills job->pack with CSR; the caller sets job->pack.mem before. This is the `prepare`
    of every variant that reads CSR. */
 hybrid_status hy_pack_csr(hy_job *job);
-
-/* Returns UNSUPPORTED, with a sentence: the chunk exceeds `most`, the variant's limit on
-   rows, entries of A and scalar products. */
-hybrid_status hy_pack_too_many(const hy_job *job, int64_t most);
 
 /* Enqueues the kernel that writes the 64-bit offsets of an A on the device to job->in. It
    is the `arrange` of variants that have hy_pack_csr() as `prepare`. */
