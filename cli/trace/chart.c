@@ -219,6 +219,11 @@ static cli_text number(double count)
     return cli_count((int64_t)fmax(0, fmin(count, 9e18)));
 }
 
+static const char *plural(double count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void put_head(const chart *c)
 {
     const cli_trace *t = c->trace;
@@ -227,8 +232,10 @@ static void put_head(const chart *c)
     cli_slice_copy(t->device, device, sizeof device);
     cli_printable(printable, sizeof printable, device);
     if (t->bound.text)
-        fprintf(c->to, "%s chunks, %s rows; ", number(t->chunks).s, number(t->rows).s);
-    fprintf(c->to, "%s, %s workers\n", printable, number(t->workers).s);
+        fprintf(c->to, "%s chunk%s, %s row%s; ", number(t->chunks).s, plural(t->chunks),
+                number(t->rows).s, plural(t->rows));
+    fprintf(c->to, "%s, %s worker%s\n", printable, number(t->workers).s,
+            plural(t->workers));
     if (t->bound.text)
         put_times(c);
 }

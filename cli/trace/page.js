@@ -64,9 +64,9 @@ function fillHead() {
   const title = trace.variants.join(", ") || "A trace without a product";
   document.title = `${title} - hybrid_spmm`;
   find("title").textContent = title;
-  const workers = `${facts.device}, ${facts.workers} workers, hybrid_spmm ${facts.version}`;
+  const workers = `${facts.device}, ${counted(facts.workers, "worker")}, hybrid_spmm ${facts.version}`;
   find("machine").textContent = r.bound === undefined ? workers
-    : `${count(r.rows)} rows in ${count(r.chunks)} ${r.chunks === 1 ? "chunk" : "chunks"}, ` +
+    : `${counted(r.rows, "row")} in ${counted(r.chunks, "chunk")}, ` +
       `${count(r.nnz_out)} entries of the result, ${digits(r.flops / r.total_s / 1e9, 3)} GFLOP/s \u00b7 ${workers}`;
   if (r.bound === undefined) {
     find("facts").hidden = true;

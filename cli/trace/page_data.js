@@ -47,6 +47,7 @@ function bytes(n) {
 }
 
 const count = n => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+const counted = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 const percent = share => `${(100 * share).toFixed(1)}\u202f%`;
 
 // ---- the trace ---------------------------------------------------------------------------

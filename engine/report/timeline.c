@@ -30,18 +30,18 @@ static int kind_of(const char *lane)
     return kind;
 }
 
-/* Returns the number behind the name of a lane's kind: of a worker or a device, from 0.
- */
+enum { NUMBERS = 100000 }; /* more than workers or devices have */
+
+/* Returns the number of a worker or a device, from 0, which stands behind the name of the
+   lane's kind. The lane of a caller may have any number; it is reduced below NUMBERS. */
 static int number_of(const char *lane)
 {
-    return atoi(lane + strlen(kinds[kind_of(lane)].name));
+    return (int)(strtoul(lane + strlen(kinds[kind_of(lane)].name), NULL, 10) % NUMBERS);
 }
 
 int hy_timeline_order(const char *lane)
 {
-    enum { NUMBERS = 100000 }; /* more than there can be workers */
-
-    return NUMBERS * kind_of(lane) + number_of(lane) % NUMBERS;
+    return NUMBERS * kind_of(lane) + number_of(lane);
 }
 
 hybrid_resource hy_timeline_resource(const char *lane)

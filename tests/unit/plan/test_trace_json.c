@@ -264,13 +264,16 @@ static void own_events_go_to_own_lanes(void **state)
     event.begin_ns = 3000;
     event.end_ns   = 4001;
     hybrid_trace_add(trace, &event);
+    event.lane = "cpu99999999999999999999999";
+    hybrid_trace_add(trace, &event);
     assert_int_equal(hybrid_trace_write_json(trace, path), HYBRID_OK);
     read_trace(path);
-    assert_int_equal(found.count, 3);
-    assert_int_equal(found.others, 3);
+    assert_int_equal(found.count, 4);
+    assert_int_equal(found.others, 4);
     assert_int_equal(count_overlaps(), 0);
     assert_string_equal(found.lanes[1], "reader");
     assert_string_equal(found.lanes[2], "reader (2)");
+    assert_string_equal(found.lanes[3], event.lane);
     assert_int_equal(found.bars[0].begin_ns, 0);
     close_traced();
 }
