@@ -113,40 +113,29 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
     path = path ? path : users;
     if (!path[0])
         return HYBRID_OK;
-<<<<<<< ours
     HY_TRY(copy_path(ctx, path, source->path));
-    const hybrid_status status = hy_rates_read(ctx, path, &file);
-    source->ignored            = !by_name && is_of_other_format(status, &file);
-    if (source->ignored) {
-        hy_message_clear(&ctx->message);
-        return HYBRID_OK;
-    }
-    HY_TRY(status);
-    const int on_host   = take(host, &file);
-    const int on_device = take(device, &file);
-    if (by_name && !on_host && !on_device)
-        return hy_fail(
-            ctx, HYBRID_BAD_STATE,
-            "the rates in '%s' were measured on %s, but this engine computes on %s: run "
-            "'hybrid_spmm calibrate' on this machine",
-            path, file.of[0].device, computes->ops->describe(computes));
-    return HYBRID_OK;
-=======
-    HY_TRY(copy_path(ctx, path, used));
     HY_TRY(hy_array(ctx, 1, sizeof(hy_rates_file), "a file of rates", &array));
     hy_rates_file *file = array;
-    HY_TRY_ELSE_DONE(hy_rates_read(ctx, path, file));
+    status              = hy_rates_read(ctx, path, file);
+    source->ignored     = !by_name && is_of_other_format(status, file);
+    if (source->ignored) {
+        hy_message_clear(&ctx->message);
+        status = HYBRID_OK;
+        goto done;
+    }
+    if (status != HYBRID_OK)
+        goto done;
     const int on_host   = take(host, file);
     const int on_device = take(device, file);
     if (by_name && !on_host && !on_device)
-        status = hy_fail(ctx, HYBRID_BAD_STATE,
-                         "'%s' was measured on %s, but this engine computes on %s: run "
-                         "'hybrid_spmm calibrate' on this machine",
-                         path, file->of[0].device, computes->ops->describe(computes));
+        status = hy_fail(
+            ctx, HYBRID_BAD_STATE,
+            "the rates in '%s' were measured on %s, but this engine computes on %s: run "
+            "'hybrid_spmm calibrate' on this machine",
+            path, file->of[0].device, computes->ops->describe(computes));
 done:
     hy_array_free(ctx, file);
     return status;
->>>>>>> theirs
 }
 
 /* ---- saving --------------------------------------------------------------------- */
