@@ -30,6 +30,7 @@ import merge
 import picture
 import real_table
 import speed
+import tiled
 from compared import (CONDITIONS, CORE, CPU, GPU, KINDS, columns_of, end_to_end, geometric_mean,
                       in_core, ratios_of, seconds)
 from summary import PEER_NAMES, ms, read
@@ -37,7 +38,8 @@ from summary import PEER_NAMES, ms, read
 DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/papers.md",
              "docs/speed.svg", "docs/papers-hyspmm.svg",
              "docs/papers-merge-length.svg", "docs/papers-merge-real.svg",
-             "docs/papers-cutespmm.svg"]
+             "docs/papers-cutespmm.svg", "docs/papers-tiled.svg",
+             "docs/papers-tiled-cusparse.svg"]
 FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 
@@ -163,14 +165,17 @@ BLOCKS = {"speed": speed_block, "picture": picture.picture,
           "hyspmm": hyspmm.tables, "hyspmm-pipeline": figure_of(hyspmm, "hyspmm.svg"), "merge": merge.tables,
           "merge-length": figure_of(merge, "merge-length.svg"),
           "merge-real": figure_of(merge, "merge-real.svg"), "cutespmm": cutespmm.tables,
-          "cutespmm-figure": figure_of(cutespmm, "cutespmm.svg")}
+          "cutespmm-figure": figure_of(cutespmm, "cutespmm.svg"), "tiled": tiled.tables,
+          "tiled-figure": figure_of(tiled, "tiled.svg"),
+          "tiled-cusparse": figure_of(tiled, "tiled-cusparse.svg")}
 MODES = {"speed": ["end", "core", "real", "device"],
          "picture": ["end", "core", "real", "device"],
          "real": ["real"], "peers": ["end"], "core": ["core"], "core-summary": ["core"],
          "core-vector": ["core"], "hyspmm": ["paper-hyspmm"], "hyspmm-pipeline": ["paper-hyspmm-trace"],
          "merge": ["paper-merge"], "merge-length": ["paper-merge"],
          "merge-real": ["paper-merge"], "cutespmm": ["paper-cutespmm"],
-         "cutespmm-figure": ["paper-cutespmm"]}
+         "cutespmm-figure": ["paper-cutespmm"], "tiled": ["paper-tiled"],
+         "tiled-figure": ["paper-tiled"], "tiled-cusparse": ["paper-tiled"]}
 
 
 def lines_for(kind, lines):
