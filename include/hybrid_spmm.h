@@ -287,8 +287,8 @@ typedef struct hybrid_timing {
 /** Function of the caller that is told when a `step` of the calibration begins (`timing` is
     NULL) and when a product has been timed. */
 typedef void (*hybrid_calibrate_fn)(void *user, const char *step, const hybrid_timing *timing);
-/** Measures this machine in less than 60 s, on which nothing else should run, and writes rates
-    for later plans to `path`. NULL is allowed: the manual names the file for a NULL `path`. */
+/** Measures this machine in less than 60 s, while nothing else should run. Writes rates for later
+    plans to `path`; the manual names the file for NULL. `fn` and `out` may be NULL. */
 HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
     hybrid_calibrate_fn fn, void *user, hybrid_calibration *out);
 

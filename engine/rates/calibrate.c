@@ -7,6 +7,7 @@
    them are compared with the faster of the two. */
 #include "engine/rates/calibrate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -209,7 +210,7 @@ static hybrid_status observe_backend(calibration *c, hy_backend *backend,
                                      const hy_calibrate_list *list)
 {
     const double begin   = (double)(hy_now_ns() - c->begin_ns) * 1e-9;
-    const double until_s = begin + list->limit_s;
+    const double until_s = fmin(begin + list->limit_s, c->set->end_s);
     int spmm = 1, spgemm = 1;
 
     for (int i = 0; spmm || spgemm; i++) {

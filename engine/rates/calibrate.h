@@ -15,6 +15,8 @@ typedef struct hy_calibrate_set {
     hy_calibrate_list device, host;
     const int64_t *columns; /* numbers of columns of X, up to 0, for each SpMM problem */
     int runs; /* maximum timed runs per product and variant, whose median counts */
+    double end_s; /* seconds after the start of calibration from which no new problem is
+                     begun */
 } hy_calibrate_set;
 
 /* Does what hybrid_engine_calibrate() does, with the products of `set`. */

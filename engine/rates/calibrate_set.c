@@ -48,7 +48,7 @@ hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
 {
     static const int64_t columns[]    = {1, 8, 32, 128, 0};
     static const hy_calibrate_set set = {
-        {device_spmm, device_spgemm, 40}, {host_spmm, host_spgemm, 2}, columns, 5};
+        {device_spmm, device_spgemm, 40}, {host_spmm, host_spgemm, 2}, columns, 5, 50};
     hybrid_calibration found;
 
     HY_TRY(hy_engine_begin(engine));

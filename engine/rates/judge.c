@@ -37,7 +37,7 @@ hybrid_status hy_judge(hy_context *ctx, const hy_rated *products, int64_t count,
 
     if (count == 0)
         return HYBRID_OK;
-    HY_TRY(hy_array(ctx, 3 * count, sizeof(hy_trial), "trials", &made));
+    HY_TRY(hy_array(ctx, 3 * count, sizeof(hy_trial), "timings of a calibration", &made));
     hy_trial *by_mean = made, *built_in = by_mean + count, *here = built_in + count;
     list_trials(products, count, &out->speeds.factors, by_mean, built_in, here);
     out->products  = (double)count;

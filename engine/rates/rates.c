@@ -98,43 +98,49 @@ static int is_of_other_format(hybrid_status status, const hy_rates_file *file)
            file->format != HY_RATES_FORMAT;
 }
 
-hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
-                            hy_rates_source *source)
+/* Reads the file into `room`, and takes the speeds of both backends from it. */
+static hybrid_status load_from(const char *path, int by_name, hy_backend *host,
+                               hy_backend *device, hy_rates_file *room, int *ignored)
 {
     const hy_backend *computes = device ? device : host;
     hy_context *ctx            = host->ctx;
-    const int by_name          = path != NULL;
-    char users[HY_RATES_PATH];
-    hybrid_status status;
-    void *array;
+    const hybrid_status status = hy_rates_read(ctx, path, room);
 
-    if (!path && (!find_users(computes, users) || access(users, F_OK) != 0))
+    *ignored = !by_name && is_of_other_format(status, room);
+    if (*ignored) {
+        hy_message_clear(&ctx->message);
+        return HYBRID_OK;
+    }
+    HY_TRY(status);
+    const int on_host   = take(host, room);
+    const int on_device = take(device, room);
+    if (by_name && !on_host && !on_device)
+        return hy_fail(
+            ctx, HYBRID_BAD_STATE,
+            "the rates in '%s' were measured on %s, but this engine computes on %s: run "
+            "'hybrid_spmm calibrate' on this machine",
+            path, room->of[0].device, computes->ops->describe(computes));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
+                            hy_rates_source *source)
+{
+    hy_context *ctx   = host->ctx;
+    const int by_name = path != NULL;
+    char users[HY_RATES_PATH];
+    void *room;
+
+    if (!path && (!find_users(device ? device : host, users) || access(users, F_OK) != 0))
         return HYBRID_OK;
     path = path ? path : users;
     if (!path[0])
         return HYBRID_OK;
     HY_TRY(copy_path(ctx, path, source->path));
-    HY_TRY(hy_array(ctx, 1, sizeof(hy_rates_file), "a file of rates", &array));
-    hy_rates_file *file = array;
-    status              = hy_rates_read(ctx, path, file);
-    source->ignored     = !by_name && is_of_other_format(status, file);
-    if (source->ignored) {
-        hy_message_clear(&ctx->message);
-        status = HYBRID_OK;
-        goto done;
-    }
-    if (status != HYBRID_OK)
-        goto done;
-    const int on_host   = take(host, file);
-    const int on_device = take(device, file);
-    if (by_name && !on_host && !on_device)
-        status = hy_fail(
-            ctx, HYBRID_BAD_STATE,
-            "the rates in '%s' were measured on %s, but this engine computes on %s: run "
-            "'hybrid_spmm calibrate' on this machine",
-            path, file->of[0].device, computes->ops->describe(computes));
-done:
-    hy_array_free(ctx, file);
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_rates_file), "a file of rates", &room));
+    const hybrid_status status =
+        load_from(path, by_name, host, device, room, &source->ignored);
+    hy_array_free(ctx, room);
     return status;
 }
 

@@ -4,6 +4,10 @@
 #include <stddef.h>
 
 #define AT(field) offsetof(hy_rates_of_device, field)
+#define KEY(name, field, least, most, meaning, predicts)                                 \
+    {                                                                                    \
+        name, AT(field), least, most, meaning, predicts                                  \
+    }
 #define SPEED(field, meaning)                                                            \
     {                                                                                    \
 #field, AT(speeds.field), 1, 1e21, meaning, 1                                    \
@@ -15,21 +19,21 @@
     }
 
 const hy_rates_key hy_rates_keys[] = {
-    {"driver", AT(speeds.driver), 1, 1e9, "CUDA, 13000 for 13.0", 0},
+    KEY("driver", speeds.driver, 1, 1e9, "CUDA, 13000 for 13.0", 0),
     SPEED(h2d_Bps, "bytes a second of pinned memory to the device,"),
     SPEED(d2h_Bps, "from it,"),
     SPEED(both_Bps, "and both at once, summed"),
     SPEED(mem_Bps, "bytes a second that a copy in its own memory reads and writes"),
     SPEED(flops, "of all cores; 16 a cycle of each"),
-    {"launch_s", AT(speeds.launch_s), 1e-12, 1e3,
-     "seconds to start a kernel or a parallel loop", 1},
-    {"spmm_call", AT(speeds.factors.spmm_call), 1e-3, 1e3,
-     "measured seconds of a call, besides work and copies, over those of the model", 1},
-    {"spgemm_call", AT(speeds.factors.spgemm_call), 1e-3, 1e3, NULL, 1},
-    {"products", AT(products), 1, 1e9, "timed with spmm.cuda.rows and spmm.cuda.merge",
-     0},
-    {"threshold", AT(threshold), 1e-3, 1e12,
-     "below so many entries a row merge is the faster, as a rule", 0},
+    KEY("launch_s", speeds.launch_s, 1e-12, 1e3,
+        "seconds to start a kernel or a parallel loop", 1),
+    KEY("spmm_call", speeds.factors.spmm_call, 1e-3, 1e3,
+        "measured seconds of a call, besides work and copies, over those of the model",
+        1),
+    KEY("spgemm_call", speeds.factors.spgemm_call, 1e-3, 1e3, NULL, 1),
+    KEY("products", products, 1, 1e9, "timed with spmm.cuda.rows and spmm.cuda.merge", 0),
+    KEY("threshold", threshold, 1e-3, 1e12,
+        "below so many entries a row merge is the faster, as a rule", 0),
     RULE(paper, "the rule with a threshold of 9.35: share of right picks, and\n"
                 "# geometric mean of the time lost by the others"),
     RULE(fitted, "the rule with the threshold above"),

@@ -105,7 +105,7 @@ int main(void)
     static const int64_t columns[]      = {1, 32, 0};
     static const char *const squares[]  = {"er:2000,4", "rmat:9,8", NULL};
     const hy_calibrate_list list        = {problems, squares, 60};
-    const hy_calibrate_set set          = {list, list, columns, 3};
+    const hy_calibrate_set set          = {list, list, columns, 3, 60};
     hybrid_calibration found            = HYBRID_CALIBRATION_INIT;
     hybrid_engine *engine;
 

@@ -117,7 +117,7 @@ picks = [line for line in lines if line["pick"]]
 assert {(l["problem"], l["type"], l["cols"]) for l in picks} == wanted and len(picks) == len(wanted)
 for line in lines:
     assert not line["error"] and line["total_s"] > 0 and line["predicted_s"] > 0, line
-    assert line["backend"] == "host" and line["device_s"] is None and line["runs"] > 1, line
+    assert line["backend"] == "host" and line["device_s"] is None and line["runs"] > 0, line
 for line in picks:
     assert line["call_s"] > 0 and line["call_predicted_s"] > 0, line
 assert any(not line["pick"] for line in lines if line["op"] == "spgemm")

@@ -67,9 +67,9 @@ static const char *const problems[] = {"er:40,3", "band:30,4", "stencil7:3", NUL
 static const int64_t columns[]      = {1, 5, 0};
 static const char *const none[]     = {NULL};
 static const hy_calibrate_set set   = {
-      {problems, problems, 1e9}, {none, none, 1e9}, columns, 3};
+      {problems, problems, 1e9}, {none, none, 1e9}, columns, 3, 1e9};
 static const hy_calibrate_set no_set = {
-    {problems, problems, 0}, {problems, problems, 0}, columns, 3};
+    {problems, problems, 0}, {problems, problems, 0}, columns, 3, 1e9};
 
 static hybrid_engine *open_engine(const hy_backend_ops *const *places, const char *rates)
 {
@@ -326,7 +326,7 @@ static void bad_arguments_are_refused(void **state)
 static const char *const one_problem[] = {"er:12,2", NULL};
 static const int64_t one_column[]      = {2, 0};
 static const hy_calibrate_set tiny     = {
-        {one_problem, none, 1e9}, {none, none, 1e9}, one_column, 1};
+        {one_problem, none, 1e9}, {none, none, 1e9}, one_column, 1, 1e9};
 
 /* Each call fails once: the message is set, and the rates and the old file are
    unchanged. */

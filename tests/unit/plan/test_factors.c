@@ -406,8 +406,9 @@ static void calibration_recovers_what_constants_that_are_off_by_two_lose(void **
                                          "powerlaw:150,3,50", NULL};
     static const char *const none[]   = {NULL};
     static const int64_t columns[]    = {1, 7, 40, 100, 0};
-    const hy_calibrate_set set = {{dense, sparse, 1e9}, {none, none, 1e9}, columns, 2};
-    hybrid_engine *engine      = open_engine();
+    const hy_calibrate_set set        = {
+               {dense, sparse, 1e9}, {none, none, 1e9}, columns, 2, 1e9};
+    hybrid_engine *engine = open_engine();
 
     (void)state;
     const double before = regret(engine);
