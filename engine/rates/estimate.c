@@ -97,7 +97,7 @@ hy_circumstances hy_circumstances_planned(const hy_product *product, const hybri
 static double made_of(const hy_product *product, const hy_layout *layout,
                       const hy_chunk *chunk, const hy_circumstances *found)
 {
-    if (product->a_on || (found->rows_of_b && layout->image.axis == HY_AXIS_NONE))
+    if (product->a_on || (found->rows_of_b && !hy_image_is_gathered(&layout->image)))
         return 0;
     if (!chunk->cached)
         return 1;

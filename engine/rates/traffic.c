@@ -46,8 +46,7 @@ static int64_t resident_up(const hy_product *product, const hy_layout *layout,
     const int64_t col_blocks = hy_image_col_blocks(&layout->image);
     int64_t sum              = (int64_t)layout->image_bytes;
 
-    if (product->a_on ||
-        (layout->image.axis == HY_AXIS_NONE && hy_traffic_same(product, A, B)))
+    if (product->a_on || hy_traffic_same(product, A, B))
         return sum;
     for (int64_t i = 0; i < ranges; i++)
         sum += own_bytes(product, &layout->chunks[i]) *

@@ -271,6 +271,7 @@ extern "C" const hy_variant hy_spmm_cuda_tiled = {
     .by_name    = 1,
     .refuse     = hy_tiled_refuse,
     .cost       = cost,
+    .model      = hy_tiled_model,
     .prepare    = prepare,
     .multiply   = multiply,
     .finish     = nullptr,

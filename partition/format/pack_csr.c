@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/format/gather.h"
 #include "partition/format/ring.h"
@@ -55,8 +54,7 @@ typedef struct packing {
     int32_t *col;
     char *val;
     hy_touched touched;
-    hy_ring ring;   /* ring of rows of X; 0 rows if there is none */
-    int in_entries; /* 1: B is in a ring of entries */
+    hy_ring ring; /* ring of rows of X; 0 rows if there is none */
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
@@ -65,16 +63,28 @@ typedef struct packing {
 /* ---- A ----------------------------------------------------------------------- */
 
 /* Checks that rows [begin, end) of the chunk touch only rows of B that are in the ring of
-   entries. Row chunk->features.rows does not exist, but has an offset. */
-static hybrid_status check_rows(const packing *p, int64_t begin, int64_t end)
+   entries. */
+static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
 {
-    const hy_chunk *chunk = p->job->chunk;
+    const hy_job *job     = arg;
+    const hy_chunk *chunk = job->chunk;
     const hy_ring reads   = hy_ring_reads(chunk);
-    const int64_t last    = hy_min(end, chunk->features.rows);
 
-    return hy_ring_covers(&reads, p->A, chunk->row_begin + begin, chunk->row_begin + last)
+    (void)part;
+    return hy_ring_covers(&reads, job->problem->A, chunk->row_begin + begin,
+                          chunk->row_begin + end)
                ? HYBRID_OK
-               : hy_pack_outside(p->job);
+               : hy_pack_outside(job);
+}
+
+static hybrid_status check_in_ring(hy_job *job)
+{
+    const hy_problem *problem = job->problem;
+
+    if (problem->image.axis != HY_AXIS_ENTRIES)
+        return HYBRID_OK;
+    return hy_pool_for(problem->ctx->pool, HY_PACK, 0, job->chunk->features.rows,
+                       PACK_ROWS, check_rows, job);
 }
 
 static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t end)
@@ -85,7 +95,7 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
     (void)part;
     for (int64_t i = begin; i < end; i++)
         p->row_ptr[i] = hy_offset(p->A, first + i) - p->first;
-    return p->in_entries ? check_rows(p, begin, end) : HYBRID_OK;
+    return HYBRID_OK;
 }
 
 /* Replaces columns by places in the ring of rows of X. A column that the plan did not
@@ -199,6 +209,7 @@ hybrid_status hy_pack_csr(hy_job *job)
 
     pack->bytes = layout(problem->op, &chunk->features, pack->at);
     HY_TRY(hy_pack_check(job, pack->bytes));
+    HY_TRY(check_in_ring(job));
     if (job->a_on_device)
         return HYBRID_OK;
     packing p = {.job            = job,
@@ -213,7 +224,6 @@ hybrid_status hy_pack_csr(hy_job *job)
                  .gather_val     = base + pack->at[HY_GATHER_VAL]};
     if (problem->image.axis == HY_AXIS_ROWS)
         p.ring = hy_ring_of(&problem->image, chunk);
-    p.in_entries = problem->image.axis == HY_AXIS_ENTRIES;
     if (chunk->gathered)
         HY_TRY_ELSE_DONE(gather(&p));
     HY_TRY_ELSE_DONE(pack_a(&p));
@@ -280,8 +290,8 @@ int hy_pack_csr_shares(const hy_job *job)
 {
     const hy_problem *p = job->problem;
 
-    return p->op == HY_SPGEMM && !job->chunk->gathered && p->image.axis == HY_AXIS_NONE &&
-           p->image_memory.ptr && hy_pack_csr_same(job->variant, p->A, p->B);
+    return p->op == HY_SPGEMM && !job->chunk->gathered && p->image_memory.ptr &&
+           hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
 /* Returns the view of a matrix on the device. Its offsets must have 64 bits if kernels
