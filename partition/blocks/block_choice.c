@@ -164,10 +164,11 @@ static void by_model(choosing *c, const hy_features *f)
 /* Calls `visit` for every allowed shape, with features of that shape. */
 static void visit_shapes(choosing *c, void (*visit)(choosing *, const hy_features *))
 {
+    hy_features f = *c->f;
+
     c->least = INFINITY;
     for (int r = 1; r <= HY_BLOCK_MOST; r++)
         for (int k = 1; k <= HY_BLOCK_MOST; k++) {
-            hy_features f = *c->f;
             if (!allows(f.parameter[HY_BLOCK_R], r) ||
                 !allows(f.parameter[HY_BLOCK_C], k))
                 continue;
@@ -183,14 +184,14 @@ void hy_block_choose(hy_features *f, const hy_rates *rates, hy_choi_format forma
     const int rule  = asked > 0 ? asked : (int)DEFAULT_RULE;
     choosing c      = {.f = f, .rates = rates, .format = format, .bytes = INFINITY};
 
-    visit_shapes(&c, by_bytes);
-    if (c.least < INFINITY && rule == HY_BLOCK_BY_MODEL)
-        visit_shapes(&c, by_model);
-    if (c.least == INFINITY) { /* A has no entries, or no fill is known */
+    if (f->block_fills[0] <= 0) { /* A has no entries, or no fill is known */
         f->block_rows = (int)hy_max(f->parameter[HY_BLOCK_R], 1);
         f->block_cols = (int)hy_max(f->parameter[HY_BLOCK_C], 1);
         return;
     }
+    visit_shapes(&c, by_bytes);
+    if (rule == HY_BLOCK_BY_MODEL)
+        visit_shapes(&c, by_model);
     hy_block_shape_set(f, c.best);
     if (f->parameter[HY_BLOCK_PAPER])
         f->parameter[HY_BLOCK_LANES] = c.lanes;

@@ -45,8 +45,8 @@ double hy_block_model_s(const hy_features *f, const hy_rates *rates,
                         hy_choi_format format, int lanes);
 
 /* Sets f->block_* to the best shape that f->parameter allows, and, if the model chooses
-   for the paper's form, f->parameter[HY_BLOCK_LANES] to R. Does nothing if no fill is
-   known. Is the `choose` of both variants. */
+   for the paper's form, f->parameter[HY_BLOCK_LANES] to R. If no fill is known, the shape
+   is what f->parameter says, else 1 x 1. Is the `choose` of both variants. */
 void hy_block_choose(hy_features *f, const hy_rates *rates, hy_choi_format format);
 
 #ifdef __cplusplus
