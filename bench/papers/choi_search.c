@@ -241,20 +241,20 @@ static hybrid_status open_problem(search *s, const char *spec)
     return status;
 }
 
-static void search_problem(search *s, const char *spec, const char *variants)
+static void search_problem(search *s, const char *spec)
 {
-    char names[NAME] = "", *rest = names;
-
     name_of(spec, s->problem);
+    if (now_s() - s->begin_s > s->limit_s) {
+        printf("%s f%d %s: left out, because CHOI_SECONDS is over\n", s->problem,
+               s->type == HYBRID_F64 ? 64 : 32, s->variant);
+        return;
+    }
     s->A = (hybrid_csr){0};
     s->X = s->Y = (hybrid_dense){0};
-    if (open_problem(s, spec) != HYBRID_OK) {
+    if (open_problem(s, spec) == HYBRID_OK)
+        search_variant(s);
+    else
         complain(s, "reading");
-    } else {
-        snprintf(names, sizeof names, "%s", variants);
-        while ((s->variant = strtok_r(rest, " ", &rest)) != NULL)
-            search_variant(s);
-    }
     hybrid_csr_free(s->engine, &s->A);
     hybrid_dense_free(s->engine, &s->X);
     hybrid_dense_free(s->engine, &s->Y);
@@ -309,9 +309,10 @@ static void put_head(search *s, const char *commit)
 int main(int argc, char **argv)
 {
     const char *variants = getenv("CHOI_VARIANTS");
-    search s             = {.speeds  = HYBRID_CALIBRATION_INIT,
-                            .begin_s = now_s(),
-                            .limit_s = number("CHOI_SECONDS", 140)};
+    char names[NAME] = "", *rest = names;
+    search s = {.speeds  = HYBRID_CALIBRATION_INIT,
+                .begin_s = now_s(),
+                .limit_s = number("CHOI_SECONDS", 140)};
 
     if (argc < 4) {
         fprintf(stderr, "usage: choi_search OUT.jsonl COMMIT PROBLEM...\n");
@@ -324,10 +325,12 @@ int main(int argc, char **argv)
         return 1;
     }
     put_head(&s, argv[2]);
-    for (int i = 3; i < argc; i++)
+    snprintf(names, sizeof names, "%s",
+             variants ? variants : "spmv.cuda.bellpack spmv.cuda.bcsr");
+    while ((s.variant = strtok_r(rest, " ", &rest)) != NULL)
         for (s.type = HYBRID_F32; s.type <= HYBRID_F64; s.type++)
-            search_problem(&s, argv[i],
-                           variants ? variants : "spmv.cuda.bellpack spmv.cuda.bcsr");
+            for (int i = 3; i < argc; i++)
+                search_problem(&s, argv[i]);
     if (fclose(s.out) != 0) {
         perror(argv[1]);
         s.failed = 1;
