@@ -190,7 +190,7 @@ static void search_variant(search *s)
         return;
     for (int k = 0; k < MOST * MOST; k++) {
         const int r = k / MOST + 1, c = k % MOST + 1;
-        if (bytes[r - 1][c - 1] > BYTES_MOST * least || now_s() - s->begin_s > s->limit_s)
+        if (bytes[r - 1][c - 1] > BYTES_MOST * least)
             continue;
         for (int i = 0; i < LANES; i++) {
             char parameters[NAME];
