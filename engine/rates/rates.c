@@ -29,7 +29,7 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out)
     replace(&out->mem_Bps, m->mem_Bps);
     replace(&out->flops, m->flops);
     replace(&out->launch_s, m->launch_s);
-    out->blocks  = &m->blocks;
+    out->blocks  = backend->blocks;
     out->factors = &m->factors;
 }
 
@@ -74,6 +74,8 @@ static int take(hy_backend *backend, const hy_rates_file *file)
     for (int i = 0; backend && i < file->count; i++)
         if (strcmp(file->of[i].device, backend->ops->describe(backend)) == 0) {
             backend->measured = file->of[i].speeds;
+            if (backend->blocks)
+                *backend->blocks = file->of[i].blocks;
             return 1;
         }
     return 0;
@@ -105,7 +107,8 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
     hy_context *ctx            = host->ctx;
     const int by_name          = path != NULL;
     char users[HY_RATES_PATH];
-    hy_rates_file file;
+    hybrid_status status;
+    void *array;
 
     if (!path && (!find_users(computes, users) || access(users, F_OK) != 0))
         return HYBRID_OK;
@@ -113,22 +116,27 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
     if (!path[0])
         return HYBRID_OK;
     HY_TRY(copy_path(ctx, path, source->path));
-    const hybrid_status status = hy_rates_read(ctx, path, &file);
-    source->ignored            = !by_name && is_of_other_format(status, &file);
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_rates_file), "a file of rates", &array));
+    hy_rates_file *file = array;
+    status              = hy_rates_read(ctx, path, file);
+    source->ignored     = !by_name && is_of_other_format(status, file);
     if (source->ignored) {
         hy_message_clear(&ctx->message);
-        return HYBRID_OK;
+        status = HYBRID_OK;
+        goto done;
     }
-    HY_TRY(status);
-    const int on_host   = take(host, &file);
-    const int on_device = take(device, &file);
+    HY_TRY_ELSE_DONE(status);
+    const int on_host   = take(host, file);
+    const int on_device = take(device, file);
     if (by_name && !on_host && !on_device)
-        return hy_fail(
+        status = hy_fail(
             ctx, HYBRID_BAD_STATE,
             "the rates in '%s' were measured on %s, but this engine computes on %s: run "
             "'hybrid_spmm calibrate' on this machine",
-            path, file.of[0].device, computes->ops->describe(computes));
-    return HYBRID_OK;
+            path, file->of[0].device, computes->ops->describe(computes));
+done:
+    hy_array_free(ctx, file);
+    return status;
 }
 
 /* ---- saving --------------------------------------------------------------------- */
