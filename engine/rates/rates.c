@@ -29,7 +29,7 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out)
     replace(&out->mem_Bps, m->mem_Bps);
     replace(&out->flops, m->flops);
     replace(&out->launch_s, m->launch_s);
-    out->blocks  = &m->blocks;
+    out->blocks  = backend->blocks;
     out->factors = &m->factors;
 }
 
@@ -74,6 +74,8 @@ static int take(hy_backend *backend, const hy_rates_file *file)
     for (int i = 0; backend && i < file->count; i++)
         if (strcmp(file->of[i].device, backend->ops->describe(backend)) == 0) {
             backend->measured = file->of[i].speeds;
+            if (backend->blocks)
+                *backend->blocks = file->of[i].blocks;
             return 1;
         }
     return 0;
@@ -109,13 +111,14 @@ static hybrid_status load_from(const char *path, int by_name, hy_backend *host,
     *ignored = !by_name && is_of_other_format(status, room);
     if (*ignored) {
         hy_message_clear(&ctx->message);
-        return HYBRID_OK;
+        status = HYBRID_OK;
+        goto done;
     }
     HY_TRY(status);
     const int on_host   = take(host, room);
     const int on_device = take(device, room);
     if (by_name && !on_host && !on_device)
-        return hy_fail(
+        status = hy_fail(
             ctx, HYBRID_BAD_STATE,
             "the rates in '%s' were measured on %s, but this engine computes on %s: run "
             "'hybrid_spmm calibrate' on this machine",

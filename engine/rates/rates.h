@@ -20,6 +20,7 @@ enum {
 typedef struct hy_rates_of_device {
     char device[HY_DEVICE_TEXT]; /* name, as describe() returns it */
     hy_measured speeds;
+    hy_block_speeds blocks; /* as hy_backend.blocks */
     /* `products` is the number of products on which rules were compared. `threshold` is
        the fitted threshold, in entries per row. */
     double products, threshold;

@@ -220,7 +220,7 @@ static hybrid_status read_key(reader *r)
             HY_TRY(first_time(r, i));
             return read_number(r, key->least, key->most, hy_rates_field(d, key));
         }
-    float *first = hy_block_line_named(&d->speeds.blocks, r->key, r->key_length);
+    float *first = hy_block_line_named(&d->blocks, r->key, r->key_length);
     if (first)
         return read_block_line(r, first);
     if (is_factor(r, variant, &end))
@@ -374,7 +374,7 @@ static void put_device(printer *p, const hy_rates_of_device *device)
             put(p, "# %s\n", key->meaning);
         put(p, "%s = %.6g\n", key->name, value);
     }
-    put_blocks(p, &d.speeds.blocks);
+    put_blocks(p, &d.blocks);
     put_factors(p, &d.speeds.factors);
 }
 
