@@ -1,4 +1,4 @@
-/* partition/pattern/intensity.h - the performance model of Tiled SpMM: floating-point
+/* partition/tiled/intensity.h - the performance model of Tiled SpMM: floating-point
    operations for each byte of device memory (Eq. 2 to 4 and 6), and the chart that
    decides how rows are cut (Eq. 5, Fig. 6).
 
