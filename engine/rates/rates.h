@@ -58,7 +58,7 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
    made. */
 hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char *out);
 
-/* ---- rates_file.c: what is in it ------------------------------------------------- */
+/* ---- rates_file.c, rates_write.c: what is in it ----------------------------------- */
 
 /* Parses `bytes` bytes of text, followed by zeros as in hy_input. BAD_FILE names the
    line. */
