@@ -111,14 +111,13 @@ static hybrid_status load_from(const char *path, int by_name, hy_backend *host,
     *ignored = !by_name && is_of_other_format(status, room);
     if (*ignored) {
         hy_message_clear(&ctx->message);
-        status = HYBRID_OK;
-        goto done;
+        return HYBRID_OK;
     }
     HY_TRY(status);
     const int on_host   = take(host, room);
     const int on_device = take(device, room);
     if (by_name && !on_host && !on_device)
-        status = hy_fail(
+        return hy_fail(
             ctx, HYBRID_BAD_STATE,
             "the rates in '%s' were measured on %s, but this engine computes on %s: run "
             "'hybrid_spmm calibrate' on this machine",
