@@ -2,7 +2,7 @@
 """bench/lib/timeline.py - draws a trace of `multiply --trace` as SVG: lanes with stages, and memory.
 
 The picture begins with the first chunk: reading and planning are left out. A module of
-check_readme.py, which draws docs/timeline.svg.
+papers/hyspmm.py.
 """
 import json
 
@@ -15,7 +15,7 @@ STAGES = [("load", "copy B or X to the device"), ("prepare", "pack a chunk"),
           ("h2d", "copy a chunk to the device"), ("multiply", "multiply a chunk"),
           ("finish", "finish a chunk"), ("d2h", "copy a result back"),
           ("place", "store a result")]
-DEVICE, HOST = "device bytes", "host bytes"
+DEVICE, HOST = ("GPU memory", "chunk buffers"), ("host memory",)  # names of counters
 
 
 def read(path):
@@ -39,8 +39,13 @@ def bars_of(events):
 
 
 def memory_of(events):
-    return sorted((event["ts"], event["args"][DEVICE], event["args"][HOST]) for event in events
-                  if event["ph"] == "C")
+    """Returns [(microseconds, bytes of the device's chunks, bytes of the host)]."""
+    samples, device, host = [], 0, 0
+    for event in sorted((e for e in events if e["ph"] == "C"), key=lambda e: e["ts"]):
+        device = event["args"]["bytes"] if event["name"] in DEVICE else device
+        host = event["args"]["bytes"] if event["name"] in HOST else host
+        samples.append((event["ts"], device, host))
+    return samples
 
 
 class Axis:

@@ -51,16 +51,14 @@ static hy_layout asked_for(const hy_planning *p, int slots, int64_t entries)
                        .share = 1};
 }
 
-/* The largest part of the budget is refused if it holds all of B, which then fits
-   whole. */
+/* A ring that holds all of B is refused: B then fits whole. */
 static hy_estimate promise(const hy_planning *p)
 {
-    const int64_t most = entries_of(p->product, HY_ALLOW_MOST);
-    int64_t entries    = 0;
+    int64_t entries = 0;
 
     for (int i = 0; i < PARTS && entries < LEAST_ENTRIES; i++)
         entries = entries_of(p->product, parts[i]);
-    if (entries < LEAST_ENTRIES || most >= p->product->b_nnz)
+    if (entries < LEAST_ENTRIES || entries >= p->product->b_nnz)
         return (hy_estimate){.chunks = 0};
     const hy_layout asked = asked_for(p, hy_slots_fewer(p->product), entries);
     return hy_schedule_even(p, &asked);

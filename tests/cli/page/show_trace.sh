@@ -48,7 +48,7 @@ if [ -w /dev/full ]; then
     expect 5 trace device.json -o /dev/full
     says "cannot write '/dev/full': No space left on device"
     "$HYBRID_SPMM" trace device.json >/dev/full 2>err && fail "a full device is no error"
-    says 'cannot write the standard output: No space left on device'
+    says 'cannot write to standard output: No space left on device'
 fi
 
 # broken <place> <what is expected> <sed command>: changes device.json, and reads it. An
