@@ -179,7 +179,8 @@ hybrid_status hy_direct_check_async(const hybrid_plan *plan)
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "HYBRID_ASYNC needs a product that fits the GPU in one chunk and "
                        "a variant that reads A in place; this plan has %lld chunks of %s",
-                       (long long)plan->portions->layout.count, product->variant->name);
+                       (long long)plan->portions->layout.count,
+                       plan->portions->variant->name);
     return HYBRID_OK;
 }
 

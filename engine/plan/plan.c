@@ -9,6 +9,7 @@
 #include "engine/device/async.h"
 #include "engine/plan/choose.h"
 #include "engine/plan/divide.h"
+#include "engine/plan/open.h"
 #include "engine/run/prefetch.h"
 #include "engine/rates/estimate.h"
 #include "engine/api/pin.h"
@@ -116,8 +117,8 @@ static hybrid_status estimate(hybrid_plan *plan, given *from, unsigned *known,
 
     HY_TRY(rank(&plan->product, candidates, from, known));
     const hy_candidate *best = hy_rank_first(candidates);
-    hy_product_assign(&plan->product, best->variant, best->backend);
-    hy_choice_open(&plan->product, candidates, from->A, from->B, *known, choice);
+    hy_portion_assign(plan->portions, &plan->product, best->variant, best->backend);
+    hy_choice_open(plan->portions, candidates, from->A, from->B, *known, choice);
     return HYBRID_OK;
 }
 
@@ -142,10 +143,8 @@ static hybrid_status choose(hybrid_plan *plan, given *from, double budget,
 /* Returns the error for a row that fits no slot. Its sentence, which names the row, has
    been written before. The host's chunks lie in host memory, so the host's error is
    NO_MEMORY, unless the caller has limited device memory. */
-static hybrid_status no_room(const hy_product *product)
+static hybrid_status no_room(const hy_backend *backend)
 {
-    const hy_backend *backend = product->backend;
-
     if (backend->ops->copy || backend->device.cap > 0)
         return hy_tenants_blame(backend);
     return HYBRID_NO_MEMORY;
@@ -157,8 +156,8 @@ static hybrid_status no_room(const hy_product *product)
 static hybrid_status cut(hybrid_plan *plan, const given *from, int end, hy_choice *choice)
 {
     hy_candidates *candidates = &plan->candidates;
-    hy_product *product       = &plan->product;
-    hy_layout *layout         = &plan->portions->layout;
+    hy_portion *portion       = plan->portions;
+    hy_layout *layout         = &portion->layout;
     const int host            = hy_rank_first_host(candidates);
     hybrid_status status      = HYBRID_NO_DEVICE_MEMORY;
     double device_s           = 0;
@@ -168,10 +167,10 @@ static hybrid_status cut(hybrid_plan *plan, const given *from, int end, hy_choic
         if (c->refused)
             continue;
         candidates->chosen = i;
-        if (product->variant != c->variant) {
+        if (portion->variant != c->variant) {
             hy_choice_close(choice);
-            hy_product_assign(product, c->variant, c->backend);
-            hy_choice_open(product, candidates, from->A, from->B, HY_KNOW_ALL, choice);
+            hy_portion_assign(portion, &plan->product, c->variant, c->backend);
+            hy_choice_open(portion, candidates, from->A, from->B, HY_KNOW_ALL, choice);
         }
         status = hy_choice_cut(choice, layout);
         if (status == HYBRID_NO_DEVICE_MEMORY) {
@@ -183,9 +182,9 @@ static hybrid_status cut(hybrid_plan *plan, const given *from, int end, hy_choic
         device_s = layout->seconds;
         i        = host - 1;
     }
-    if (!hy_product_on_device(product))
+    if (!hy_portion_on_device(portion))
         layout->seconds = device_s;
-    return status == HYBRID_NO_DEVICE_MEMORY ? no_room(product) : status;
+    return status == HYBRID_NO_DEVICE_MEMORY ? no_room(portion->backend) : status;
 }
 
 /* ---- cut all of A, or the reduced A ----------------------------------------------- */
@@ -221,7 +220,7 @@ static hybrid_status cut_all_or_reduced(hybrid_plan *plan, given *from, hy_choic
     hy_profile all      = product->profile;
     unsigned known      = HY_KNOW_ALL;
 
-    if (!hy_choice_is_host(choice))
+    if (!hy_choice_is_host(choice) && hy_portion_on_device(plan->portions))
         HY_TRY(hy_reduce_find(product, from->A, &product->hypersparse));
     if (!hy_is_hypersparse(&product->hypersparse))
         return cut(plan, from, plan->candidates.count, choice);
@@ -245,19 +244,18 @@ static hybrid_status cut_all_or_reduced(hybrid_plan *plan, given *from, hy_choic
 /* Divides the product among the engine's devices, if a device computes it. */
 static hybrid_status divide(hybrid_plan *plan, const given *from)
 {
-    hy_product *product = &plan->product;
-    hy_portion *first   = plan->portions;
+    const hy_product *product = &plan->product;
+    hy_portion *first         = plan->portions;
+    const hy_backend *planned = first->backend;
 
-    hy_portion_of(product, first);
-    if (!hy_product_on_device(product) || product->engine->device_count == 1 ||
+    if (!hy_portion_on_device(first) || product->engine->device_count == 1 ||
         hy_product_device(product) || first->layout.count == 0)
         return HYBRID_OK;
     HY_TRY(hy_divide(hy_product_a(product, from->A), from->B, first, &plan->count));
-    if (first->product.backend == product->backend)
+    if (first->backend == planned)
         return HYBRID_OK;
-    hy_rank_device(product, first->product.backend, &plan->candidates);
-    hy_product_assign(product, first->product.variant, first->product.backend);
-    while (plan->candidates.of[plan->candidates.chosen].variant != product->variant)
+    hy_rank_device(product, first->backend, &plan->candidates);
+    while (plan->candidates.of[plan->candidates.chosen].variant != first->variant)
         plan->candidates.chosen++;
     return HYBRID_OK;
 }
@@ -272,7 +270,7 @@ static hybrid_status open_sites(hybrid_plan *plan, hy_loader **prefetcher)
 
     for (int i = 0; i < plan->count; i++) {
         hy_portion *p = &plan->portions[i];
-        const int his = *prefetcher && (*prefetcher)->backend == p->product.backend;
+        const int his = *prefetcher && (*prefetcher)->backend == p->backend;
         HY_TRY(hy_portion_open(p, his ? prefetcher : &none));
         if (plan->count > 1)
             hy_divide_sharing(p);
@@ -295,10 +293,8 @@ static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **prefetcher
     HY_TRY(status);
     HY_TRY(divide(plan, from));
     HY_TRY(open_sites(plan, prefetcher));
-    HY_TRY(hy_split_open(product, plan->portions, plan->count, &plan->split));
+    HY_TRY(hy_split_open(plan->portions, plan->count, &plan->split));
     product->options.variant = NULL; /* the name belongs to the caller, who may free it */
-    for (int i = 0; i < plan->count; i++)
-        plan->portions[i].product.options.variant = NULL;
     return hy_progress_check(&product->engine->ctx.progress);
 }
 
@@ -318,12 +314,12 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
-    plan->product          = hy_product_of(engine, A, B, dense_cols, options);
-    plan->product.one_shot = one_shot != NULL;
-    plan->pattern_bytes    = engine->spaces.fetched;
-    plan->count            = 1;
-    plan->history.bound    = (hy_bound *)(void *)(plan->portions + devices);
-    hy_portion_of(&plan->product, plan->portions);
+    plan->product                    = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.one_shot           = one_shot != NULL;
+    plan->pattern_bytes              = engine->spaces.fetched;
+    plan->count                      = 1;
+    plan->history.bound              = (hy_bound *)(void *)(plan->portions + devices);
+    plan->portions->product          = &plan->product;
     plan->portions->traffic.other_up = -1; /* unknown until a report or explain asks for
                                               it */
     HY_TRY_ELSE_DONE(hy_parameters_read(&engine->ctx, engine->variants, options->variant,
@@ -350,10 +346,9 @@ static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybri
 
     for (int i = 0; i < plan->count; i++) {
         hy_portion *p = &plan->portions[i];
-        HY_TRY(hy_traffic_find(&p->product, &p->layout, hy_product_a(&p->product, A), B,
-                               &p->traffic));
-        history->bound[i] = hy_bind_planned(&p->layout, &p->traffic);
-        first[i] = (hy_circumstances){.rows_of_b = hy_traffic_same(&p->product, A, B)};
+        HY_TRY(hy_traffic_find(p, hy_product_a(p->product, A), B, &p->traffic));
+        history->bound[i] = hy_bind_planned(p);
+        first[i]          = (hy_circumstances){.rows_of_b = hy_traffic_same(p, A, B)};
     }
     history->report             = hy_plan_report(plan, history->bound);
     history->report.predicted_s = hy_portions_s(plan->portions, plan->count, first);

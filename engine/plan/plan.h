@@ -28,7 +28,7 @@ typedef struct hy_one_shot {
 } hy_one_shot;
 
 struct hybrid_plan {
-    hy_product product; /* the whole product, as the first portion's site computes it */
+    hy_product product;
     hy_candidates candidates;
     void *a_offsets;            /* host copy of the offsets of an A in device memory; else
                                    NULL */
@@ -68,7 +68,7 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
    0. */
 static inline double hy_plan_device_s(const hybrid_plan *plan)
 {
-    return hy_product_on_device(&plan->product) ? 0 : plan->portions->layout.seconds;
+    return hy_portion_on_device(plan->portions) ? 0 : plan->portions->layout.seconds;
 }
 
 /* Returns the bytes of host memory for a C of `rows` rows and `entries` entries, with

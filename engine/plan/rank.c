@@ -24,7 +24,7 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
 
 /* Returns the predicted seconds of a run with this candidate. With a resident A it is a
    later run, which finds its packs cached. */
-static double predict(hy_product *product, const hy_candidate *c)
+static double predict(const hy_product *product, const hy_candidate *c)
 {
     const hy_circumstances found = hy_circumstances_of(product);
     const hy_features *f         = &product->profile.features;
@@ -32,13 +32,14 @@ static double predict(hy_product *product, const hy_candidate *c)
 
     if (!c->backend->ops->copy)
         return hy_estimated_host_s(product->engine, f, c->variant);
-    hy_product_assign(product, c->variant, c->backend);
-    hy_layout layout = {.image = hy_product_image(product)};
+    hy_portion all = {.variant = NULL};
+    hy_portion_assign(&all, product, c->variant, c->backend);
+    hy_layout layout = {.image = hy_portion_image(&all)};
     if (c->variant->form == HY_FORM_NONE)
         layout.image.axis = HY_AXIS_GATHERED;
     const hy_estimate e =
-        hy_estimate_even(product, f, &layout, product->b_rows, chunks, &found);
-    return hy_estimate_seconds(product, &e);
+        hy_estimate_even(&all, f, &layout, product->b_rows, chunks, &found);
+    return hy_estimate_seconds(&all, &e);
 }
 
 /* Returns NULL, or why the variant cannot use operands in device memory. */
@@ -87,7 +88,8 @@ static void add(hy_candidates *out, int begin, hy_candidate c)
     out->of[i] = c;
 }
 
-static void add_backend(hy_product *product, hy_backend *backend, hy_candidates *out)
+static void add_backend(const hy_product *product, hy_backend *backend,
+                        hy_candidates *out)
 {
     const hybrid_engine *engine = product->engine;
     const char *wanted          = product->options.variant;
@@ -152,13 +154,13 @@ static hybrid_status none_left(const hy_product *product, const hy_candidates *c
                    prefix ? " named " : "", prefix ? prefix : "", count ? ":" : "", text);
 }
 
-void hy_rank_device(hy_product *product, hy_backend *device, hy_candidates *out)
+void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out)
 {
     out->count = out->chosen = 0;
     add_backend(product, device, out);
 }
 
-hybrid_status hy_rank(hy_product *product, hy_candidates *out)
+hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
 {
     hybrid_engine *engine    = product->engine;
     const char *prefix       = product->options.variant;

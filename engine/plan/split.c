@@ -36,9 +36,9 @@ static const double LOAD_PASSES = 2;
 /* Returns 1 if runs with pinned X and Y differ from other runs. They do not if kernels
    read X in another form than rows, because workers then transpose X and Y in every
    run. */
-static int has_kinds(const hy_product *product)
+static int has_kinds(const hy_portion *first)
 {
-    return product->variant->form == HY_FORM_ROWS;
+    return first->variant->form == HY_FORM_ROWS;
 }
 
 /* ---- prediction ---------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static void foresee(const hy_portion *portions, int count, hy_run_kind kind, dou
 {
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
-        found[i]                = hy_circumstances_of(&portions[i].product);
+        found[i]                = hy_circumstances_of(portions->product);
         found[i].pinned         = kind == HY_RUNS_PINNED;
         found[i].in_column_blocks =
             found[i].pinned && layout->if_pinned.axis == HY_AXIS_COLS;
@@ -72,11 +72,11 @@ static double busy_seconds(const hy_portion *portions, int count, hy_run_kind ki
 
 /* Predicts the rates of the devices and of the host, and the host's share of the work.
    Returns by how many seconds the host's help makes a run shorter. */
-static double predict(const hy_product *product, const hy_portion *portions, int count,
-                      hy_run_kind kind, hy_forecast *forecast)
+static double predict(const hy_portion *portions, int count, hy_run_kind kind,
+                      hy_forecast *forecast)
 {
     hy_sharing *s          = &forecast->sharing;
-    const hy_features *f   = &product->profile.features;
+    const hy_features *f   = &portions->product->profile.features;
     const double work      = (double)f->products + (double)f->rows;
     const hy_estimate host = hy_estimate_host(f, s->variant, &s->rates);
     hy_circumstances found[HY_MAX_DEVICES];
@@ -106,9 +106,11 @@ static int any_has(const hy_portion *portions, int count, hy_axis axis)
 }
 
 /* Returns why the host helps in no run; NULL if it may help. */
-static const char *find_reason(const hy_product *product, const hy_portion *portions,
-                               int count, const hy_candidate *host)
+static const char *find_reason(const hy_portion *portions, int count,
+                               const hy_candidate *host)
 {
+    const hy_product *product = portions->product;
+
     if (product->options.split == HYBRID_SPLIT_GPU)
         return "as asked for";
     if (!host->variant)
@@ -128,10 +130,9 @@ static const char *find_reason(const hy_product *product, const hy_portion *port
 
 /* Returns why the host helps in no run unless options ask for a share; NULL if it may
    help. */
-static const char *find_loss(const hy_product *product, const hy_portion *portions,
-                             int count)
+static const char *find_loss(const hy_portion *portions, int count)
 {
-    if (product->engine->ctx.memory.strict)
+    if (portions->product->engine->ctx.memory.strict)
         return "host memory is capped";
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
@@ -253,17 +254,18 @@ static hybrid_status open_share(const hy_product *product, hy_split *split)
 }
 
 /* Opens the site if a gain is predicted for a kind of run. */
-static hybrid_status open_predicted(const hy_product *product, const hy_portion *portions,
-                                    int count, hy_split *split)
+static hybrid_status open_predicted(const hy_portion *portions, int count,
+                                    hy_split *split)
 {
-    const double least = least_share(portions, count);
-    int any            = 0;
+    const hy_product *product = portions->product;
+    const double least        = least_share(portions, count);
+    int any                   = 0;
 
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
         const hy_run_kind like =
-            has_kinds(product) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
+            has_kinds(portions) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
         hy_forecast *forecast = &split->of[kind];
-        const double gain_s   = predict(product, portions, count, like, forecast);
+        const double gain_s   = predict(portions, count, like, forecast);
         forecast->why_not     = find_small_gain(product, like, forecast, least, gain_s);
         any |= !forecast->why_not;
     }
@@ -275,30 +277,29 @@ static hybrid_status open_predicted(const hy_product *product, const hy_portion 
     return HYBRID_OK;
 }
 
-hybrid_status hy_split_open(const hy_product *product, const hy_portion *portions,
-                            int count, hy_split *split)
+hybrid_status hy_split_open(const hy_portion *portions, int count, hy_split *split)
 {
-    const int by_share  = product->options.split == HYBRID_SPLIT_SHARE;
-    const char *why_not = NULL;
+    const hy_product *product = portions->product;
+    const int by_share        = product->options.split == HYBRID_SPLIT_SHARE;
+    const char *why_not       = NULL;
     hy_candidate host;
 
-    if (!hy_product_on_device(product) || portions->layout.count == 0)
+    if (!hy_portion_on_device(portions) || portions->layout.count == 0)
         return HYBRID_OK; /* the host computes the whole product, or there are no rows */
     if (product->op == HY_SPGEMM) {
         set_why_not(split, "so it is where the result is sparse");
         return HYBRID_OK;
     }
     hy_rank_host(product, &host);
-    why_not = find_reason(product, portions, count, &host);
+    why_not = find_reason(portions, count, &host);
     if (why_not && by_share)
         return refuse(product, why_not);
-    why_not = why_not || by_share ? why_not : find_loss(product, portions, count);
+    why_not = why_not || by_share ? why_not : find_loss(portions, count);
     set_why_not(split, why_not);
     if (why_not)
         return HYBRID_OK;
     size_pieces(product, host.variant, split);
-    return by_share ? open_share(product, split)
-                    : open_predicted(product, portions, count, split);
+    return by_share ? open_share(product, split) : open_predicted(portions, count, split);
 }
 
 void hy_split_close(hy_split *split)
@@ -322,11 +323,11 @@ static int lies_alike(const hy_problem *problem)
 
 /* Returns 1 if the device copies X and Y directly: they come in column blocks, or their
    layout in memory is that on the device. */
-static int leaves_workers_idle(const hy_product *product, const hy_problem *problem)
+static int leaves_workers_idle(const hy_portion *first, const hy_problem *problem)
 {
     const hybrid_dense *Y = problem->Y;
 
-    if (!has_kinds(product) || Y->order != HYBRID_ROW_MAJOR)
+    if (!has_kinds(first) || Y->order != HYBRID_ROW_MAJOR)
         return 0;
     return problem->image.axis == HY_AXIS_COLS ||
            ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
@@ -346,8 +347,7 @@ int hy_split_all_stays(const hy_portion *portions, int count)
 const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
                                      int count, const hy_problem *problem, int direct)
 {
-    const hy_product *first = &portions->product;
-    const int idle = direct && split->host && leaves_workers_idle(first, problem);
+    const int idle = direct && split->host && leaves_workers_idle(portions, problem);
     const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
     if (!split->host || forecast->why_not || hy_split_all_stays(portions, count) ||

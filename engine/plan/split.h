@@ -29,8 +29,7 @@ typedef struct hy_split {
 
 /* Called when chunks are cut and the sites of the portions are open. Chooses the shares,
    and opens the host's site if runs of either kind may use it. */
-hybrid_status hy_split_open(const hy_product *product, const hy_portion *portions,
-                            int count, hy_split *split);
+hybrid_status hy_split_open(const hy_portion *portions, int count, hy_split *split);
 void hy_split_close(hy_split *split);
 
 /* Returns the host's forecast for a run of the problem, whose image is that of the first

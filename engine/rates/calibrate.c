@@ -96,12 +96,12 @@ static void predict(const hybrid_plan *plan, const hy_variant *variant,
                     variant_times *out)
 {
     const hy_features *f      = &plan->product.profile.features;
-    const hy_backend *backend = plan->product.backend;
+    const hy_backend *backend = plan->portions->backend;
     hy_rates built_in;
 
     backend->ops->rates(backend, &built_in);
     out->built_in = positive(variant->cost(f, &built_in).multiply_s);
-    out->here     = positive(variant->cost(f, &plan->product.rates).multiply_s);
+    out->here     = positive(variant->cost(f, &plan->portions->rates).multiply_s);
 }
 
 /* Times a product in one chunk with this variant. The first run is not counted. */

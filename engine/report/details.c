@@ -63,14 +63,14 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
    long each resource would be busy. */
 static void put_estimate(hy_words *w, const hy_portion *portion)
 {
-    const hy_product *product    = &portion->product;
+    const hy_product *product    = portion->product;
     const hy_circumstances found = hy_circumstances_of(product);
     hy_rates host;
 
-    if (!hy_product_on_device(product) || portion->layout.count == 0)
+    if (!hy_portion_on_device(portion) || portion->layout.count == 0)
         return;
     hy_rates_of(product->engine->host, &host);
-    const hy_rates *r   = &product->rates;
+    const hy_rates *r   = &portion->rates;
     const hy_estimate e = hy_portion_estimate(portion, &found);
     hy_words_put(
         w,
@@ -93,7 +93,7 @@ static void put_resident(hy_words *w, const hybrid_plan *plan, const hy_portion 
     const int64_t cached       = cache->count * col_blocks_of(portion);
 
     if (!(plan->product.options.flags & HYBRID_RESIDENT) ||
-        !hy_product_on_device(&plan->product))
+        !hy_portion_on_device(portion))
         return;
     hy_words_put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
                  (long long)cached, (long long)portion->layout.count);
@@ -203,15 +203,14 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
 /* Says whether B or X lies on the device whole, passes through it, or is gathered. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
-    const hy_product *product = &portion->product;
-    const hy_layout *layout   = &portion->layout;
-    const char *second        = product->op == HY_SPGEMM ? "B" : "X";
+    const hy_layout *layout = &portion->layout;
+    const char *second      = portion->product->op == HY_SPGEMM ? "B" : "X";
 
-    if (!hy_product_on_device(product)) {
+    if (!hy_portion_on_device(portion)) {
         hy_words_put(w, "; operands are read in place\n");
         return;
     }
-    if (product->variant->form == HY_FORM_NONE) {
+    if (portion->variant->form == HY_FORM_NONE) {
         hy_words_put(w, "; each chunk brings a row of B for each entry of A\n");
         return;
     }
@@ -241,9 +240,9 @@ static void put_rows(hy_words *w, const hybrid_plan *plan, const hy_portion *por
 {
     if (plan->count == 1)
         return;
-    hy_words_put(w, "site      %d, %s: ", portion->product.backend->index,
-                 portion->product.variant->name);
-    if (portion->product.op == HY_SPGEMM)
+    hy_words_put(w, "site      %d, %s: ", portion->backend->index,
+                 portion->variant->name);
+    if (portion->product->op == HY_SPGEMM)
         hy_words_put(w, "the next rows, or where rows of C begin is known ");
     hy_words_put(w, "rows ");
     hy_words_count(w, portion->begin);
@@ -255,21 +254,21 @@ static void put_rows(hy_words *w, const hybrid_plan *plan, const hy_portion *por
 
 static void put_portion(hy_words *w, const hybrid_plan *plan, const hy_portion *portion)
 {
-    const hy_product *product = &portion->product;
-    const hy_backend *backend = product->backend;
+    const hy_product *product = portion->product;
+    const hy_backend *backend = portion->backend;
     const int64_t count       = portion->layout.count;
-    const int64_t each        = product->profile.features.products / (count ? count : 1);
+    const int64_t each        = portion->profile.features.products / (count ? count : 1);
     size_t device = 0, pinned = 0;
 
     put_rows(w, plan, portion);
-    hy_slot_sizes(backend, &product->rates, portion->layout.chunks, count,
+    hy_slot_sizes(backend, &portion->rates, portion->layout.chunks, count,
                   product->result_on != NULL, &device, &pinned);
     hy_words_put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
                  (double)each, portion->site->depth);
     hy_words_bytes(w, (double)device);
     put_estimate(w, portion);
     hy_words_put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
-    hy_words_bytes(w, (double)(product->rates.memory + 2 * product->transposed_room +
+    hy_words_bytes(w, (double)(portion->rates.memory + 2 * portion->transposed_room +
                                product->narrow_room));
     put_layout(w, portion);
     put_resident(w, plan, portion);

@@ -29,7 +29,7 @@ static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_repor
     if (!cache->lasts)
         return;
     report->resident_bytes += (int64_t)cache->block.bytes;
-    report->predicted_h2d_bytes += hy_traffic_first(&p->product, &p->layout, p->site);
+    report->predicted_h2d_bytes += hy_traffic_first(p);
 }
 
 /* Returns the bytes of one offset or column index of C. AUTO takes the narrowest type

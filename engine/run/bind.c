@@ -17,12 +17,12 @@ static int in_lines(const hy_product *product, const hybrid_dense *Y)
 
 /* Returns the image with column blocks moved so that they begin at cache lines of Y, if
    they may move. */
-static hy_image moved(const hy_product *product, const hy_image *image,
+static hy_image moved(const hy_portion *portion, const hy_image *image,
                       const hy_problem *problem)
 {
     hy_image m = *image;
 
-    if (m.axis == HY_AXIS_COLS && hy_column_blocks_may_move(product))
+    if (m.axis == HY_AXIS_COLS && hy_column_blocks_may_move(portion->product))
         hy_image_move(&m, problem->Y);
     return m;
 }
@@ -30,18 +30,19 @@ static hy_image moved(const hy_product *product, const hy_image *image,
 /* Returns the image of B or X in this run. If the layout has column blocks for pinned X
    and Y, it uses them if X and Y are pinned and laid out suitably, else X whole. Other
    layouts have one image for all runs. */
-static hy_image image_for(const hy_product *product, const hy_layout *layout, int direct,
+static hy_image image_for(const hy_portion *portion, int direct,
                           const hy_problem *problem)
 {
-    const hy_image *pinned = &layout->if_pinned;
+    const hy_image *pinned = &portion->layout.if_pinned;
 
     if (pinned->axis != HY_AXIS_COLS)
-        return moved(product, &layout->image, problem);
-    if (direct && problem->X->order == HYBRID_ROW_MAJOR && in_lines(product, problem->Y))
-        return moved(product, pinned, problem);
-    if (direct && problem->X->order != HYBRID_ROW_MAJOR && product->transposed_room > 0)
+        return moved(portion, &portion->layout.image, problem);
+    if (direct && problem->X->order == HYBRID_ROW_MAJOR &&
+        in_lines(portion->product, problem->Y))
+        return moved(portion, pinned, problem);
+    if (direct && problem->X->order != HYBRID_ROW_MAJOR && portion->transposed_room > 0)
         return *pinned; /* in a column-major Y a block may begin at any column */
-    return hy_product_image(product);
+    return hy_portion_image(portion);
 }
 
 static int is_planned(const hy_image *image, const hy_image *planned)
@@ -50,28 +51,28 @@ static int is_planned(const hy_image *image, const hy_image *planned)
            image->back == planned->back;
 }
 
-hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic)
+hy_bound hy_bind_planned(const hy_portion *portion)
 {
+    const hy_layout *layout  = &portion->layout;
     const hy_chunk_list list = hy_chunks_of(layout->chunks, layout->count);
 
-    if (layout->image.axis != HY_AXIS_COLS)
-        return (hy_bound){list, layout->image, traffic->up};
-    return (hy_bound){hy_chunks_in(&list, &layout->image), layout->image, traffic->up};
+    return (hy_bound){
+        layout->image.axis == HY_AXIS_COLS ? hy_chunks_in(&list, &layout->image) : list,
+        layout->image, portion->traffic.up};
 }
 
-hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
-                 const hy_traffic *traffic, int direct, const hy_problem *problem)
+hy_bound hy_bind(const hy_portion *portion, int direct, const hy_problem *problem)
 {
-    hy_bound bound = hy_bind_planned(layout, traffic);
+    hy_bound bound = hy_bind_planned(portion);
 
-    bound.image = image_for(product, layout, direct, problem);
-    if (is_planned(&bound.image, &layout->image))
+    bound.image = image_for(portion, direct, problem);
+    if (is_planned(&bound.image, &portion->layout.image))
         return bound;
-    hy_layout moved_to   = *layout;
+    hy_layout moved_to   = portion->layout;
     moved_to.image       = bound.image;
     moved_to.image_bytes = hy_image_bytes(&bound.image);
     bound.list           = hy_chunks_in(&bound.list, &bound.image);
     if (bound.up > 0) /* update the prediction, if the plan has made one */
-        bound.up = hy_traffic_dense_up(product, &moved_to);
+        bound.up = hy_traffic_dense_up(portion, &moved_to);
     return bound;
 }

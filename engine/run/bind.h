@@ -15,13 +15,12 @@ typedef struct hy_bound {
 
 /* Returns the chunks of a run as planned: X and Y are not pinned, and Y begins at a cache
    line. */
-hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic);
+hy_bound hy_bind_planned(const hy_portion *portion);
 
 /* Returns the chunks of a run with this X and Y. `direct` is 1 if X and Y are copied
    directly (pin.h); the run then uses the layout's image for pinned operands, if it has
    one. Column blocks are moved to begin at cache lines of Y, unless the plan must give
    the same bits in every run. */
-hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
-                 const hy_traffic *traffic, int direct, const hy_problem *problem);
+hy_bound hy_bind(const hy_portion *portion, int direct, const hy_problem *problem);
 
 #endif /* HY_BIND_H */

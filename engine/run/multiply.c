@@ -23,7 +23,7 @@ static double passed_s(const hy_beginning *start)
 static void reset_peaks(const hybrid_plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
-        hy_backend *backend = plan->portions[i].product.backend;
+        hy_backend *backend = plan->portions[i].backend;
         hy_meter_reset_peak(&backend->device);
         hy_meter_reset_peak(&backend->pinned);
     }
@@ -67,7 +67,7 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
     const hy_backend *backends[HY_MAX_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
-        backends[i] = plan->portions[i].product.backend;
+        backends[i] = plan->portions[i].backend;
         r->peak_device_bytes += hy_meter_peak(&backends[i]->device);
         r->peak_pinned_bytes += hy_meter_peak(&backends[i]->pinned);
     }
@@ -122,11 +122,10 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
-        history->bound[i]   = hy_bind(&p->product, &p->layout, &p->traffic, 0, &problem);
-        found[i]            = (hy_circumstances){
-                       .rows_of_b     = hy_traffic_same(&p->product, A, B),
-                       .cached        = hy_traffic_cached(&p->product, &p->layout, p->site),
-                       .prefetching_s = prefetching_s(p, start)};
+        history->bound[i]   = hy_bind(p, 0, &problem);
+        found[i]            = (hy_circumstances){.rows_of_b     = hy_traffic_same(p, A, B),
+                                                 .cached        = hy_traffic_cached(p),
+                                                 .prefetching_s = prefetching_s(p, start)};
     }
     hy_sites sites;
     hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, NULL,
@@ -262,7 +261,7 @@ static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
 static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
                                const hy_problem *problem, hy_history *history)
 {
-    return hy_has_view(&problem->source) || hy_product_on_device(&plan->product)
+    return hy_has_view(&problem->source) || hy_portion_on_device(plan->portions)
                ? run_chunks(plan, sites, problem, history)
                : run_blocks(plan, sites, problem, history);
 }
@@ -274,20 +273,18 @@ static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
     hy_circumstances found[HY_MAX_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
-        const hy_portion *p = &plan->portions[i];
-        history->bound[i] =
-            hy_bind(&p->product, &p->layout, &p->traffic, direct, problem);
+        history->bound[i] = hy_bind(&plan->portions[i], direct, problem);
     }
     problem->image = history->bound->image;
     const hy_forecast *host =
         hy_split_forecast(&plan->split, plan->portions, plan->count, problem, direct);
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
-        found[i]            = (hy_circumstances){
-                       .pinned           = direct,
-                       .in_column_blocks = history->bound[i].image.axis != p->layout.image.axis,
-                       .cached           = hy_traffic_cached(&p->product, &p->layout, p->site),
-                       .share            = host ? host->share : 0};
+        found[i]            = (hy_circumstances){.pinned           = direct,
+                                                 .in_column_blocks = history->bound[i].image.axis !=
+                                                                     p->layout.image.axis,
+                                                 .cached = hy_traffic_cached(p),
+                                                 .share  = host ? host->share : 0};
     }
     begin_report(plan, start, found, history);
     hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
@@ -299,8 +296,7 @@ static int64_t resident_bytes(const hybrid_plan *plan)
     int64_t sum = 0;
 
     for (int i = 0; i < plan->count; i++) {
-        const hy_portion *p = &plan->portions[i];
-        sum += hy_resident_bytes(&p->product, &p->layout, p->site);
+        sum += hy_resident_bytes(&plan->portions[i]);
     }
     return sum;
 }
@@ -327,7 +323,7 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
     hy_sites sites;
 
     hy_reduce_bind(product, source, &problem, &reduced);
-    const int direct = hy_product_on_device(product) && hy_pin_direct(&problem);
+    const int direct = hy_portion_on_device(plan->portions) && hy_pin_direct(&problem);
     bind_dense(plan, direct, &problem, start, history, &sites);
     const int64_t there = resident_bytes(plan);
     hy_progress_expect(&ctx->progress, problem.A->rows * X->cols);

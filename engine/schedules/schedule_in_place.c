@@ -48,16 +48,17 @@ static hy_estimate near(const hy_product *product)
 
 static hy_estimate promise(const hy_planning *p)
 {
-    const hy_product *product = p->product;
+    const hy_portion *portion = p->portion;
+    const hy_product *product = portion->product;
     const int in_columns      = hy_product_in_columns(product);
-    const int fits            = hy_product_fits(product);
+    const int fits            = hy_portion_fits(portion);
 
     if (isinf(p->host_s) || (fits && in_columns) || (!fits && product->op == HY_SPGEMM) ||
         (fits && hy_settings_of(product->engine)->device_first))
         return (hy_estimate){.chunks = 0};
     const hy_estimate one = near(product), other = far(p);
     return !fits && !in_columns && hy_product_has_views(product) &&
-                   hy_estimate_seconds(product, &one) < p->host_s
+                   hy_estimate_seconds(portion, &one) < p->host_s
                ? one
                : other;
 }
@@ -75,10 +76,11 @@ static double mean_span(const hy_extents *extents)
 
 static int is_near(const hy_planning *p)
 {
-    const hy_product *product = p->product;
+    const hy_portion *portion = p->portion;
+    const hy_product *product = portion->product;
     const hy_topology *cpu    = hy_pool_topology(product->engine->ctx.pool);
     const double row =
-        (double)product->b_cols * (double)hy_value_size(product->profile.type);
+        (double)product->b_cols * (double)hy_value_size(portion->profile.type);
 
     return p->extents->blocks && hy_product_has_views(product) &&
            NEAR * mean_span(p->extents) * row <= (double)hy_topology_llc_bytes(cpu);
@@ -86,7 +88,7 @@ static int is_near(const hy_planning *p)
 
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 {
-    if (hy_product_fits(p->product)) {
+    if (hy_portion_fits(p->portion)) {
         *out = promise(p);
         return HYBRID_OK;
     }
@@ -101,7 +103,7 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
-    const int slots         = hy_slots_fewer(p->product);
+    const int slots         = hy_slots_fewer(p->portion);
     const hy_layout asked[] = {{.depth = slots, .share = 1}, {.depth = 1, .share = 1}};
 
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);

@@ -113,7 +113,7 @@ static const char *refused(const combination *c)
 
 static const hy_schedule *schedule_of(const hybrid_plan *plan)
 {
-    if (!plan->product.backend->ops->copy)
+    if (!plan->portions->backend->ops->copy)
         return &hy_schedule_in_place;
     return hy_image_is_gathered(&plan->portions->layout.image) ? &hy_schedule_gather
                                                                : &hy_schedule_whole;

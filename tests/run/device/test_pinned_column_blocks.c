@@ -111,7 +111,7 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
         *in_blocks += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
                       plan->history.bound->list.image.axis == HY_AXIS_COLS;
         assert_true(report_of(plan).peak_device_bytes <=
-                    (int64_t)plan->product.rates.memory);
+                    (int64_t)plan->portions->rates.memory);
         assert_true(report_of(plan).h2d_bytes <= report_of(plan).predicted_h2d_bytes);
     }
     hybrid_plan_destroy(plan);

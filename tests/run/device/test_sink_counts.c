@@ -93,7 +93,7 @@ static void run(const hybrid_plan *plan, const hybrid_csr *A, hy_sink *sink)
 
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
-        bound[i]            = hy_bind(&p->product, &p->layout, &p->traffic, 0, &problem);
+        bound[i]            = hy_bind(p, 0, &problem);
     }
     hy_split_sites(&plan->split, plan->portions, plan->count, bound, NULL, &sites);
     assert_int_equal(hy_run_product(&sites, &problem, sink, &listener, &report),
