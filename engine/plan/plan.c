@@ -12,6 +12,7 @@
 #include "engine/plan/open.h"
 #include "engine/run/prefetch.h"
 #include "engine/rates/estimate.h"
+#include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
 #include "engine/plan/reduce.h"
 #include "engine/tables/parameters.h"
@@ -293,7 +294,7 @@ static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **prefetcher
     HY_TRY(status);
     HY_TRY(divide(plan, from));
     HY_TRY(open_sites(plan, prefetcher));
-    HY_TRY(hy_split_open(plan->portions, plan->count, &plan->split));
+    HY_TRY(hy_split_open(plan->portions, plan->count, plan->forecasts));
     product->options.variant = NULL; /* the name belongs to the caller, who may free it */
     return hy_progress_check(&product->engine->ctx.progress);
 }
@@ -308,9 +309,9 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_status status;
     void *memory;
 
-    const int devices = engine->device_count > 0 ? engine->device_count : 1;
+    const int sites = (engine->device_count > 0 ? engine->device_count : 1) + 1;
     const size_t bytes =
-        sizeof(hybrid_plan) + (size_t)devices * (sizeof(hy_portion) + sizeof(hy_bound));
+        sizeof(hybrid_plan) + (size_t)sites * (sizeof(hy_portion) + sizeof(hy_bound));
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
@@ -318,7 +319,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->product.one_shot           = one_shot != NULL;
     plan->pattern_bytes              = engine->spaces.fetched;
     plan->count                      = 1;
-    plan->history.bound              = (hy_bound *)(void *)(plan->portions + devices);
+    plan->history.bound              = (hy_bound *)(void *)(plan->portions + sites);
     plan->portions->product          = &plan->product;
     plan->portions->traffic.other_up = -1; /* unknown until a report or explain asks for
                                               it */
@@ -362,10 +363,8 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
     if (B && product->options.flags & HYBRID_REUSE)
         HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &plan->history.pattern));
     HY_TRY(predict(plan, A, B));
-    for (int i = 0; i < plan->count; i++)
+    for (int i = 0; i < plan->count + hy_plan_has_helper(plan); i++)
         hy_site_rest(plan->portions[i].site, HYBRID_OK);
-    if (plan->split.host)
-        hy_site_rest(plan->split.host, HYBRID_OK);
     return HYBRID_OK;
 }
 
@@ -378,8 +377,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
     hy_backend *device = hy_product_device(&plan->product);
     if (plan->arranged.in.ptr)
         device->ops->free(device, &plan->arranged.in);
-    hy_split_close(&plan->split);
-    for (int i = 0; i < plan->count; i++)
+    for (int i = 0; i < plan->count + hy_plan_has_helper(plan); i++)
         hy_portion_close(&plan->portions[i]);
     hy_pattern_free(ctx, &plan->history.pattern);
     hy_results_release(ctx, plan->a_offsets);

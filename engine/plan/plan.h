@@ -9,7 +9,7 @@
 #include "engine/run/pattern.h"
 #include "engine/plan/rank.h"
 #include "engine/device/single.h"
-#include "engine/plan/split.h"
+#include "engine/run/bind.h"
 
 /* What a run leaves for later runs, for explain and for reports. */
 typedef struct hy_history {
@@ -35,14 +35,15 @@ struct hybrid_plan {
     hybrid_index a_offset_type; /* type of a_offsets */
     double plan_s;              /* planning time in seconds; not used by one-shot calls */
     int64_t pattern_bytes; /* bytes of patterns copied from a device for planning */
-    hy_split split;        /* shares of the host in runs on devices */
+    hy_forecast forecasts[HY_RUN_KINDS]; /* shares of the host in runs on devices */
     hy_history history;
     hy_arranged arranged;   /* pack of A on the device, for runs without a pipeline
                                (direct.h) */
     struct hy_async *async; /* asynchronous runs (async.h); NULL before the first */
-    int count;              /* number of portions */
-    hy_portion portions[]; /* The first `count` are used. The block has room for one
-                              portion for each device of the engine, followed by one
+    int count;              /* number of portions with rows of their own */
+    hy_portion portions[]; /* portions[count] is the host if it helps devices; else its
+                              site is NULL. The block has room for a portion for each
+                              device of the engine and for the host, followed by a
                               hy_bound for each. */
 };
 
@@ -69,6 +70,12 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
 static inline double hy_plan_device_s(const hybrid_plan *plan)
 {
     return hy_portion_on_device(plan->portions) ? 0 : plan->portions->layout.seconds;
+}
+
+/* Returns 1 if the host helps devices in some runs. */
+static inline int hy_plan_has_helper(const hybrid_plan *plan)
+{
+    return plan->portions[plan->count].site != NULL;
 }
 
 /* Returns the bytes of host memory for a C of `rows` rows and `entries` entries, with

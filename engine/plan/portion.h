@@ -3,7 +3,8 @@
    Each device has a variant, a layout and a cut of its own, because budgets and speeds
    differ. Portions of a dense result are cut from their own rows. Portions of a sparse
    result are cut from all rows, since in a run that does not know where rows of C begin
-   each device takes the next rows. */
+   each device takes the next rows. A host that helps devices is a portion that owns no
+   rows. */
 #ifndef HY_PORTION_H
 #define HY_PORTION_H
 
@@ -76,8 +77,8 @@ typedef struct hy_portion {
     hy_site *site;      /* NULL until hy_portion_open() */
     int64_t begin, end; /* rows [begin, end), which the portion owns; a sparse result uses
                            them only in runs that know the positions of its rows */
-    double weight;      /* share of the work of all portions, 0 to 1; the shares add up to
-                           1 */
+    double weight;      /* share of the work of the rows that the portion owns, 0 to 1;
+                           the shares add up to 1 */
     double rate;        /* predicted scalar products plus rows per second; set only if
                            there are several portions */
     hy_sharing taking;  /* how the site takes rows of other portions; taking.variant is

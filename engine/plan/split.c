@@ -75,21 +75,22 @@ static double busy_seconds(const hy_portion *portions, int count, hy_run_kind ki
 static double predict(const hy_portion *portions, int count, hy_run_kind kind,
                       hy_forecast *forecast)
 {
-    hy_sharing *s          = &forecast->sharing;
-    const hy_features *f   = &portions->product->profile.features;
-    const double work      = (double)f->products + (double)f->rows;
-    const hy_estimate host = hy_estimate_host(f, s->variant, &s->rates);
+    const hy_portion *helper = &portions[count];
+    const hy_rates *rates    = &helper->rates;
+    const hy_features *f     = &helper->profile.features;
+    const double work        = (double)f->products + (double)f->rows;
+    const hy_estimate host   = hy_estimate_host(f, helper->variant, rates);
     hy_circumstances found[HY_MAX_DEVICES];
 
     foresee(portions, count, kind, 0, found);
     const double device_s = hy_portions_s(portions, count, found);
     const double left_s =
-        fmax(device_s - busy_seconds(portions, count, kind, found, &s->rates), 0);
+        fmax(device_s - busy_seconds(portions, count, kind, found, rates), 0);
     if (device_s <= 0)
         return 0;
-    s->device_rate  = work / device_s;
-    s->host_rate    = left_s / device_s * work / hy_seconds(&host, &s->rates, &s->rates);
-    forecast->share = s->host_rate / (s->host_rate + s->device_rate);
+    forecast->device_rate = work / device_s;
+    forecast->host_rate   = left_s / device_s * work / hy_seconds(&host, rates, rates);
+    forecast->share = forecast->host_rate / (forecast->host_rate + forecast->device_rate);
     foresee(portions, count, kind, forecast->share, found);
     return device_s - hy_portions_s(portions, count, found);
 }
@@ -171,17 +172,17 @@ static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
     return NULL;
 }
 
-static void set_why_not(hy_split *split, const char *why_not)
+static void set_why_not(hy_forecast *forecasts, const char *why_not)
 {
     for (int kind = 0; kind < HY_RUN_KINDS; kind++)
-        split->of[kind].why_not = why_not;
+        forecasts[kind].why_not = why_not;
 }
 
 /* ---- the host ------------------------------------------------------------------ */
 
-static size_t bytes_of(const hy_sharing *s, const hy_features *f)
+static size_t bytes_of(const hy_portion *host, const hy_features *f)
 {
-    const hy_cost cost = s->variant->cost(f, &s->rates);
+    const hy_cost cost = host->variant->cost(f, &host->rates);
 
     return hy_cost_bytes(&cost);
 }
@@ -189,52 +190,49 @@ static size_t bytes_of(const hy_sharing *s, const hy_features *f)
 /* Returns the largest piece, or the costliest row if that is larger, for which the host's
    slots have memory. It is limited by the host's budget; larger rows are left to the
    device. */
-static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
+static hy_chunk largest_piece(const hy_portion *host)
 {
-    const size_t budget   = sharing->rates.memory / SLOTS;
+    const hy_features *f  = &host->profile.features;
+    const size_t budget   = host->rates.memory / SLOTS;
     const int64_t longest = hy_min(f->products_max, f->out_cols);
-    hy_chunk largest      = {.variant = sharing->variant, .features = *f};
+    hy_chunk largest      = {.variant = host->variant, .features = *f};
     hy_features *room     = &largest.features;
 
     room->rows      = f->rows / PIECES + SPARE_ROWS;
-    room->products  = sharing->products;
+    room->products  = host->taking.products;
     room->out_bound = hy_max(room->products, longest);
-    while (room->out_bound > 0 && bytes_of(sharing, room) > budget) {
+    while (room->out_bound > 0 && bytes_of(host, room) > budget) {
         room->rows = room->rows / 2 + 1;
         room->out_bound /= 2;
     }
     return largest;
 }
 
-/* Sets, in both forecasts, the variant with which the host computes and the largest piece
-   that it takes. */
-static void size_pieces(const hy_product *product, const hy_variant *variant,
-                        hy_split *split)
+/* Makes the host a portion without rows of its own. */
+static void assign(const hy_product *product, const hy_variant *variant, hy_portion *host)
 {
-    hy_sharing *s         = &split->of[HY_RUNS_PAGEABLE].sharing;
-    const hy_features *f  = &product->profile.features;
-    const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
-    const int64_t most    = threads * PIECE;
-    const int64_t rows    = product->options.chunk_rows;
+    const int64_t products = product->profile.features.products;
+    const int64_t most     = hy_pool_threads(product->engine->ctx.pool) * PIECE;
+    const int64_t rows     = product->options.chunk_rows;
 
-    s->variant = variant;
-    hy_rates_of(product->engine->host, &s->rates);
-    s->products = hy_min(f->products / PIECES + 1, most);
-    s->rows     = rows > 0 ? rows : INT64_MAX;
-    s->share    = -1;
-
-    const hy_chunk largest    = largest_piece(s, f);
-    s->slot_bytes             = bytes_of(s, &largest.features);
-    split->of[HY_RUNS_PINNED] = split->of[HY_RUNS_PAGEABLE];
+    hy_portion_assign(host, product, variant, product->engine->host);
+    host->begin = host->end = 0;
+    host->weight            = 0;
+    host->taking            = (hy_sharing){.variant  = variant,
+                                           .rates    = host->rates,
+                                           .products = hy_min(products / PIECES + 1, most),
+                                           .rows     = rows > 0 ? rows : INT64_MAX,
+                                           .share    = -1};
+    const hy_chunk largest  = largest_piece(host);
+    host->taking.slot_bytes = bytes_of(host, &largest.features);
 }
 
-static hybrid_status open_host(const hy_product *product, hy_split *split)
+static hybrid_status open_host(hy_portion *host)
 {
-    const hy_sharing *s    = &split->of[HY_RUNS_PAGEABLE].sharing;
-    const hy_chunk largest = largest_piece(s, &product->profile.features);
+    const hy_chunk largest = largest_piece(host);
 
-    return hy_site_open(product->engine->host, &s->rates, product->op, &largest, 1, SLOTS,
-                        0, 0, NULL, &split->host);
+    return hy_site_open(host->backend, &host->rates, host->product->op, &largest, 1,
+                        SLOTS, 0, 0, NULL, &host->site);
 }
 
 static hybrid_status refuse(const hy_product *product, const char *why)
@@ -244,18 +242,17 @@ static hybrid_status refuse(const hy_product *product, const char *why)
 }
 
 /* Opens the site for the share that options ask for, for all runs. */
-static hybrid_status open_share(const hy_product *product, hy_split *split)
+static hybrid_status open_share(hy_portion *host, hy_forecast *forecasts)
 {
-    const double share = product->options.host_share;
-
+    host->taking.share = host->product->options.host_share;
     for (int kind = 0; kind < HY_RUN_KINDS; kind++)
-        split->of[kind].sharing.share = split->of[kind].share = share;
-    return open_host(product, split);
+        forecasts[kind].share = host->taking.share;
+    return open_host(host);
 }
 
 /* Opens the site if a gain is predicted for a kind of run. */
-static hybrid_status open_predicted(const hy_portion *portions, int count,
-                                    hy_split *split)
+static hybrid_status open_predicted(hy_portion *portions, int count,
+                                    hy_forecast *forecasts)
 {
     const hy_product *product = portions->product;
     const double least        = least_share(portions, count);
@@ -264,48 +261,45 @@ static hybrid_status open_predicted(const hy_portion *portions, int count,
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
         const hy_run_kind like =
             has_kinds(portions) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
-        hy_forecast *forecast = &split->of[kind];
+        hy_forecast *forecast = &forecasts[kind];
         const double gain_s   = predict(portions, count, like, forecast);
         forecast->why_not     = find_small_gain(product, like, forecast, least, gain_s);
         any |= !forecast->why_not;
     }
-    const hybrid_status status = any ? open_host(product, split) : HYBRID_OK;
+    const hybrid_status status = any ? open_host(&portions[count]) : HYBRID_OK;
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
-    set_why_not(split, "there is no memory for the host's chunks");
+    set_why_not(forecasts, "there is no memory for the host's chunks");
     hy_message_clear(&product->engine->ctx.message);
     return HYBRID_OK;
 }
 
-hybrid_status hy_split_open(const hy_portion *portions, int count, hy_split *split)
+hybrid_status hy_split_open(hy_portion *portions, int count, hy_forecast *forecasts)
 {
     const hy_product *product = portions->product;
     const int by_share        = product->options.split == HYBRID_SPLIT_SHARE;
+    hy_portion *host          = &portions[count];
     const char *why_not       = NULL;
-    hy_candidate host;
+    hy_candidate best;
 
+    *host = (hy_portion){.product = product};
     if (!hy_portion_on_device(portions) || portions->layout.count == 0)
         return HYBRID_OK; /* the host computes the whole product, or there are no rows */
     if (product->op == HY_SPGEMM) {
-        set_why_not(split, "so it is where the result is sparse");
+        set_why_not(forecasts, "so it is where the result is sparse");
         return HYBRID_OK;
     }
-    hy_rank_host(product, &host);
-    why_not = find_reason(portions, count, &host);
+    hy_rank_host(product, &best);
+    why_not = find_reason(portions, count, &best);
     if (why_not && by_share)
         return refuse(product, why_not);
     why_not = why_not || by_share ? why_not : find_loss(portions, count);
-    set_why_not(split, why_not);
+    set_why_not(forecasts, why_not);
     if (why_not)
         return HYBRID_OK;
-    size_pieces(product, host.variant, split);
-    return by_share ? open_share(product, split) : open_predicted(portions, count, split);
-}
-
-void hy_split_close(hy_split *split)
-{
-    hy_site_close(split->host);
-    split->host = NULL;
+    assign(product, best.variant, host);
+    return by_share ? open_share(host, forecasts)
+                    : open_predicted(portions, count, forecasts);
 }
 
 /* ---- a run --------------------------------------------------------------------- */
@@ -333,53 +327,18 @@ static int leaves_workers_idle(const hy_portion *first, const hy_problem *proble
            ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
 }
 
-int hy_split_all_stays(const hy_portion *portions, int count)
-{
-    int all = 1;
-
-    for (int i = 0; i < count; i++)
-        all = all && hy_resident_all(portions[i].site);
-    return all;
-}
-
 /* The host does not help once all of A is cached on devices, because the caller may have
    freed A's arrays. It does not help either if X is not in host memory. */
-const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
-                                     int count, const hy_problem *problem, int direct)
+const hy_forecast *hy_split_forecast(const hy_forecast *forecasts,
+                                     const hy_portion *portions, int count,
+                                     const hy_problem *problem, int direct)
 {
-    const int idle = direct && split->host && leaves_workers_idle(portions, problem);
-    const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
+    const int helps = portions[count].site != NULL;
+    const int idle  = direct && helps && leaves_workers_idle(portions, problem);
+    const hy_forecast *forecast = &forecasts[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
-    if (!split->host || forecast->why_not || hy_split_all_stays(portions, count) ||
+    if (!helps || forecast->why_not || hy_resident_everywhere(portions, count) ||
         !hy_has_view(&problem->source))
         return NULL;
     return forecast;
-}
-
-/* A device with X in column blocks in this run takes no rows of others. `host` is NULL if
-   the host does not help; else its forecast also has the rate of the devices in runs with
-   the host's help. */
-static hy_side side_of(const hy_portion *p, const hy_bound *bound, const hy_sharing *host)
-{
-    const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
-
-    return (hy_side){.site    = p->site,
-                     .image   = bound->image,
-                     .list    = bound->list,
-                     .begin   = p->begin,
-                     .end     = p->end,
-                     .sharing = takes ? &p->taking : NULL,
-                     .rate    = host ? p->weight * host->device_rate : p->rate};
-}
-
-void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
-                    const hy_bound *bound, const hy_forecast *forecast, hy_sites *out)
-{
-    const hy_sharing *host = forecast ? &forecast->sharing : NULL;
-
-    for (out->count = 0; out->count < count; out->count++)
-        out->of[out->count] = side_of(&portions[out->count], &bound[out->count], host);
-    if (host)
-        out->of[out->count++] =
-            (hy_side){.site = split->host, .sharing = host, .rate = host->host_rate};
 }

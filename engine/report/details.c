@@ -99,7 +99,7 @@ static void put_resident(hy_words *w, const hybrid_plan *plan, const hy_portion 
                  (long long)cached, (long long)portion->layout.count);
     hy_words_bytes(w, (double)cache->block.bytes);
     hy_words_put(w, "%s\n",
-                 plan->split.host && !hy_resident_all(portion->site)
+                 hy_plan_has_helper(plan) && !hy_resident_all(portion->site)
                      ? ", but for chunks that the host computes"
                      : "");
 }
@@ -152,13 +152,13 @@ static void put_rates(hy_words *w, const hybrid_engine *engine, const hy_backend
         hy_words_put(w, "rates     built in; see hybrid_spmm calibrate\n");
 }
 
-static void put_forecast(hy_words *w, const hy_forecast *f)
+static void put_forecast(hy_words *w, const hy_forecast *f, const hy_portion *host)
 {
     if (f->why_not)
         hy_words_put(w, "the device alone: %s", f->why_not);
     else
         hy_words_put(w, "host %.0f %% of the work%s by %s", 100 * f->share,
-                     f->sharing.share < 0 ? " expected" : "", f->sharing.variant->name);
+                     host->taking.share < 0 ? " expected" : "", host->variant->name);
 }
 
 /* Compares reasons by address, because they are static strings. */
@@ -170,32 +170,32 @@ static int is_same(const hy_forecast *a, const hy_forecast *b)
 /* Writes the share of the work that the host is expected to take from the devices. */
 static void put_split(hy_words *w, const hybrid_plan *plan)
 {
-    const hy_split *split     = &plan->split;
-    const hy_forecast *all    = &split->of[HY_RUNS_PAGEABLE],
-                      *pinned = &split->of[HY_RUNS_PINNED];
+    const hy_portion *host    = &plan->portions[plan->count];
+    const hy_forecast *all    = &plan->forecasts[HY_RUNS_PAGEABLE],
+                      *pinned = &plan->forecasts[HY_RUNS_PINNED];
+    const double device_s     = hy_plan_device_s(plan);
 
-    const double device_s = hy_plan_device_s(plan);
     if (device_s > 0)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
                      1e3 * device_s);
-    if (!split->host && !pinned->why_not) /* the host computes alone */
+    if (!host->site && !pinned->why_not) /* the host computes alone */
         return;
     hy_words_put(w, "split     ");
-    if (split->host && hy_split_all_stays(plan->portions, plan->count)) {
+    if (host->site && hy_resident_everywhere(plan->portions, plan->count)) {
         hy_words_put(
             w, "the device alone, which has all of A, until it is told to refresh it\n");
         return;
     }
-    put_forecast(w, pinned);
-    if (split->host && !is_same(all, pinned)) {
+    put_forecast(w, pinned, host);
+    if (host->site && !is_same(all, pinned)) {
         hy_words_put(w, " if X and Y are pinned, else ");
-        put_forecast(w, all);
+        put_forecast(w, all, host);
     }
-    if (split->host) {
+    if (host->site) {
         hy_words_put(w, "; pieces of %.3g products, slots %d x ",
-                     (double)pinned->sharing.products, split->host->depth);
-        hy_words_bytes(w, (double)pinned->sharing.slot_bytes);
+                     (double)host->taking.products, host->site->depth);
+        hy_words_bytes(w, (double)host->taking.slot_bytes);
     }
     hy_words_put(w, "\n");
 }

@@ -129,7 +129,7 @@ static void put_where(hy_words *w, const hybrid_plan *plan)
                  first->backend->ops->describe(first->backend));
     if (plan->count > 1)
         hy_words_put(w, ", and %d other GPUs", plan->count - 1);
-    if (on_device && plan->split.host)
+    if (hy_plan_has_helper(plan))
         hy_words_put(w, "; the CPU may take a part");
     if (hy_plan_device_s(plan) > 0) {
         hy_words_put(w, "; the GPU would take ");

@@ -2,6 +2,7 @@
 #include "base/data/csr.h"
 #include "engine/plan/plan.h"
 #include "engine/run/resident.h"
+#include "engine/rates/traffic.h"
 
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
 {
@@ -10,7 +11,7 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
     for (int i = 0; i < plan->count; i++)
         sum += hy_resident_chunks(plan->portions[i].site,
                                   hy_image_col_blocks(&bound[i].list.image),
-                                  plan->split.host != NULL);
+                                  hy_plan_has_helper(plan));
     return sum;
 }
 

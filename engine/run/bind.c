@@ -4,6 +4,7 @@
 
 #include "base/data/csr.h"
 #include "engine/plan/column_blocks.h"
+#include "engine/rates/traffic.h"
 
 /* Returns 1 if all rows of Y begin at cache lines of the device. Rows that do not are
    copied at half the speed. */
@@ -75,4 +76,32 @@ hy_bound hy_bind(const hy_portion *portion, int direct, const hy_problem *proble
     if (bound.up > 0) /* update the prediction, if the plan has made one */
         bound.up = hy_traffic_dense_up(portion, &moved_to);
     return bound;
+}
+
+/* A device with X in column blocks in this run takes no rows of others. */
+static hy_side side_of(const hy_portion *p, const hy_bound *bound, double rate)
+{
+    const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
+
+    return (hy_side){.site    = p->site,
+                     .image   = bound->image,
+                     .list    = bound->list,
+                     .begin   = p->begin,
+                     .end     = p->end,
+                     .sharing = takes ? &p->taking : NULL,
+                     .rate    = rate};
+}
+
+void hy_bind_sites(const hy_portion *portions, int count, const hy_bound *bound,
+                   const hy_forecast *forecast, hy_sites *out)
+{
+    for (int i = 0; i < count; i++)
+        out->of[i] = side_of(&portions[i], &bound[i],
+                             forecast ? portions[i].weight * forecast->device_rate
+                                      : portions[i].rate);
+    out->count = count;
+    if (forecast) {
+        const hy_bound nothing = hy_bind_planned(&portions[count]);
+        out->of[out->count++]  = side_of(&portions[count], &nothing, forecast->host_rate);
+    }
 }

@@ -2,8 +2,8 @@
 #ifndef HY_BIND_H
 #define HY_BIND_H
 
-#include "engine/rates/traffic.h"
-#include "partition/pattern/chunks.h"
+#include "engine/plan/split.h"
+#include "pipeline/run/run.h"
 
 /* The chunks of a run on one site, and `up`, the predicted bytes that they send to the
    device. */
@@ -22,5 +22,11 @@ hy_bound hy_bind_planned(const hy_portion *portion);
    one. Column blocks are moved to begin at cache lines of Y, unless the plan must give
    the same bits in every run. */
 hy_bound hy_bind(const hy_portion *portion, int direct, const hy_problem *problem);
+
+/* Lists the sites of a run of the `count` portions, each with its chunks bound[i]. If the
+   host helps, `forecast` is its forecast and portions[count] its portion; else `forecast`
+   is NULL. */
+void hy_bind_sites(const hy_portion *portions, int count, const hy_bound *bound,
+                   const hy_forecast *forecast, hy_sites *out);
 
 #endif /* HY_BIND_H */

@@ -6,6 +6,7 @@
 #include "base/data/csr.h"
 #include "engine/plan/reduce.h"
 #include "engine/rates/estimate.h"
+#include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
 #include "engine/run/resident.h"
 #include "engine/files/x_block.h"
@@ -128,8 +129,7 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                                  .prefetching_s = prefetching_s(p, start)};
     }
     hy_sites sites;
-    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, NULL,
-                   &sites);
+    hy_bind_sites(plan->portions, plan->count, history->bound, NULL, &sites);
     begin_report(plan, start, found, history);
     history->report.reused_pattern = offsets_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
@@ -277,7 +277,7 @@ static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
     }
     problem->image = history->bound->image;
     const hy_forecast *host =
-        hy_split_forecast(&plan->split, plan->portions, plan->count, problem, direct);
+        hy_split_forecast(plan->forecasts, plan->portions, plan->count, problem, direct);
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
         found[i]            = (hy_circumstances){.pinned           = direct,
@@ -287,8 +287,7 @@ static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
                                                  .share  = host ? host->share : 0};
     }
     begin_report(plan, start, found, history);
-    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
-                   sites);
+    hy_bind_sites(plan->portions, plan->count, history->bound, host, sites);
 }
 
 static int64_t resident_bytes(const hybrid_plan *plan)

@@ -39,3 +39,12 @@ int hy_resident_all(const hy_site *site)
 {
     return site->cache.complete && site->cache.count == site->cache.ranges;
 }
+
+int hy_resident_everywhere(const hy_portion *portions, int count)
+{
+    int all = 1;
+
+    for (int i = 0; i < count; i++)
+        all = all && hy_resident_all(portions[i].site);
+    return all;
+}

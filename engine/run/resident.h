@@ -25,7 +25,9 @@ int64_t hy_resident_bytes(const hy_portion *portion);
    column blocks. `helped` is 1 if the host may take part in runs. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t col_blocks, int helped);
 
-/* Returns 1 if all rows are cached and no later run reads A. */
+/* hy_resident_all() returns 1 if all rows of the site are cached, so that no later run
+   reads them. hy_resident_everywhere() returns 1 if that holds for all portions. */
 int hy_resident_all(const hy_site *site);
+int hy_resident_everywhere(const hy_portion *portions, int count);
 
 #endif /* HY_RESIDENT_H */

@@ -41,8 +41,6 @@ typedef struct hy_sharing {
                                computes in place and needs none */
     double share;           /* share of all work that the site takes, 0 to 1; below 0: the
                                share that makes the run shortest */
-    double device_rate, host_rate; /* predicted work per second, of all devices together
-                                      and of the host */
 } hy_sharing;
 
 /* Speed of a site, predicted and measured. Work is scalar products plus rows. */

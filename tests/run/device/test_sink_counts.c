@@ -95,7 +95,7 @@ static void run(const hybrid_plan *plan, const hybrid_csr *A, hy_sink *sink)
         const hy_portion *p = &plan->portions[i];
         bound[i]            = hy_bind(p, 0, &problem);
     }
-    hy_split_sites(&plan->split, plan->portions, plan->count, bound, NULL, &sites);
+    hy_bind_sites(plan->portions, plan->count, bound, NULL, &sites);
     assert_int_equal(hy_run_product(&sites, &problem, sink, &listener, &report),
                      HYBRID_OK);
 }
