@@ -297,20 +297,15 @@ static int may_take(const hy_portion *portion)
            (portion->product->op == HY_SPGEMM || !(flags & HYBRID_DETERMINISTIC));
 }
 
-void hy_divide_sharing(hy_portion *portion)
+void hy_divide_taking(hy_portion *portion)
 {
     const hy_layout *layout = &portion->layout;
-    const hy_site *site     = portion->site;
-    hy_sharing *s           = &portion->taking;
+    hy_taking *s            = &portion->taking;
 
-    *s = (hy_sharing){.variant = NULL};
+    *s = (hy_taking){.variant = NULL};
     if (!may_take(portion))
         return;
-    *s = (hy_sharing){.variant      = portion->variant,
-                      .rates        = portion->rates,
-                      .slot_bytes   = site->slots->device.bytes,
-                      .pinned_bytes = site->slots->pinned.bytes,
-                      .share        = -1};
+    *s = (hy_taking){.variant = portion->variant, .share = -1};
     for (int64_t i = 0; i < layout->count; i++) {
         s->products = hy_max(s->products, layout->chunks[i].features.products);
         s->rows     = hy_max(s->rows, layout->chunks[i].features.rows);

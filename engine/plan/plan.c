@@ -274,7 +274,7 @@ static hybrid_status open_sites(hybrid_plan *plan, hy_loader **prefetcher)
         const int his = *prefetcher && (*prefetcher)->backend == p->backend;
         HY_TRY(hy_portion_open(p, his ? prefetcher : &none));
         if (plan->count > 1)
-            hy_divide_sharing(p);
+            hy_divide_taking(p);
     }
     return hy_prefetch_end(prefetcher);
 }

@@ -9,7 +9,6 @@
 #define HY_PORTION_H
 
 #include "engine/plan/product.h"
-#include "pipeline/run/queue.h"
 #include "pipeline/site/site.h"
 
 enum {
@@ -81,7 +80,7 @@ typedef struct hy_portion {
                            the shares add up to 1 */
     double rate;        /* predicted scalar products plus rows per second; set only if
                            there are several portions */
-    hy_sharing taking;  /* how the site takes rows of other portions; taking.variant is
+    hy_taking taking;   /* how the site takes rows of other portions; taking.variant is
                            NULL if it takes none */
 } hy_portion;
 

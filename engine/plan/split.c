@@ -218,13 +218,10 @@ static void assign(const hy_product *product, const hy_variant *variant, hy_port
     hy_portion_assign(host, product, variant, product->engine->host);
     host->begin = host->end = 0;
     host->weight            = 0;
-    host->taking            = (hy_sharing){.variant  = variant,
-                                           .rates    = host->rates,
-                                           .products = hy_min(products / PIECES + 1, most),
-                                           .rows     = rows > 0 ? rows : INT64_MAX,
-                                           .share    = -1};
-    const hy_chunk largest  = largest_piece(host);
-    host->taking.slot_bytes = bytes_of(host, &largest.features);
+    host->taking            = (hy_taking){.variant  = variant,
+                                          .products = hy_min(products / PIECES + 1, most),
+                                          .rows     = rows > 0 ? rows : INT64_MAX,
+                                          .share    = -1};
 }
 
 static hybrid_status open_host(hy_portion *host)

@@ -195,7 +195,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     if (host->site) {
         hy_words_put(w, "; pieces of %.3g products, slots %d x ",
                      (double)host->taking.products, host->site->depth);
-        hy_words_bytes(w, (double)host->taking.slot_bytes);
+        hy_words_bytes(w, (double)host->site->slot_device);
     }
     hy_words_put(w, "\n");
 }

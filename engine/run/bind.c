@@ -78,30 +78,36 @@ hy_bound hy_bind(const hy_portion *portion, int direct, const hy_problem *proble
     return bound;
 }
 
-/* A device with X in column blocks in this run takes no rows of others. */
-static hy_side side_of(const hy_portion *p, const hy_bound *bound, double rate)
+/* Sets the site's part in a run. A device with X in column blocks in this run takes no
+   rows of others. */
+static hy_site *join(const hy_portion *p, const hy_bound *bound, double rate)
 {
-    const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
+    hy_site *site = p->site;
 
-    return (hy_side){.site    = p->site,
-                     .image   = bound->image,
-                     .list    = bound->list,
-                     .begin   = p->begin,
-                     .end     = p->end,
-                     .sharing = takes ? &p->taking : NULL,
-                     .rate    = rate};
+    site->image  = bound->image;
+    site->list   = bound->list;
+    site->begin  = p->begin;
+    site->end    = p->end;
+    site->taking = p->taking;
+    site->rate   = rate;
+    if (bound->image.axis != HY_AXIS_NONE)
+        site->taking.variant = NULL;
+    return site;
 }
 
-void hy_bind_sites(const hy_portion *portions, int count, const hy_bound *bound,
-                   const hy_forecast *forecast, hy_sites *out)
+hy_sites hy_bind_sites(const hy_portion *portions, int count, const hy_bound *bound,
+                       const hy_forecast *forecast)
 {
+    const hy_portion *host = &portions[count];
+    hy_sites sites         = {.count = count};
+
     for (int i = 0; i < count; i++)
-        out->of[i] = side_of(&portions[i], &bound[i],
-                             forecast ? portions[i].weight * forecast->device_rate
-                                      : portions[i].rate);
-    out->count = count;
+        sites.of[i] = join(&portions[i], &bound[i],
+                           forecast ? portions[i].weight * forecast->device_rate
+                                    : portions[i].rate);
     if (forecast) {
-        const hy_bound nothing = hy_bind_planned(&portions[count]);
-        out->of[out->count++]  = side_of(&portions[count], &nothing, forecast->host_rate);
+        const hy_bound nothing  = hy_bind_planned(host);
+        sites.of[sites.count++] = join(host, &nothing, forecast->host_rate);
     }
+    return sites;
 }

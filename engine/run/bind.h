@@ -23,10 +23,10 @@ hy_bound hy_bind_planned(const hy_portion *portion);
    the same bits in every run. */
 hy_bound hy_bind(const hy_portion *portion, int direct, const hy_problem *problem);
 
-/* Lists the sites of a run of the `count` portions, each with its chunks bound[i]. If the
-   host helps, `forecast` is its forecast and portions[count] its portion; else `forecast`
-   is NULL. */
-void hy_bind_sites(const hy_portion *portions, int count, const hy_bound *bound,
-                   const hy_forecast *forecast, hy_sites *out);
+/* Sets the parts of the sites in a run of the `count` portions, each with its chunks
+   bound[i], and returns the sites. If the host helps, `forecast` is its forecast and
+   portions[count] its portion; else `forecast` is NULL. */
+hy_sites hy_bind_sites(const hy_portion *portions, int count, const hy_bound *bound,
+                       const hy_forecast *forecast);
 
 #endif /* HY_BIND_H */

@@ -128,8 +128,8 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                                  .cached        = hy_traffic_cached(p),
                                                  .prefetching_s = prefetching_s(p, start)};
     }
-    hy_sites sites;
-    hy_bind_sites(plan->portions, plan->count, history->bound, NULL, &sites);
+    const hy_sites sites =
+        hy_bind_sites(plan->portions, plan->count, history->bound, NULL);
     begin_report(plan, start, found, history);
     history->report.reused_pattern = offsets_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
@@ -235,7 +235,6 @@ static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
     const hy_chunk_list *planned = &history->bound->list;
     hybrid_report *report        = &history->report;
     int64_t chunks               = 0;
-    hy_sites host                = *sites;
     hy_x_block block;
     hybrid_status status = hy_x_block_open(&all->source, &block);
 
@@ -249,8 +248,8 @@ static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
         problem.X            = &block.X;
         problem.Y            = &Y;
         problem.source       = hy_source_dense(all->ctx, &block.X);
-        host.of->list        = hy_chunks_in(planned, &image);
-        status               = run_chunks(plan, &host, &problem, history);
+        sites->of[0]->list   = hy_chunks_in(planned, &image);
+        status               = run_chunks(plan, sites, &problem, history);
         chunks += report->chunks;
     }
     report->chunks = chunks;
@@ -267,8 +266,8 @@ static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
 }
 
 /* Finds the chunks of all portions for these X and Y, and the sites that take part. */
-static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
-                       const hy_beginning *start, hy_history *history, hy_sites *sites)
+static hy_sites bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
+                           const hy_beginning *start, hy_history *history)
 {
     hy_circumstances found[HY_MAX_DEVICES];
 
@@ -287,7 +286,7 @@ static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
                                                  .share  = host ? host->share : 0};
     }
     begin_report(plan, start, found, history);
-    hy_bind_sites(plan->portions, plan->count, history->bound, host, sites);
+    return hy_bind_sites(plan->portions, plan->count, history->bound, host);
 }
 
 static int64_t resident_bytes(const hybrid_plan *plan)
@@ -319,12 +318,11 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                  .source   = *source,
                                  .profile  = &product->profile};
     hybrid_csr reduced;
-    hy_sites sites;
 
     hy_reduce_bind(product, source, &problem, &reduced);
     const int direct = hy_portion_on_device(plan->portions) && hy_pin_direct(&problem);
-    bind_dense(plan, direct, &problem, start, history, &sites);
-    const int64_t there = resident_bytes(plan);
+    const hy_sites sites = bind_dense(plan, direct, &problem, start, history);
+    const int64_t there  = resident_bytes(plan);
     hy_progress_expect(&ctx->progress, problem.A->rows * X->cols);
     HY_TRY(run_dense(plan, &sites, &problem, history));
     const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);
