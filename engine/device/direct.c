@@ -58,7 +58,7 @@ int hy_direct_accepts_plan(const hybrid_plan *plan)
     return accepts_engine(product->engine) && product->op == HY_SPMM &&
            hy_product_in_gpu_memory(product) && plan->count == 1 && layout->count == 1 &&
            layout->chunks->variant->arrange && product->rows > 0 &&
-           layout->chunks->features.nnz > 0 && !layout->chunks->gathered &&
+           layout->chunks->features.nnz > 0 && !hy_image_is_gathered(&layout->image) &&
            hy_product_has_views(product);
 }
 

@@ -15,7 +15,7 @@ static hy_chunk piece_of(const hy_queue *queue, const hy_site *taker,
 {
     hy_chunk piece = hy_queue_rows(queue, chunk, begin, end);
 
-    piece.gathered = piece.cached = piece.trimmed = 0;
+    piece.cached = piece.trimmed = 0;
     piece.features.gather_rows = piece.features.gather_nnz = 0;
     piece.variant                                          = taker->taking.variant;
     piece.x_end                                            = queue->profile->cols;
@@ -71,11 +71,12 @@ static int every_row_fits(const hy_site *taker, const hy_chunk *chunk)
 /* Returns the rows that the taker would take of an owner's last chunk, of which `rest` is
    left. The piece is empty if they do not fit the taker's slots. */
 static hy_chunk find_piece(const hy_queue *queue, const hy_site *taker,
-                           const hy_chunk *rest)
+                           const hy_site *owner, const hy_chunk *rest)
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (rest->gathered || rest->cached) /* gathered and cached chunks are taken whole */
+    if (hy_image_is_gathered(&owner->image) ||
+        rest->cached) /* gathered and cached chunks are taken whole */
         return piece_of(queue, taker, rest, begin,
                         every_row_fits(taker, rest) ? end : begin);
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
@@ -132,7 +133,7 @@ int hy_queue_leaves(const hy_queue *queue, const hy_site *owner, const hy_chunk 
             !owner_yields(queue, taker, owner, hy_queue_work(rest)))
             continue;
         const hy_chunk last  = hy_queue_rest(queue, owner, owner->stop - 1);
-        const hy_chunk piece = find_piece(queue, taker, &last);
+        const hy_chunk piece = find_piece(queue, taker, owner, &last);
         if (piece.row_begin < piece.row_end)
             return 1;
     }
@@ -175,7 +176,7 @@ static int take(hy_queue *queue, hy_site *taker)
     if (!owner)
         return 0;
     const hy_chunk rest  = hy_queue_rest(queue, owner, owner->stop - 1);
-    const hy_chunk piece = find_piece(queue, taker, &rest);
+    const hy_chunk piece = find_piece(queue, taker, owner, &rest);
     const int64_t work   = hy_queue_work(&piece);
     if (piece.row_begin == piece.row_end || !taker_wants(queue, taker, owner, work))
         return 0;

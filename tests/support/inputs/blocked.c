@@ -129,7 +129,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     job.in   = job.pack.mem;
     r.job    = &job;
     r.x_rows = problem->A->cols;
-    if (chunk->gathered) {
+    if (hy_job_gathers(&job)) {
         gathered_ranks(&job, rank);
         r.rank   = rank;
         r.x_rows = chunk->features.gather_rows;
@@ -192,7 +192,9 @@ static void check_cuts(const hy_problem *problem, const hy_profile *profile, int
             .products_max = INT64_MAX,
             .chunk_rows   = rows[i],
             .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
-        check_cut(problem, &cut, exact);
+        hy_problem with_image = *problem;
+        with_image.image.axis = cut.image.axis;
+        check_cut(&with_image, &cut, exact);
     }
 }
 
