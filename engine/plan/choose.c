@@ -24,7 +24,8 @@ static int is_on_device(const hy_option *o)
 
 static const char *refused(const hy_portion *portion, const hy_schedule *schedule)
 {
-    return schedule->refuse ? schedule->refuse(portion) : NULL;
+    return hy_refused(schedule->values, hy_product_values(portion->product) |
+                                            hy_variant_values(portion->variant));
 }
 
 static double seconds_of(const hy_choice *c, const hy_estimate *e)

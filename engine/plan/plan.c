@@ -78,11 +78,15 @@ static hybrid_status inspect(hy_product *product, const given *from, unsigned st
 static hybrid_status rank_named(hy_product *product, hy_candidates *candidates,
                                 const hy_schedule *named)
 {
-    static const char *const why_not = "only the host computes in place";
+    const char *why_not = NULL;
 
-    for (int i = 0; i < candidates->count; i++)
-        if (!candidates->of[i].backend->ops->copy != (named == &hy_schedule_in_place))
-            candidates->of[i].refused = why_not;
+    for (int i = 0; i < candidates->count; i++) {
+        hy_candidate *c = &candidates->of[i];
+        const char *why = hy_refused(named->values, c->backend->ops->copy ? HY_WITH_DEVICE
+                                                                          : HY_WITH_HOST);
+        if (why)
+            c->refused = why_not = why;
+    }
     return hy_rank_first(candidates) ? HYBRID_OK
                                      : hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
                                                "%s: %s", named->name, why_not);

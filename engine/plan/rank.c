@@ -7,6 +7,7 @@
 
 #include "base/data/min_max.h"
 #include "engine/rates/estimate.h"
+#include "engine/tables/refusals.h"
 #include "engine/tables/parameters.h"
 
 enum {
@@ -42,32 +43,17 @@ static double predict(const hy_product *product, const hy_candidate *c)
     return hy_estimate_seconds(&all, &e);
 }
 
-/* Returns NULL, or why the variant cannot use operands in device memory. */
-static const char *refuse_space(const hy_product *product, const hy_variant *variant)
-{
-    if (product->a_on && !variant->csr)
-        return "its packs reorder values of A, which are in device memory";
-    if (product->second_on && variant->form == HY_FORM_NONE)
-        return "its packs contain values of B, which is in device memory";
-    return NULL;
-}
-
 /* Returns the candidate without its predicted seconds. */
 static hy_candidate judge(const hy_product *product, const hy_variant *variant,
                           hy_backend *backend)
 {
-    const unsigned flags = product->options.flags;
-    hy_candidate c       = {.variant = variant, .backend = backend};
+    hy_candidate c = {.variant = variant, .backend = backend};
     hy_rates rates;
 
     hy_rates_of(backend, &rates);
     c.refused = variant->refuse(&product->profile.features, &rates);
     if (!c.refused)
-        c.refused = refuse_space(product, variant);
-    if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
-        c.refused = "its sums have no fixed order";
-    if (!c.refused && variant->by_name && !product->options.variant)
-        c.refused = "it only computes if options name it";
+        c.refused = hy_refused(hy_variant_values(variant), hy_product_values(product));
     return c;
 }
 

@@ -14,6 +14,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/plan/rank.h"
 #include "engine/run/resident.h"
+#include "engine/tables/refusals.h"
 #include "partition/pattern/chunks.h"
 
 enum {
@@ -97,13 +98,17 @@ static double predict(const hy_portion *portions, int count, hy_run_kind kind,
 
 /* ---- whether ------------------------------------------------------------------- */
 
-/* Returns 1 if a portion has an image with that axis. */
-static int any_has(const hy_portion *portions, int count, hy_axis axis)
+/* Returns the values of the portions' images in the table of refusals. */
+static unsigned image_values(const hy_portion *portions, int count)
 {
-    for (int i = 0; i < count; i++)
-        if (portions[i].layout.image.axis == axis)
-            return 1;
-    return 0;
+    unsigned values = 0;
+
+    for (int i = 0; i < count; i++) {
+        const hy_axis axis = portions[i].layout.image.axis;
+        if (axis == HY_AXIS_ROWS || axis == HY_AXIS_COLS)
+            values |= HY_WITH_RING;
+    }
+    return values;
 }
 
 /* Returns why the host helps in no run; NULL if it may help. */
@@ -116,17 +121,8 @@ static const char *find_reason(const hy_portion *portions, int count,
         return "as asked for";
     if (!host->variant)
         return "no variant of the host can compute it";
-    if (any_has(portions, count, HY_AXIS_COLS))
-        return "X comes in column blocks, for which A stays on the device";
-    if (!hy_product_has_views(product))
-        return "empty rows and columns of A are left out, so that workers load X and "
-               "store Y";
-    if (any_has(portions, count, HY_AXIS_ROWS))
-        return "X passes through the device in the order in which its chunks need it";
-    if (product->options.flags & HYBRID_DETERMINISTIC)
-        return "the bits of a dense result depend on whether host or device computes a "
-               "row";
-    return NULL;
+    return hy_refused(HY_WITH_HOST_SHARE,
+                      hy_product_values(product) | image_values(portions, count));
 }
 
 /* Returns why the host helps in no run unless options ask for a share; NULL if it may

@@ -51,23 +51,6 @@ int hy_slots(const hy_portion *portion)
 
 /* ---- rings --------------------------------------------------------------------- */
 
-const char *hy_refuse_ring(const hy_portion *portion)
-{
-    const hy_product *product = portion->product;
-
-    if (product->second_on)
-        return "all of B or X is in device memory already";
-    if (product->op == HY_SPGEMM)
-        return "a sparse B has no ring: its rows and columns have different sizes";
-    if (!portion->variant->rings)
-        return "packs of this variant contain row numbers of X, but a ring needs "
-               "positions";
-    if (product->options.split == HYBRID_SPLIT_SHARE)
-        return "a ring is filled in order, but a host with a share takes rows from the "
-               "end";
-    return NULL;
-}
-
 int64_t hy_ring_rows(const hy_portion *portion, hy_allowance part)
 {
     const hy_product *product = portion->product;

@@ -97,5 +97,7 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return out->depth > 0 ? HYBRID_OK : cut_ring(p, out);
 }
 
-const hy_schedule hy_schedule_column_ring = {
-    .name = "ring of columns", .refuse = hy_refuse_ring, .promise = promise, .cut = cut};
+const hy_schedule hy_schedule_column_ring = {.name    = "ring of columns",
+                                             .values  = HY_WITH_COPIES | HY_WITH_RING,
+                                             .promise = promise,
+                                             .cut     = cut};

@@ -61,13 +61,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);
 }
 
-static const char *refuse(const hy_portion *portion)
-{
-    const hy_product *product = portion->product;
-
-    return product->a_on || product->second_on ? "workers cannot read device memory"
-                                               : NULL;
-}
-
-const hy_schedule hy_schedule_gather = {
-    .name = "gather", .refuse = refuse, .promise = promise, .cost = cost, .cut = cut};
+const hy_schedule hy_schedule_gather = {.name    = "gather",
+                                        .values  = HY_WITH_COPIES | HY_WITH_GATHER,
+                                        .promise = promise,
+                                        .cost    = cost,
+                                        .cut     = cut};

@@ -109,5 +109,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);
 }
 
-const hy_schedule hy_schedule_in_place = {
-    .name = "in place", .promise = promise, .cost = cost, .cut = cut};
+const hy_schedule hy_schedule_in_place = {.name    = "in place",
+                                          .values  = HY_WITH_IN_PLACE,
+                                          .promise = promise,
+                                          .cost    = cost,
+                                          .cut     = cut};

@@ -140,16 +140,9 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
                                                        : try_all(p, 1, out);
 }
 
-static const char *refuse(const hy_portion *portion)
-{
-    return portion->product->a_on
-               ? "columns of A on the device are row numbers of X, but a "
-                 "ring needs positions"
-               : hy_refuse_ring(portion);
-}
-
-const hy_schedule hy_schedule_row_ring = {.name    = "ring of rows",
-                                          .refuse  = refuse,
+const hy_schedule hy_schedule_row_ring = {.name   = "ring of rows",
+                                          .values = HY_WITH_COPIES | HY_WITH_RING |
+                                                    HY_WITH_ROW_RING,
                                           .promise = promise,
                                           .cost    = cost,
                                           .cut     = cut};

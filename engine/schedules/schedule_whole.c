@@ -46,4 +46,5 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return HYBRID_OK;
 }
 
-const hy_schedule hy_schedule_whole = {.name = "whole", .promise = promise, .cut = cut};
+const hy_schedule hy_schedule_whole = {
+    .name = "whole", .values = HY_WITH_COPIES, .promise = promise, .cut = cut};
