@@ -313,9 +313,8 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_status status;
     void *memory;
 
-    const int sites = (engine->device_count > 0 ? engine->device_count : 1) + 1;
-    const size_t bytes =
-        sizeof(hybrid_plan) + (size_t)sites * (sizeof(hy_portion) + sizeof(hy_bound));
+    const int sites    = (engine->device_count > 0 ? engine->device_count : 1) + 1;
+    const size_t bytes = sizeof(hybrid_plan) + (size_t)sites * sizeof(hy_portion);
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
@@ -323,7 +322,6 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->product.one_shot           = one_shot != NULL;
     plan->pattern_bytes              = engine->spaces.fetched;
     plan->count                      = 1;
-    plan->history.bound              = (hy_bound *)(void *)(plan->portions + sites);
     plan->portions->product          = &plan->product;
     plan->portions->traffic.other_up = -1; /* unknown until a report or explain asks for
                                               it */
@@ -352,10 +350,10 @@ static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybri
     for (int i = 0; i < plan->count; i++) {
         hy_portion *p = &plan->portions[i];
         HY_TRY(hy_traffic_find(p, hy_product_a(p->product, A), B, &p->traffic));
-        history->bound[i] = hy_bind_planned(p);
-        first[i]          = (hy_circumstances){.rows_of_b = hy_traffic_same(p, A, B)};
+        hy_bind_planned(p);
+        first[i] = (hy_circumstances){.rows_of_b = hy_traffic_same(p, A, B)};
     }
-    history->report             = hy_plan_report(plan, history->bound);
+    history->report             = hy_plan_report(plan);
     history->report.predicted_s = hy_portions_s(plan->portions, plan->count, first);
     return HYBRID_OK;
 }

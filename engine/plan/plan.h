@@ -15,8 +15,6 @@
 typedef struct hy_history {
     hy_pattern pattern;   /* hashes of the patterns of A and B, and offsets of C; only
                              SpGEMM with HYBRID_REUSE */
-    hy_bound *bound;      /* for each portion, the chunks of the last run; before the
-                             first run, the planned chunks */
     hybrid_report report; /* last run; before the first run, the prediction */
 } hy_history;
 
@@ -42,9 +40,8 @@ struct hybrid_plan {
     struct hy_async *async; /* asynchronous runs (async.h); NULL before the first */
     int count;              /* number of portions with rows of their own */
     hy_portion portions[]; /* portions[count] is the host if it helps devices; else its
-                              site is NULL. The block has room for a portion for each
-                              device of the engine and for the host, followed by a
-                              hy_bound for each. */
+                              site is NULL. There is room for each device of the engine
+                              and for the host. */
 };
 
 /* Makes a plan. B is NULL for SpMM with `dense_cols` columns. The caller has checked the
@@ -61,9 +58,9 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
    explain and reports show. With HYBRID_REUSE also stores hashes of the patterns. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Returns the number of chunks with cached packs of A. bound[i] has the chunks of portion
-   i. */
-int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
+/* Returns the number of chunks with cached packs of A in the run for which the sites were
+   bound last. */
+int64_t hy_plan_resident_chunks(const hybrid_plan *plan);
 
 /* Returns the predicted seconds of a device if the host computes in place of it; else
    0. */
@@ -83,8 +80,7 @@ static inline int hy_plan_has_helper(const hybrid_plan *plan)
 int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type,
                         int64_t rows, int64_t entries);
 
-/* Returns a report with what is known before a run. bound[i] has the chunks of portion
-   i. */
-hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound);
+/* Returns a report with what is known before the run for which the sites are bound. */
+hybrid_report hy_plan_report(const hybrid_plan *plan);
 
 #endif /* HY_PLAN_H */

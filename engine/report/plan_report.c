@@ -4,25 +4,26 @@
 #include "engine/run/resident.h"
 #include "engine/rates/traffic.h"
 
-int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
+int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
 {
     int64_t sum = 0;
 
     for (int i = 0; i < plan->count; i++)
-        sum += hy_resident_chunks(plan->portions[i].site,
-                                  hy_image_col_blocks(&bound[i].list.image),
-                                  hy_plan_has_helper(plan));
+        sum +=
+            hy_resident_chunks(plan->portions[i].site,
+                               hy_image_col_blocks(&plan->portions[i].site->list.image),
+                               hy_plan_has_helper(plan));
     return sum;
 }
 
 /* Adds the numbers of one portion (the rows that one site computes) to `report`. */
-static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_report *report)
+static void add_portion(const hy_portion *p, hybrid_report *report)
 {
     const hy_pack_cache *cache = &p->site->cache;
     const int64_t other        = p->traffic.other_up;
 
-    report->chunks += bound->list.count;
-    report->predicted_h2d_bytes += bound->up;
+    report->chunks += p->site->list.count;
+    report->predicted_h2d_bytes += p->site->up;
     report->predicted_d2h_bytes += p->traffic.down;
     report->other_h2d_bytes =
         other < 0 || report->other_h2d_bytes < 0 ? -1 : report->other_h2d_bytes + other;
@@ -73,7 +74,7 @@ static int64_t result_entries(const hy_product *product)
                                   : (int64_t)(hy_expected_entries(f) + 0.5);
 }
 
-hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
+hybrid_report hy_plan_report(const hybrid_plan *plan)
 {
     const hy_product *product = &plan->product;
     hybrid_report report      = HYBRID_REPORT_INIT;
@@ -82,10 +83,10 @@ hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
     report.pattern_bytes          = plan->pattern_bytes;
     report.rows                   = product->rows;
     report.flops                  = 2 * product->profile.features.products;
-    report.resident_chunks        = hy_plan_resident_chunks(plan, bound);
+    report.resident_chunks        = hy_plan_resident_chunks(plan);
     report.predicted_nnz_out      = result_entries(product);
     report.predicted_result_bytes = result_bytes(product, report.predicted_nnz_out);
     for (int i = 0; i < plan->count; i++)
-        add_portion(&plan->portions[i], &bound[i], &report);
+        add_portion(&plan->portions[i], &report);
     return report;
 }

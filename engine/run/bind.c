@@ -52,62 +52,60 @@ static int is_planned(const hy_image *image, const hy_image *planned)
            image->back == planned->back;
 }
 
-hy_bound hy_bind_planned(const hy_portion *portion)
+void hy_bind_planned(const hy_portion *portion)
 {
-    const hy_layout *layout  = &portion->layout;
-    const hy_chunk_list list = hy_chunks_of(layout->chunks, layout->count);
+    const hy_layout *layout = &portion->layout;
+    hy_site *site           = portion->site;
 
-    return (hy_bound){
-        layout->image.axis == HY_AXIS_COLS ? hy_chunks_in(&list, &layout->image) : list,
-        layout->image, portion->traffic.up};
+    site->list  = hy_chunks_of(layout->chunks, layout->count);
+    site->image = layout->image;
+    site->up    = portion->traffic.up;
+    if (layout->image.axis == HY_AXIS_COLS)
+        site->list = hy_chunks_in(&site->list, &layout->image);
 }
 
-hy_bound hy_bind(const hy_portion *portion, int direct, const hy_problem *problem)
+void hy_bind(const hy_portion *portion, int direct, const hy_problem *problem)
 {
-    hy_bound bound = hy_bind_planned(portion);
+    hy_site *site = portion->site;
 
-    bound.image = image_for(portion, direct, problem);
-    if (is_planned(&bound.image, &portion->layout.image))
-        return bound;
+    hy_bind_planned(portion);
+    site->image = image_for(portion, direct, problem);
+    if (is_planned(&site->image, &portion->layout.image))
+        return;
     hy_layout moved_to   = portion->layout;
-    moved_to.image       = bound.image;
-    moved_to.image_bytes = hy_image_bytes(&bound.image);
-    bound.list           = hy_chunks_in(&bound.list, &bound.image);
-    if (bound.up > 0) /* update the prediction, if the plan has made one */
-        bound.up = hy_traffic_dense_up(portion, &moved_to);
-    return bound;
+    moved_to.image       = site->image;
+    moved_to.image_bytes = hy_image_bytes(&site->image);
+    site->list           = hy_chunks_in(&site->list, &site->image);
+    if (site->up > 0) /* update the prediction, if the plan has made one */
+        site->up = hy_traffic_dense_up(portion, &moved_to);
 }
 
-/* Sets the site's part in a run. A device with X in column blocks in this run takes no
-   rows of others. */
-static hy_site *join(const hy_portion *p, const hy_bound *bound, double rate)
+/* A device with X in column blocks in this run takes no rows of others. */
+static hy_site *join(const hy_portion *p, double rate)
 {
     hy_site *site = p->site;
 
-    site->image  = bound->image;
-    site->list   = bound->list;
     site->begin  = p->begin;
     site->end    = p->end;
     site->taking = p->taking;
     site->rate   = rate;
-    if (bound->image.axis != HY_AXIS_NONE)
+    if (site->image.axis != HY_AXIS_NONE)
         site->taking.variant = NULL;
     return site;
 }
 
-hy_sites hy_bind_sites(const hy_portion *portions, int count, const hy_bound *bound,
-                       const hy_forecast *forecast)
+hy_sites hy_bind_sites(const hy_portion *portions, int count, const hy_forecast *forecast)
 {
     const hy_portion *host = &portions[count];
     hy_sites sites         = {.count = count};
 
     for (int i = 0; i < count; i++)
-        sites.of[i] = join(&portions[i], &bound[i],
-                           forecast ? portions[i].weight * forecast->device_rate
-                                    : portions[i].rate);
+        sites.of[i] =
+            join(&portions[i], forecast ? portions[i].weight * forecast->device_rate
+                                        : portions[i].rate);
     if (forecast) {
-        const hy_bound nothing  = hy_bind_planned(host);
-        sites.of[sites.count++] = join(host, &nothing, forecast->host_rate);
+        hy_bind_planned(host);
+        sites.of[sites.count++] = join(host, forecast->host_rate);
     }
     return sites;
 }

@@ -34,7 +34,7 @@ static void reset_peaks(const hybrid_plan *plan)
 static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
                          const hy_circumstances *found, hy_history *history)
 {
-    history->report = hy_plan_report(plan, history->bound);
+    history->report = hy_plan_report(plan);
     if (plan->product.one_shot)
         history->report.plan_s = passed_s(start);
     history->report.predicted_s =
@@ -73,7 +73,7 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
         r->peak_pinned_bytes += hy_meter_peak(&backends[i]->pinned);
     }
     r->peak_host_bytes = hy_meter_peak(&engine->ctx.memory.meter);
-    r->resident_chunks = hy_plan_resident_chunks(plan, history->bound);
+    r->resident_chunks = hy_plan_resident_chunks(plan);
     r->nnz_out         = nnz_out;
     hy_usage_end(engine, backends, plan->count, begin, reference, r);
     r->overlap     = hy_usage_overlap(r);
@@ -123,13 +123,12 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
-        history->bound[i]   = hy_bind(p, 0, &problem);
-        found[i]            = (hy_circumstances){.rows_of_b     = hy_traffic_same(p, A, B),
-                                                 .cached        = hy_traffic_cached(p),
-                                                 .prefetching_s = prefetching_s(p, start)};
+        hy_bind(p, 0, &problem);
+        found[i] = (hy_circumstances){.rows_of_b     = hy_traffic_same(p, A, B),
+                                      .cached        = hy_traffic_cached(p),
+                                      .prefetching_s = prefetching_s(p, start)};
     }
-    const hy_sites sites =
-        hy_bind_sites(plan->portions, plan->count, history->bound, NULL);
+    const hy_sites sites = hy_bind_sites(plan->portions, plan->count, NULL);
     begin_report(plan, start, found, history);
     history->report.reused_pattern = offsets_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
@@ -232,9 +231,9 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
 static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
                                 const hy_problem *all, hy_history *history)
 {
-    const hy_chunk_list *planned = &history->bound->list;
-    hybrid_report *report        = &history->report;
-    int64_t chunks               = 0;
+    const hy_chunk_list planned = sites->of[0]->list;
+    hybrid_report *report       = &history->report;
+    int64_t chunks              = 0;
     hy_x_block block;
     hybrid_status status = hy_x_block_open(&all->source, &block);
 
@@ -248,7 +247,7 @@ static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
         problem.X            = &block.X;
         problem.Y            = &Y;
         problem.source       = hy_source_dense(all->ctx, &block.X);
-        sites->of[0]->list   = hy_chunks_in(planned, &image);
+        sites->of[0]->list   = hy_chunks_in(&planned, &image);
         status               = run_chunks(plan, sites, &problem, history);
         chunks += report->chunks;
     }
@@ -271,31 +270,29 @@ static hy_sites bind_dense(const hybrid_plan *plan, int direct, hy_problem *prob
 {
     hy_circumstances found[HY_MAX_DEVICES];
 
-    for (int i = 0; i < plan->count; i++) {
-        history->bound[i] = hy_bind(&plan->portions[i], direct, problem);
-    }
-    problem->image = history->bound->image;
+    for (int i = 0; i < plan->count; i++)
+        hy_bind(&plan->portions[i], direct, problem);
+    problem->image = plan->portions->site->image;
     const hy_forecast *host =
         hy_split_forecast(plan->forecasts, plan->portions, plan->count, problem, direct);
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
-        found[i]            = (hy_circumstances){.pinned           = direct,
-                                                 .in_column_blocks = history->bound[i].image.axis !=
-                                                                     p->layout.image.axis,
+        found[i]            = (hy_circumstances){.pinned = direct,
+                                                 .in_column_blocks =
+                                                     p->site->image.axis != p->layout.image.axis,
                                                  .cached = hy_traffic_cached(p),
                                                  .share  = host ? host->share : 0};
     }
     begin_report(plan, start, found, history);
-    return hy_bind_sites(plan->portions, plan->count, history->bound, host);
+    return hy_bind_sites(plan->portions, plan->count, host);
 }
 
 static int64_t resident_bytes(const hybrid_plan *plan)
 {
     int64_t sum = 0;
 
-    for (int i = 0; i < plan->count; i++) {
+    for (int i = 0; i < plan->count; i++)
         sum += hy_resident_bytes(&plan->portions[i]);
-    }
     return sum;
 }
 

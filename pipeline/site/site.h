@@ -75,6 +75,7 @@ typedef struct hy_site {
                            rows */
     hy_taking taking;   /* how the site takes rows of other sites */
     double rate;        /* predicted work per second of the site */
+    int64_t up;         /* predicted bytes that the chunks send to the device */
 
     /* fields that the queue sets */
     int index;          /* index among the queue's sites */
