@@ -159,7 +159,8 @@ static double seconds_in(const hy_portion *portion, const hy_layout *layout,
     found.pinned           = 1;
     found.in_column_blocks = 1;
     with.if_pinned         = *blocks;
-    return hy_estimated_s(portion, &with, &found);
+    const hy_estimate e    = hy_estimate_device(portion, &with, &found);
+    return hy_estimate_seconds(portion, &e);
 }
 
 static hy_image shortest_pinned(const hy_portion *portion, const hy_layout *layout)

@@ -372,15 +372,3 @@ double hy_estimated_host_s(const hybrid_engine *engine, const hy_features *featu
     host.width          = hy_pool_max_threads(engine->ctx.pool);
     return hy_seconds(&e, &host, &host);
 }
-
-/* ---- device or host -------------------------------------------------------------- */
-
-double hy_estimated_s(const hy_portion *portion, const hy_layout *layout,
-                      const hy_circumstances *found)
-{
-    if (!hy_portion_on_device(portion))
-        return hy_estimated_host_s(portion->product->engine, &portion->profile.features,
-                                   portion->variant);
-    const hy_estimate e = hy_estimate_device(portion, layout, found);
-    return hy_estimate_seconds(portion, &e);
-}

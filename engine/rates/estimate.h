@@ -103,10 +103,6 @@ hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host);
 double hy_estimated_host_s(const hybrid_engine *engine, const hy_features *features,
                            const hy_variant *variant);
 
-/* Returns the seconds of a run of the portion in this layout, on its backend. */
-double hy_estimated_s(const hy_portion *portion, const hy_layout *layout,
-                      const hy_circumstances *found);
-
 /* Returns the estimate of the portion's part of a run with the circumstances `found`. */
 hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found);
 

@@ -258,14 +258,11 @@ static void put_portion(hy_words *w, const hybrid_plan *plan, const hy_portion *
     const hy_backend *backend = portion->backend;
     const int64_t count       = portion->layout.count;
     const int64_t each        = portion->profile.features.products / (count ? count : 1);
-    size_t device = 0, pinned = 0;
 
     put_rows(w, plan, portion);
-    hy_slot_sizes(backend, &portion->rates, portion->layout.chunks, count,
-                  product->result_on != NULL, &device, &pinned);
     hy_words_put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
                  (double)each, portion->site->depth);
-    hy_words_bytes(w, (double)device);
+    hy_words_bytes(w, (double)portion->site->slot_device);
     put_estimate(w, portion);
     hy_words_put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
     hy_words_bytes(w, (double)(portion->rates.memory + 2 * portion->transposed_room +
