@@ -42,7 +42,7 @@ static double least_s(const hybrid_engine *engine)
     return hy_estimate_min_s(&rates);
 }
 
-/* Adds a schedule. If the product is assigned to the host, a device schedule gets a lower
+/* Adds a schedule. If the portion is assigned to the host, a device schedule gets a lower
    bound for its seconds while devices are not ranked; INFINITY once they are, because
    none can compute the product. */
 static void add(hy_choice *c, const hy_schedule *schedule, unsigned known)

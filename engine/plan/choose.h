@@ -45,7 +45,7 @@ typedef struct hy_choice {
     hy_option of[HY_OPTIONS];
 } hy_choice;
 
-/* Estimates all schedules of a product that is assigned to its best variant. `known` says
+/* Estimates all schedules of a portion that is assigned to its best variant. `known` says
    what was found out (HY_KNOW values). The host may compute in place of a device if it is
    among `candidates`, which may be NULL, and A is not resident. If positions are unknown
    and B or X does not fit, there are no options, and hy_choose() asks for all inspection.

@@ -1,7 +1,7 @@
 /* engine/plan/product.h - what is known about a product, as a value.
 
-   The plan fills it in: sizes, options and what inspection finds. Portions (portion.h)
-   refer to it and say who computes it, and how. */
+   The plan fills it in: sizes, options and what inspection finds. A portion (portion.h)
+   refers to the product and says who computes it. */
 #ifndef HY_PRODUCT_H
 #define HY_PRODUCT_H
 

@@ -26,7 +26,8 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
    (hy_parameters_want()). Variants of the engine's device come first,
    then those of the host if the options and the engine allow it to compute; on each
    backend the cheapest comes first and refused ones last. HYBRID_DETERMINISTIC refuses
-   variants whose sums have no fixed order. UNSUPPORTED, with a sentence that lists each refusal, if none is left. */
+   variants whose sums have no fixed order. If no variant is left, the error is
+   UNSUPPORTED, with a sentence that lists each refusal. */
 hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
 
 /* As hy_rank() for this device or the host alone. No error is returned if all variants

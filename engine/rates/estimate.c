@@ -312,10 +312,11 @@ hy_estimate hy_estimate_even(const hy_portion *portion, const hy_features *featu
                              const hy_circumstances *found)
 {
     const hy_product *product = portion->product;
+    const int gathered        = hy_image_is_gathered(&layout->image);
     hy_chunk part             = {.features = hy_features_share(features, chunks),
                                  .x_end    = chunks > 1 ? x_end : product->b_rows,
-                                 .cached = found->cached > 0 && !hy_image_is_gathered(&layout->image),
-                                 .variant = portion->variant};
+                                 .cached   = found->cached > 0 && !gathered,
+                                 .variant  = portion->variant};
     hy_layout even            = *layout;
 
     even.chunks      = &part;

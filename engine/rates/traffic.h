@@ -39,8 +39,8 @@ hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
    device. */
 int hy_traffic_same(const hy_portion *portion, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Predicts the traffic of the portion and these operands (B NULL: SpMM). Gathered rows are counted for a
-   few chunks, and scaled up by the number of entries of A. */
+/* Predicts the traffic of the portion and these operands (B NULL: SpMM). Gathered rows are
+   counted for a few chunks, and scaled up by the number of entries of A. */
 hybrid_status hy_traffic_find(const hy_portion *portion, const hybrid_csr *A,
                               const hybrid_csr *B, hy_traffic *out);
 

@@ -277,11 +277,11 @@ static hy_sites bind_dense(const hybrid_plan *plan, int direct, hy_problem *prob
         hy_split_forecast(plan->forecasts, plan->portions, plan->count, problem, direct);
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
-        found[i]            = (hy_circumstances){.pinned = direct,
-                                                 .in_column_blocks =
-                                                     p->site->image.axis != p->layout.image.axis,
-                                                 .cached = hy_traffic_cached(p),
-                                                 .share  = host ? host->share : 0};
+        const int moved     = p->site->image.axis != p->layout.image.axis;
+        found[i]            = (hy_circumstances){.pinned           = direct,
+                                                 .in_column_blocks = moved,
+                                                 .cached           = hy_traffic_cached(p),
+                                                 .share            = host ? host->share : 0};
     }
     begin_report(plan, start, found, history);
     return hy_bind_sites(plan->portions, plan->count, host);

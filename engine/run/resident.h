@@ -16,9 +16,9 @@
 
 #include "engine/plan/portion.h"
 
-/* Returns the bytes that rows cached on the portion's site take in A's CSR arrays; 0 while no row is cached.
-   Once one row is cached, all rows whose packs have a place in the cache count, even
-   those that only the host has computed so far. */
+/* Returns the bytes that rows cached on the portion's site take in A's CSR arrays; 0
+   while no row is cached. Once one row is cached, all rows whose packs have a place in
+   the cache count, even those that only the host has computed so far. */
 int64_t hy_resident_bytes(const hy_portion *portion);
 
 /* Returns the number of chunks whose packs of A are cached, in a run with `col_blocks`

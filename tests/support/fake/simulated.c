@@ -134,23 +134,24 @@ static void open_queue(simulation *s)
     const simulated_machine *m = s->machine;
     const hy_chunk_list list   = hy_chunks_of(s->chunks, s->product->chunks);
     const int64_t most         = SIMULATED_ROWS / s->product->chunks + 1;
+    const int in_order         = s->product->in_order;
     double all = 0, sum = 0;
 
     for (int i = 0; i < m->devices; i++)
         all += m->speed[i];
-    hy_queue_open(&s->queue, &s->profile, s->product->in_order);
+    hy_queue_open(&s->queue, &s->profile, in_order);
     for (int i = 0; i < m->devices; i++) {
         const int64_t begin = (int64_t)round(SIMULATED_ROWS * sum / all);
         sum += m->speed[i];
         const int64_t end = (int64_t)round(SIMULATED_ROWS * sum / all);
-        s->sites[i]       = (hy_site){.backend = &backend,
-                                      .list    = list,
-                                      .begin   = s->product->in_order ? 0 : begin,
-                                      .end     = s->product->in_order ? SIMULATED_ROWS : end,
-                                      .taking  = {.variant  = &variant,
-                                                  .products = INT64_MAX,
-                                                  .rows     = most,
-                                                  .share    = -1},
+        s->sites[i]       = (hy_site){.backend     = &backend,
+                                      .list        = list,
+                                      .begin       = in_order ? 0 : begin,
+                                      .end         = in_order ? SIMULATED_ROWS : end,
+                                      .taking      = {.variant  = &variant,
+                                                      .products = INT64_MAX,
+                                                      .rows     = most,
+                                                      .share    = -1},
                                       .slot_device = (size_t)most * SPARE + 256,
                                       .slot_pinned = SIZE_MAX,
                                       .rate        = rate_of(s) * m->speed[i],
