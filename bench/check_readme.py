@@ -2,8 +2,8 @@
 """bench/check_readme.py [--root DIR] [--write [FILE.jsonl...]] - checks figures of documents.
    bench/check_readme.py --show FILE.jsonl...
 
-README.md, docs/performance.md, docs/figures.md and the pictures docs/*.svg have blocks, each
-between
+README.md, docs/performance.md, docs/figures.md, docs/papers.md and the pictures docs/*.svg have
+blocks, each between
 
     <!-- figures KIND: FILE.jsonl FILE.jsonl... -->
     <!-- end of figures -->
@@ -11,7 +11,7 @@ between
 FILEs are in bench/results. The script makes each block from their lines and fails if the document
 has another text. If several lines measure the same thing, the last counts. --write writes the
 blocks into the documents. Names of files then replace the files of a block that hold the same
-parts (see parts_of). The script also fails if a row or a column of a table has nothing but "-",
+parts (see parts_of). A block without files takes those that hold lines of its kind. The script also fails if a row or a column of a table has nothing but "-",
 because lines are missing, and if README.md has a time, a rate or a ratio outside of blocks.
 --show prints the blocks of some files.
 """
@@ -22,17 +22,24 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "lib"), os.path.join(HERE, "papers")]
+import cutespmm
+import hyspmm
+import merge
 import picture
 import real_table
 import speed
-import timeline
+import tiled
 from compared import (CONDITIONS, CORE, CPU, GPU, KINDS, columns_of, end_to_end, geometric_mean,
                       in_core, ratios_of, seconds)
 from summary import PEER_NAMES, ms, read
 
-DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/speed.svg",
-             "docs/timeline.svg"]
+DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/papers.md",
+             "docs/speed.svg", "docs/papers-hyspmm.svg",
+             "docs/papers-merge-length.svg", "docs/papers-merge-real.svg",
+             "docs/papers-cutespmm.svg", "docs/papers-tiled.svg",
+             "docs/papers-tiled-cusparse.svg"]
 FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 
@@ -147,20 +154,37 @@ def speed_block(lines):
     return speed.setting(lines) + table_of(speed.HEAD, [speed.cells(row) for row in speed.rows(lines)])
 
 
-BLOCKS = {"speed": speed_block, "picture": picture.picture, "timeline": timeline.picture,
+def figure_of(module, name):
+    """Returns a function that draws a figure of a paper."""
+    return lambda lines: dict(module.figures(lines))[name]
+
+
+BLOCKS = {"speed": speed_block, "picture": picture.picture,
           "real": real_table.items, "peers": peers_block, "core": core_block,
-          "core-summary": core_summary_block, "core-vector": core_vector_block}
+          "core-summary": core_summary_block, "core-vector": core_vector_block,
+          "hyspmm": hyspmm.tables, "hyspmm-pipeline": figure_of(hyspmm, "hyspmm.svg"), "merge": merge.tables,
+          "merge-length": figure_of(merge, "merge-length.svg"),
+          "merge-real": figure_of(merge, "merge-real.svg"), "cutespmm": cutespmm.tables,
+          "cutespmm-figure": figure_of(cutespmm, "cutespmm.svg"), "tiled": tiled.tables,
+          "tiled-figure": figure_of(tiled, "tiled.svg"),
+          "tiled-cusparse": figure_of(tiled, "tiled-cusparse.svg")}
 MODES = {"speed": ["end", "core", "real", "device"],
-         "picture": ["end", "core", "real", "device"], "timeline": ["trace"],
+         "picture": ["end", "core", "real", "device"],
          "real": ["real"], "peers": ["end"], "core": ["core"], "core-summary": ["core"],
-         "core-vector": ["core"]}
+         "core-vector": ["core"], "hyspmm": ["paper-hyspmm"], "hyspmm-pipeline": ["paper-hyspmm-trace"],
+         "merge": ["paper-merge"], "merge-length": ["paper-merge"],
+         "merge-real": ["paper-merge"], "cutespmm": ["paper-cutespmm"],
+         "cutespmm-figure": ["paper-cutespmm"], "tiled": ["paper-tiled"],
+         "tiled-figure": ["paper-tiled"], "tiled-cusparse": ["paper-tiled"]}
 
 
 def lines_for(kind, lines):
-    """Returns the lines that a block of this kind is made from."""
+    """Returns the lines that a block of this kind is made from. Calls beside a neighbour have a
+    row of their own in the table of speed and its picture, and count nowhere else."""
     vector = kind == "core-vector"
     return [line for line in lines if line["mode"] in MODES[kind]
-            and (line.get("op") == "spmv") == vector]
+            and (line.get("op") == "spmv") == vector
+            and (not line.get("neighbour") or kind in ("speed", "picture"))]
 
 
 # ---- documents -----------------------------------------------------------------------------
@@ -168,8 +192,7 @@ def lines_for(kind, lines):
 @functools.cache
 def lines_in(path):
     """Returns every line of a file, with the name of the file added."""
-    lines = timeline.read(path) if path.endswith(".json") else read([path])
-    return [line | {"file": os.path.basename(path)} for line in lines]
+    return [line | {"file": os.path.basename(path)} for line in read([path])]
 
 
 def lines_of(paths):
@@ -178,18 +201,20 @@ def lines_of(paths):
 
 def parts_of(kind, results, name):
     """Returns the parts of a block of this kind that a file has. A part is a program with host
-    arrays, operands on the GPU, or real matrices on a machine with or without a GPU."""
+    arrays, operands on the GPU, or real matrices on a machine with or without a GPU, alone or
+    beside a neighbour."""
     lines = lines_for(kind, lines_in(os.path.join(results, name)))
     backend = speed.machine(lines)
-    detail = {"end": lambda line: line["peer"], "real": lambda line: backend}
+    detail = {"end": lambda line: line["peer"], "real": lambda line: (backend, bool(line.get("neighbour")))}
     return {(line["mode"], detail.get(line["mode"], lambda line: None)(line)) for line in lines}
 
 
 def names_for(kind, results, old, names):
     """Returns the files of a block after `names` have replaced those with the same parts."""
     had = {name: parts_of(kind, results, name) for name in old}
-    parts = set().union(*had.values())
-    new = {name: parts_of(kind, results, name) & parts for name in names}
+    found = {name: parts_of(kind, results, name) for name in names}
+    parts = set().union(*(had or found).values())
+    new = {name: found[name] & parts for name in names}
     replaced = set().union(*new.values())
     return [name for name in old if not had[name] & replaced] + [n for n in names if new[n]]
 

@@ -43,15 +43,6 @@ run() { # names a step that fails or has no time left, and goes on
     echo "measure.sh: exit $status with $left s left: $*" >&2
 }
 
-unpack() { # unpacks the .mtx.xz files of DATA into a folder, without the program xz
-    find "$DATA" -name '*.mtx.xz' -print0 |
-        xargs -0 -r -P "$(nproc)" -n 1 "$python" -c '
-import lzma, os, shutil, sys
-folder, path = sys.argv[1:]
-with lzma.open(path) as f, open(os.path.join(folder, os.path.basename(path)[:-3]), "wb") as g:
-    shutil.copyfileobj(f, g, 1 << 20)' "$1"
-}
-
 mkdir -p "$out" || exit 1
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -72,8 +63,8 @@ for problem in "${problems[@]}"; do
 done
 
 if [[ -n $gpu ]]; then
-    [[ -n ${DATA-} ]] && unpack "$scratch"
-    mapfile -t files < <(find "$scratch" ${DATA:+"$DATA"} -name '*.mtx' -printf '%s %p\n' |
+    [[ -n ${DATA-} ]] && run "$python" "$here/lib/unpack.py" "$DATA" "$scratch"
+    mapfile -t files < <(find -L "$scratch" -name '*.mtx' -printf '%s %p\n' |
         sort -n | cut -d ' ' -f 2-) # longest last, in case time runs out
     for op in spmv spmm spgemm; do
         times=$core_reps

@@ -1,9 +1,15 @@
 # The program, and the manual pages and completions, which hybrid_spmm_pages writes from the tables
 # of commands and options.
 file(GLOB HYBRID_CLI_SOURCES CONFIGURE_DEPENDS
-  cli/commands/*.c cli/operands/*.c cli/options/*.c cli/output/*.c)
+  cli/commands/*.c cli/operands/*.c cli/options/*.c cli/output/*.c cli/trace/*.c)
 list(REMOVE_ITEM HYBRID_CLI_SOURCES ${PROJECT_SOURCE_DIR}/cli/commands/main.c)
-add_library(hybrid_cli OBJECT ${HYBRID_CLI_SOURCES})
+file(GLOB page CONFIGURE_DEPENDS cli/trace/page*.html cli/trace/page*.css cli/trace/page*.js)
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/page.c
+  COMMAND ${CMAKE_COMMAND} -D FOLDER=${PROJECT_SOURCE_DIR}/cli/trace -D OUT=${PROJECT_BINARY_DIR}/page.c
+    -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
+  DEPENDS ${page} cmake/embed_page.cmake
+  COMMENT "Embedding the page of traces" VERBATIM)
+add_library(hybrid_cli OBJECT ${HYBRID_CLI_SOURCES} ${PROJECT_BINARY_DIR}/page.c)
 target_link_libraries(hybrid_cli PRIVATE hybrid_flags ZLIB::ZLIB)
 
 # hybrid_add_cli(<target> <output name> <source>...)

@@ -151,7 +151,7 @@ typedef struct hybrid_machine {
     int64_t     group_bytes;     /**< memory limit of the control groups; 0 = none */
     int64_t     host_bytes;      /**< limit of the engine on host memory; 0 = none */
     int64_t     host_bytes_used; /**< part of host_bytes in use, results but no pools */
-    const char *rates_path, *rates_date; /**< file and day of measured rates; "" = built-in */
+    const char *rates_path, *rates_date; /**< file and day of rates; "" = none; no day = file ignored */
     int         with_cuda;       /**< 1 if the library was built with CUDA, else 0 */
     int         device_count;    /**< number of GPUs that the engine uses */
 } hybrid_machine;
@@ -269,8 +269,8 @@ typedef struct hybrid_calibration {
     double        threshold;    /**< number of entries per row that fits this GPU best */
     hybrid_rule   fitted;       /**< merge below threshold */
     hybrid_rule   model;        /**< cost model with built-in rates */
-    double        merge_factor; /**< correction of modelled times of merge on this GPU */
-    hybrid_rule   scaled;       /**< cost model of later plans: measured rates, merge_factor */
+    double        merge_factor; /**< mean factor of merge / mean factor of rows */
+    hybrid_rule   scaled;       /**< cost model of later plans: measured rates and factors */
 } hybrid_calibration;
 /** Empty calibration. */
 #define HYBRID_CALIBRATION_INIT                                                           \
@@ -287,9 +287,8 @@ typedef struct hybrid_timing {
 /** Function of the caller that is told when a `step` of the calibration begins (`timing` is
     NULL) and when a product has been timed. */
 typedef void (*hybrid_calibrate_fn)(void *user, const char *step, const hybrid_timing *timing);
-/** Measures this machine in less than 30 s, on which nothing else should run, and writes the
-    rates to `path`, completely or not at all. Later plans use them. `path`, `fn` and `out` may
-    be NULL. "Calibrate a machine" in the manual names the file for NULL. */
+/** Measures this machine in less than 60 s, while nothing else should run. Writes rates for later
+    plans to `path`; the manual names the file for NULL. `fn` and `out` may be NULL. */
 HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
     hybrid_calibrate_fn fn, void *user, hybrid_calibration *out);
 
@@ -536,11 +535,12 @@ typedef struct hybrid_report {
     int     rates_measured;  /**< 1 if all rates in use were measured, 0 if some are built in */
     int64_t predicted_nnz_out, predicted_result_bytes; /**< entries and bytes, as planned */
     int64_t pattern_bytes, pooled_bytes; /**< copied to plan; host memory kept for results */
+    double  predicted_device_s; /**< prediction of multiply_s + finish_s; 0 on the CPU */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES,      \
-      0, 0, 0, 0, 0 } /**< empty report */
+      0, 0, 0, 0, 0, 0 } /**< empty report */
 /** Reports what `plan` will do, or its last run. Example:
 
         hybrid_report report = HYBRID_REPORT_INIT;

@@ -35,6 +35,17 @@ hy_image hy_image_row_ring(const hy_image *whole, int64_t rows)
     return ring;
 }
 
+hy_image hy_image_entry_ring(const hy_image *whole, int64_t held, int64_t span)
+{
+    hy_image ring = *whole;
+
+    ring.axis  = HY_AXIS_ENTRIES;
+    ring.block = 1;
+    ring.held  = held;
+    ring.span  = span;
+    return ring;
+}
+
 int64_t hy_ring_max_span(int64_t rows)
 {
     return rows - rows / HY_RING_PIECES - 2;
@@ -95,6 +106,8 @@ int64_t hy_image_col_blocks(const hy_image *image)
 
 int64_t hy_image_blocks(const hy_image *image)
 {
+    if (image->axis == HY_AXIS_ENTRIES)
+        return image->nnz;
     return image->axis == HY_AXIS_ROWS ? (image->rows + image->block - 1) / image->block
                                        : hy_image_col_blocks(image);
 }
@@ -122,11 +135,17 @@ int64_t hy_image_width(const hy_image *image, int64_t k)
 
 /* ---- regions ----------------------------------------------------------------------- */
 
+/* Number of entries of B for which the device has room. */
+static int64_t room_entries(const hy_image *image)
+{
+    return image->axis == HY_AXIS_ENTRIES ? image->held + image->span : image->nnz;
+}
+
 static hy_region array_of_b(const hy_image *image, int64_t k)
 {
     const size_t size = hy_value_size(image->type);
     const size_t col  = hy_align(((size_t)image->rows + 1) * 8);
-    const size_t val  = col + hy_align((size_t)image->nnz * 4);
+    const size_t val  = col + hy_align((size_t)room_entries(image) * 4);
 
     if (k == HY_CSR_OFFSETS)
         return (hy_region){.cols = 1, .ld = 1, .elements = image->rows + 1, .size = 8};
@@ -178,7 +197,10 @@ hy_region hy_image_region_of(const hy_image *image, int64_t col)
 size_t hy_image_at(const hy_image *image, const hy_region *region, int64_t element)
 {
     const int64_t ring = hy_image_rows_held(image) * region->ld;
-    const int64_t at   = image->axis == HY_AXIS_ROWS ? element % ring : element;
+    const int entries  = image->axis == HY_AXIS_ENTRIES && region->begin > HY_CSR_OFFSETS;
+    const int64_t at   = image->axis == HY_AXIS_ROWS ? element % ring
+                         : entries                   ? element % image->held
+                                                     : element;
 
     return region->at + (size_t)at * region->size;
 }
@@ -206,10 +228,21 @@ int hy_image_is_flat(const hy_image *image, hybrid_order *order)
 
 /* ---- bytes ------------------------------------------------------------------------- */
 
+/* Every turn of the ring but the first sends `span` entries twice. */
+static size_t entry_ring_bytes(const hy_image *image)
+{
+    const int64_t turns = image->nnz > 0 ? (image->nnz - 1) / image->held : 0;
+    const size_t sent   = (size_t)(image->nnz + turns * image->span);
+
+    return ((size_t)image->rows + 1) * 8 + sent * (4 + hy_value_size(image->type));
+}
+
 size_t hy_image_bytes(const hy_image *image)
 {
     if (image->form == HY_FORM_NONE)
         return 0;
+    if (image->axis == HY_AXIS_ENTRIES)
+        return entry_ring_bytes(image);
     if (image->form == HY_FORM_CSR) {
         const hy_region val = array_of_b(image, HY_CSR_VALUES);
         return val.at + (size_t)val.elements * val.size;
@@ -224,6 +257,10 @@ size_t hy_image_room(const hy_image *image)
         return hy_image_bytes(image);
     if (hy_image_is_gathered(image))
         return 0;
+    if (image->axis == HY_AXIS_ENTRIES) {
+        const hy_region val = array_of_b(image, HY_CSR_VALUES);
+        return val.at + (size_t)room_entries(image) * val.size;
+    }
     if (image->axis == HY_AXIS_COLS)
         return (size_t)(image->held - 1) * place_bytes(image, image->pitch) +
                place_bytes(image, image->last);
@@ -236,6 +273,9 @@ size_t hy_image_room(const hy_image *image)
 int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t begin,
                        int64_t end)
 {
+    if (image->axis == HY_AXIS_ENTRIES)
+        return hy_min(end, begin + hy_min((image->held - 1) / HY_RING_PIECES + 1,
+                                          image->held - begin % image->held));
     if (image->axis != HY_AXIS_ROWS)
         return end;
     const int64_t ring = hy_image_rows_held(image);
@@ -249,6 +289,8 @@ int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
 {
     if (image->axis == HY_AXIS_COLS && end > 0)
         return k + 1 - image->held;
+    if (image->axis == HY_AXIS_ENTRIES)
+        return hy_max(0, end - image->held);
     if (image->axis != HY_AXIS_ROWS || end == 0)
         return 0;
     const int64_t block = image->block * columns(image, 0).ld;

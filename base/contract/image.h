@@ -8,6 +8,7 @@
      row blocks      each row of X is a block; a chunk reads a contiguous range of rows
      column blocks   a block is a range of columns of X; chunks of one block compute
                      while the next block arrives
+     entries         each entry of B is a block; all row offsets of B stay on the device
      gathered        no block is on the device: each chunk brings the rows that it needs
 
    All functions are pure. */
@@ -40,6 +41,7 @@ typedef enum hy_axis {
     HY_AXIS_NONE,    /* whole */
     HY_AXIS_ROWS,    /* a ring of rows */
     HY_AXIS_COLS,    /* blocks of columns */
+    HY_AXIS_ENTRIES, /* a ring of entries of B */
     HY_AXIS_GATHERED /* each chunk brings the rows that it touches */
 } hy_axis;
 
@@ -61,8 +63,11 @@ typedef struct hy_image {
                        lines and 1 to HY_X_TAIL more bytes stores these bytes behind all
                        rows. Otherwise every row would take one line more. */
     hy_axis axis;   /* direction of the ring; NONE and GATHERED: the fields below are 0 */
-    int64_t block;  /* rows or columns of a block */
+    int64_t block;  /* rows, columns or entries of a block */
     int64_t held;   /* number of blocks that the device holds at once */
+    int64_t span;   /* ring of entries: maximum entries of the rows of B that a chunk
+                       reads. The first `span` entries of the ring are stored again
+                       behind its end, so that these entries always follow each other. */
 
     /* Column blocks only (axis == HY_AXIS_COLS). Block k begins at column k * block -
        back (block 0: at column 0) and ends where block k + 1 begins; the last one ends
@@ -82,6 +87,18 @@ hy_image hy_image_of_dense(hy_form form, int64_t rows, int64_t cols, hybrid_type
 /* Returns the image of `whole` as a ring that holds `rows` rows at a time. Tail columns
    stay in their rows, because a ring is not split by columns. */
 hy_image hy_image_row_ring(const hy_image *whole, int64_t rows);
+
+/* Returns the image of `whole`, which is in CSR, as a ring that holds `held` entries at a
+   time, with room for `span` of them to be stored again. */
+hy_image hy_image_entry_ring(const hy_image *whole, int64_t held, int64_t span);
+
+/* Returns how many entries lie before the ring's first one in the turn that brings entry
+   `entry`: entry e of the rows that a chunk reads is at position e minus this number, if
+   the chunk reads nothing before `entry`. */
+static inline int64_t hy_entry_ring_base(const hy_image *image, int64_t entry)
+{
+    return entry / image->held * image->held;
+}
 
 /* Largest number of consecutive rows that a chunk may read from a ring of `rows` rows.
    The rest of the ring has room for the piece that brings the last of them. */

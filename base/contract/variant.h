@@ -39,9 +39,11 @@ typedef struct hy_features {
                          share of the 16 rows that have an entry in a column in which
                          at least one has; 0 if unknown */
     int block_rows, block_cols; /* SpMV: size of the blocks, up to 8 x 8, that hold A in
-                                   the fewest bytes */
+                                   the fewest bytes, or that `choose` has chosen */
     double block_fill;          /* SpMV: share of the elements of such blocks that are
                                    entries, from a sample; 0 if unknown */
+    float block_fills[HY_BLOCK_SHAPES]; /* SpMV: the same for blocks of r x c, in element
+                                           8 (r - 1) + c - 1 */
     int64_t gather_rows; /* rows of B or X that the chunk brings in its pack; 0 if B or X
                             is on the device as an image */
     int64_t gather_nnz;  /* entries of the gathered rows of B */
@@ -138,7 +140,7 @@ typedef struct hy_rows {
 } hy_rows;
 
 /* Maximum number of arrays, and of words of `head`, in a packed format. */
-enum { HY_ARRAYS = 6, HY_HEAD_WORDS = 6 };
+enum { HY_ARRAYS = 6, HY_HEAD_WORDS = 7 };
 
 /* Several arrays in one block, which one copy moves. Array k is at ptr + at[k], in host
    and in device memory. */
@@ -158,6 +160,7 @@ typedef struct hy_job {
     const hy_problem *problem;
     const hy_chunk *chunk;
     const hy_variant *variant;
+    const hy_rates *rates; /* rates with which `cost` was called for this chunk */
     hy_pack pack;      /* the operands in pinned memory; prepare writes them */
     hy_buffer in;      /* device memory of the pack; pack.mem if nothing is copied */
     hy_buffer work;    /* scratch of hy_cost.work_bytes on the device */
@@ -215,14 +218,26 @@ struct hy_variant {
     int tail_lines; /* SpMM: hy_image.tail_lines of X on the device. The variant reads
                        tail columns where they are (hy_packed_x() in
                        partition/format/pack.h). */
-    int rings;      /* SpMM, 1: X may be a ring of row blocks, for which prepare renumbers
+    int rings;      /* SpGEMM, 1: B may be a ring of entries: kernels read only rows of B
+                       that the chunk touches, through hy_packed_b(). SpMM, 1: X may be a
+                       ring of row blocks, for which prepare renumbers
                        columns as partition/format/ring.h says, or of column blocks */
+
+    /* (optional) Chooses what options leave open, once for the whole product: replaces
+       zeros in f->parameter, and f->block_*. Pure. */
+    void (*choose)(hy_features *f, const hy_rates *r);
 
     /* Returns NULL if the variant can run, else the reason as a static string. Pure. */
     const char *(*refuse)(const hy_features *f, const hy_rates *r);
 
     /* Predicts the needs of a chunk with these features. Pure. */
     hy_cost (*cost)(const hy_features *f, const hy_rates *r);
+
+    /* (optional) Inspects A, all rows of a product with features `f`, and writes what the
+       model of the variant's paper finds: lines of text for explain and the details of a
+       plan. */
+    hybrid_status (*model)(hy_context *ctx, const hybrid_csr *A, const hy_features *f,
+                           const hy_rates *r, char *text, size_t room);
 
     /* (optional) Writes the chunk's operands to job->pack. Runs on a worker. */
     hybrid_status (*prepare)(hy_job *job);

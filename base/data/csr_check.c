@@ -39,17 +39,22 @@ static hybrid_status check_arrays(hy_context *ctx, const hybrid_csr *A, const ch
     return check_array(ctx, A->val, hy_value_size(A->type), name, "val");
 }
 
+static hybrid_status check_size(hy_context *ctx, int64_t size, int64_t most,
+                                const char *name, const char *field)
+{
+    return size >= 0 && size <= most
+               ? HYBRID_OK
+               : hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: %s is %lld, and must be in 0..%lld",
+                         name, field, (long long)size, (long long)most);
+}
+
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name)
 {
     if (!A)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is NULL", name);
-    if (A->rows < 0 || A->rows > MOST || A->cols < 0 || A->cols > INT32_MAX ||
-        A->nnz < 0 || A->nnz > MOST)
-        return hy_fail(
-            ctx, HYBRID_BAD_MATRIX,
-            "%s: rows %lld and nnz %lld must be in 0..%lld, and cols %lld in 0..%d", name,
-            (long long)A->rows, (long long)A->nnz, (long long)MOST, (long long)A->cols,
-            INT32_MAX);
+    HY_TRY(check_size(ctx, A->rows, MOST, name, "rows"));
+    HY_TRY(check_size(ctx, A->cols, INT32_MAX, name, "cols"));
+    HY_TRY(check_size(ctx, A->nnz, MOST, name, "nnz"));
     if (A->type != HYBRID_F32 && A->type != HYBRID_F64)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
                        "%s: type %d is neither HYBRID_F32 nor HYBRID_F64", name,

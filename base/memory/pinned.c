@@ -101,8 +101,8 @@ static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
         .what   = "the caller's array",
         .bytes  = (int64_t)pin->bytes,
         .facts =
-            "the system refuses to pin the array, because too much is pinned or a part "
-            "of the array is pinned by other means",
+            "the system refuses to pin it, because too much is pinned or a part of the "
+            "array is pinned by other means",
         .remedy = "raise the limit on locked memory (ulimit -l)"};
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
@@ -166,8 +166,8 @@ hybrid_status hy_pins_add(hy_context *ctx, void *ptr, size_t bytes)
     for (size_t i = at > 0 ? at - 1 : 0; i < all->count && i <= at; i++)
         if (meets(&all->pins[i], ptr, bytes))
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                           "%zu bytes at %p overlap the %zu bytes at %p that are already "
-                           "pinned; unpin those first",
+                           "the range to be pinned (%zu at %p) overlaps the %zu bytes at "
+                           "%p that are already pinned; unpin those first",
                            bytes, ptr, all->pins[i].bytes, (void *)all->pins[i].ptr);
     HY_TRY(make_room(ctx, all));
     HY_TRY(pin_all(ctx, &pin));

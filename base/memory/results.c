@@ -50,6 +50,8 @@ struct hy_results {
     mapping *first;
     /* device for which pages are pinned; NULL: pages are not pinned */
     hy_backend *device;
+    int64_t pooled; /* bytes of pooled mappings on the host meter; atomic, so that reports
+                       read it without the lock */
 };
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
@@ -60,6 +62,7 @@ hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
     hy_results *results = memory;
     results->first      = NULL;
     results->device     = NULL;
+    results->pooled     = 0;
     pthread_mutex_init(&results->lock, NULL);
     *out = results;
     return HYBRID_OK;
@@ -106,6 +109,25 @@ static mapping *find(hy_results *results, const void *ptr)
     return NULL;
 }
 
+static void add_pooled(hy_results *results, int64_t bytes)
+{
+    __atomic_fetch_add(&results->pooled, bytes, __ATOMIC_RELAXED);
+}
+
+/* Pools the mapping (1), or takes it out of the pool (0). */
+static void set_pooled(hy_results *results, mapping *m, int pooled)
+{
+    add_pooled(results, (pooled - m->pooled) * (int64_t)m->now.counted);
+    m->pooled = pooled;
+}
+
+/* Unmaps a mapping that is pooled and no longer in the list. */
+static void unmap_pooled(hy_context *ctx, mapping *m)
+{
+    set_pooled(ctx->results, m, 0);
+    unmap(ctx, ctx->results->device, m);
+}
+
 /* Returns the smallest pooled mapping that is large enough, so that a result computed
    again gets its own pages. Among mappings of one size it returns the one with the most
    pages present. It skips mappings with far more pages than `bytes` needs, which a larger
@@ -123,7 +145,7 @@ static mapping *find_pooled(hy_results *results, size_t bytes)
     return best;
 }
 
-/* Gives back the pages that the mapping got during the present call. */
+/* Gives back the pages that the pooled mapping got during the present call. */
 static void give_back(hy_context *ctx, mapping *m)
 {
     hy_backend *device = ctx->results->device;
@@ -139,7 +161,9 @@ static void give_back(hy_context *ctx, mapping *m)
     }
     if (begin < m->bytes)
         madvise(m->ptr + begin, m->bytes - begin, MADV_DONTNEED);
-    hy_meter_release(&ctx->memory.meter, m->now.counted - m->before.counted);
+    const size_t less = m->now.counted - m->before.counted;
+    hy_meter_release(&ctx->memory.meter, less);
+    add_pooled(ctx->results, -(int64_t)less);
     m->now = m->before;
 }
 
@@ -154,7 +178,7 @@ static void pool_at_most(hy_context *ctx, int most, int64_t bytes)
         bytes -= m->pooled ? (int64_t)m->now.counted : 0;
         if (m->pooled && (most-- <= 0 || bytes < 0)) {
             *link = m->next;
-            unmap(ctx, ctx->results->device, m);
+            unmap_pooled(ctx, m);
         } else {
             link = &m->next;
         }
@@ -167,8 +191,8 @@ static void begin_use(const hy_context *ctx, mapping *m)
 {
     if (m->call != ctx->call)
         m->before = m->now;
-    m->call   = ctx->call;
-    m->pooled = 0;
+    m->call = ctx->call;
+    set_pooled(ctx->results, m, 0);
 }
 
 static void push(hy_results *results, mapping *m)
@@ -332,22 +356,16 @@ int hy_results_release(hy_context *ctx, void *ptr)
     if (found) {
         take_out(results, m);
         push(results, m);
-        m->pooled = 1;
+        set_pooled(results, m, 1);
         pool_at_most(ctx, POOLED_MOST, cap > 0 ? cap / POOLED_SHARE : INT64_MAX);
     }
     pthread_mutex_unlock(&results->lock);
     return found;
 }
 
-int64_t hy_results_pooled_bytes(hy_results *results)
+int64_t hy_results_pooled_bytes(const hy_results *results)
 {
-    int64_t bytes = 0;
-
-    pthread_mutex_lock(&results->lock);
-    for (const mapping *m = results->first; m; m = m->next)
-        bytes += m->pooled ? (int64_t)m->now.counted : 0;
-    pthread_mutex_unlock(&results->lock);
-    return bytes;
+    return __atomic_load_n(&results->pooled, __ATOMIC_RELAXED);
 }
 
 void hy_results_trim(hy_context *ctx)
@@ -355,14 +373,6 @@ void hy_results_trim(hy_context *ctx)
     pthread_mutex_lock(&ctx->results->lock);
     pool_at_most(ctx, 0, 0);
     pthread_mutex_unlock(&ctx->results->lock);
-}
-
-void hy_memory_relieve(hy_context *ctx)
-{
-    if (ctx->results)
-        hy_results_trim(ctx);
-    if (ctx->relieve)
-        ctx->relieve(ctx);
 }
 
 void hy_results_undo(hy_context *ctx)
@@ -378,30 +388,8 @@ void hy_results_undo(hy_context *ctx)
             give_back(ctx, m);
         } else {
             take_out(results, m);
-            unmap(ctx, results->device, m);
+            unmap_pooled(ctx, m);
         }
     }
     pthread_mutex_unlock(&results->lock);
-}
-
-hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const char *what,
-                               void **out)
-{
-    const int64_t cap = ctx->memory.meter.cap;
-    hy_span span;
-
-    *out = NULL;
-    if (n < 0 || (size > 0 && (uint64_t)n > (uint64_t)INT64_MAX / size))
-        return hy_memory_full(ctx, what, INT64_MAX, "");
-    if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
-        return hy_memory_full(ctx, what, n * (int64_t)size, "");
-    HY_TRY(hy_results_reserve(ctx, (size_t)n * size, what, &span));
-    const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
-    if (status != HYBRID_OK) {
-        hy_results_release(ctx, span.ptr);
-        return status;
-    }
-    hy_results_hand_out(ctx, &span, (size_t)n * size);
-    *out = span.ptr;
-    return HYBRID_OK;
 }

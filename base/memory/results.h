@@ -83,8 +83,9 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
    of host memory. Returns 1, or 0 if ptr is NULL or not a result. */
 int hy_results_release(hy_context *ctx, void *ptr);
 
-/* Bytes of pooled mappings on the host meter, which can be freed when memory is short. */
-int64_t hy_results_pooled_bytes(hy_results *results);
+/* Returns the bytes of pooled mappings on the host meter, which can be freed when memory
+   is short. */
+int64_t hy_results_pooled_bytes(const hy_results *results);
 
 /* Unmaps all pooled mappings. */
 void hy_results_trim(hy_context *ctx);

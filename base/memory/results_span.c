@@ -1,7 +1,9 @@
-/* base/memory/results_span.c - functions of one span, which need no list of mappings. */
+/* base/memory/results_span.c - functions that need no list of mappings. */
 #include "base/data/min_max.h"
+#include "base/memory/memory.h"
 #include "base/memory/pages.h"
 #include "base/memory/results.h"
+#include "base/memory/shortage.h"
 
 void hy_span_reach(const hy_span *span, size_t end)
 {
@@ -41,4 +43,34 @@ NO_RACE void hy_results_touch(const hy_span *span, size_t begin, size_t end)
         (void)__atomic_compare_exchange_n(span->ptr + at, &zero, 0, 0, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED);
     }
+}
+
+void hy_memory_relieve(hy_context *ctx)
+{
+    if (ctx->results)
+        hy_results_trim(ctx);
+    if (ctx->relieve)
+        ctx->relieve(ctx);
+}
+
+hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const char *what,
+                               void **out)
+{
+    const int64_t cap = ctx->memory.meter.cap;
+    hy_span span;
+
+    *out = NULL;
+    if (n < 0 || (size > 0 && (uint64_t)n > (uint64_t)INT64_MAX / size))
+        return hy_memory_full(ctx, what, INT64_MAX, "");
+    if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
+        return hy_memory_full(ctx, what, n * (int64_t)size, "");
+    HY_TRY(hy_results_reserve(ctx, (size_t)n * size, what, &span));
+    const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);
+    if (status != HYBRID_OK) {
+        hy_results_release(ctx, span.ptr);
+        return status;
+    }
+    hy_results_hand_out(ctx, &span, (size_t)n * size);
+    *out = span.ptr;
+    return HYBRID_OK;
 }

@@ -6,11 +6,11 @@
 #include "base/text/message.h"
 #include "base/text/size_text.h"
 
-/* Writes ": 3.0 MiB of the budget of 8.0 MiB are in use, FACTS". */
+/* Writes ": FACTS, and 3.0 MiB of the budget of 8.0 MiB is in use". */
 static void put_state(const hy_shortage *s, char *out, size_t capacity)
 {
     const char *facts = s->facts ? s->facts : "";
-    const char *comma = s->facts ? ", " : "";
+    const char   *and = s->facts ? ", and " : "";
 
     if (!s->meter) {
         snprintf(out, capacity, "%s%s", s->facts ? ": " : "", facts);
@@ -18,10 +18,10 @@ static void put_state(const hy_shortage *s, char *out, size_t capacity)
     }
     const hy_size_text used = hy_size(hy_meter_used(s->meter) - s->spare);
     if (s->meter->cap > 0)
-        snprintf(out, capacity, ": %s of the budget of %s are in use%s%s", used.s,
-                 hy_size(s->meter->cap).s, comma, facts);
+        snprintf(out, capacity, ": %s%s%s of the budget of %s is in use", facts, and,
+                 used.s, hy_size(s->meter->cap).s);
     else
-        snprintf(out, capacity, ": %s are in use%s%s", used.s, comma, facts);
+        snprintf(out, capacity, ": %s%s%s is in use", facts, and, used.s);
 }
 
 hybrid_status hy_short(struct hy_context *ctx, hybrid_status status, const hy_shortage *s)
@@ -29,16 +29,16 @@ hybrid_status hy_short(struct hy_context *ctx, hybrid_status status, const hy_sh
     char state[256];
 
     put_state(s, state, sizeof state);
-    return hy_fail(ctx, status, "%s is too small for %s of %s%s%s; %s%s", s->memory,
-                   s->what, s->bytes == INT64_MAX ? "more than " : "",
-                   hy_size(s->bytes).s, state, s->remedy, s->also ? s->also : "");
+    return hy_fail(ctx, status, "cannot allocate %s%s of %s%s; %s%s [%s]",
+                   s->bytes == INT64_MAX ? "more than " : "", hy_size(s->bytes).s,
+                   s->memory, state, s->remedy, s->also ? s->also : "", s->what);
 }
 
 const char *hy_memory_remedy(const hy_memory *memory)
 {
     return memory->strict ? "raise host_bytes (--host-memory)"
-                          : "free memory of the machine, or raise the limit of the "
-                            "control group of the process";
+                          : "free some memory on this machine, or raise the memory "
+                            "limit of the container or control group";
 }
 
 hybrid_status hy_memory_full(struct hy_context *ctx, const char *what, int64_t bytes,
@@ -61,9 +61,9 @@ hybrid_status hy_memory_refused(struct hy_context *ctx, const char *what, int64_
                            .what   = what,
                            .bytes  = bytes,
                            .meter  = &ctx->memory.meter,
-                           .facts  = reason ? reason : "the system refuses more",
-                           .remedy = "free memory of the machine, or raise the limits of "
-                                     "the process (ulimit -v)"};
+                           .facts  = reason ? reason : "the system refuses it",
+                           .remedy = "free some memory on this machine, or raise the "
+                                     "limits of this process (ulimit -v)"};
 
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
@@ -74,8 +74,8 @@ hybrid_status hy_address_space_full(struct hy_context *ctx, const char *what,
     const hy_shortage s = {.memory = "address space",
                            .what   = what,
                            .bytes  = bytes,
-                           .facts  = reason ? reason : "the system refuses more",
-                           .remedy = "raise its limit (ulimit -v)"};
+                           .facts  = reason ? reason : "the system refuses it",
+                           .remedy = "raise the limit (ulimit -v)"};
 
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }

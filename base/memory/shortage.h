@@ -1,7 +1,7 @@
 /* base/memory/shortage.h - the sentence that says that memory is too small.
 
-   Every such sentence is built here, so that each names the array, its size, the budget
-   and the remedy. */
+   Every such sentence is built here, so that each names the size, the budget, the
+   remedy and, for reports of errors, the array. */
 #ifndef HY_SHORTAGE_H
 #define HY_SHORTAGE_H
 
@@ -14,7 +14,7 @@ extern "C" {
 typedef struct hy_shortage {
     const char *memory;    /* kind of memory: "host memory" */
     const char *what;      /* name of the array, or of the result that the array belongs
-                              to */
+                              to; users may not know it */
     int64_t bytes;         /* size of the array; INT64_MAX: more than can be counted */
     const hy_meter *meter; /* meter with the bytes in use and the budget; NULL: memory
                               that no meter counts */
@@ -25,8 +25,8 @@ typedef struct hy_shortage {
 } hy_shortage;
 
 /* Fails with `status` and a sentence of this form:
-     MEMORY is too small for WHAT of BYTES: USED of the budget of CAP are in use, FACTS;
-     REMEDY ALSO
+     cannot allocate BYTES of MEMORY: FACTS, and USED of the budget of CAP is in use;
+     REMEDY ALSO [WHAT]
    Without a limit, "of the budget of CAP" is left out. Without a meter, the bytes in use
    are left out, too. */
 hybrid_status hy_short(struct hy_context *ctx, hybrid_status status,

@@ -114,11 +114,14 @@ def address(array):
 
 
 class Engine:
-    def __init__(self, library, backend="auto", threads=0):
+    def __init__(self, library, backend="auto", threads=0, rates=None):
         self.library, self.so, self.handle = library, library.so, C.c_void_p()
         message = C.create_string_buffer(400)
         options = library.struct("engine_options", backend=ENGINES[backend], threads=threads,
                                  message=C.addressof(message), message_size=400)
+        if rates is not None:
+            self.rates = C.create_string_buffer(os.fsencode(rates))
+            options.rates_path = C.addressof(self.rates)
         options.struct_size = C.sizeof(options)
         if self.so.hybrid_engine_create(C.byref(options), C.byref(self.handle)) != 0:
             raise RuntimeError(message.value.decode())

@@ -34,11 +34,12 @@ def machine(lines):
                  and line["backend"] == "cuda"), "host")
 
 
-def real(lines, backend, condition, products):
-    """Yields pairs of real matrices with host arrays. Names are those of real_table."""
+def real(lines, backend, condition, products, neighbour=False):
+    """Yields pairs of real matrices with host arrays. Names are those of real_table. With
+    `neighbour`, the lines are of calls beside threads of PyTorch that spin."""
     files = collections.defaultdict(list)
     for line in lines:
-        if line["mode"] == "real":
+        if line["mode"] == "real" and bool(line.get("neighbour")) == neighbour:
             files[line["file"]].append(line)
     chosen = [line for file in files.values() if machine(file) == backend for line in file]
     for (product, _, when), problems in real_table.collect(chosen).items():
@@ -83,6 +84,8 @@ ROWS = [
     ("Real matrices: A·x", lambda lines: real(lines, "cuda", "freed", EVERY[1:2])),
     ("First calls, real matrices: A·A, A·X, A·x",
      lambda lines: real(lines, "cuda", "first", EVERY)),
+    ("Real matrices, beside spinning threads: A·A, A·X, A·x",
+     lambda lines: real(lines, "cuda", "freed", EVERY, neighbour=True)),
     ("Real matrices, two CPU cores: A·A, A·X, A·x",
      lambda lines: real(lines, "host", "freed", EVERY)),
     ("On the GPU, one call: A·A", lambda lines: device(lines, "once", None)),

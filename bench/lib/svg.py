@@ -2,7 +2,7 @@
 """bench/lib/svg.py - pieces of the pictures in docs/.
 
 A picture has a background of its own, so that it is readable whatever page shows it; its
-colours follow prefers-color-scheme. A module of picture.py and timeline.py.
+colours follow prefers-color-scheme. A module of picture.py.
 """
 from xml.sax.saxutils import escape
 
@@ -18,13 +18,6 @@ STYLE = """<style>
   .faster, .slower { fill: none; stroke-width: 4.4; stroke-linecap: round; opacity: 0.7 }
   .faster { stroke: #0b6bcb }
   .slower { stroke: #c4501b }
-  .load, .h2d { fill: #0b6bcb }
-  .prepare { fill: #8250df }
-  .multiply, .finish { fill: #2da44e }
-  .d2h, .place { fill: #c4501b }
-  .host-line, .device-line { fill: none; stroke-width: 2 }
-  .host-line { stroke: #c4501b }
-  .device-line { stroke: #0b6bcb }
   @media (prefers-color-scheme: dark) {
     .page { fill: #0d1117; stroke: #3d444d }
     text { fill: #f0f6fc }
@@ -32,12 +25,8 @@ STYLE = """<style>
     .grid { stroke: #3d444d }
     .one { stroke: #9198a1 }
     .tick { stroke: #f0f6fc }
-    .faster, .device-line { stroke: #58a6ff }
-    .slower, .host-line { stroke: #f0883e }
-    .load, .h2d { fill: #58a6ff }
-    .prepare { fill: #bc8cff }
-    .multiply, .finish { fill: #3fb950 }
-    .d2h, .place { fill: #f0883e }
+    .faster { stroke: #58a6ff }
+    .slower { stroke: #f0883e }
   }
 </style>
 """

@@ -7,7 +7,7 @@
 #include "hybrid_spmm.h"
 
 enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2, BENCH_WIDTHS = 64,
-       BENCH_DEVICES = 16 };
+       BENCH_DEVICES = 16, BENCH_DETAILS = 8192 };
 
 /* ---- options ------------------------------------------------------------------- */
 
@@ -40,6 +40,7 @@ typedef struct bench_options {
     int            resident;      /* 1: calls of mode "end" are runs of one plan that
                                      caches A on the device */
     int            tf32;          /* 1: HYBRID_ALLOW_TF32 */
+    int            explain;       /* 1: HYBRID_EXPLAIN, and details in the JSON file */
     int64_t        neighbour_ns;  /* nanoseconds for which other threads spin after the
                                      start of each call (neighbour.h); 0: there are no
                                      such threads */
@@ -60,6 +61,9 @@ typedef struct bench_problem {
     char       name[BENCH_NAME];
     hybrid_csr A;
     hybrid_csr T;          /* transpose of A; all zero if A is square */
+    double     alpha;      /* share of the 16 rows of a row panel that have an entry in a
+                              column which the panel uses, 0 to 1: the mean over all
+                              columns of all panels; NAN if memory was short */
 } bench_problem;
 
 /* Returns the second operand of SpGEMM: A, or its transpose if A is not square. */
@@ -184,6 +188,8 @@ typedef struct bench_line {
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
     char          new_matrix_variant[BENCH_NAME]; /* core: variant that the planner chose
                                                      for a new matrix, or "" */
+    const char   *details;           /* hybrid_plan_details() of the plan; NULL: not asked
+                                        for */
     char          error[BENCH_TEXT]; /* "": no error */
     int64_t       cols;              /* 0: not an SpMM */
     bench_times   times;

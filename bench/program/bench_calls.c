@@ -15,16 +15,17 @@ typedef struct caller {
     const bench_product *product;
     const hybrid_plan_options *options;
     hybrid_plan *plan; /* plan of all calls; NULL: each call makes its own */
-    char *variant;     /* receives the planner's choice */
+    bench_calls *all;  /* receives the planner's choice and the details of the plan */
 } caller;
 
-static void note_variant(const hybrid_plan *plan, char *name)
+static void note_plan(const hybrid_plan *plan, bench_calls *all)
 {
     hybrid_candidate c;
 
     for (int i = 0; hybrid_plan_candidate(plan, i, &c) == HYBRID_OK; i++)
         if (c.chosen)
-            snprintf(name, BENCH_NAME, "%s", c.variant);
+            snprintf(all->variant, sizeof all->variant, "%s", c.variant);
+    hybrid_plan_details(plan, all->details, sizeof all->details);
 }
 
 /* Returns 1 if the product has a one-shot call and all options have the values that this
@@ -62,7 +63,7 @@ static hybrid_status call_planned(const caller *k, bench_call *out)
     const double pause = bench_now();
     if (status == HYBRID_OK)
         status = hybrid_plan_report(plan, &out->report);
-    note_variant(plan, k->variant);
+    note_plan(plan, k->all);
     const double resume = bench_now();
     hybrid_plan_destroy(plan);
     out->seconds = bench_now() - begin - (resume - pause);
@@ -108,7 +109,7 @@ static hybrid_status call_first(caller *k, bench_calls *all)
         if (status != HYBRID_OK)
             return status;
         planned = bench_now() - begin;
-        note_variant(k->plan, k->variant);
+        note_plan(k->plan, k->all);
     }
     const hybrid_status status = call(k, &all->first);
     all->first.seconds += planned;
@@ -158,7 +159,7 @@ static hybrid_status ask_plan(const caller *k, bench_calls *all)
     if (status != HYBRID_OK)
         return status;
     const double plan_s = bench_now() - begin;
-    note_variant(plan, k->variant);
+    note_plan(plan, k->all);
     status = hybrid_plan_report(plan, &report);
     hybrid_plan_destroy(plan);
     for (int i = 0; i < k->c->bench->options.reps; i++) {
@@ -173,7 +174,7 @@ hybrid_status bench_call_all(bench_case *c, const bench_product *product,
                              const hybrid_plan_options *o, bench_calls *all)
 {
     const bench_options *options = &c->bench->options;
-    caller k = {.c = c, .product = product, .options = o, .variant = all->variant};
+    caller k                     = {.c = c, .product = product, .options = o, .all = all};
 
     product->clear(c);
     hybrid_status status = call_first(&k, all);

@@ -19,6 +19,7 @@ typedef struct bench_call {
 typedef struct bench_calls {
     bench_call first, *timed, *kept;
     char       variant[BENCH_NAME]; /* the planner's choice */
+    char       details[BENCH_DETAILS]; /* hybrid_plan_details() of the last plan */
     int        first_in_process;    /* 1: `first` was the first product of this process */
 } bench_calls;
 

@@ -82,6 +82,7 @@ static void conclude(bench_case *c, const bench_product *product, const bench_ca
     line->verified    = verify(c, product, line->error);
     line->times.calls = bench_span_of_calls(all->timed, reps, of);
     snprintf(line->variant, sizeof line->variant, "%s", all->variant);
+    line->details = b->options.explain ? all->details : NULL;
     backend_of(all->variant, line->backend, sizeof line->backend);
     if (strcmp(line->backend, "host") == 0)
         snprintf(line->device, sizeof line->device, "%s", b->cpu);
@@ -116,7 +117,8 @@ static hybrid_plan_options plan_options(const bench_case *c, const char *variant
     const bench_options *options = &c->bench->options;
     hybrid_plan_options o        = HYBRID_PLAN_OPTIONS_INIT;
 
-    o.flags      = options->tf32 ? HYBRID_ALLOW_TF32 : 0;
+    o.flags =
+        (options->tf32 ? HYBRID_ALLOW_TF32 : 0) | (options->explain ? HYBRID_EXPLAIN : 0);
     o.variant    = variant;
     o.chunk_rows = options->chunk_rows;
     o.order      = options->order;

@@ -177,7 +177,9 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_whole(f, "device_memory", (int64_t)o->device_memory);
     put_whole(f, "devices", o->device_count > 0 ? o->device_count : 1);
     put_whole(f, "rows", b->problem.A.rows);
+    put_whole(f, "columns_of_a", b->problem.A.cols);
     put_whole(f, "nnz", b->problem.A.nnz);
+    put_real(f, "alpha", b->problem.alpha);
     put_text(f, "versions", b->versions);
     put_text(f, "date", b->date);
     put_text(f, "commit", o->commit);
@@ -196,6 +198,7 @@ void bench_json(const bench *b, const bench_line *line)
     put_text(f, "backend", *line->backend ? line->backend : NULL);
     put_text(f, "engine", line->engine);
     put_text(f, "peer", line->peer);
+    put_text(f, "asked", line->peer ? NULL : b->options.variant);
     put_setting(f, b, line);
     put_times(f, line);
     put_use(f, line);
@@ -203,6 +206,7 @@ void bench_json(const bench *b, const bench_line *line)
     put_packing(f, b, line);
     put_truth(f, "verified", line->verified);
     put_text(f, "error", *line->error ? line->error : NULL);
+    put_text(f, "details", line->details);
     fputs("}\n", f);
     fflush(f);
 }

@@ -26,6 +26,7 @@ static const char usage[] =
     "  --mode core|end|both     device stages, host arrays to host arrays, or both\n"
     "  --resident               end: runs of one plan whose A stays on the device\n"
     "  --allow-tf32             f32 operands of SpMM may be rounded to TF32\n"
+    "  --explain                plans find out more, and the JSON has their details\n"
     "  --keep N                 end: N calls more whose results are all kept (0)\n"
     "  --pinned                 operands and Y are pinned before the clock starts\n"
     "  --neighbour MS|forever   other threads keep all cores busy from before each call\n"
@@ -52,6 +53,7 @@ enum {
     MODE,
     RESIDENT,
     ALLOW_TF32,
+    EXPLAIN,
     KEEP,
     PINNED,
     NEIGHBOUR,
@@ -79,6 +81,7 @@ static const struct option names[] = {
     {"mode", required_argument, NULL, MODE},
     {"resident", no_argument, NULL, RESIDENT},
     {"allow-tf32", no_argument, NULL, ALLOW_TF32},
+    {"explain", no_argument, NULL, EXPLAIN},
     {"keep", required_argument, NULL, KEEP},
     {"pinned", no_argument, NULL, PINNED},
     {"neighbour", required_argument, NULL, NEIGHBOUR},
@@ -313,6 +316,9 @@ static int take(int option, const char *text, bench_options *o)
         return 0;
     case ALLOW_TF32:
         o->tf32 = 1;
+        return 0;
+    case EXPLAIN:
+        o->explain = 1;
         return 0;
     case KEEP:
         return count("--keep", text, 0, &o->keep);

@@ -1,6 +1,7 @@
 /* bench/program/bench_problem.c - makes operands in memory from malloc. */
 #include "bench/program/bench.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,14 @@
 
 #include "bench/program/peers.h"
 
-enum { MATRIX_SEED = 1, DENSE_SEED = 2, LINE = 128, PAGE = 4096, LARGE = 4 << 20 };
+enum {
+    MATRIX_SEED = 1,
+    DENSE_SEED  = 2,
+    LINE        = 128,
+    PAGE        = 4096,
+    LARGE       = 4 << 20,
+    PANEL       = 16
+};
 
 static void *in_huge_pages(char *array, size_t bytes)
 {
@@ -86,6 +94,24 @@ static void name_of(const char *spec, char *name)
         *strstr(name, ".mtx") = '\0';
 }
 
+/* Returns bench_problem.alpha, which hybrid_matrix_info.synergy estimates from samples.
+   `last` has the number of the last panel that used a column, from 1 on. */
+static double alpha_of(const hybrid_csr *A)
+{
+    const int64_t *row_ptr = A->row_ptr;
+    const int32_t *col     = A->col;
+    int64_t *last          = calloc((size_t)A->cols + 1, sizeof *last);
+    int64_t columns        = 0;
+
+    for (int64_t i = 0; last && i < A->rows; i++)
+        for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) {
+            columns += last[col[k]] != i / PANEL + 1;
+            last[col[k]] = i / PANEL + 1;
+        }
+    free(last);
+    return columns > 0 ? (double)A->nnz / (double)(columns * PANEL) : NAN;
+}
+
 const hybrid_csr *bench_second(const bench_problem *problem)
 {
     return problem->T.row_ptr ? &problem->T : &problem->A;
@@ -103,6 +129,7 @@ int bench_problem_load(hybrid_engine *tools, const char *spec, const bench_optio
                            : hybrid_generate(tools, spec, o->type, MATRIX_SEED, &made);
     if (status == HYBRID_OK && adopt(tools, &made, &out->A))
         return -1;
+    out->alpha = status == HYBRID_OK ? alpha_of(&out->A) : NAN;
     if (status == HYBRID_OK && o->op == BENCH_SPGEMM && out->A.rows != out->A.cols) {
         status = hybrid_csr_transpose(tools, &out->A, &made);
         if (status == HYBRID_OK && adopt(tools, &made, &out->T)) {

@@ -12,9 +12,10 @@ int cli_calls_open(cli_calls *calls, int64_t capacity)
 {
     calls->seconds = calloc((size_t)capacity, sizeof *calls->seconds);
     if (!calls->seconds)
-        return cli_fail(CLI_MEMORY,
-                        "there is no memory for the times of %lld calls; lower --repeat",
-                        (long long)capacity);
+        return cli_fail(
+            CLI_MEMORY,
+            "cannot allocate memory for the times of %lld runs; lower --repeat",
+            (long long)capacity);
     calls->capacity = capacity;
     return CLI_DONE;
 }

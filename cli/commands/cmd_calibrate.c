@@ -40,16 +40,14 @@ static void put_rule(const char *what, const hybrid_rule *rule)
    chooses the faster one is 100 % right and 0 % slower. */
 static void put_rules(const hybrid_calibration *found)
 {
-    char fitted[64], scaled[64];
+    char fitted[64];
 
     snprintf(fitted, sizeof fitted, "the same with %.4g", found->threshold);
-    snprintf(scaled, sizeof scaled, "the same as measured, merge x %.3g",
-             found->merge_factor);
     fprintf(to, "\n%-38s %7s  %8s\n", "merge instead of rows where", "right", "slower");
     put_rule("a row has < 9.35 entries (the paper)", &found->paper);
     put_rule(fitted, &found->fitted);
     put_rule("cost model, as built in", &found->model);
-    put_rule(scaled, &found->scaled);
+    put_rule("the same as measured, with factors", &found->scaled);
     fprintf(to,
             "Plans use the last. %lld products; slower than the faster of the two, on "
             "average.\n",

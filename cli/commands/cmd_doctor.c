@@ -94,8 +94,12 @@ static void tell_rates(const hybrid_engine *engine)
 
     if (hybrid_engine_machine(engine, &machine) != HYBRID_OK)
         return;
-    if (machine.rates_path[0])
+    if (machine.rates_date[0])
         put("  rates    measured on %s: %s", machine.rates_date, machine.rates_path);
+    else if (machine.rates_path[0])
+        put("  rates    built in; %s has the format of another version: run 'hybrid_spmm "
+            "calibrate'",
+            machine.rates_path);
     else
         put("  rates    built in, of another machine; 'hybrid_spmm calibrate' measures "
             "them");
@@ -142,8 +146,8 @@ static void tell_no_gpu(examination *e, const char *message)
                 "there is an NVIDIA GPU, but the library was built without CUDA");
     else
         problem(e,
-                "update the NVIDIA driver to the CUDA version of the library; in a "
-                "container, start it with --gpus all",
+                "update the NVIDIA driver to one that supports the CUDA version of the "
+                "library; in a container, start it with --gpus all",
                 "there is an NVIDIA GPU, but CUDA cannot use it");
 }
 
@@ -186,7 +190,8 @@ static void examine_memory(examination *e)
         m->host_bytes > 0 ? cli_bytes(m->host_bytes).s : "none");
     if (m->host_bytes > 0 && m->host_bytes < (int64_t)LEAST << 20)
         problem(e, "raise the memory limit of the container or the control group",
-                "less than %d MiB of memory is little for sparse products", LEAST);
+                "only %s of memory may be used, and sparse products need %d MiB or more",
+                cli_bytes(m->host_bytes).s, LEAST);
 }
 
 /* Checks that the environment names a cache folder, to which calibrate writes. The folder

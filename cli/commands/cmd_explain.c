@@ -22,8 +22,8 @@ static int print(const cli_job *job, tell_fn *tell)
 
     if (!text)
         return cli_fail(CLI_MEMORY,
-                        "there is no memory for the %zu letters of a plan; free memory "
-                        "of the machine",
+                        "cannot allocate %zu bytes for the text of the plan; free some "
+                        "memory on this machine",
                         length);
     tell(job->plan, text, length + 1);
     fputs(text, stdout);
@@ -213,7 +213,9 @@ static int print_json(const cli_job *job)
     cli_json json;
 
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK)
-        return cli_fail(CLI_FAILED, "the engine does not describe the machine");
+        return cli_fail(
+            CLI_FAILED,
+            "internal error, please report it: hybrid_engine_machine() failed");
     cli_json_begin(&json, stdout, "");
     cli_json_text(&json, "version", cli_version().s);
     put_operands(&json, job);
@@ -225,7 +227,7 @@ static int print_json(const cli_job *job)
     cli_json_truth(&json, "planned", has_plan(job));
     if (has_plan(job))
         put_plan(&json, job);
-    cli_json_text(&json, "rates", machine.rates_path[0] ? machine.rates_path : NULL);
+    cli_json_text(&json, "rates", machine.rates_date[0] ? machine.rates_path : NULL);
     cli_json_end(&json);
     fputc('\n', stdout);
     return CLI_DONE;

@@ -162,8 +162,14 @@ int cli_info(const cli_options *options)
     hybrid_dense X        = {0};
     int code              = CLI_DONE, dense;
     hybrid_type type      = options->type;
-    hybrid_engine *engine = cli_engine_open(options, HYBRID_HOST, "", &code);
+    hybrid_engine *engine = NULL;
 
+    if (cli_operand_is_json(name) && cli_operand_is_dense(name))
+        return cli_fail(CLI_INPUT,
+                        "%s: info describes dense matrices in .npy and Matrix Market "
+                        "files only, and not those in files of raw numbers",
+                        name);
+    engine = cli_engine_open(options, HYBRID_HOST, "", &code);
     if (!engine)
         return code;
     cli_progress_open(options->progress, 0);

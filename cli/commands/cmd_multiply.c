@@ -14,6 +14,7 @@
 #include "cli/output/say.h"
 #include "cli/output/signals.h"
 #include "cli/output/summary.h"
+#include "cli/trace/trace_write.h"
 
 /* Rounds of the verification. A wrong row passes all of them with a probability of at
    most 2^-10. */
@@ -195,8 +196,7 @@ static int write_trace(multiply *m)
 
     if (!m->trace.path)
         return CLI_DONE;
-    const hybrid_status status = hybrid_trace_write_json(job->trace, m->trace.path);
-    return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
+    return cli_trace_write(job->engine, job->trace, &m->trace);
 }
 
 static int write_report(multiply *m)

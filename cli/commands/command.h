@@ -16,7 +16,8 @@ enum {
     CLI_GENERATE  = 1u << 4,
     CLI_CALIBRATE = 1u << 5,
     CLI_DOCTOR    = 1u << 6,
-    CLI_PROGRAM   = 1u << 7 /* without a command: hybrid_spmm --version */
+    CLI_TRACE     = 1u << 7,
+    CLI_PROGRAM   = 1u << 8 /* without a command: hybrid_spmm --version */
 };
 
 /* A row of a list in --help and in a manual page. A NULL name ends the list. */
@@ -53,5 +54,6 @@ int cli_list(const cli_options *options);
 int cli_generate(const cli_options *options);
 int cli_calibrate(const cli_options *options);
 int cli_doctor(const cli_options *options);
+int cli_show_trace(const cli_options *options);
 
 #endif /* CLI_COMMAND_H */

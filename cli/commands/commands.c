@@ -44,11 +44,18 @@ static const cli_term generate_kinds[] = {
     {"powerlaw:ROWS,MEAN,MAX", "row lengths of a Pareto distribution"},
     {"road:N", "an N x N grid with a part of its edges"},
     {"band:ROWS,HALF", "a full band of half-width HALF"},
+    {"dense:ROWS,COLS", "a full matrix"},
     {0}};
 
 static const cli_term generate_examples[] = {{"hybrid_spmm generate rmat:16,8 -o A.mtx",
                                               "Write a power-law graph of 65 536 rows."},
                                              {0}};
+
+static const cli_term trace_examples[] = {
+    {"hybrid_spmm multiply A.mtx --trace run.json; hybrid_spmm trace run.json",
+     "Compute A*A, and print a chart of the run."},
+    {"hybrid_spmm trace run.json -o run.html", "Write a page with the same run."},
+    {0}};
 
 static const cli_term calibrate_examples[] = {
     {"hybrid_spmm calibrate", "Measure this machine for all later plans."}, {0}};
@@ -86,11 +93,21 @@ const cli_command cli_commands[] = {
      "write a generated matrix as a Matrix Market file",
      "KIND:ARGS, --type and --seed determine the matrix. Its values lie in [0.5, 1.5).",
      generate_kinds, generate_examples},
+    {"trace", CLI_TRACE, cli_show_trace, "FILE.json", 1, 1,
+     "show what a run did, as a chart or a page",
+     "FILE.json is a trace that 'multiply --trace' wrote, or - for standard input. The "
+     "chart has a line of letters for each thread and each stream of a GPU, the memory "
+     "in "
+     "use, predicted and measured time, what bound the run, and its three longest "
+     "stalls.\n"
+     "\n"
+     "With -o the same is written as a page for a browser, where bars can be zoomed and "
+     "show their facts. The page needs no network.",
+     NULL, trace_examples},
     {"calibrate", CLI_CALIBRATE, cli_calibrate, "", 0, 0,
      "measure this machine, for better plans",
-     "Measures copies, memory and launches, and times spmm.cuda.rows against "
-     "spmm.cuda.merge, in less than 30 s. Nothing else should run meanwhile. All "
-     "programs "
+     "Measures copies, memory and launches, and times all variants on generated "
+     "products, in less than 60 s. Nothing else should run meanwhile. All programs "
      "that use this library read the measured rates from then on.\n"
      "\n"
      "Without a GPU the CPU is measured alone. With another number of threads the CPU "

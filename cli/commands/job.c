@@ -35,21 +35,32 @@ static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t n
     return on_file && 2 * busy_ns < ns ? HYBRID_RESOURCES : HYBRID_CORES;
 }
 
+/* Adds a step with the memory that is in use at its end. */
+static void add_to_trace(const cli_job *job, hybrid_event *event)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+
+    if (hybrid_engine_machine(job->engine, &machine) == HYBRID_OK)
+        event->host_bytes = machine.host_bytes_used;
+    hybrid_trace_add(job->trace, event);
+}
+
 double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t begin_ns,
                     int64_t bytes)
 {
-    const int64_t end_ns     = cli_now_ns();
-    const hybrid_event event = {.stage    = stage,
-                                .variant  = "",
-                                .lane     = lane,
-                                .chunk    = -1,
-                                .begin_ns = begin_ns,
-                                .end_ns   = end_ns,
-                                .bytes    = bytes,
-                                .parts    = 1,
-                                .bound    = bound_of(job, stage, end_ns - begin_ns)};
+    const int64_t end_ns = cli_now_ns();
+    hybrid_event event   = {.stage    = stage,
+                            .variant  = "",
+                            .lane     = lane,
+                            .chunk    = -1,
+                            .begin_ns = begin_ns,
+                            .end_ns   = end_ns,
+                            .bytes    = bytes,
+                            .parts    = 1,
+                            .bound    = bound_of(job, stage, end_ns - begin_ns)};
 
-    hybrid_trace_add(job->trace, &event);
+    if (job->trace)
+        add_to_trace(job, &event);
     cli_job_pause(job);
     return (double)(end_ns - begin_ns) * 1e-9;
 }
@@ -105,6 +116,19 @@ static void tell_of_gpu(const cli_job *job)
              hybrid_engine_device(job->engine));
 }
 
+/* Says if the user's file of rates is ignored, because another version wrote it. */
+static void tell_of_rates(const cli_job *job)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+
+    if (!job->options->quiet &&
+        hybrid_engine_machine(job->engine, &machine) == HYBRID_OK &&
+        machine.rates_path[0] && !machine.rates_date[0])
+        cli_note("'%s' has the format of another version and is ignored: run "
+                 "'hybrid_spmm calibrate'",
+                 machine.rates_path);
+}
+
 int cli_job_open(cli_job *job)
 {
     const cli_options *o = job->options;
@@ -114,6 +138,7 @@ int cli_job_open(cli_job *job)
     if (!job->engine)
         return code;
     tell_of_gpu(job);
+    tell_of_rates(job);
     cli_job_pause(job);
     const hybrid_status status =
         o->trace ? hybrid_trace_create(job->engine, &job->trace) : HYBRID_OK;
@@ -145,8 +170,11 @@ int cli_job_check(const cli_options *o)
             CLI_USAGE,
             "A and B cannot both be standard input; give a file for one of them");
     if (o->dense_cols && o->input[1])
-        return cli_fail(CLI_USAGE, "--dense-cols stands instead of B: leave out '%s'",
-                        o->input[1]);
+        return cli_fail(
+            CLI_USAGE,
+            "--dense-cols makes a dense B, so that '%s' cannot be B as well; leave out "
+            "one of them",
+            o->input[1]);
     if (o->transpose_b && (o->dense_cols || dense))
         return cli_fail(CLI_USAGE, "--transpose-b needs a sparse B, and %s is dense",
                         dense ? o->input[1] : "--dense-cols");

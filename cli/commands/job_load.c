@@ -64,7 +64,8 @@ static int open_left(cli_job *job)
         return cli_fail_engine(job->engine, status);
     job->A = hybrid_file_csr(job->left_file);
     if (job->A.type == 0)
-        return cli_fail(CLI_INPUT, "%s: holds a dense matrix and must be sparse",
+        return cli_fail(CLI_INPUT,
+                        "%s: A must be sparse, but this file describes a dense matrix",
                         o->input[0]);
     return cli_operand_check_type(o->input[0], job->A.type, job->type);
 }

@@ -57,7 +57,6 @@ int main(int argc, char **argv)
     }
     const int code = dispatch(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_DONE)
-        return cli_fail(CLI_FILE, "cannot write the standard output: %s",
-                        strerror(errno));
+        return cli_fail(CLI_FILE, "cannot write to standard output: %s", strerror(errno));
     return code;
 }

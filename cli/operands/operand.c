@@ -104,10 +104,11 @@ int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
 
     if (is == wanted)
         return CLI_DONE;
-    return cli_fail(CLI_USAGE,
-                    "'%s' holds %s, which is not converted: give --type %s, or leave out "
-                    "--type",
-                    name, word, word);
+    return cli_fail(
+        CLI_USAGE,
+        "'%s' holds %s values, which are not converted; give --type %s, or leave "
+        "out --type",
+        name, word, word);
 }
 
 static int read_json(hybrid_engine *engine, const char *name, hybrid_type type,

@@ -79,7 +79,11 @@ static int tell_owners(const cli_command *command, const char *name)
     for (const cli_command *c = cli_commands; c->name; c++)
         if (bits & c->bit)
             list_add(&owners, "", c->name);
-    if (owners.count > 0)
+    if (owners.count > 0 && command == &cli_program)
+        cli_fail(CLI_USAGE,
+                 "--%s must follow the command; it is an option of the commands %s", name,
+                 owners.text);
+    else if (owners.count > 0)
         cli_fail(CLI_USAGE, "'%s' has no option --%s, which is an option of %s",
                  cli_command_title(command).s, name, owners.text);
     return owners.count > 0;
@@ -97,7 +101,7 @@ static int tell_ambiguous(const cli_command *command, const char *name)
             list_add(&matches, "--", option->name);
     }
     if (matches.count > 1)
-        cli_fail(CLI_USAGE, "--%s is the beginning of %s", name, matches.text);
+        cli_fail(CLI_USAGE, "--%s is ambiguous: it may stand for %s", name, matches.text);
     return matches.count > 1;
 }
 

@@ -8,7 +8,7 @@ enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
     COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE,
     OPENS    = PRODUCT | CLI_CALIBRATE, /* commands with --backend */
-    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR
+    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR | CLI_TRACE
 };
 
 /* Offset of a field. It does not compile if the field has another type. */
@@ -38,6 +38,7 @@ const cli_option cli_option_table[] = {
            "Write the rates to FILE, which --rates reads, or to standard output if FILE "
            "is -. The default is a file in $XDG_CACHE_HOME/hybrid_spmm, or "
            "$HOME/.cache/hybrid_spmm, that is named after the device."),
+    OUTPUT(CLI_TRACE, "Write a page to FILE.html, or to standard output if FILE is -."),
     {"dense-cols", 0, PRODUCT, &cli_kind_columns, FIELD(int64_t, dense_cols),
      "Multiply by a random dense matrix of N columns instead of B."},
     {"transpose-a", 0, PRODUCT, &cli_kind_flag, FIELD(int, transpose_a),
@@ -84,8 +85,9 @@ const cli_option cli_option_table[] = {
      "Compute the product N times, and print the time of each call. The result and the "
      "report are those of the last call."},
     {"trace", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, trace),
-     "Write a timeline, which ui.perfetto.dev opens, to FILE, or to standard output if "
-     "FILE is -."},
+     "Write a timeline to FILE, or to standard output if FILE is -. FILE.html is a page "
+     "for a browser; any other name gets JSON, which 'hybrid_spmm trace' and "
+     "ui.perfetto.dev open."},
     {"report", 0, CLI_MULTIPLY, &cli_kind_file, FIELD(const char *, report),
      "Write sizes, times and bytes as JSON to FILE, or to standard output if FILE is -."},
     {"progress", 0, COMPUTES | CLI_CALIBRATE, &cli_kind_progress,

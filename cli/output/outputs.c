@@ -39,9 +39,8 @@ static int fail_write(const char *path)
 
 static int no_memory(void)
 {
-    return cli_fail(
-        CLI_MEMORY,
-        "there is no memory for the name of a file; free memory of the machine");
+    return cli_fail(CLI_MEMORY, "cannot allocate memory for the name of a file; free "
+                                "some memory on this machine");
 }
 
 int cli_is_standard_output(const char *path)
@@ -64,7 +63,8 @@ static int claim_standard(cli_output *out)
         return no_memory();
     if (fcntl(STDOUT_FILENO, F_GETFL) >= 0)
         return CLI_DONE;
-    const int code = fail_write("standard output");
+    const int code =
+        cli_fail(CLI_FILE, "cannot write to standard output: %s", strerror(errno));
     cli_output_close(out);
     return code;
 }
@@ -190,8 +190,9 @@ int cli_output_claim(const char *path, cli_output *out)
 
     *out = (cli_output)CLI_OUTPUT_NONE;
     if (!exists && lstat(path, &st) == 0)
-        return cli_fail(CLI_FILE, "cannot write '%s': the link's target: %s", path,
-                        strerror(error));
+        return cli_fail(CLI_FILE,
+                        "cannot write '%s', a symbolic link, because of its target: %s",
+                        path, strerror(error));
     if (exists && !special &&
         (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0))
         return cli_fail(CLI_FILE,
@@ -246,9 +247,9 @@ FILE *cli_output_stream(cli_output *output)
 
 int cli_output_publish(cli_output *output)
 {
-    const int bad = ferror(output->file);
+    const int bad = ferror(output->file); /* errno is that of the last write, if any */
 
-    errno            = bad ? EIO : 0;
+    errno            = !bad ? 0 : errno != 0 ? errno : EIO;
     const int closed = output->shared ? fflush(output->file) : fclose(output->file);
     output->file     = NULL;
     if (closed != 0 || bad ||

@@ -63,7 +63,7 @@ int cli_signals_open(void)
             before.sa_handler == SIG_IGN)
             continue; /* stays ignored, as nohup intends */
         if (sigaction(signals[i].number, &action, NULL) != 0)
-            return cli_fail(CLI_FAILED, "cannot catch signal %d: %s", signals[i].number,
+            return cli_fail(CLI_FAILED, "cannot handle signal %d: %s", signals[i].number,
                             strerror(errno));
     }
     return CLI_DONE;

@@ -2,6 +2,7 @@
 #include "engine/api/check.h"
 
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
 #include "engine/api/struct_size.h"
 
 static int is_index(hybrid_index type)
@@ -9,18 +10,47 @@ static int is_index(hybrid_index type)
     return type == HYBRID_I32 || type == HYBRID_I64 || type == HYBRID_INDEX_AUTO;
 }
 
+static hybrid_status check_index(hy_context *ctx, hybrid_index type, const char *name)
+{
+    return is_index(type)
+               ? HYBRID_OK
+               : hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                         "plan options: %s is %d, and must be 0, HYBRID_I32, HYBRID_I64 "
+                         "or HYBRID_INDEX_AUTO",
+                         name, (int)type);
+}
+
 /* Checks the index types of C. HYBRID_INDEX_DEFAULT must have been replaced before. */
 static hybrid_status check_indices(hy_context *ctx, const hybrid_plan_options *o)
 {
-    if (!is_index(o->offsets) || !is_index(o->columns))
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: offsets %d or columns %d are not known",
-                       (int)o->offsets, (int)o->columns);
+    HY_TRY(check_index(ctx, o->offsets, "offsets"));
+    HY_TRY(check_index(ctx, o->columns, "columns"));
     if ((o->offsets == HYBRID_INDEX_AUTO) != (o->columns == HYBRID_INDEX_AUTO))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "plan options: HYBRID_INDEX_AUTO must be set for both offsets and "
                        "columns of C, or for neither");
     return HYBRID_OK;
+}
+
+hybrid_status hy_check_range(hy_context *ctx, const char *name, int64_t value,
+                             int64_t least, int64_t most)
+{
+    if (value >= least && value <= most)
+        return HYBRID_OK;
+    if (most == INT64_MAX)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is %lld, and must be %lld or more",
+                       name, (long long)value, (long long)least);
+    return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is %lld, and must be in %lld..%lld",
+                   name, (long long)value, (long long)least, (long long)most);
+}
+
+static hybrid_status check_order(hy_context *ctx, hybrid_order order, const char *name)
+{
+    return order == HYBRID_ROW_MAJOR || order == HYBRID_COL_MAJOR
+               ? HYBRID_OK
+               : hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                         "%s: order %d is neither HYBRID_ROW_MAJOR nor HYBRID_COL_MAJOR",
+                         name, (int)order);
 }
 
 static hybrid_status check_space(hy_context *ctx, hybrid_space space, const char *name)
@@ -43,22 +73,16 @@ static hybrid_status check_plan_options(hy_context *ctx, const hybrid_plan_optio
             ctx, HYBRID_BAD_ARGUMENT,
             "plan options: this version of the library does not know the flags %#x",
             o->flags & ~known);
-    if (o->depth < 0 || o->depth > 64 || o->chunk_rows < 0)
+    HY_TRY(hy_check_range(ctx, "plan options: depth", o->depth, 0, 64));
+    HY_TRY(hy_check_range(ctx, "plan options: chunk_rows", o->chunk_rows, 0, INT64_MAX));
+    HY_TRY(hy_check_range(ctx, "plan options: split", o->split, HYBRID_SPLIT_DEFAULT,
+                          HYBRID_SPLIT_SHARE));
+    if (!(o->host_share >= 0 && o->host_share <= 1))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: depth %d must be in 0..64, and chunk_rows %lld "
-                       "must be 0 or more",
-                       o->depth, (long long)o->chunk_rows);
-    if (o->split < HYBRID_SPLIT_DEFAULT || o->split > HYBRID_SPLIT_SHARE ||
-        !(o->host_share >= 0 && o->host_share <= 1))
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: split %d must be a constant of hybrid_split, and "
-                       "host_share %g must be in 0..1",
-                       (int)o->split, o->host_share);
-    if (o->order != 0 && o->order != HYBRID_ROW_MAJOR && o->order != HYBRID_COL_MAJOR)
-        return hy_fail(
-            ctx, HYBRID_BAD_ARGUMENT,
-            "plan options: order %d must be 0, HYBRID_ROW_MAJOR or HYBRID_COL_MAJOR",
-            (int)o->order);
+                       "plan options: host_share is %g, and must be in 0..1",
+                       o->host_share);
+    if (o->order != 0)
+        HY_TRY(check_order(ctx, o->order, "plan options"));
     HY_TRY(check_space(ctx, o->x_space, "plan options: x"));
     HY_TRY(check_space(ctx, o->result_space, "plan options: result"));
     return check_indices(ctx, o);
@@ -132,25 +156,27 @@ hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
     if (A->cols != B->rows)
         return hy_fail(
             ctx, HYBRID_BAD_SHAPE,
-            "A is %lld x %lld and B is %lld x %lld: columns of A and rows of B "
-            "differ",
-            (long long)A->rows, (long long)A->cols, (long long)B->rows,
-            (long long)B->cols);
+            "the shapes do not fit: A is %lld x %lld, so B must have %lld rows, not %lld",
+            (long long)A->rows, (long long)A->cols, (long long)A->cols,
+            (long long)B->rows);
     return HYBRID_OK;
 }
 
-static hybrid_status check_dense_anywhere(hy_context *ctx, const hybrid_dense *X,
-                                          const char *name)
+/* Checks everything but the array. */
+static hybrid_status check_dense_header(hy_context *ctx, const hybrid_dense *X,
+                                        const char *name)
 {
     if (!X)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s is NULL", name);
-    if (X->rows < 0 || X->cols < 0 || (X->type != HYBRID_F32 && X->type != HYBRID_F64) ||
-        (X->order != HYBRID_ROW_MAJOR && X->order != HYBRID_COL_MAJOR))
+    if (X->rows < 0 || X->cols < 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: %s is %lld, and must be 0 or more",
+                       name, X->rows < 0 ? "rows" : "cols",
+                       (long long)(X->rows < 0 ? X->rows : X->cols));
+    if (X->type != HYBRID_F32 && X->type != HYBRID_F64)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: rows %lld and cols %lld must be 0 or more, and type %d and "
-                       "order %d must be constants of hybrid_type and hybrid_order",
-                       name, (long long)X->rows, (long long)X->cols, (int)X->type,
-                       (int)X->order);
+                       "%s: type %d is neither HYBRID_F32 nor HYBRID_F64", name,
+                       (int)X->type);
+    HY_TRY(check_order(ctx, X->order, name));
     const int64_t least = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
     if (X->ld < least)
@@ -162,7 +188,13 @@ static hybrid_status check_dense_anywhere(hy_context *ctx, const hybrid_dense *X
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "%s: %lld times ld %lld elements exceed the address space", name,
                        (long long)lines, (long long)X->ld);
-    HY_TRY(check_space(ctx, X->space, name));
+    return check_space(ctx, X->space, name);
+}
+
+static hybrid_status check_dense_anywhere(hy_context *ctx, const hybrid_dense *X,
+                                          const char *name)
+{
+    HY_TRY(check_dense_header(ctx, X, name));
     if (X->rows == 0 || X->cols == 0)
         return HYBRID_OK;
     if (!X->data)
@@ -248,13 +280,18 @@ static hybrid_status check_shapes(hy_context *ctx, const hybrid_csr *A,
 {
     HY_TRY(check_types(ctx, A->type, X->type, "X"));
     HY_TRY(check_types(ctx, A->type, Y->type, "Y"));
-    if (A->cols != X->rows || A->rows != Y->rows || X->cols != Y->cols)
+    if (A->cols != X->rows)
         return hy_fail(
             ctx, HYBRID_BAD_SHAPE,
-            "A is %lld x %lld, X is %lld x %lld and Y is %lld x %lld: columns of A and "
-            "rows of X, rows of A and Y, or columns of X and Y differ",
-            (long long)A->rows, (long long)A->cols, (long long)X->rows,
-            (long long)X->cols, (long long)Y->rows, (long long)Y->cols);
+            "the shapes do not fit: A is %lld x %lld, so X must have %lld rows, not %lld",
+            (long long)A->rows, (long long)A->cols, (long long)A->cols,
+            (long long)X->rows);
+    if (A->rows != Y->rows || X->cols != Y->cols)
+        return hy_fail(ctx, HYBRID_BAD_SHAPE,
+                       "the shapes do not fit: A*X is %lld x %lld, so Y cannot be %lld x "
+                       "%lld",
+                       (long long)A->rows, (long long)X->cols, (long long)Y->rows,
+                       (long long)Y->cols);
     return check_overlap(ctx, A, X, Y);
 }
 
@@ -276,14 +313,7 @@ hybrid_status hy_check_spmm_shapes(hy_context *ctx, const hybrid_csr *A,
 
 hybrid_status hy_check_dense_cols(hy_context *ctx, const hybrid_csr *A, int64_t cols)
 {
-    const int64_t most = cols > 0 ? INT64_MAX / 16 / cols : INT64_MAX;
+    const int64_t largest = hy_max(hy_max(A->nnz, A->rows), hy_max(A->cols, 64));
 
-    if (cols < 0 || cols > INT64_MAX / 1024 || A->nnz > most || A->rows > most ||
-        A->cols > most)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "dense_cols %lld must be 0 or more, and dense_cols times rows, "
-                       "columns or entries "
-                       "of A may not exceed 2^59",
-                       (long long)cols);
-    return HYBRID_OK;
+    return hy_check_range(ctx, "dense_cols", cols, 0, INT64_MAX / 16 / largest);
 }

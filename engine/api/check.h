@@ -11,6 +11,11 @@
 hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
                                    hybrid_plan_options *out);
 
+/* Returns BAD_ARGUMENT, with a sentence, unless `value` is in [least, most]. `name` is
+   the field's name in the sentence. With INT64_MAX, `most` is not mentioned. */
+hybrid_status hy_check_range(hy_context *ctx, const char *name, int64_t value,
+                             int64_t least, int64_t most);
+
 /* Check a matrix with 32-bit or 64-bit columns. hy_check_csr() and hy_check_dense()
    accept host memory only. The other functions also accept operands in device memory;
    engine/device/spaces.h checks that these are where `space` says. */

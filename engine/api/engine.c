@@ -10,6 +10,7 @@
 #include "base/memory/device_results.h"
 #include "base/memory/pinned.h"
 #include "base/memory/results.h"
+#include "engine/api/check.h"
 #include "engine/api/struct_size.h"
 #include "engine/api/threads.h"
 #include "io/formats/file_format.h"
@@ -25,8 +26,8 @@ static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options 
     if (o->device_count < 0 || o->device_count > HY_MAX_DEVICES ||
         !o->devices != (o->device_count == 0))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: device_count %lld must be 1 to %d with a list of "
-                       "devices, or 0 without one",
+                       "engine options: device_count is %lld, and must be 1 to %d with a "
+                       "list of devices, or 0 without one",
                        (long long)o->device_count, HY_MAX_DEVICES);
     for (int i = 0; i < o->device_count; i++)
         if (o->devices[i] < 0)
@@ -41,12 +42,11 @@ static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options 
     if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
         o->backend != HYBRID_CUDA)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: backend %d must be a constant of hybrid_backend",
+                       "engine options: backend is %d, and must be HYBRID_AUTO, "
+                       "HYBRID_HOST or HYBRID_CUDA",
                        (int)o->backend);
-    if (o->threads < 0 || o->device < 0)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: threads %d and device %d must be 0 or more",
-                       o->threads, o->device);
+    HY_TRY(hy_check_range(ctx, "engine options: threads", o->threads, 0, INT64_MAX));
+    HY_TRY(hy_check_range(ctx, "engine options: device", o->device, 0, INT64_MAX));
     HY_TRY(check_devices(ctx, o));
     if (!o->allocator.alloc != !o->allocator.free)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
@@ -147,11 +147,11 @@ static hybrid_status open_host(hybrid_engine *engine,
 /* Loads measured speeds. The host takes its speeds from the file of the first device. */
 static hybrid_status load_rates(hybrid_engine *engine, const char *path)
 {
-    char other[HY_RATES_PATH];
+    hy_rates_source other;
 
     for (int i = engine->device_count - 1; i > 0; i--)
-        HY_TRY(hy_rates_load(path, engine->host, engine->devices[i], other));
-    return hy_rates_load(path, engine->host, engine->device, engine->rates_path);
+        HY_TRY(hy_rates_load(path, engine->host, engine->devices[i], &other));
+    return hy_rates_load(path, engine->host, engine->device, &engine->rates);
 }
 
 static hybrid_status open_parts(hybrid_engine *engine,

@@ -25,7 +25,7 @@ struct hybrid_engine {
     hybrid_backend wanted;             /* backend that the options name */
     const hy_variant *const *variants; /* table of all variants */
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
-    char rates_path[HY_RATES_PATH];    /* file of measured speeds; "" if none was read */
+    hy_rates_source rates;             /* file of measured speeds */
     const hy_settings *settings;       /* NULL: hy_usual_settings; set by tests only */
     hy_narrow narrow;                  /* operands of this call with 64-bit columns */
     hy_spaces spaces;                  /* operands of this call in device memory */

@@ -29,8 +29,8 @@ typedef struct hy_settings {
     int64_t index_max; /* maximum entries of a C with 32-bit offsets; at most INT32_MAX */
     int all_devices;   /* 1: every device computes a part of each product; 0: the planner
                           chooses */
-    int device_first;  /* 1: the host does not compute in place of a device that B or X
-                          fits; 0: the planner chooses */
+    int device_first;  /* 1: the host does not compute in place of a device that X fits,
+                          nor a SpGEMM; 0: the planner chooses */
     int64_t hypersparse_bytes; /* least bytes of X and Y together for which a plan may use
                                   the reduced A */
     int64_t piece_bytes; /* maximum bytes of a part of A, and of rows of B, read from a

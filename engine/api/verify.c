@@ -318,12 +318,9 @@ done:
 static hybrid_status begin(hybrid_engine *engine, int trials, const int64_t *row)
 {
     HY_TRY(hy_engine_begin(engine));
-    if (trials < 1 || !row)
-        return hy_fail(
-            &engine->ctx, HYBRID_BAD_ARGUMENT,
-            "verify: trials is %d and must be at least 1, and row must not be NULL",
-            trials);
-    return HYBRID_OK;
+    HY_TRY(hy_check_range(&engine->ctx, "verify: trials", trials, 1, INT64_MAX));
+    return row ? HYBRID_OK
+               : hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "verify: row is NULL");
 }
 
 static double eps_of(hybrid_type type)

@@ -5,6 +5,7 @@
 #include "engine/device/async.h"
 
 #include "base/data/csr.h"
+#include "engine/rates/factors.h"
 #include "base/memory/shortage.h"
 #include "partition/format/pack.h"
 
@@ -59,7 +60,7 @@ static void begin_next(hy_async *async, const hy_chunk *chunk, const hybrid_csr 
     next.chunk     = *chunk;
     *s             = next;
     hy_single_bind(s);
-    s->cost = chunk->variant->cost(&chunk->features, &s->rates);
+    s->cost = hy_cost_of(chunk->variant, &chunk->features, &s->rates);
 }
 
 static hybrid_status enqueue(hy_single *s, const hy_update *update)
@@ -75,7 +76,8 @@ static hybrid_status enqueue(hy_single *s, const hy_update *update)
     return hy_device_full(
         &s->engine->ctx, &s->device->device, "the arrays of this run",
         (int64_t)(hy_arranged_bytes(s->problem.op, f, &s->cost) + s->cost.work_bytes),
-        "and others hold what was free when it was planned", ", or destroy other plans");
+        "the memory that was free when the plan was made is in use",
+        ", or destroy other plans");
 }
 
 hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,

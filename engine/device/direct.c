@@ -2,6 +2,7 @@
 #include "engine/device/direct.h"
 
 #include "base/data/csr.h"
+#include "engine/rates/factors.h"
 #include "engine/device/async.h"
 #include "pipeline/sink/sink_device.h"
 
@@ -155,7 +156,7 @@ hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid
     s.arranged = &plan->arranged;
     HY_TRY_ELSE_DONE(hy_single_begin(&s));
     s.chunk         = *chunk;
-    s.cost          = chunk->variant->cost(&chunk->features, &s.rates);
+    s.cost          = hy_cost_of(chunk->variant, &chunk->features, &s.rates);
     s.plan_s        = plan->plan_s;
     s.pattern_bytes = plan->pattern_bytes;
     HY_TRY_ELSE_DONE(compute_dense(&s, update, start, &plan->history.report, end_of));

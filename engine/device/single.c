@@ -122,6 +122,7 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
         (hy_job){.problem = &s->problem,
                  .chunk   = chunk,
                  .variant = chunk->variant,
+                 .rates   = &s->rates,
                  .in      = s->arranged->in,
                  .work    = hy_buffer_part(&s->room, 0, work),
                  .out_nnz = s->problem.op == HY_SPGEMM ? &hy_single_told(s)->nnz : NULL,
@@ -222,15 +223,16 @@ void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t res
 
     if (s->begin_ns > 0)
         tell_listener(s, end_ns);
-    *r               = (hybrid_report)HYBRID_REPORT_INIT;
-    r->plan_s        = s->plan_s;
-    r->pattern_bytes = s->pattern_bytes;
-    r->predicted_s   = once_s + s->cost.multiply_s + s->cost.finish_s;
-    r->multiply_s    = s->begin_ns > 0 ? (double)(end_ns - s->begin_ns) * 1e-9 : 0;
-    r->chunks        = 1;
-    r->rows          = f->rows;
-    r->flops         = 2 * f->products;
-    r->nnz_out       = nnz_out;
+    *r                    = (hybrid_report)HYBRID_REPORT_INIT;
+    r->plan_s             = s->plan_s;
+    r->pattern_bytes      = s->pattern_bytes;
+    r->predicted_s        = once_s + s->cost.multiply_s + s->cost.finish_s;
+    r->predicted_device_s = s->cost.multiply_s + s->cost.finish_s;
+    r->multiply_s         = s->begin_ns > 0 ? (double)(end_ns - s->begin_ns) * 1e-9 : 0;
+    r->chunks             = 1;
+    r->rows               = f->rows;
+    r->flops              = 2 * f->products;
+    r->nnz_out            = nnz_out;
     r->predicted_nnz_out =
         s->problem.op == HY_SPMM ? nnz_out : (int64_t)hy_expected_entries(f);
     r->device_bytes      = hy_csr_bytes(f->rows, f->nnz, f->type) + result_bytes;

@@ -49,8 +49,8 @@ static hy_backend *first_of(const hy_spaces *spaces)
 static hybrid_status no_device(hy_spaces *spaces, const char *name, const char *verb)
 {
     return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                   "%s %s in device memory, but no device of the engine can use "
-                   "it: %s",
+                   "%s %s in device memory, but this engine computes on the CPU only "
+                   "(%s); open the engine with HYBRID_CUDA",
                    name, verb, spaces->why);
 }
 
@@ -228,9 +228,9 @@ hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
         return no_device(spaces, "X or the result", "is to be");
     if (options->split == HYBRID_SPLIT_HOST || options->split == HYBRID_SPLIT_SHARE)
         return hy_fail(spaces->ctx, HYBRID_UNSUPPORTED,
-                       "operands or the result are in device memory, so that the device "
-                       "computes alone, but the split gives work to the CPU; set split "
-                       "to HYBRID_SPLIT_DEFAULT");
+                       "operands or the result are in device memory, so that the GPU "
+                       "computes alone, but split gives work to the CPU; set split to "
+                       "HYBRID_SPLIT_DEFAULT");
     options->split = HYBRID_SPLIT_GPU;
     return HYBRID_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/threads/clock.h"
 #include "engine/plan/rank.h"
 #include "engine/device/single.h"
+#include "engine/rates/factors.h"
 #include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
 
@@ -97,7 +98,7 @@ static void choose(hy_single *s, unsigned flags)
             ((*v)->unordered && flags & HYBRID_DETERMINISTIC) ||
             (*v)->refuse(f, &s->rates))
             continue;
-        const hy_cost cost   = (*v)->cost(f, &s->rates);
+        const hy_cost cost   = hy_cost_of(*v, f, &s->rates);
         const double seconds = seconds_of(s, *v, &cost);
         if (seconds >= least_s)
             continue;

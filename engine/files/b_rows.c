@@ -249,17 +249,18 @@ static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
     const hy_meter *meter = &ctx->memory.meter;
     const int64_t used    = hy_meter_used(meter) - rows->entries.bytes;
     const int64_t bytes   = nnz * entry_bytes(rows);
-    char what[128];
+    char facts[128];
 
     if (meter->cap == 0 || bytes <= meter->cap - used)
         return HYBRID_OK;
-    snprintf(what, sizeof what, "the %lld rows of B that row %lld of A touches,",
-             (long long)rows->touched.count, (long long)row);
+    snprintf(facts, sizeof facts, "row %lld of A needs %lld rows of B at once",
+             (long long)row, (long long)rows->touched.count);
     const hy_shortage s = {.memory = "host memory",
-                           .what   = what,
+                           .what   = "entries of rows of B",
                            .bytes  = bytes,
                            .meter  = meter,
                            .spare  = rows->entries.bytes,
+                           .facts  = facts,
                            .remedy = hy_memory_remedy(&ctx->memory)};
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }

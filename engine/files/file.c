@@ -60,8 +60,8 @@ hybrid_status hy_file_check(hybrid_engine *engine, const hybrid_file *file, int 
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
                        "%s is NULL, or was opened with another engine", name);
     if (file->matrix.sparse != sparse)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "%s is a %s matrix, no %s one",
-                       name, sparse ? "dense" : "sparse", sparse ? "sparse" : "dense");
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "%s must be %s, but is %s",
+                       name, sparse ? "sparse" : "dense", sparse ? "dense" : "sparse");
     return HYBRID_OK;
 }
 

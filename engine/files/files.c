@@ -68,8 +68,7 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
     *out = (hy_sparse){.own = {.val = NULL}};
     HY_TRY(hy_operand_check(call, operand, name));
     if (operand->dense)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s is a dense matrix and must be sparse", name);
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s must be sparse, but is dense", name);
     if (operand->file) {
         HY_TRY(hy_file_check(call->engine, operand->file, 1, name));
         out->source = hy_source_csr_file(&operand->file->matrix);

@@ -22,7 +22,7 @@ typedef struct product {
 } product;
 
 static const char remedy[] =
-    ", or take its rows one after another (hybrid_spgemm_files_each)";
+    ", or take the rows of C one after another (hybrid_spgemm_files_each)";
 
 /* ---- products of parts ----------------------------------------------------------- */
 
@@ -144,8 +144,8 @@ static hybrid_status check_size(product *p)
     HY_TRY(hy_estimate_result(&p->call, &p->A.source, &p->B.source, limit, &p->size));
     if (bytes_of_c(p, p->size.least) <= left)
         return HYBRID_OK;
-    return hy_memory_full(ctx, "C, estimated at a size", bytes_of_c(p, p->size.entries),
-                          remedy);
+    return hy_memory_full(ctx, "C, whose size is estimated",
+                          bytes_of_c(p, p->size.entries), remedy);
 }
 
 /* Returns the entries for which address space is reserved: as many as fit into all of

@@ -84,8 +84,7 @@ static hybrid_status find_x(update *u, const hybrid_operand *X)
 
     HY_TRY(hy_operand_check(&u->call, X, "X"));
     if (X->csr)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "X is a sparse matrix and must be dense");
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "X must be dense, but is sparse");
     if (X->file) {
         HY_TRY(hy_file_check(u->call.engine, X->file, 0, "X"));
         u->caller_x = hy_source_file(&X->file->matrix);

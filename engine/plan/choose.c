@@ -111,17 +111,15 @@ static hy_option *find_best_of_device(hy_choice *c)
     return best;
 }
 
-/* The host computes in place of a device if it is sooner, or if there is no device. The
-   device's time includes the inspection that only a device needs. */
+/* The host computes in place of a device if it is sooner, or if there is no device. */
 static hy_option *find_best(hy_choice *c)
 {
     hy_option *best = find_best_of_device(c);
 
     for (int i = 0; i < c->count; i++) {
         hy_option *o = &c->of[i];
-        if (!is_on_device(o) &&
-            (best ? hy_is_sooner(o->seconds, best->seconds + c->inspect_s)
-                  : !hy_portion_on_device(c->planning.portion)))
+        if (!is_on_device(o) && (best ? hy_is_sooner(o->seconds, best->seconds)
+                                      : !hy_portion_on_device(c->planning.portion)))
             return o;
     }
     return best;
@@ -162,8 +160,7 @@ void hy_choice_open(const hy_portion *portion, const hy_candidates *candidates,
 {
     const int unseen = !(known & HY_KNOW_FILL);
 
-    *out          = (hy_choice){.inspect_s =
-                           unseen && portion->product->one_shot ? hy_tile_fill_s(A) : 0};
+    *out          = (hy_choice){.count = 0};
     out->planning = (hy_planning){.product  = portion->product,
                                   .portion  = portion,
                                   .A        = A,
@@ -231,14 +228,14 @@ static int64_t up_of(const hy_choice *c, const hy_schedule *schedule)
 static void take(hy_choice *c, hy_option *best, hy_layout *out)
 {
     *out         = best->layout;
-    out->seconds = find_best_of_device(c)->seconds + c->inspect_s;
+    out->seconds = find_best_of_device(c)->seconds;
     out->ways_up = (hy_ways_up){.gathered      = up_of(c, &hy_schedule_gather),
                                 .row_ring      = up_of(c, &hy_schedule_row_ring),
                                 .column_blocks = up_of(c, &hy_schedule_column_ring)};
     best->layout = (hy_layout){.depth = 0};
 }
 
-/* Called when no schedule has a layout. Tries chunks that gather, and then all of B or X
+/* Tries chunks that gather, and then all of B or X
    with a single slot. The rows that a chunk gathers may fit although all of B or X does
    not. The reverse can hold too: the rows of B that one row of A touches, counted with
    repetitions, may need more memory than B. */
@@ -256,6 +253,20 @@ static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, &whole, 1, out);
 }
 
+/* Called when no schedule has a layout. The host computes if it is sooner than the device
+   with what cut_anyway() finds. */
+static hybrid_status cut_last(hy_choice *c, hy_layout *out)
+{
+    HY_TRY(cut_anyway(&c->planning, out));
+    const double device_s = hy_schedule_layout_s(&c->planning, out);
+    for (int i = 0; i < c->count; i++)
+        if (!is_on_device(&c->of[i]) && hy_is_sooner(c->of[i].seconds, device_s)) {
+            hy_layout_free(c->planning.product, out);
+            *out = (hy_layout){.seconds = device_s};
+        }
+    return HYBRID_OK;
+}
+
 /* Takes the schedule that a test names, or says why it cannot be used. */
 static hybrid_status cut_named(hy_choice *c, const hy_schedule *schedule,
                                hy_option **best)
@@ -271,8 +282,7 @@ static hybrid_status cut_named(hy_choice *c, const hy_schedule *schedule,
     if (isfinite((*best)->seconds))
         return HYBRID_OK;
     return hy_fail(&portion->product->engine->ctx, HYBRID_UNSUPPORTED, "%s: %s",
-                   schedule->name,
-                   why ? why : "no layout within the budget holds every row");
+                   schedule->name, why ? why : "the budget is too small for a row");
 }
 
 hybrid_status hy_choice_cut(hy_choice *c, hy_layout *out)
@@ -285,7 +295,7 @@ hybrid_status hy_choice_cut(hy_choice *c, hy_layout *out)
         return hy_schedule_in_place.cut(&c->planning, out);
     HY_TRY(named ? cut_named(c, named, &best) : explore(c, &best));
     if (!best)
-        return cut_anyway(&c->planning, out);
+        return cut_last(c, out);
     take(c, best, out);
     return HYBRID_OK;
 }

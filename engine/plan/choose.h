@@ -39,8 +39,6 @@ typedef struct hy_option {
 typedef struct hy_choice {
     hy_planning planning;
     hy_extents extents;
-    double inspect_s; /* predicted seconds of the inspection that is still to be done if a
-                         device computes; 0 unless the call is one-shot */
     int count;
     hy_option of[HY_OPTIONS];
 } hy_choice;

@@ -114,18 +114,18 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
 }
 
 /* Returns the predicted seconds of a run. A plan for several runs does not know whether X
-   and Y will be pinned, so the result is the mean of both cases. With a reduced A,
-   workers copy X and Y in both cases. */
+   and Y will be pinned, so the result is the mean of both cases. It is also the mean for
+   a one-shot call, which so makes the same chunks. With a reduced A, workers copy X and Y
+   in both cases. */
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t x_end,
                       int64_t chunks)
 {
     hy_circumstances found = hy_circumstances_planned(p->portion, p->A, p->B);
     const double s         = seconds_if(p, layout, x_end, chunks, &found);
 
-    if (p->product->one_shot || p->product->op == HY_SPGEMM ||
-        !hy_product_has_views(p->product))
+    if (p->product->op == HY_SPGEMM || !hy_product_has_views(p->product))
         return s;
-    found.pinned = 1;
+    found.pinned = !found.pinned;
     return (s + seconds_if(p, layout, x_end, chunks, &found)) / 2;
 }
 

@@ -358,6 +358,19 @@ static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybri
     return HYBRID_OK;
 }
 
+/* Asks the model of the chosen variant, if explain will show what it finds. */
+static hybrid_status ask_model(hybrid_plan *plan, const hybrid_csr *A)
+{
+    const hy_product *product = &plan->product;
+    const hy_portion *first   = plan->portions;
+
+    if (!(product->options.flags & HYBRID_EXPLAIN) || !first->variant->model)
+        return HYBRID_OK;
+    return first->variant->model(&product->engine->ctx, hy_product_a(product, A),
+                                 &first->profile.features, &first->rates, plan->model,
+                                 sizeof plan->model);
+}
+
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
 {
     const hy_product *product = &plan->product;
@@ -365,6 +378,7 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
     if (B && product->options.flags & HYBRID_REUSE)
         HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &plan->history.pattern));
     HY_TRY(predict(plan, A, B));
+    HY_TRY(ask_model(plan, A));
     for (int i = 0; i < plan->count + hy_plan_has_helper(plan); i++)
         hy_site_rest(plan->portions[i].site, HYBRID_OK);
     return HYBRID_OK;

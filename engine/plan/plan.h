@@ -25,9 +25,13 @@ typedef struct hy_one_shot {
                                   they are pinned; NULL: not known */
 } hy_one_shot;
 
+enum { HY_MODEL_TEXT = 640 }; /* bytes of the text of hy_variant.model */
+
 struct hybrid_plan {
     hy_product product;
     hy_candidates candidates;
+    char model[HY_MODEL_TEXT];  /* what the model of the chosen variant finds, in lines;
+                                   empty without HYBRID_EXPLAIN or without a model */
     void *a_offsets;            /* host copy of the offsets of an A in device memory; else
                                    NULL */
     hybrid_index a_offset_type; /* type of a_offsets */

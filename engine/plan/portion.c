@@ -36,6 +36,7 @@ void hy_portion_assign(hy_portion *portion, const hy_product *product,
     portion->weight          = 1;
     hy_rates_of(backend, &portion->rates);
     portion->rates.memory -= hy_smaller(product->narrow_room, portion->rates.memory);
+    hy_product_choose(product, variant, &portion->rates, &portion->profile.features);
     leave_rooms(portion);
 }
 
@@ -61,7 +62,6 @@ int hy_portion_by_few(const hy_portion *portion)
     enum { FEW = 4 }; /* maximum number of threads that are few; measured with two */
     const hy_product *product = portion->product;
 
-    return product->one_shot && product->op == HY_SPGEMM &&
-           !hy_portion_on_device(portion) &&
+    return product->op == HY_SPGEMM && !hy_portion_on_device(portion) &&
            hy_pool_threads(product->engine->ctx.pool) <= FEW;
 }

@@ -98,7 +98,7 @@ hy_image hy_portion_image(const hy_portion *portion);
    slots. The function does not consider how small chunks become. */
 int hy_portion_fits(const hy_portion *portion);
 
-/* Returns 1 for a one-shot SpGEMM on a host with few threads. Fresh pages of chunk
+/* Returns 1 for a SpGEMM on a host with few threads. In a first run, fresh pages of chunk
    buffers, which the system provides during the product, then take a large part of the
    time. */
 int hy_portion_by_few(const hy_portion *portion);

@@ -89,10 +89,18 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
 {
     const hybrid_plan_options *o = &product->options;
     /* 1: also looks for dense blocks of A. This takes longer than one product, so it is
-       done only for plans that run often, for a named variant, and for explain. */
-    const int blocks = o->flags & (HYBRID_RESIDENT | HYBRID_EXPLAIN) || o->variant;
+       done only for plans that run often and for a named variant. */
+    const int blocks = o->flags & HYBRID_RESIDENT || o->variant;
 
     if (product->op != HY_SPMM)
         return HYBRID_OK;
     return hy_inspect_fill(&product->engine->ctx, A, blocks, &product->profile);
+}
+
+void hy_product_choose(const hy_product *product, const hy_variant *variant,
+                       const hy_rates *rates, hy_features *f)
+{
+    memcpy(f->parameter, product->parameter, sizeof f->parameter);
+    if (variant->choose)
+        variant->choose(f, rates);
 }

@@ -55,6 +55,11 @@ hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
    lie. SpGEMM: does nothing. */
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A);
 
+/* Sets the parameters of f, and what the variant chooses on a backend with these rates
+   (hy_variant.choose). f is a copy of the product's features. */
+void hy_product_choose(const hy_product *product, const hy_variant *variant,
+                       const hy_rates *rates, hy_features *f);
+
 /* Returns the bytes of B or X that are sent to the device for this image. */
 static inline size_t hy_product_sent(const hy_product *product, const hy_image *image)
 {

@@ -23,6 +23,30 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend)
     return strncmp(name, backend->ops->name, length) == 0 && name[length] == '.';
 }
 
+/* Returns 1 if chunks may bring the rows of a sparse B that they touch. */
+static int can_gather(const hy_product *product)
+{
+    return product->op == HY_SPGEMM && !product->a_on && !product->second_on;
+}
+
+/* Returns an upper bound on the predicted seconds of a run whose chunks bring rows of B:
+   one row for each entry of A, and one entry for each scalar product, but no chunk brings
+   more than all of B. */
+static double gathered_s(const hy_portion *all, int64_t chunks,
+                         const hy_circumstances *found)
+{
+    const hy_product *product = all->product;
+    hy_features f             = all->profile.features;
+    hy_layout layout          = {.image = hy_portion_image(all)};
+
+    layout.image.axis = HY_AXIS_GATHERED;
+    f.gather_rows     = hy_min(f.nnz, chunks * product->b_rows);
+    f.gather_nnz      = hy_min(f.products, chunks * product->b_nnz);
+    const hy_estimate e =
+        hy_estimate_even(all, &f, &layout, product->b_rows, chunks, found);
+    return hy_estimate_seconds(all, &e);
+}
+
 /* Returns the predicted seconds of a run with this candidate. With a resident A it is a
    later run, which finds its packs cached. */
 static double predict(const hy_product *product, const hy_candidate *c)
@@ -30,17 +54,20 @@ static double predict(const hy_product *product, const hy_candidate *c)
     const hy_circumstances found = hy_circumstances_of(product);
     const hy_features *f         = &product->profile.features;
     const int64_t chunks         = hy_min(f->products / CHUNK_PRODUCTS + 1, CHUNKS);
+    hy_portion all               = {.variant = NULL};
 
     if (!c->backend->ops->copy)
         return hy_estimated_host_s(product->engine, f, c->variant);
-    hy_portion all = {.variant = NULL};
     hy_portion_assign(&all, product, c->variant, c->backend);
     hy_layout layout = {.image = hy_portion_image(&all)};
     if (c->variant->form == HY_FORM_NONE)
         layout.image.axis = HY_AXIS_GATHERED;
     const hy_estimate e =
-        hy_estimate_even(&all, f, &layout, product->b_rows, chunks, &found);
-    return hy_estimate_seconds(&all, &e);
+        hy_estimate_even(&all, &all.profile.features, &layout, product->b_rows, chunks, &found);
+    const double whole_s = hy_estimate_seconds(&all, &e);
+    return layout.image.axis == HY_AXIS_GATHERED || !can_gather(product)
+               ? whole_s
+               : fmin(whole_s, gathered_s(&all, chunks, &found));
 }
 
 /* Returns the candidate without its predicted seconds. */
@@ -48,10 +75,12 @@ static hy_candidate judge(const hy_product *product, const hy_variant *variant,
                           hy_backend *backend)
 {
     hy_candidate c = {.variant = variant, .backend = backend};
+    hy_features f  = product->profile.features;
     hy_rates rates;
 
     hy_rates_of(backend, &rates);
-    c.refused = variant->refuse(&product->profile.features, &rates);
+    hy_product_choose(product, variant, &rates, &f);
+    c.refused = variant->refuse(&f, &rates);
     if (!c.refused)
         c.refused = hy_refused(hy_variant_values(variant), hy_product_values(product));
     return c;
@@ -123,6 +152,16 @@ void hy_rank_host(const hy_product *product, hy_candidate *out)
     }
 }
 
+/* Fails because no variant has a name that begins as options say. */
+static hybrid_status no_such(const hy_product *product)
+{
+    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
+                   "this engine has no variant for a %s B whose name begins with '%s'; "
+                   "see 'hybrid_spmm list'",
+                   product->op == HY_SPGEMM ? "sparse" : "dense",
+                   product->options.variant);
+}
+
 static hybrid_status none_left(const hy_product *product, const hy_candidates *candidates)
 {
     const char *prefix              = product->options.variant;
@@ -130,14 +169,15 @@ static hybrid_status none_left(const hy_product *product, const hy_candidates *c
     char text[HY_MESSAGE_BYTES / 2] = "";
     int used                        = 0;
 
+    if (count == 0 && prefix)
+        return no_such(product);
     for (int i = 0; i < count && used < (int)sizeof text; i++)
         used +=
             snprintf(text + used, sizeof text - (size_t)used, "%s %s: %s", i ? ";" : "",
                      candidates->of[i].variant->name, candidates->of[i].refused);
     return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
-                   "no variant %s%s%s can compute this%s%s",
-                   product->op == HY_SPGEMM ? "of spgemm" : "of spmm",
-                   prefix ? " named " : "", prefix ? prefix : "", count ? ":" : "", text);
+                   "no variant can compute this product:%s%s", text,
+                   prefix ? "; leave out variant (--variant), or name another" : "");
 }
 
 void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out)

@@ -105,8 +105,9 @@ static unsigned image_values(const hy_portion *portions, int count)
 
     for (int i = 0; i < count; i++) {
         const hy_axis axis = portions[i].layout.image.axis;
-        if (axis == HY_AXIS_ROWS || axis == HY_AXIS_COLS)
-            values |= HY_WITH_RING;
+        values |= axis == HY_AXIS_ROWS   ? HY_WITH_ROW_RING
+                  : axis == HY_AXIS_COLS ? HY_WITH_COLUMN_RING
+                                         : 0;
     }
     return values;
 }
@@ -118,9 +119,9 @@ static const char *find_reason(const hy_portion *portions, int count,
     const hy_product *product = portions->product;
 
     if (product->options.split == HYBRID_SPLIT_GPU)
-        return "as asked for";
+        return "as requested";
     if (!host->variant)
-        return "no variant of the host can compute it";
+        return "no CPU variant can compute the product";
     return hy_refused(HY_WITH_HOST_SHARE,
                       hy_product_values(product) | image_values(portions, count));
 }
@@ -130,12 +131,12 @@ static const char *find_reason(const hy_portion *portions, int count,
 static const char *find_loss(const hy_portion *portions, int count)
 {
     if (portions->product->engine->ctx.memory.strict)
-        return "host memory is capped";
+        return "host memory is limited (host_bytes, --host-memory)";
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
         if (hy_image_is_gathered(&layout->image) &&
             hy_chunk_ranges(layout->chunks, layout->count) < layout->count)
-            return "chunks bring X in column blocks";
+            return "X is sent in blocks of columns";
     }
     return NULL;
 }
@@ -162,9 +163,9 @@ static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
                                    double gain_s)
 {
     if (product->options.split == HYBRID_SPLIT_DEFAULT && kind == HY_RUNS_PAGEABLE)
-        return "workers load X and store Y";
+        return "the CPU is busy moving X and Y";
     if (forecast->share < least || gain_s < LEAST_GAIN_S)
-        return "the host would gain too little";
+        return "the help of the CPU would save too little time";
     return NULL;
 }
 
@@ -230,8 +231,9 @@ static hybrid_status open_host(hy_portion *host)
 
 static hybrid_status refuse(const hy_product *product, const char *why)
 {
-    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
-                   "the product cannot be shared with the host: %s", why);
+    return hy_fail(
+        &product->engine->ctx, HYBRID_UNSUPPORTED,
+        "the product cannot be shared with the CPU: %s; leave out split (--split)", why);
 }
 
 /* Opens the site for the share that options ask for, for all runs. */
@@ -262,7 +264,7 @@ static hybrid_status open_predicted(hy_portion *portions, int count,
     const hybrid_status status = any ? open_host(&portions[count]) : HYBRID_OK;
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
-    set_why_not(forecasts, "there is no memory for the host's chunks");
+    set_why_not(forecasts, "memory for the part of the CPU cannot be allocated");
     hy_message_clear(&product->engine->ctx.message);
     return HYBRID_OK;
 }
@@ -279,7 +281,7 @@ hybrid_status hy_split_open(hy_portion *portions, int count, hy_forecast *foreca
     if (!hy_portion_on_device(portions) || portions->layout.count == 0)
         return HYBRID_OK; /* the host computes the whole product, or there are no rows */
     if (product->op == HY_SPGEMM) {
-        set_why_not(forecasts, "so it is where the result is sparse");
+        set_why_not(forecasts, "sparse results are not shared with the CPU");
         return HYBRID_OK;
     }
     hy_rank_host(product, &best);

@@ -1,29 +1,22 @@
-/* engine/rates/calibrate.c - measures the speeds of this machine, and compares the
-   variants spmm.cuda.rows and spmm.cuda.merge, called rows and merge here.
+/* engine/rates/calibrate.c - measures the speeds of this machine and the factors of its
+   variants.
 
-   Rows and merge are the device's two SpMM variants for CSR. They are timed on generated
-   products that fit one chunk, with the device's own clock. The rules that choose between
+   Variants are timed on generated products that fit one chunk, those of a device with the
+   device's own clock. The variants spmm.cuda.rows and spmm.cuda.merge, called rows and
+   merge here, are the device's two SpMM variants for CSR. The rules that choose between
    them are compared with the faster of the two. */
 #include "engine/rates/calibrate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/threads/clock.h"
-#include "base/data/csr.h"
-#include "base/data/median.h"
-#include "engine/plan/plan.h"
-#include "engine/rates/rates.h"
 #include "engine/api/struct_size.h"
-#include "engine/rates/threshold.h"
+#include "engine/rates/judge.h"
 
-/* Entries per row: the threshold that Yang, Buluc and Owens fitted on a K40c. */
-#define PAPER_THRESHOLD 9.35
-/* Least seconds of a timing; shorter ones count as this. */
-#define CLOCK_S 1e-9
-
-enum { RUNS_MOST = 16, TIMINGS_MOST = 256 };
+enum { TIMINGS_MOST = 256 };
 
 typedef struct calibration {
     hybrid_engine *engine;
@@ -33,13 +26,10 @@ typedef struct calibration {
     int64_t begin_ns;
     const hy_variant *rows, *merge; /* the two variants; NULL if the device lacks one */
     int64_t timings;
-    hy_trial by_mean[TIMINGS_MOST];  /* x: entries per row */
-    hy_trial built_in[TIMINGS_MOST]; /* x: predicted seconds of merge / of rows, built-in
-                                        speeds */
-    hy_trial here[TIMINGS_MOST];     /* x: predicted seconds of merge / of rows, measured
-                                        speeds */
-    char path[HY_RATES_PATH];        /* path of the rates file */
-    hy_rates_file file;              /* file.of[0] describes the device that computes */
+    hy_rated rated[TIMINGS_MOST];
+    hy_observed by_device, by_host; /* of the variants of the device and of the host */
+    char path[HY_RATES_PATH];       /* path of the rates file */
+    hy_rates_file file;             /* file.of[0] describes the device that computes */
 } calibration;
 
 static void tell(const calibration *c, const char *step, const hybrid_timing *timing)
@@ -60,7 +50,8 @@ static hybrid_status measure(calibration *c, hy_backend *backend)
     snprintf(d->device, sizeof d->device, "%s", backend->ops->describe(backend));
     if (!gmtime_r(&now, &day) ||
         strftime(d->speeds.date, sizeof d->speeds.date, "%Y-%m-%d", &day) == 0)
-        return hy_fail(&c->engine->ctx, HYBRID_BAD_STATE, "the system has no date");
+        return hy_fail(&c->engine->ctx, HYBRID_BAD_STATE,
+                       "cannot read the date from the system's clock; set the clock");
     tell(c, d->device, NULL);
     if (backend->ops->measure)
         HY_TRY(backend->ops->measure(backend, &d->speeds));
@@ -68,7 +59,7 @@ static hybrid_status measure(calibration *c, hy_backend *backend)
     return HYBRID_OK;
 }
 
-/* ---- rows against merge ---------------------------------------------------------- */
+/* ---- factors of variants ------------------------------------------------------- */
 
 static const hy_variant *find_variant(const hybrid_engine *engine, const char *last)
 {
@@ -81,80 +72,89 @@ static const hy_variant *find_variant(const hybrid_engine *engine, const char *l
     return NULL;
 }
 
-static double positive(double seconds)
+/* Keeps what rows and merge took for the same product. Both are told, with the seconds
+   that their models predict without factors. */
+static void note(calibration *c, hybrid_timing t, const hy_observation *rows,
+                 const hy_observation *merge)
 {
-    return seconds > CLOCK_S ? seconds : CLOCK_S;
-}
-
-/* Seconds of one variant for one product. */
-typedef struct variant_times {
-    double measured;
-    double built_in, here; /* predicted seconds with built-in and with measured speeds */
-} variant_times;
-
-static void predict(const hybrid_plan *plan, const hy_variant *variant,
-                    variant_times *out)
-{
-    const hy_features *f      = &plan->product.profile.features;
-    const hy_backend *backend = plan->portions->backend;
-    hy_rates built_in;
-
-    backend->ops->rates(backend, &built_in);
-    out->built_in = positive(variant->cost(f, &built_in).multiply_s);
-    out->here     = positive(variant->cost(f, &plan->portions->rates).multiply_s);
-}
-
-/* Times a product in one chunk with this variant. The first run is not counted. */
-static hybrid_status time_variant(const calibration *c, const hy_variant *variant,
-                                  const hybrid_csr *A, const hybrid_dense *X,
-                                  hybrid_dense *Y, variant_times *out)
-{
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    const int runs              = c->set->runs < RUNS_MOST ? c->set->runs : RUNS_MOST;
-    hybrid_status status        = HYBRID_OK;
-    double each[RUNS_MOST];
-    hybrid_plan *plan;
-
-    options.variant    = variant->name;
-    options.chunk_rows = A->rows;
-    options.depth      = 1;
-    HY_TRY(hybrid_spmm_plan(c->engine, A, X->cols, &options, &plan));
-    for (int i = -1; i < runs && status == HYBRID_OK; i++) {
-        status = hybrid_spmm_run(plan, 1, A, X, 0, Y);
-        if (i >= 0)
-            each[i] = plan->history.report.multiply_s;
-    }
-    if (status == HYBRID_OK) {
-        out->measured = positive(hy_median(each, runs));
-        predict(plan, variant, out);
-    }
-    hybrid_plan_destroy(plan);
-    return status;
-}
-
-static void note(calibration *c, hybrid_timing t, const variant_times *rows,
-                 const variant_times *merge)
-{
-    const int64_t i = c->timings++;
-
-    t.rows_s        = rows->measured;
-    t.merge_s       = merge->measured;
-    t.rows_model_s  = rows->here;
-    t.merge_model_s = merge->here;
-    c->by_mean[i]   = (hy_trial){t.row_mean, t.rows_s, t.merge_s};
-    c->built_in[i]  = (hy_trial){merge->built_in / rows->built_in, t.rows_s, t.merge_s};
-    c->here[i]      = (hy_trial){merge->here / rows->here, t.rows_s, t.merge_s};
+    if (rows->regime < 0 || merge->regime < 0 || c->timings == TIMINGS_MOST)
+        return;
+    t.rows_s               = rows->compute_s;
+    t.merge_s              = merge->compute_s;
+    t.rows_model_s         = rows->model_s;
+    t.merge_model_s        = merge->model_s;
+    c->rated[c->timings++] = (hy_rated){t.row_mean, *rows, *merge};
     tell(c, t.problem, &t);
 }
 
-static hybrid_status time_product(calibration *c, const char *problem,
-                                  const hybrid_csr *A, int64_t columns)
+/* Returns 1 if the seconds that the variant needs for the product depend on whether TF32
+   is allowed. */
+static int heeds_tf32(const hy_variant *variant, const hy_backend *backend,
+                      const hybrid_csr *A, int64_t columns)
+{
+    hy_features f = {.rows     = A->rows,
+                     .cols     = A->cols,
+                     .nnz      = A->nnz,
+                     .out_cols = columns,
+                     .products = A->nnz * columns,
+                     .row_mean = (double)A->nnz / (double)A->rows,
+                     .type     = A->type};
+    hy_rates rates;
+
+    hy_rates_of(backend, &rates);
+    if (A->type != HYBRID_F32 || variant->refuse(&f, &rates))
+        return 0;
+    const double exact_s = variant->cost(&f, &rates).multiply_s;
+    f.allow_tf32         = 1;
+    return variant->cost(&f, &rates).multiply_s != exact_s;
+}
+
+static hybrid_status observe(calibration *c, hy_backend *backend,
+                             const hy_variant *variant, hy_observed_product p,
+                             hy_observation *seen)
+{
+    hy_observed *all = backend == c->engine->host ? &c->by_host : &c->by_device;
+    hy_observation rounded;
+
+    HY_TRY(hy_observe(c->engine, variant, backend, &p, c->set->runs, seen));
+    hy_observed_add(all, seen);
+    if (p.B || !heeds_tf32(variant, backend, p.A, p.X->cols))
+        return HYBRID_OK;
+    p.flags = HYBRID_ALLOW_TF32;
+    HY_TRY(hy_observe(c->engine, variant, backend, &p, c->set->runs, &rounded));
+    hy_observed_add(all, &rounded);
+    return HYBRID_OK;
+}
+
+/* Observes all variants of this backend that compute the product. */
+static hybrid_status observe_all(calibration *c, hy_backend *backend, const char *problem,
+                                 const hy_observed_product *p)
+{
+    const hybrid_engine *engine = c->engine;
+    const hy_op op              = p->B ? HY_SPGEMM : HY_SPMM;
+    const double mean           = (double)p->A->nnz / (double)p->A->rows;
+    hy_observation seen, rows = {.regime = -1}, merge = {.regime = -1};
+
+    for (const hy_variant *const *v = engine->variants; *v; v++) {
+        if ((*v)->op != op || !hy_runs_on(*v, backend))
+            continue;
+        HY_TRY(observe(c, backend, *v, *p, &seen));
+        rows  = *v == c->rows ? seen : rows;
+        merge = *v == c->merge ? seen : merge;
+    }
+    if (op == HY_SPMM && p->A->type == HYBRID_F32)
+        note(c,
+             (hybrid_timing){.problem = problem, .columns = p->X->cols, .row_mean = mean},
+             &rows, &merge);
+    return HYBRID_OK;
+}
+
+static hybrid_status observe_dense(calibration *c, hy_backend *backend,
+                                   const char *problem, const hybrid_csr *A,
+                                   int64_t columns)
 {
     hybrid_engine *engine = c->engine;
-    const double mean     = (double)A->nnz / (double)A->rows;
-    const hybrid_timing t = {.problem = problem, .columns = columns, .row_mean = mean};
     hybrid_dense X = {0}, Y = {0};
-    variant_times rows, merge;
     hybrid_status status;
 
     HY_TRY_ELSE_DONE(
@@ -162,64 +162,80 @@ static hybrid_status time_product(calibration *c, const char *problem,
     HY_TRY_ELSE_DONE(
         hybrid_dense_create(engine, A->rows, columns, HYBRID_ROW_MAJOR, A->type, &Y));
     HY_TRY_ELSE_DONE(hybrid_dense_random(engine, 1, &X));
-    HY_TRY_ELSE_DONE(time_variant(c, c->rows, A, &X, &Y, &rows));
-    HY_TRY_ELSE_DONE(time_variant(c, c->merge, A, &X, &Y, &merge));
-    note(c, t, &rows, &merge);
+    const hy_observed_product p = {.A = A, .X = &X, .Y = &Y};
+    status                      = observe_all(c, backend, problem, &p);
 done:
     hybrid_dense_free(engine, &X);
     hybrid_dense_free(engine, &Y);
     return status;
 }
 
-static hybrid_status time_problem(calibration *c, const char *problem)
+/* Observes A*A (SpGEMM), or A*X with each number of columns. */
+static hybrid_status observe_problem(calibration *c, hy_backend *backend, hy_op op,
+                                     const char *problem, hybrid_type type)
 {
     hybrid_status status = HYBRID_OK;
     hybrid_csr A;
 
     tell(c, problem, NULL);
-    HY_TRY(hybrid_generate(c->engine, problem, HYBRID_F32, 1, &A));
-    for (const int64_t *n = c->set->columns; *n && status == HYBRID_OK; n++)
-        if (c->timings < TIMINGS_MOST)
-            status = time_product(c, problem, &A, *n);
+    HY_TRY(hybrid_generate(c->engine, problem, type, 1, &A));
+    if (op == HY_SPGEMM)
+        status =
+            observe_all(c, backend, problem, &(hy_observed_product){.A = &A, .B = &A});
+    else
+        for (const int64_t *n = c->set->columns; *n && status == HYBRID_OK; n++)
+            status = observe_dense(c, backend, problem, &A, *n);
     hybrid_csr_free(c->engine, &A);
     return status;
 }
 
-static hybrid_status compare(calibration *c)
+/* Observes problem number i of a list, with values of both types. Sets *more to 0 if the
+   list is shorter, or if the time that ends at `until_s` is over. */
+static hybrid_status observe_next(calibration *c, hy_backend *backend, hy_op op,
+                                  const char *const *problems, int i, double until_s,
+                                  int *more)
 {
-    for (const char *const *p = c->set->problems; *p; p++) {
-        const double spent = (double)(hy_now_ns() - c->begin_ns) * 1e-9;
-        if (spent < c->set->limit_s)
-            HY_TRY(time_problem(c, *p));
+    const double spent = (double)(hy_now_ns() - c->begin_ns) * 1e-9;
+
+    if (*more && (!problems[i] || spent >= until_s))
+        *more = 0;
+    if (!*more)
+        return HYBRID_OK;
+    HY_TRY(observe_problem(c, backend, op, problems[i], HYBRID_F32));
+    return observe_problem(c, backend, op, problems[i], HYBRID_F64);
+}
+
+/* Takes problems of both lists in turn. */
+static hybrid_status observe_backend(calibration *c, hy_backend *backend,
+                                     const hy_calibrate_list *list)
+{
+    const double begin   = (double)(hy_now_ns() - c->begin_ns) * 1e-9;
+    const double until_s = fmin(begin + list->limit_s, c->set->end_s);
+    int spmm = 1, spgemm = 1;
+
+    for (int i = 0; spmm || spgemm; i++) {
+        HY_TRY(observe_next(c, backend, HY_SPMM, list->spmm, i, until_s, &spmm));
+        HY_TRY(observe_next(c, backend, HY_SPGEMM, list->spgemm, i, until_s, &spgemm));
     }
     return HYBRID_OK;
 }
 
-/* Fits the threshold and merge_factor to the timings, rates all rules on them, and stores
-   the results for the first device of the file. Does nothing without timings. */
-static void judge(calibration *c)
-{
-    hy_rates_of_device *d = &c->file.of[0];
-    const int64_t n       = c->timings;
-
-    if (n == 0)
-        return;
-    const double cut = hy_fit_threshold(c->here, n, 1);
-    d->products      = (double)n;
-    d->threshold     = hy_fit_threshold(c->by_mean, n, PAPER_THRESHOLD);
-    d->paper         = hy_rule_at(c->by_mean, n, PAPER_THRESHOLD);
-    d->fitted        = hy_rule_at(c->by_mean, n, d->threshold);
-    d->model         = hy_rule_at(c->built_in, n, 1);
-    d->scaled        = hy_rule_at(c->here, n, cut);
-    /* the rule: take merge if merge_factor * ratio < 1 */
-    d->speeds.merge_factor = 1 / cut;
-}
-
 /* ---- all steps ------------------------------------------------------------------- */
+
+/* Observes the variants of a backend, whose speeds are device `at` of the file, and
+   stores their factors. */
+static hybrid_status fit(calibration *c, hy_backend *backend, int at,
+                         const hy_calibrate_list *list, const hy_observed *seen)
+{
+    HY_TRY(observe_backend(c, backend, list));
+    c->file.of[at].speeds.factors = hy_observed_factors(seen);
+    return HYBRID_OK;
+}
 
 static hybrid_status calibrate(calibration *c, const char *path)
 {
     hybrid_engine *engine = c->engine;
+    const int host        = engine->device != NULL; /* place of the host in the file */
 
     /* Checks the path before measuring takes time. */
     HY_TRY(hy_rates_target(path, hy_engine_backend(engine), c->path));
@@ -229,13 +245,16 @@ static hybrid_status calibrate(calibration *c, const char *path)
         c->merge = find_variant(engine, "merge");
     }
     HY_TRY(measure(c, engine->host));
-    if (c->rows && c->merge)
-        HY_TRY(compare(c));
-    judge(c);
+    if (engine->device)
+        HY_TRY(fit(c, engine->device, 0, &c->set->device, &c->by_device));
+    HY_TRY(fit(c, engine->host, host, &c->set->host, &c->by_host));
+    HY_TRY(hy_judge(&engine->ctx, c->rated, c->timings, &c->file.of[0]));
     HY_TRY(hy_rates_write(&engine->ctx, c->path, &c->file));
-    memcpy(engine->rates_path, c->path, sizeof c->path);
-    /* this backend's speeds now include merge_factor */
-    hy_engine_backend(engine)->measured = c->file.of[0].speeds;
+    memcpy(engine->rates.path, c->path, sizeof c->path);
+    engine->rates.ignored  = 0;
+    engine->host->measured = c->file.of[host].speeds; /* now with factors */
+    if (engine->device)
+        engine->device->measured = c->file.of[0].speeds;
     return HYBRID_OK;
 }
 
@@ -258,7 +277,7 @@ static void report(const calibration *c, hybrid_calibration *out)
     const hy_rates_of_device *d = &c->file.of[0];
 
     *out      = (hybrid_calibration)HYBRID_CALIBRATION_INIT;
-    out->path = engine->rates_path;
+    out->path = engine->rates.path;
     out->host = speeds_of(engine->host);
     if (engine->device)
         out->device = speeds_of(engine->device);
@@ -267,7 +286,7 @@ static void report(const calibration *c, hybrid_calibration *out)
     out->threshold    = d->threshold;
     out->fitted       = d->fitted;
     out->model        = d->model;
-    out->merge_factor = d->speeds.merge_factor;
+    out->merge_factor = hy_merge_factor(c->rated, c->timings, &d->speeds.factors);
     out->scaled       = d->scaled;
 }
 
@@ -320,49 +339,4 @@ hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
     hy_array_free(ctx, c);
     hybrid_engine_trim(engine); /* frees what the measurement has pooled */
     return status;
-}
-
-/* Matrices with row lengths from 2 to 64, even and uneven. The order is mixed, so that
-   the products timed before the time limit cover all kinds. With 128 columns each takes a
-   GPU about 0.1 ms or more. */
-static const char *const problems[] = {"er:262144,8",
-                                       "stencil7:60",
-                                       "powerlaw:250000,6,50000",
-                                       "stencil27:50",
-                                       "er:262144,2",
-                                       "rmat:17,8",
-                                       "er:262144,12",
-                                       "road:500",
-                                       "fem3:28",
-                                       "powerlaw:131072,16,50000",
-                                       "er:262144,4",
-                                       "band:131072,8",
-                                       "er:131072,24",
-                                       "er:262144,6",
-                                       "rmat:16,16",
-                                       "er:262144,10",
-                                       "band:250000,2",
-                                       "er:65536,64",
-                                       "er:262144,16",
-                                       "er:131072,32",
-                                       NULL};
-
-hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
-                                      hybrid_calibrate_fn fn, void *user,
-                                      hybrid_calibration *out)
-{
-    static const int64_t columns[]    = {1, 32, 128, 0};
-    static const hy_calibrate_set set = {problems, columns, 5, 20};
-    hybrid_calibration found;
-
-    HY_TRY(hy_engine_begin(engine));
-    if (out)
-        HY_TRY(hy_struct_check(&engine->ctx, &hy_calibration_struct, out->struct_size));
-    if (path && !path[0])
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "calibrate: a file needs a name");
-    HY_TRY(hy_calibrate(engine, path, &set, fn, user, &found));
-    if (out)
-        hy_struct_write(&hy_calibration_struct, &found, out);
-    return HYBRID_OK;
 }

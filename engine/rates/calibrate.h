@@ -4,14 +4,19 @@
 
 #include "engine/api/engine.h"
 
-/* Products on which rules are compared: every problem with every number of columns. */
+/* Products on which the variants of a backend are timed: descriptions for
+   hybrid_generate(), up to NULL. After limit_s seconds no new problem is begun. */
+typedef struct hy_calibrate_list {
+    const char *const *spmm, *const *spgemm;
+    double limit_s;
+} hy_calibrate_list;
+
 typedef struct hy_calibrate_set {
-    const char *const *problems; /* descriptions for hybrid_generate(), up to NULL */
-    const int64_t *columns;      /* numbers of columns of X, up to 0 */
-    int runs;                    /* timed runs per product and variant, whose median
-                                    counts */
-    double limit_s;              /* seconds after the start from which no new problem is
-                                    begun */
+    hy_calibrate_list device, host;
+    const int64_t *columns; /* numbers of columns of X, up to 0, for each SpMM problem */
+    int runs; /* maximum timed runs per product and variant, whose median counts */
+    double end_s; /* seconds after the start of calibration from which no new problem is
+                     begun */
 } hy_calibrate_set;
 
 /* Does what hybrid_engine_calibrate() does, with the products of `set`. */

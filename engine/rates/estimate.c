@@ -2,13 +2,15 @@
 
    The constants are fitted, in logarithms, to runs on an H200 with 16 cores. The runs
    multiply every second matrix of a collection of 43; docs/performance.md has the errors
-   for the other matrices. */
+   for the other matrices. On a machine that was calibrated, factors correct what the
+   constants predict (factors.h). */
 #include "engine/rates/estimate.h"
 
 #include <math.h>
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
+#include "engine/rates/factors.h"
 #include "engine/rates/traffic.h"
 #include "partition/pattern/chunks.h"
 
@@ -37,9 +39,9 @@ static const double SPARSE_CALL = 62, SPARSE_CHUNK = 7;
    the host's rates, 20 us in the fitted runs. */
 static const double HOST_S = 3e-6, HOST_LOOPS = 0.5, HOST_SPARSE_LOOPS = 5.4;
 
-/* Bytes of host memory moved per byte of a pack, and per byte of a result that workers
-   store. Every byte is read once and written once. */
-static const double PACK_PASSES = 2, STORE_PASSES = 2;
+/* Bytes of host memory moved per byte of a result that workers store. Every byte is read
+   once and written once. */
+static const double STORE_PASSES = 2;
 
 /* SPARSE_DOWN: bytes copied to the host per byte of C; columns are delta-coded.
    SPARSE_STORED: bytes that workers move in host memory per byte of C; the device copies
@@ -61,13 +63,9 @@ static const struct {
    of A share stay in the caches. */
 static const double NEAR_PASSES = 1.31;
 
-/* Seconds that a core waits for the first bytes of a row of B. The host's SpGEMM waits
-   once per entry of A. */
-static const double ROW_OF_B_S = 36e-9;
-
 double hy_estimate_min_s(const hy_rates *site)
 {
-    return (CALL + PACKING + CHUNK) * site->launch_s;
+    return (CALL + PACKING + CHUNK) * site->launch_s * hy_call_factor(HY_SPMM, site);
 }
 
 double hy_estimate_seconds(const hy_portion *portion, const hy_estimate *estimate)
@@ -114,14 +112,15 @@ static void add_chunks(const hy_portion *portion, const hy_layout *layout, doubl
 {
     for (int64_t i = 0; i < layout->count; i++) {
         const hy_chunk *chunk = &layout->chunks[i];
-        const hy_cost cost    = chunk->variant->cost(&chunk->features, &portion->rates);
-        const double made     = times * made_of(portion, layout, chunk, found);
+        const hy_cost cost =
+            hy_cost_of(chunk->variant, &chunk->features, &portion->rates);
+        const double made = times * made_of(portion, layout, chunk, found);
 
         e->device_s += times * (cost.multiply_s + cost.finish_s);
         e->up_bytes += made * hy_sent_bytes(&cost);
         e->core_s += made * cost.prepare_s;
     }
-    e->memory_bytes = PACK_PASSES * e->up_bytes;
+    e->memory_bytes = HY_PACK_PASSES * e->up_bytes;
 }
 
 /* Returns the share of B or X that the first chunk needs. */
@@ -257,6 +256,12 @@ hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
     return e;
 }
 
+static void scale_call(hy_estimate *e, double factor)
+{
+    e->call_s *= factor;
+    e->chunk_s *= factor;
+}
+
 /* Returns the estimate of the layout's chunks, each counted `times` times, for a product
    with features `f`. */
 static hy_estimate estimate_of(const hy_portion *portion, const hy_features *f,
@@ -274,6 +279,7 @@ static hy_estimate estimate_of(const hy_portion *portion, const hy_features *f,
         add_sparse_result(portion, f, layout, &e);
     else
         add_dense_result(portion, f, layout, found, &e);
+    scale_call(&e, hy_call_factor(portion->product->op, &portion->rates));
     return part_of(e, 1 - found->share);
 }
 
@@ -337,15 +343,14 @@ static double starting_s(double loops, double core_s, const hy_rates *host)
 hy_estimate hy_estimate_host(const hy_features *features, const hy_variant *variant,
                              const hy_rates *host)
 {
-    const hy_cost cost = variant->cost(features, host);
-    const double nnz   = (double)features->nnz;
+    const hy_cost cost = hy_cost_of(variant, features, host);
     const int sparse   = variant->op == HY_SPGEMM;
     hy_estimate e      = {.chunks = 1};
 
-    e.core_s =
-        (cost.multiply_s + cost.finish_s) * host->width + (sparse ? ROW_OF_B_S * nnz : 0);
+    e.core_s = (cost.multiply_s + cost.finish_s) * host->width;
     e.call_s =
         HOST_S + starting_s(sparse ? HOST_SPARSE_LOOPS : HOST_LOOPS, e.core_s, host);
+    scale_call(&e, hy_call_factor(variant->op, host));
     return e;
 }
 

@@ -9,6 +9,9 @@
 
 #include "engine/plan/layout.h"
 
+/* Bytes of host memory moved per byte of a pack: each is read once and written once. */
+enum { HY_PACK_PASSES = 2 };
+
 typedef struct hy_estimate {
     double first_bytes;          /* bytes of B or X sent before the first chunk can
                                     compute */

@@ -10,10 +10,6 @@
    down, so the time lies between the longest and the sum. */
 static const double NORM = 4;
 
-/* Rate of the bus while copies go up and down at once, relative to the sum of both
-   rates. */
-static const double BOTH_WAYS = 0.885;
-
 /* Rate at which host memory serves all buses together, relative to mem_Bps, the rate of
    workers' copies (bytes read plus bytes written). In the fitted runs these rates were
    134 and 80 GB/s. The limit is applied to several buses only; one bus stays far below
@@ -41,8 +37,7 @@ static double over(double amount, double rate)
 static double bus_s(const hy_estimate *e, const hy_rates *site)
 {
     const double before = e->down_bytes - e->last_bytes;
-    const double both   = over(e->up_bytes + before + e->short_bytes,
-                               BOTH_WAYS * (site->h2d_Bps + site->d2h_Bps));
+    const double both   = over(e->up_bytes + before + e->short_bytes, site->both_Bps);
     const double either =
         fmax(over(e->up_bytes, site->h2d_Bps), over(before, site->d2h_Bps));
 

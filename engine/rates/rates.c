@@ -25,10 +25,12 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out)
     out->memory -= hy_smaller(out->memory, hy_tenants_lasting(backend));
     replace(&out->h2d_Bps, m->h2d_Bps);
     replace(&out->d2h_Bps, m->d2h_Bps);
+    replace(&out->both_Bps, m->both_Bps);
     replace(&out->mem_Bps, m->mem_Bps);
     replace(&out->flops, m->flops);
     replace(&out->launch_s, m->launch_s);
-    replace(&out->merge_factor, m->merge_factor);
+    out->blocks  = &m->blocks;
+    out->factors = &m->factors;
 }
 
 /* ---- the user's file ------------------------------------------------------------ */
@@ -83,35 +85,63 @@ static hybrid_status copy_path(hy_context *ctx, const char *path, char *out)
 
     if (length >= HY_RATES_PATH)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "a path of %zu bytes is too long for a rates file", length);
+                       "the path of the rates file has %zu bytes, and %d is the limit",
+                       length, HY_RATES_PATH - 1);
     memcpy(out, path, length + 1);
     return HYBRID_OK;
 }
 
-hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
-                            char *used)
+/* Returns 1 if a file could not be read because this version does not know its format. */
+static int is_of_other_format(hybrid_status status, const hy_rates_file *file)
+{
+    return status == HYBRID_BAD_FILE && file->format > 0 &&
+           file->format != HY_RATES_FORMAT;
+}
+
+/* Reads the file into `room`, and takes the speeds of both backends from it. */
+static hybrid_status load_from(const char *path, int by_name, hy_backend *host,
+                               hy_backend *device, hy_rates_file *room, int *ignored)
 {
     const hy_backend *computes = device ? device : host;
     hy_context *ctx            = host->ctx;
-    const int by_name          = path != NULL;
-    char users[HY_RATES_PATH];
-    hy_rates_file file;
+    const hybrid_status status = hy_rates_read(ctx, path, room);
 
-    if (!path && (!find_users(computes, users) || access(users, F_OK) != 0))
+    *ignored = !by_name && is_of_other_format(status, room);
+    if (*ignored) {
+        hy_message_clear(&ctx->message);
+        return HYBRID_OK;
+    }
+    HY_TRY(status);
+    const int on_host   = take(host, room);
+    const int on_device = take(device, room);
+    if (by_name && !on_host && !on_device)
+        return hy_fail(
+            ctx, HYBRID_BAD_STATE,
+            "the rates in '%s' were measured on %s, but this engine computes on %s: run "
+            "'hybrid_spmm calibrate' on this machine",
+            path, room->of[0].device, computes->ops->describe(computes));
+    return HYBRID_OK;
+}
+
+hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
+                            hy_rates_source *source)
+{
+    hy_context *ctx   = host->ctx;
+    const int by_name = path != NULL;
+    char users[HY_RATES_PATH];
+    void *room;
+
+    if (!path && (!find_users(device ? device : host, users) || access(users, F_OK) != 0))
         return HYBRID_OK;
     path = path ? path : users;
     if (!path[0])
         return HYBRID_OK;
-    HY_TRY(copy_path(ctx, path, used));
-    HY_TRY(hy_rates_read(ctx, path, &file));
-    const int on_host   = take(host, &file);
-    const int on_device = take(device, &file);
-    if (by_name && !on_host && !on_device)
-        return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "'%s' was measured on %s, but this engine computes on %s: run "
-                       "'hybrid_spmm calibrate' on this machine",
-                       path, file.of[0].device, computes->ops->describe(computes));
-    return HYBRID_OK;
+    HY_TRY(copy_path(ctx, path, source->path));
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_rates_file), "a file of rates", &room));
+    const hybrid_status status =
+        load_from(path, by_name, host, device, room, &source->ignored);
+    hy_array_free(ctx, room);
+    return status;
 }
 
 /* ---- saving --------------------------------------------------------------------- */

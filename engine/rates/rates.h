@@ -1,15 +1,16 @@
 /* engine/rates/rates.h - measured speeds, and the file that stores them.
 
    The file is text. A line is empty, a comment (#) or "key = value". The first says
-   "format = 1"; lines after "device = NAME" describe that device. A missing key keeps the
-   built-in value; an unknown key is an error. */
+   "format = 2"; lines after "device = NAME" describe that device. A missing key keeps the
+   built-in value; an unknown key is an error. A key such as "spmm.cuda.rows.f32.8" is a
+   factor of a variant (factors.h). */
 #ifndef HY_RATES_H
 #define HY_RATES_H
 
 #include "base/contract/backend.h"
 
 enum {
-    HY_RATES_FORMAT  = 1,
+    HY_RATES_FORMAT  = 2,
     HY_RATES_DEVICES = 16,
     HY_RATES_PATH    = 4096,
     HY_DEVICE_TEXT   = 256 /* maximum bytes of a device's name */
@@ -26,6 +27,7 @@ typedef struct hy_rates_of_device {
 } hy_rates_of_device;
 
 typedef struct hy_rates_file {
+    double format; /* number of the format; 0: the file does not begin with one */
     int count;
     hy_rates_of_device of[HY_RATES_DEVICES];
 } hy_rates_file;
@@ -37,12 +39,18 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out);
 
 /* ---- rates.c: which file --------------------------------------------------------- */
 
+/* The file from which speeds were taken. */
+typedef struct hy_rates_source {
+    char path[HY_RATES_PATH]; /* "" if no file was read */
+    int ignored; /* 1: the file was not used, because it has another format */
+} hy_rates_source;
+
 /* Sets the speeds of the host, and of the device unless it is NULL, from a file. With
-   path NULL the user's file is read if it exists; with "" none. `used` (HY_RATES_PATH
-   bytes) becomes the path of the file and is unchanged if no file was read. Fails if the
-   file is malformed, or if a named file describes other devices. */
+   path NULL the user's file is read if it exists; with "" none. `source` is unchanged if
+   no file was read. The user's file is ignored if it has another format. Fails if the
+   file is malformed, or if a named file has another format or describes other devices. */
 hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *device,
-                            char *used);
+                            hy_rates_source *source);
 
 /* Writes the path for the speeds of an engine that computes on this backend, in
    HY_RATES_PATH bytes: a copy of `path`, or for NULL the user's file, with folders

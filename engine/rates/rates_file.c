@@ -1,63 +1,16 @@
 /* engine/rates/rates_file.c - reads and writes the file of measured speeds. */
 #include <locale.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/rates/rates.h"
+#include "engine/rates/factors.h"
+#include "engine/rates/rates_blocks.h"
+#include "engine/rates/rates_keys.h"
 #include "io/text/io.h"
 #include "io/text/number.h"
 
-enum { QUOTED = 40 };
-
-/* ---- keys of a device ------------------------------------------------------------- */
-
-typedef struct number_key {
-    const char *name;
-    size_t at; /* offset in hy_rates_of_device */
-    double least, most;
-    const char *meaning;
-} number_key;
-
-#define AT(field) offsetof(hy_rates_of_device, field)
-#define SPEED(field, meaning)                                                            \
-    {                                                                                    \
-#field, AT(speeds.field), 1, 1e21, meaning                                       \
-    }
-#define RULE(rule, meaning)                                                              \
-    {#rule "_accuracy", AT(rule.accuracy), 0, 1, meaning},                               \
-    {                                                                                    \
-#rule "_slowdown", AT(rule.slowdown), 1, 1e9, NULL                               \
-    }
-
-static const number_key keys[] = {
-    {"driver", AT(speeds.driver), 1, 1e9, "CUDA, 13000 for 13.0"},
-    SPEED(h2d_Bps, "bytes a second of pinned memory to the device,"),
-    SPEED(d2h_Bps, "from it,"),
-    SPEED(both_Bps, "and both at once, summed"),
-    SPEED(mem_Bps, "bytes a second that a copy in its own memory reads and writes"),
-    SPEED(flops, "of all cores; 16 a cycle of each"),
-    {"launch_s", AT(speeds.launch_s), 1e-12, 1e3,
-     "seconds to start a kernel or a parallel loop"},
-    {"merge_factor", AT(speeds.merge_factor), 1e-3, 1e3,
-     "seconds of spmm.cuda.merge over those of its model"},
-    {"products", AT(products), 1, 1e9, "timed with spmm.cuda.rows and spmm.cuda.merge"},
-    {"threshold", AT(threshold), 1e-3, 1e12,
-     "below so many entries a row merge is the faster, as a rule"},
-    RULE(paper, "the rule with a threshold of 9.35: share of right picks, and\n"
-                "# geometric mean of the time lost by the others"),
-    RULE(fitted, "the rule with the threshold above"),
-    RULE(model, "the cost model as built in"),
-    RULE(scaled, "the cost model with the speeds above and merge_factor"),
-};
-
-enum { KEYS = (int)(sizeof keys / sizeof *keys) };
-
-static double *field_of(hy_rates_of_device *d, const number_key *key)
-{
-    return (double *)(void *)((char *)d + key->at);
-}
+enum { QUOTED = 40, DATE = 31 };
 
 /* ---- reading ----------------------------------------------------------------------- */
 
@@ -68,7 +21,7 @@ typedef struct reader {
     hy_numbers *numbers;
     hy_rates_file *file;
     int formatted; /* 1 once the line "format = 1" was read */
-    unsigned seen; /* keys seen: bit i for keys[i], bit KEYS for the date */
+    unsigned seen; /* keys seen: bit i for hy_rates_keys[i], bit DATE for the date */
     /* key and value of the current line, with their lengths in bytes. */
     const char *key, *value;
     int key_length, value_length;
@@ -94,6 +47,11 @@ static int quoted(int length)
     return length < QUOTED ? length : QUOTED;
 }
 
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 static int is_key(const reader *r, const char *name)
 {
     return (size_t)r->key_length == strlen(name) &&
@@ -117,11 +75,12 @@ static hybrid_status read_format(reader *r)
     if (!is_key(r, "format"))
         return wrong(r, "a rates file begins with 'format = %d'", HY_RATES_FORMAT);
     HY_TRY(read_number(r, 1, 1e9, &format));
-    r->formatted = 1;
-    return format == HY_RATES_FORMAT
-               ? HYBRID_OK
-               : wrong(r, "format %g is not known, this library reads %d", format,
-                       HY_RATES_FORMAT);
+    r->formatted    = 1;
+    r->file->format = format;
+    if (format == HY_RATES_FORMAT)
+        return HYBRID_OK;
+    return wrong(r, "the file has format %g, and this version of the library reads %d",
+                 format, HY_RATES_FORMAT);
 }
 
 static hybrid_status read_device(reader *r)
@@ -163,11 +122,88 @@ static hybrid_status read_date(reader *r, char *out)
     if (!fits)
         return wrong(r, "a date is YYYY-MM-DD");
     memcpy(out, r->value, sizeof shape - 1);
-    return first_time(r, KEYS);
+    return first_time(r, DATE);
+}
+
+/* Splits a key such as "spmm.cuda.rows.f32.8" into the name of a variant and *end, the
+   part behind it. Returns 0 if the key is no factor of a variant. */
+static int is_factor(const reader *r, char variant[HY_FACTOR_NAME], const char **end)
+{
+    const char *at = r->key, *last = r->key + r->key_length;
+
+    for (int points = 0; points < 3; points++) {
+        at = memchr(at, '.', (size_t)(last - at));
+        if (!at)
+            return 0;
+        at++;
+    }
+    if (at - 1 - r->key >= HY_FACTOR_NAME)
+        return 0;
+    memcpy(variant, r->key, (size_t)(at - 1 - r->key));
+    variant[at - 1 - r->key] = '\0';
+    *end                     = at;
+    return 1;
+}
+
+/* Returns the factor of a variant with this name, which is that of a regime or "prepare";
+   NULL if there is none. */
+static double *factor_named(hy_factor_row *row, const char *name, int length)
+{
+    const hy_op op = hy_op_named(row->variant);
+
+    if (length == 7 && memcmp(name, "prepare", 7) == 0)
+        return &row->prepare;
+    for (int i = 0; i < HY_REGIMES; i++) {
+        const char *regime = hy_regime_name(op, i);
+        if (regime && strlen(regime) == (size_t)length &&
+            memcmp(regime, name, (size_t)length) == 0)
+            return &row->compute[i];
+    }
+    return NULL;
+}
+
+static hybrid_status read_factor(reader *r, hy_rates_of_device *d, const char *variant,
+                                 const char *name)
+{
+    hy_factor_row *row = hy_factors_of(&d->speeds.factors, variant);
+
+    if (!row)
+        return wrong(r, "there are factors of more than %d variants", HY_FACTOR_ROWS);
+    double *factor = factor_named(row, name, (int)(r->key + r->key_length - name));
+    if (!factor)
+        return wrong(r, "there is no key '%.*s'", quoted(r->key_length), r->key);
+    if (*factor > 0)
+        return wrong(r, "'%.*s' appears twice", quoted(r->key_length), r->key);
+    return read_number(r, 1e-3, 1e3, factor);
+}
+
+/* Reads the constants of one line for all shapes. */
+static hybrid_status read_block_line(const reader *r, float *first)
+{
+    const char *at = r->value, *end = r->value + r->value_length;
+    double number = 0;
+
+    if (*first > 0)
+        return wrong(r, "'%.*s' appears twice", quoted(r->key_length), r->key);
+    for (int k = 0; k < HY_BLOCK_SHAPES; k++) {
+        const char *next = hy_parse_real(at, r->numbers, &number);
+        if (!next || next > end || !(number >= 1e-15 && number <= 1e3))
+            return wrong(r, "number %d of '%.*s' is not from 1e-15 to 1000", k + 1,
+                         quoted(r->key_length), r->key);
+        first[k * HY_BLOCK_STRIDE] = (float)number;
+        for (at = next; at < end && is_blank(*at); at++)
+            ;
+    }
+    return at == end ? HYBRID_OK
+                     : wrong(r, "'%.*s' has more than %d numbers", quoted(r->key_length),
+                             r->key, HY_BLOCK_SHAPES);
 }
 
 static hybrid_status read_key(reader *r)
 {
+    char variant[HY_FACTOR_NAME];
+    const char *end;
+
     if (!r->formatted)
         return read_format(r);
     if (is_key(r, "device"))
@@ -178,17 +214,18 @@ static hybrid_status read_key(reader *r)
     hy_rates_of_device *d = &r->file->of[r->file->count - 1];
     if (is_key(r, "date"))
         return read_date(r, d->speeds.date);
-    for (int i = 0; i < KEYS; i++)
-        if (is_key(r, keys[i].name)) {
+    for (int i = 0; hy_rates_keys[i].name; i++)
+        if (is_key(r, hy_rates_keys[i].name)) {
+            const hy_rates_key *key = &hy_rates_keys[i];
             HY_TRY(first_time(r, i));
-            return read_number(r, keys[i].least, keys[i].most, field_of(d, &keys[i]));
+            return read_number(r, key->least, key->most, hy_rates_field(d, key));
         }
+    float *first = hy_block_line_named(&d->speeds.blocks, r->key, r->key_length);
+    if (first)
+        return read_block_line(r, first);
+    if (is_factor(r, variant, &end))
+        return read_factor(r, d, variant, end);
     return wrong(r, "there is no key '%.*s'", quoted(r->key_length), r->key);
-}
-
-static int is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
 }
 
 static int trimmed(const char **begin, const char *end)
@@ -244,7 +281,8 @@ hybrid_status hy_rates_parse(hy_context *ctx, const char *name, const char *text
 {
     reader r = {.ctx = ctx, .name = name, .file = out};
 
-    out->count = 0;
+    out->count  = 0;
+    out->format = 0;
     HY_TRY(hy_numbers_open(ctx, &r.numbers));
     const hybrid_status status = read_lines(&r, text, bytes);
     hy_numbers_close(ctx, r.numbers);
@@ -268,7 +306,7 @@ hybrid_status hy_rates_read(hy_context *ctx, const char *path, hy_rates_file *ou
 /* ---- writing --------------------------------------------------------------------- */
 
 typedef struct printer {
-    char text[HY_RATES_DEVICES * 4096];
+    char text[HY_RATES_DEVICES * ((1 << 16) + (1 << 14))];
     size_t length;
 } printer;
 
@@ -284,19 +322,60 @@ HY_PRINTF(2, 3) static void put(printer *p, const char *format, ...)
     p->length += n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
+/* Writes the constants of SpMV in blocks that were measured. */
+static void put_blocks(printer *p, hy_block_speeds *speeds)
+{
+    char key[HY_BLOCK_KEY];
+    int lines = 0;
+
+    for (int i = 0; i < HY_BLOCK_LINES; i++) {
+        const float *first = hy_block_line(speeds, i, key);
+        if (*first <= 0)
+            continue;
+        if (lines++ == 0)
+            put(p, "# SpMV in blocks: seconds and registers of each kernel, for blocks "
+                   "of 1 x 1 to 8 x 8\n");
+        put(p, "%s =", key);
+        for (int k = 0; k < HY_BLOCK_SHAPES; k++)
+            put(p, " %.5g", (double)first[k * HY_BLOCK_STRIDE]);
+        put(p, "\n");
+    }
+}
+
+static void put_factor(printer *p, const char *variant, const char *name, double factor)
+{
+    if (factor > 0)
+        put(p, "%s.%s = %.6g\n", variant, name, factor);
+}
+
+static void put_factors(printer *p, const hy_factor_table *factors)
+{
+    if (factors->count > 0)
+        put(p, "# measured seconds of variants over those of their models, by regime\n");
+    for (int i = 0; i < factors->count; i++) {
+        const hy_factor_row *row = &factors->row[i];
+        for (int k = 0; k < HY_REGIMES; k++)
+            put_factor(p, row->variant, hy_regime_name(hy_op_named(row->variant), k),
+                       row->compute[k]);
+        put_factor(p, row->variant, "prepare", row->prepare);
+    }
+}
+
 static void put_device(printer *p, const hy_rates_of_device *device)
 {
     hy_rates_of_device d = *device;
 
     put(p, "\ndevice = %s\ndate = %s\n", d.device, d.speeds.date);
-    for (int i = 0; i < KEYS; i++) {
-        const double value = *field_of(&d, &keys[i]);
+    for (const hy_rates_key *key = hy_rates_keys; key->name; key++) {
+        const double value = *hy_rates_field(&d, key);
         if (value <= 0)
             continue;
-        if (keys[i].meaning)
-            put(p, "# %s\n", keys[i].meaning);
-        put(p, "%s = %.6g\n", keys[i].name, value);
+        if (key->meaning)
+            put(p, "# %s\n", key->meaning);
+        put(p, "%s = %.6g\n", key->name, value);
     }
+    put_blocks(p, &d.speeds.blocks);
+    put_factors(p, &d.speeds.factors);
 }
 
 static void put_file(printer *p, const hy_rates_file *file)
@@ -323,7 +402,9 @@ hybrid_status hy_rates_write(hy_context *ctx, const char *path, const hy_rates_f
     void *array;
 
     if (!c)
-        return hy_fail(ctx, HYBRID_NO_MEMORY, "no memory for the C locale");
+        return hy_fail(
+            ctx, HYBRID_NO_MEMORY,
+            "cannot allocate memory for the C locale; free some memory on this machine");
     HY_TRY_ELSE_DONE(hy_array(ctx, 1, sizeof(printer), "a file of rates", &array));
     printer *p              = array;
     p->length               = 0;

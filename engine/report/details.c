@@ -5,6 +5,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/plan/plan.h"
 #include "engine/run/resident.h"
+#include "engine/tables/parameters.h"
 #include "engine/report/words.h"
 #include "partition/pattern/chunks.h"
 
@@ -46,6 +47,10 @@ static void put_features(hy_words *w, const hy_product *product)
 
 static void put_candidates(hy_words *w, const hybrid_plan *plan)
 {
+    const hy_portion *first = plan->portions;
+    char set[128];
+
+    hy_parameters_text(first->variant, first->profile.features.parameter, set, sizeof set);
     hy_words_put(w, "%-26s %12s   note\n", "candidates", "predicted");
     for (int i = 0; i < plan->candidates.count; i++) {
         const hy_candidate *c = &plan->candidates.of[i];
@@ -54,7 +59,9 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
             hy_words_put(w, "%12s   refused: %s\n", "-", c->refused);
         } else {
             hy_words_time(w, c->predicted_s);
-            hy_words_put(w, "   %s\n", i == plan->candidates.chosen ? "chosen" : "");
+            const int chosen = i == plan->candidates.chosen;
+            hy_words_put(w, "   %s%s%s\n", chosen ? "chosen" : "",
+                         chosen && set[0] ? ", " : "", chosen ? set : "");
         }
     }
 }
@@ -147,7 +154,10 @@ static void put_rates(hy_words *w, const hybrid_engine *engine, const hy_backend
 {
     if (backend->measured.date[0])
         hy_words_put(w, "rates     measured on %s: %s\n", backend->measured.date,
-                     engine->rates_path);
+                     engine->rates.path);
+    else if (engine->rates.ignored)
+        hy_words_put(w, "rates     built in; %s has the format of another version\n",
+                     engine->rates.path);
     else
         hy_words_put(w, "rates     built in; see hybrid_spmm calibrate\n");
 }
@@ -155,7 +165,7 @@ static void put_rates(hy_words *w, const hybrid_engine *engine, const hy_backend
 static void put_forecast(hy_words *w, const hy_forecast *f, const hy_portion *host)
 {
     if (f->why_not)
-        hy_words_put(w, "the device alone: %s", f->why_not);
+        hy_words_put(w, "the GPU alone: %s", f->why_not);
     else
         hy_words_put(w, "host %.0f %% of the work%s by %s", 100 * f->share,
                      host->taking.share < 0 ? " expected" : "", host->variant->name);
@@ -184,7 +194,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "split     ");
     if (host->site && hy_resident_everywhere(plan->portions, plan->count)) {
         hy_words_put(
-            w, "the device alone, which has all of A, until it is told to refresh it\n");
+            w, "the GPU alone, which has all of A, until it is told to refresh it\n");
         return;
     }
     put_forecast(w, pinned, host);
@@ -198,6 +208,11 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
         hy_words_bytes(w, (double)host->site->slot_device);
     }
     hy_words_put(w, "\n");
+}
+
+static int is_ring(const hy_image *image)
+{
+    return image->axis == HY_AXIS_ROWS || image->axis == HY_AXIS_ENTRIES;
 }
 
 /* Says whether B or X lies on the device whole, passes through it, or is gathered. */
@@ -219,7 +234,7 @@ static void put_layout(hy_words *w, const hy_portion *portion)
         return;
     }
     hy_words_put(w, "; %s %s the device, ", second,
-                 layout->image.axis == HY_AXIS_ROWS ? "passes through" : "stays on");
+                 is_ring(&layout->image) ? "passes through" : "stays on");
     hy_words_bytes(w, (double)layout->image_room);
     if (layout->image.axis == HY_AXIS_COLS)
         hy_words_put(w, " in %lld column blocks of %lld columns",
@@ -228,6 +243,11 @@ static void put_layout(hy_words *w, const hy_portion *portion)
         hy_words_put(w, ", ");
         hy_words_count(w, layout->image.held);
         hy_words_put(w, " rows at a time");
+    }
+    if (layout->image.axis == HY_AXIS_ENTRIES) {
+        hy_words_put(w, ", ");
+        hy_words_count(w, layout->image.held);
+        hy_words_put(w, " entries at a time");
     }
     if (layout->if_pinned.axis == HY_AXIS_COLS)
         hy_words_put(w, "; %lld columns at a time if X and Y are pinned",
@@ -289,6 +309,7 @@ size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity)
         return 0;
     put_features(&w, &plan->product);
     put_candidates(&w, plan);
+    hy_words_lines(&w, "model", 10, plan->model);
     put_chunks(&w, plan);
     return w.length;
 }

@@ -156,7 +156,7 @@ static void put_second(hy_words *w, const hy_portion *portion)
 
     if (portion->variant->form == HY_FORM_NONE || hy_image_is_gathered(&layout->image))
         hy_words_put(w, "each part brings the rows of %s that it needs", second);
-    else if (layout->image.axis == HY_AXIS_ROWS)
+    else if (layout->image.axis == HY_AXIS_ROWS || layout->image.axis == HY_AXIS_ENTRIES)
         hy_words_put(w, "%s passes through the memory of the GPU", second);
     else
         hy_words_put(w, "%s stays in the memory of the GPU", second);
@@ -192,7 +192,7 @@ static void put_time(hy_words *w, const hybrid_plan *plan)
     }
     if (backend->measured.date[0])
         hy_words_put(w, "\nspeeds      measured on %s: %s\n", backend->measured.date,
-                     engine->rates_path);
+                     engine->rates.path);
     else
         hy_words_put(
             w, "\nspeeds      built in, of another machine; 'hybrid_spmm calibrate' "
@@ -211,7 +211,7 @@ static void put_others(hy_words *w, const hybrid_plan *plan)
             continue;
         hy_words_put(w, "%-11s %-20s ", title, c->variant->name);
         if (c->refused)
-            hy_words_put(w, "not possible: %s", c->refused);
+            hy_words_put(w, "not used: %s", c->refused);
         else
             put_seconds(w, c->predicted_s);
         hy_words_put(w, "\n");
@@ -229,6 +229,7 @@ size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)
     put_result(&w, plan);
     put_memory(&w, plan);
     put_where(&w, plan);
+    hy_words_lines(&w, "model", 12, plan->model);
     put_parts(&w, plan);
     put_transfers(&w, plan);
     put_time(&w, plan);

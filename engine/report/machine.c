@@ -19,6 +19,7 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
     const hy_meter *meter      = &ctx->memory.meter;
     const hy_backend *computes = engine->device ? engine->device : engine->host;
     const int64_t pooled       = hy_results_pooled_bytes(ctx->results);
+    const int is_told          = computes->measured.date[0] || engine->rates.ignored;
     const hybrid_machine found = {
         .struct_size     = sizeof found,
         .processors      = (int)hy_max(1, sysconf(_SC_NPROCESSORS_ONLN)),
@@ -27,7 +28,7 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
         .group_bytes     = hy_cgroup_memory(""),
         .host_bytes      = meter->cap,
         .host_bytes_used = hy_max(0, hy_meter_used(meter) - pooled),
-        .rates_path      = computes->measured.date[0] ? engine->rates_path : "",
+        .rates_path      = is_told ? engine->rates.path : "",
         .rates_date      = computes->measured.date,
         .with_cuda       = HYBRID_WITH_CUDA,
         .device_count    = engine->device_count};

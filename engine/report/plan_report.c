@@ -1,6 +1,7 @@
 /* engine/report/plan_report.c - predicts the report of a run: chunks and bytes. */
 #include "base/data/csr.h"
 #include "engine/plan/plan.h"
+#include "engine/rates/factors.h"
 #include "engine/run/resident.h"
 #include "engine/rates/traffic.h"
 
@@ -16,6 +17,20 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
     return sum;
 }
 
+/* Returns the predicted seconds of kernels on the portion's device. */
+static double device_s(const hy_portion *p)
+{
+    const hy_chunk_list *list = &p->site->list;
+    double sum                = 0;
+
+    for (int64_t i = 0; i < list->count; i++) {
+        const hy_chunk chunk = hy_chunk_at(list, i);
+        const hy_cost cost   = hy_cost_of(chunk.variant, &chunk.features, &p->rates);
+        sum += cost.multiply_s + cost.finish_s;
+    }
+    return p->product->op == HY_SPGEMM ? sum * p->weight : sum;
+}
+
 /* Adds the numbers of one portion (the rows that one site computes) to `report`. */
 static void add_portion(const hy_portion *p, hybrid_report *report)
 {
@@ -28,6 +43,8 @@ static void add_portion(const hy_portion *p, hybrid_report *report)
     report->other_h2d_bytes =
         other < 0 || report->other_h2d_bytes < 0 ? -1 : report->other_h2d_bytes + other;
     report->gathered = report->gathered || hy_image_is_gathered(&p->layout.image);
+    if (hy_portion_on_device(p))
+        report->predicted_device_s += device_s(p);
     if (!cache->lasts)
         return;
     report->resident_bytes += (int64_t)cache->block.bytes;

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text/size_text.h"
 
@@ -51,4 +52,13 @@ void hy_words_time(hy_words *w, double s)
         hy_words_put(w, "%9.3f ms", s * 1e3);
     else
         hy_words_put(w, "%9.3f s ", s);
+}
+
+void hy_words_lines(hy_words *w, const char *title, int width, const char *lines)
+{
+    for (; *lines; title = "") {
+        const int length = (int)strcspn(lines, "\n");
+        hy_words_put(w, "%-*s%.*s\n", width, title, length, lines);
+        lines += length + (lines[length] == '\n');
+    }
 }

@@ -21,6 +21,10 @@ void hy_words_count(hy_words *w, int64_t n);
 /* Writes a size as "11.8 GiB". */
 void hy_words_bytes(hy_words *w, double bytes);
 
+/* Writes lines of text, each behind `width` letters: `title` for the first line, spaces
+   for the others. Writes nothing if there are no lines. */
+void hy_words_lines(hy_words *w, const char *title, int width, const char *lines);
+
 /* Writes seconds or milliseconds, right-aligned in 12 characters. */
 void hy_words_time(hy_words *w, double s);
 

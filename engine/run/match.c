@@ -2,6 +2,8 @@
    for. */
 #include "engine/run/match.h"
 
+#include "base/data/csr.h"
+
 hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid_csr *A,
                                int64_t b_rows, int64_t b_cols, int64_t b_nnz)
 {
@@ -87,4 +89,25 @@ hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
     if (!hy_pattern_same(A, B))
         HY_TRY(hy_spaces_hash(&engine->spaces, B, &b));
     return hy_pattern_check(&engine->ctx, &plan->history.pattern, a, b);
+}
+
+/* The chunks were cut for B as it was planned. If rows of B have other lengths now, a
+   chunk could wait for entries that wait for the chunk. */
+hybrid_status hy_match_ring(const hy_site *site, const hybrid_csr *B)
+{
+    const hy_image *image = &site->image;
+
+    if (image->axis != HY_AXIS_ENTRIES)
+        return HYBRID_OK;
+    for (int64_t k = 0; k < site->list.count; k++) {
+        const hy_chunk *chunk = &site->list.cut[k];
+        const int64_t read    = hy_offset(B, chunk->x_end) - hy_offset(B, chunk->x_begin);
+        if (read > image->span || read > hy_ring_max_span(image->held))
+            return hy_fail(site->ctx, HYBRID_BAD_STATE,
+                           "rows %lld to %lld of B have %lld entries, and at most %lld "
+                           "when they were planned; make a new plan",
+                           (long long)chunk->x_begin, (long long)chunk->x_end - 1,
+                           (long long)read, (long long)image->span);
+    }
+    return HYBRID_OK;
 }

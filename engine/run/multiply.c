@@ -8,6 +8,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
+#include "engine/run/match.h"
 #include "engine/run/resident.h"
 #include "engine/files/x_block.h"
 #include "partition/move/sources.h"
@@ -124,6 +125,7 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
         hy_bind(p, 0, &problem);
+        HY_TRY(hy_match_ring(p->site, B));
         found[i] = (hy_circumstances){.rows_of_b     = hy_traffic_same(p, A, B),
                                       .cached        = hy_traffic_cached(p),
                                       .prefetching_s = prefetching_s(p, start)};
@@ -179,7 +181,7 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                 .bound    = f->out_bound,
                                 .expected = (int64_t)hy_expected_entries(f),
                                 .known    = known,
-                                .remedy   = ", or take its rows one after another "
+                                .remedy   = ", or take the rows of C one after another "
                                             "(hybrid_spgemm_each)",
                                 .offsets  = plan->product.options.offsets,
                                 .columns  = plan->product.options.columns,

@@ -68,7 +68,9 @@ int64_t hy_ring_rows(const hy_portion *portion, hy_allowance part)
 
 hybrid_status hy_schedule_scan(const hy_planning *p)
 {
-    const int64_t largest = hy_ring_rows(p->portion, HY_ALLOW_MOST);
+    const int64_t largest = p->product->op == HY_SPGEMM
+                                ? p->product->b_rows
+                                : hy_ring_rows(p->portion, HY_ALLOW_MOST);
     const int64_t most =
         largest < p->product->b_rows ? hy_ring_max_span(largest) : largest;
 

@@ -30,8 +30,8 @@ typedef struct hy_schedule {
     hybrid_status (*cut)(const hy_planning *p, hy_layout *out);
 } hy_schedule;
 
-extern const hy_schedule hy_schedule_whole, hy_schedule_row_ring, hy_schedule_column_ring,
-    hy_schedule_gather, hy_schedule_in_place;
+extern const hy_schedule hy_schedule_whole, hy_schedule_row_ring, hy_schedule_entry_ring,
+    hy_schedule_column_ring, hy_schedule_gather, hy_schedule_in_place;
 
 extern const hy_schedule
     *const hy_schedules[]; /* the table of schedules, simple ones first; ends with NULL */
@@ -48,8 +48,8 @@ int hy_slots_fewer(const hy_portion *portion);
 int64_t hy_ring_rows(const hy_portion *portion, hy_allowance part);
 
 /* Sets p->extents, the first and last columns of blocks of rows of A, unless they are set
-   already. p->extents->blocks is NULL if no ring of rows fits, or if some row spans
-   more columns than the largest ring holds. */
+   already. For SpMM p->extents->blocks is NULL if no ring of rows fits, or if some row
+   spans more columns than the largest ring holds. */
 hybrid_status hy_schedule_scan(const hy_planning *p);
 
 /* hy_schedule_even() returns the estimate of a layout that has no chunks yet. It assumes

@@ -97,7 +97,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return out->depth > 0 ? HYBRID_OK : cut_ring(p, out);
 }
 
-const hy_schedule hy_schedule_column_ring = {.name    = "ring of columns",
-                                             .values  = HY_WITH_COPIES | HY_WITH_RING,
+const hy_schedule hy_schedule_column_ring = {.name   = "ring of columns",
+                                             .values = HY_WITH_COPIES | HY_WITH_RING |
+                                                       HY_WITH_COLUMN_RING,
                                              .promise = promise,
                                              .cut     = cut};

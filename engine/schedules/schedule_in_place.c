@@ -52,10 +52,13 @@ static hy_estimate promise(const hy_planning *p)
     const hy_product *product = portion->product;
     const int in_columns      = hy_product_in_columns(product);
     const int fits            = hy_portion_fits(portion);
+    const int sparse          = product->op == HY_SPGEMM;
 
-    if (isinf(p->host_s) || (fits && in_columns) || (!fits && product->op == HY_SPGEMM) ||
-        (fits && hy_settings_of(product->engine)->device_first))
+    if (isinf(p->host_s) || (fits && in_columns) ||
+        ((fits || sparse) && hy_settings_of(product->engine)->device_first))
         return (hy_estimate){.chunks = 0};
+    if (sparse)
+        return far(p);
     const hy_estimate one = near(product), other = far(p);
     return !fits && !in_columns && hy_product_has_views(product) &&
                    hy_estimate_seconds(portion, &one) < p->host_s
@@ -88,7 +91,7 @@ static int is_near(const hy_planning *p)
 
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 {
-    if (hy_portion_fits(p->portion)) {
+    if (hy_portion_fits(p->portion) || p->product->op == HY_SPGEMM) {
         *out = promise(p);
         return HYBRID_OK;
     }

@@ -1,6 +1,7 @@
 /* engine/tables/parameters.c - parameters of variants in a plan option. */
 #include "engine/tables/parameters.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,39 @@ hybrid_status hy_parameters_read(hy_context *ctx, const hy_variant *const *varia
         rest = value.begin + value.length;
     } while (*rest);
     return HYBRID_OK;
+}
+
+/* Returns the text of a value among `allowed`, which is as for value_of(). */
+static span text_of(const char *allowed, int32_t value)
+{
+    span one = until(allowed, "| ");
+
+    for (int32_t place = 1; one.length > 0; place++) {
+        const int32_t number = (int32_t)strtol(one.begin, NULL, 10);
+        if ((number > 0 ? number : place) == value || one.begin[one.length] != '|')
+            break;
+        one = until(one.begin + one.length + 1, "| ");
+    }
+    return one;
+}
+
+void hy_parameters_text(const hy_variant *variant, const int32_t values[HY_PARAMETERS],
+                        char *text, size_t room)
+{
+    const char *rest = variant->parameters ? variant->parameters : "";
+    size_t used      = 0;
+
+    text[0] = '\0';
+    for (int i = 0; *rest && i < HY_PARAMETERS; i++) {
+        const span name  = until(rest, "=");
+        const span value = text_of(name.begin + name.length + 1, values[i]);
+        if (values[i] > 0 && used < room)
+            used += (size_t)snprintf(text + used, room - used, "%s%.*s=%.*s",
+                                     used > 0 ? "," : "", name.length, name.begin,
+                                     value.length, value.begin);
+        rest += strcspn(rest, " ");
+        rest += *rest == ' ';
+    }
 }
 
 int hy_parameters_want(const hy_variant *const *variants, const char *wanted,

@@ -15,6 +15,10 @@
 hybrid_status hy_parameters_read(hy_context *ctx, const hy_variant *const *variants,
                                  const char *wanted, int32_t values[HY_PARAMETERS]);
 
+/* Writes the parameters that are set to `text`, as "R=16,sorted=on". */
+void hy_parameters_text(const hy_variant *variant, const int32_t values[HY_PARAMETERS],
+                        char *text, size_t room);
+
 /* Returns 1 if a plan option asks for the variant of this name: if the option is NULL, or
    a beginning of the name, or the name followed by parameters. A full name in `variants`
    asks for that variant alone, even if other names begin with it. */

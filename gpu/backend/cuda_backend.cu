@@ -227,10 +227,11 @@ static hybrid_status find_device(hy_context *ctx, int device)
     const cudaError_t error = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     if (error != cudaSuccess)
-        return hy_fail(ctx, HYBRID_NO_DEVICE, "no CUDA device: %s",
+        return hy_fail(ctx, HYBRID_NO_DEVICE, "CUDA finds no device: %s",
                        cudaGetErrorString(error));
     if (device < 0 || device >= count)
-        return hy_fail(ctx, HYBRID_NO_DEVICE, "no CUDA device %d: this machine has %d",
+        return hy_fail(ctx, HYBRID_NO_DEVICE,
+                       "there is no CUDA device %d: this machine has %d, numbered from 0",
                        device, count);
     return HYBRID_OK;
 }
@@ -250,11 +251,18 @@ static hybrid_status learn_device(cuda_backend *b)
     if (error != cudaSuccess) {
         (void)cudaGetLastError();
         return hy_fail(ctx, HYBRID_NO_DEVICE,
-                       "no code for %s (sm_%d%d) in this build: %s", p.name, p.major,
-                       p.minor, cudaGetErrorString(error));
+                       "this build has no code for %s (%s); build it with "
+                       "-DCMAKE_CUDA_ARCHITECTURES=%d",
+                       p.name, cudaGetErrorString(error), 10 * p.major + p.minor);
     }
 
-    b->width = p.multiProcessorCount;
+    b->width        = p.multiProcessorCount;
+    b->sm_warps     = p.maxThreadsPerMultiProcessor / p.warpSize;
+    b->sm_blocks    = p.maxBlocksPerMultiProcessor;
+    b->sm_registers = p.regsPerMultiprocessor;
+    b->sm_shared    = int(p.sharedMemPerMultiprocessor);
+    b->l2_bytes     = size_t(p.l2CacheSize);
+    b->block_memory = p.sharedMemPerBlockOptin;
     /* code that was compiled from PTX has only the features of its PTX version */
     b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
     /* memory moves two bits for each clock cycle and wire; copies reach 86 % of that on
@@ -360,13 +368,19 @@ static void rates(const hy_backend *self, hy_rates *out)
     *out                  = hy_rates{};
     out->h2d_Bps          = 55.4e9; /* bytes per second of PCIe 5 with 16 lanes */
     out->d2h_Bps          = 55.3e9;
+    out->both_Bps         = 98e9;
     out->mem_Bps          = b->mem_Bps;
     out->flops            = b->flops;
     out->launch_s         = 5e-6;
     out->width            = b->width;
     out->sm               = b->sm;
+    out->sm_warps         = b->sm_warps;
+    out->sm_blocks        = b->sm_blocks;
+    out->sm_registers     = b->sm_registers;
+    out->sm_shared        = b->sm_shared;
+    out->block_memory     = b->block_memory;
     out->memory           = size_t(self->device.cap);
-    out->merge_factor     = 1;
+    out->cache            = b->l2_bytes;
 }
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops = {

@@ -9,6 +9,8 @@
 
 /* Functions of hy_backend_ops. */
 hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out); /* cuda_measure.cu */
+hybrid_status hy_cuda_measure_blocks(hy_backend *self,
+                                     hy_block_speeds *out); /* spmv_measure.cu */
 hybrid_status hy_cuda_pin(hy_backend *self, void *ptr, size_t bytes);
 void hy_cuda_unpin(hy_backend *self, void *ptr);
 hy_get_attributes hy_cuda_find_attributes();

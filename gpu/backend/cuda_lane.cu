@@ -20,8 +20,10 @@ hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call
         return HYBRID_OK;
     (void)cudaGetLastError(); /* clears the error, so that the next call does not report
                                  it again */
-    return hy_fail(ctx, HYBRID_DEVICE_FAILED, "%s failed: %s", call,
-                   cudaGetErrorString(error));
+    return hy_fail(ctx, HYBRID_DEVICE_FAILED,
+                   "the GPU reported an error: %s; run 'hybrid_spmm doctor', or compute "
+                   "without the GPU (--backend host) [%s]",
+                   cudaGetErrorString(error), call);
 }
 
 /* Other users of CUDA in this thread may have changed the device, or left an error that

@@ -113,9 +113,9 @@ static hybrid_status not_pinned(hy_backend *owner, const char *what, size_t byte
     s.what   = what;
     s.bytes  = (int64_t)bytes;
     s.meter  = &owner->pinned;
-    s.facts  = "and the system refuses to pin more";
-    s.remedy =
-        "raise the limit on locked memory (ulimit -l), or free memory of the machine";
+    s.facts  = "the system refuses to pin it";
+    s.remedy = "raise the limit on locked memory (ulimit -l), or free some memory on "
+               "this machine";
     return hy_short(owner->ctx, HYBRID_NO_MEMORY, &s);
 }
 
@@ -129,10 +129,10 @@ static hybrid_status no_room(hy_backend *owner, hy_space space, const char *what
         return not_pinned(owner, what, bytes);
     (void)cudaMemGetInfo(&free, &all);
     (void)cudaGetLastError();
-    snprintf(facts, sizeof facts, "and %s of the %s of the device are free",
+    snprintf(facts, sizeof facts, "%s of the %s of the device is free",
              hy_size((int64_t)free).s, hy_size((int64_t)all).s);
     return hy_device_full(owner->ctx, &owner->device, what, (int64_t)bytes, facts,
-                          ", or free memory of the device");
+                          ", or free some GPU memory");
 }
 
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,

@@ -26,9 +26,11 @@ static hybrid_status with_scratch(hy_lane *lane, hy_scratch scratch, const char 
     size_t need     = 0;
     HY_TRY(hy_cuda_check(ctx, primitive(nullptr, need), name));
     if (need > scratch.bytes)
-        return hy_fail(ctx, HYBRID_DEVICE_FAILED,
-                       "%s needs %zu bytes of scratch, but has %zu", name, need,
-                       scratch.bytes);
+        return hy_fail(
+            ctx, HYBRID_DEVICE_FAILED,
+            "internal error, please report it: %s needs %zu bytes, and %zu were "
+            "reserved",
+            name, need, scratch.bytes);
     return hy_cuda_check(ctx, primitive(scratch.ptr, need), name);
 }
 

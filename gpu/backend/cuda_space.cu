@@ -78,7 +78,7 @@ hybrid_status hy_cuda_reached(hy_backend *self, int *out)
     const cudaError_t error = cudaEventQuery(hy_cuda_mine(self)->followed);
     *out                    = error == cudaSuccess;
     if (error != cudaErrorNotReady)
-        return hy_cuda_check(self->ctx, error, "what the caller's stream did");
+        return hy_cuda_check(self->ctx, error, "work in the caller's stream");
     (void)cudaGetLastError();
     return HYBRID_OK;
 }
@@ -139,8 +139,7 @@ hybrid_status hy_cuda_alloc_result(hy_backend *self, size_t bytes, const char *w
     s.what        = what;
     s.bytes       = (int64_t)bytes;
     s.facts       = "the device has no more";
-    s.remedy =
-        "leave the result in host memory (result_space), or free memory of the device";
+    s.remedy = "leave the result in host memory (result_space), or free some GPU memory";
     return hy_short(self->ctx, HYBRID_NO_DEVICE_MEMORY, &s);
 }
 

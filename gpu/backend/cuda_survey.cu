@@ -9,14 +9,13 @@
    inserts the columns of a drawn row into a hash set in shared memory; for a long row,
    only columns with a hash that begins with zeros. */
 #include "base/data/csr.h"
-#include "gpu/backend/cuda_backend.cuh"
-#include "gpu/backend/cuda_scan.cuh"
-#include "gpu/backend/cuda_tuning.h"
+#include "gpu/backend/cuda_records.cuh"
 
 namespace
 {
 
-constexpr int THREADS = int(HY_CUDA_THREADS), WARPS = THREADS / 32;
+using namespace records;
+
 /* ROW_LANES threads share a row of A. A whole thread block takes a row of more than
    LONG_ROW entries */
 constexpr int ROW_LANES = 8, LONG_ROW = 1024;
@@ -28,114 +27,6 @@ constexpr int MAX_PLACED      = PLACES / 2; /* maximum columns put into a hash s
 constexpr int64_t MAX_WALKED  = 1 << 15,
                   MAX_ENTRIES = 2048; /* maximum scalar products and maximum entries of A
                                          of a drawn row that is counted */
-
-struct indices {
-    const void *at;
-    bool wide; /* true: indices of 64 bits; false: of 32 bits */
-
-    __device__ int64_t operator[](int64_t i) const
-    {
-        return wide ? static_cast<const int64_t *>(at)[i]
-                    : int64_t(static_cast<const int32_t *>(at)[i]);
-    }
-};
-
-struct operands {
-    indices a_row, a_col, b_row, b_col;
-    int64_t rows, inner, cols, nnz; /* A: rows x inner, nnz entries; B: inner x cols */
-    int64_t b_nnz;                  /* entries of B; -1 if B is A or if there is no B */
-    int64_t inner_nnz;              /* entries of B, or of A if B is A */
-    unsigned *arrived;              /* thread blocks that have ended; 0 between surveys */
-    hy_survey *record, *out;        /* record: `records` elements, one for each thread
-                                       block; out: their sum */
-    int records;
-    hy_survey expected; /* with a gate: the sum with which the survey sets *gate to 1 */
-    int *gate;          /* word that the survey sets to 1 or 0; nullptr: none */
-};
-
-__device__ int64_t max_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-__device__ void add(hy_survey *sum, const hy_survey &s)
-{
-    sum->wrong |= s.wrong;
-    sum->falls += s.falls;
-    sum->longest = max_of(sum->longest, s.longest);
-    sum->squares += s.squares;
-    sum->products += s.products;
-    sum->products_max = max_of(sum->products_max, s.products_max);
-    sum->bound += s.bound;
-    sum->drawn_products += s.drawn_products;
-    sum->drawn_entries += s.drawn_entries;
-}
-
-/* Returns the record of the thread of the warp with a number that differs from this
-   thread's in the bit `apart`. */
-__device__ hy_survey warp_read(const hy_survey &s, int apart)
-{
-    return {__shfl_xor_sync(HY_ALL, s.wrong, apart),
-            __shfl_xor_sync(HY_ALL, s.falls, apart),
-            __shfl_xor_sync(HY_ALL, s.longest, apart),
-            __shfl_xor_sync(HY_ALL, s.squares, apart),
-            __shfl_xor_sync(HY_ALL, s.products, apart),
-            __shfl_xor_sync(HY_ALL, s.products_max, apart),
-            __shfl_xor_sync(HY_ALL, s.bound, apart),
-            __shfl_xor_sync(HY_ALL, s.drawn_products, apart),
-            __shfl_xor_sync(HY_ALL, s.drawn_entries, apart)};
-}
-
-/* Returns, in thread 0, the sum of the records of all threads of a block, always added in
-   the same order. */
-__device__ hy_survey block_add(hy_survey s)
-{
-    __shared__ hy_survey of[WARPS];
-    for (int apart = 16; apart > 0; apart /= 2)
-        add(&s, warp_read(s, apart));
-    __syncthreads(); /* all threads have read the previous sum */
-    if (threadIdx.x % 32 == 0)
-        of[threadIdx.x / 32] = s;
-    __syncthreads();
-    for (int w = 1; w < WARPS && threadIdx.x == 0; w++)
-        add(&s, of[w]);
-    return s;
-}
-
-__device__ void leave_record(const operands &o, const hy_survey &mine, int64_t at)
-{
-    const hy_survey s = block_add(mine);
-    if (threadIdx.x == 0)
-        o.record[at] = s;
-}
-
-/* Called by all thread blocks of the last kernel. The block that ends last adds up all
-   records. */
-__device__ void finish(const operands &o)
-{
-    __shared__ bool last;
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicInc(o.arrived, gridDim.x - 1) == gridDim.x - 1;
-        __threadfence();
-    }
-    __syncthreads();
-    if (!last)
-        return;
-    hy_survey s = {};
-    for (int i = int(threadIdx.x); i < o.records; i += THREADS) {
-        const volatile hy_survey *from = o.record + i;
-        add(&s,
-            {from->wrong, from->falls, from->longest, from->squares, from->products,
-             from->products_max, from->bound, from->drawn_products, from->drawn_entries});
-    }
-    s = block_add(s);
-    if (threadIdx.x > 0)
-        return;
-    *o.out = s;
-    if (o.gate)
-        *o.gate = hy_survey_same(&s, &o.expected);
-}
 
 /* ---- rows of A ---- */
 

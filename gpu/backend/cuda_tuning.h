@@ -42,10 +42,10 @@ enum {
     HY_SPMM_TILES         = 4,     /* maximum tiles in one pass of spmm.cuda.rows */
     HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold at least:
                                       in spmm.cuda.merge, and in spmm.cuda.rows with one
-                                      tile in a pass */
+                                      tile in a pass. With fewer the device is partly
+                                      idle */
     HY_SPMM_RESIDENT_MANY = 768,   /* spmm.cuda.rows with several tiles in a pass: threads
                                       that a multiprocessor should hold at least */
-    HY_SPMM_LANES         = 1 << 17, /* lanes below which a device is partly idle */
     HY_MAX_PASSES        = 65535,  /* maximum passes in one dimension of a grid; its
                                       blocks loop over further passes */
     HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel (rows of X of
@@ -61,7 +61,6 @@ enum {
     HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: mean entries of a row for each of the
                                       subgroups of lanes that share the row; fewer if the
                                       device would be partly idle */
-    HY_MERGE_BLOCKS       = 528,   /* blocks that a device is assumed to hold at once */
     HY_MERGE_WAVES        = 2,     /* if tiles of the maximum size fill the device more
                                       often than this, they keep that size; else they are
                                       made smaller, to fill the device a whole number of
@@ -85,9 +84,12 @@ enum {
     HY_MERGE_LONGEST      = 256,   /* several columns of X: a row of up to this many
                                       entries, or of a quarter of a tile's items, is never
                                       cut */
+    HY_MERGE_PAPER_ITEMS  = 128,   /* items of a tile in the paper: T = 1 for each of 128
+                                      threads */
     HY_MERGE_VECTOR_ITEMS = 816,   /* one column of X: target for the items of a tile */
-    HY_MERGE_VECTOR_TILES = 1024,  /* one column of X: if A would make more tiles than
-                                      this, tiles have twice as many items */
+    HY_MERGE_VECTOR_TILES = 8,     /* one column of X: if A would make more tiles than
+                                      this for each multiprocessor, tiles have twice as
+                                      many items */
     HY_MERGE_LINES        = 4      /* minimum whole lines in a row of X that has tail
                                       columns; tail columns have a launch of their own */
 };
@@ -96,10 +98,9 @@ enum {
    bytes per second of device memory. */
 #define HY_SPMM_REUSE 2.5
 
-/* X is scattered if it has more than HY_SPMM_L2 bytes, so that the L2 cache does not hold
-   it, and A has a tile_fill below HY_SPMM_SCATTERED, so that neighbouring rows of A share
-   next to nothing of X. The minimum of tile_fill is 1/16. */
-#define HY_SPMM_L2 5e7
+/* X is scattered if the L2 cache does not hold it, and A has a tile_fill below
+   HY_SPMM_SCATTERED, so that neighbouring rows of A share next to nothing of X. The
+   minimum of tile_fill is 1/16. */
 #define HY_SPMM_SCATTERED 0.066
 
 /* Neighbouring rows of A find shared rows of X in the caches if tile_fill is above
@@ -118,8 +119,7 @@ enum {
 
    The costs were fitted to 100 products of 25 matrices on an H200, together with those of
    spmm.cuda.hrpb. The variant with the smallest prediction took on average 0.3 % longer
-   than the fastest variant. If row lengths vary, the predictions reproduce the threshold
-   between row split and merge path in the paper, 9.35 entries a row. */
+   than the fastest variant. */
 #define HY_ROWS_ROW 2.65
 #define HY_ROWS_NEAR 0.5
 #define HY_ROWS_NEAR_LINE 0.25
@@ -175,7 +175,6 @@ enum {
                                  take four registers of each lane */
     HY_HRPB_TILES_F64 = 4,    /* f64: maximum 8-column tiles of a warp; five tiles also
                                  stay in one warp */
-    HY_HRPB_WAVE      = 2048, /* warps that a device is assumed to run at once */
     HY_HRPB_LEAST     = 16    /* a unit of up to this many blocks is never cut */
 };
 
@@ -192,26 +191,13 @@ enum {
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by tile_fill
                                         (hy_features) */
 
-/* ---- spmm.cuda.tiled ----
-
-   A portion is a row of A or a segment of a long row, which one thread sums. A tile is
-   the rows of X that a thread block has in shared memory. A pass reads all of A for R
-   columns of X. */
+/* ---- spmm.cuda.tiled (see also partition/tiled/tiled_rules.c) ---- */
 
 enum {
-    HY_TILED_R_F32     = 8, /* f32: R. A thread keeps R sums in registers. Two tiles of 24
-                               KB are in the shared memory of a thread block */
-    HY_TILED_R_F64     = 4, /* f64: R */
-    HY_TILED_IN_FLIGHT = 4, /* entries of A that a thread requests before it uses the
-                               first of them */
-    HY_TILED_SMS       = 132,
-    HY_TILED_LONG      = 512, /* maximum entries of a portion */
-    HY_TILED_LEAST     = 32   /* minimum entries of a segment, for rows that are cut */
+    HY_TILED_IN_FLIGHT = 4 /* entries of A that a thread requests before it uses the first
+                              of them */
 };
 
-#define HY_TILED_IDLE         0.65 /* rows are cut into more segments if one thread for
-                                      each row and R columns would make fewer thread
-                                      blocks than this for each multiprocessor */
 #define HY_TILED_L2_RATE      1.2  /* bytes per second of the L2 cache, as a multiple of
                                       device memory's */
 #define HY_TILED_SHARED_RATE  5.0  /* bytes per second of shared memory, as a multiple of
@@ -228,8 +214,8 @@ enum {
    (partition/format/pack.h). r and c are at most 8. */
 
 enum {
-    HY_BELLPACK_WAVE  = 1 << 17, /* lanes that a device is assumed to run at once */
-    HY_BELLPACK_LEAST = 3        /* block rows of up to this many blocks have one lane */
+    HY_BELLPACK_LANES = 1024, /* lanes that a multiprocessor is assumed to run at once */
+    HY_BELLPACK_LEAST = 3     /* block rows of up to this many blocks have one lane */
 };
 
 #define HY_BELLPACK_PADDING    0.05 /* expected cells without a block, as a fraction of

@@ -1,5 +1,5 @@
-/* gpu/papers/hrpb_rows.cuh - reads blocks of a row panel by warp, and computes single
-   rows.
+/* gpu/papers/hrpb_rows.cuh - reads blocks of a row panel by warp, stores their products,
+   and computes single rows.
 
    partition/format/pack.h defines panels, blocks, bricks, units and partials of the HRPB
    format. A lane (thread of a warp) holds one 32-bit word of a block and gets the other
@@ -7,6 +7,7 @@
 #ifndef HY_HRPB_ROWS_CUH
 #define HY_HRPB_ROWS_CUH
 
+#include "gpu/backend/cuda_lane.cuh"
 #include "partition/format/pack.h"
 
 namespace hrpb
@@ -131,6 +132,38 @@ __device__ void add_brick_rows(const operands<T> &o, const hy_hrpb_unit &u, int6
         for (int64_t b = u.begin; b < u.end; b++)
             add_brick_row(o, load_words(o, b), row, j, end, &sum);
         sum.store(o, out, row, j, end);
+    }
+}
+
+/* Returns true if all sums of the warp are finite. */
+template <typename T, int TILES> __device__ bool all_finite(const T (*sum)[4])
+{
+    T zero = 0;
+#pragma unroll
+    for (int i = 0; i < 4 * TILES; i++)
+        zero += sum[i / 4][i % 4] * T(0);
+    return __any_sync(0xffffffffu, zero != T(0)) == 0;
+}
+
+/* Stores TILES tiles of the unit's rows from column j0 on. The order of columns in tiles
+   is that of spmm_cuda_hrpb.cu; with VEC = 1 columns are in order. */
+template <typename T, int VEC, int TILES>
+__device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
+                            const T (*sum)[4])
+{
+    const output<T> out = output_of(o, u);
+    const int lane      = threadIdx.x % WARP;
+#pragma unroll
+    for (int i = 0; i < 4 * (TILES / VEC); i++) {
+        const int g = i / 4, h = i / 2 % 2, e = i % 2;
+        const int row   = lane / 4 + 8 * h;
+        const int64_t j = j0 + (8 * g + lane % 4 * 2 + e) * VEC;
+        pack_of<T, VEC> result;
+#pragma unroll
+        for (int v = 0; v < VEC; v++)
+            result.x[v] = sum[g * VEC + v][2 * h + e];
+        if (row < out.rows && j < o.n)
+            *reinterpret_cast<pack_of<T, VEC> *>(out.to + row * o.n + j) = result;
     }
 }
 

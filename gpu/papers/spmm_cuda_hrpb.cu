@@ -20,11 +20,11 @@
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
 #include "gpu/papers/hrpb_mma.cuh"
+#include "gpu/papers/hrpb_model.cuh"
 #include "gpu/papers/hrpb_rows.cuh"
+#include "gpu/papers/hrpb_shared.cuh"
 
 using namespace hrpb;
-
-constexpr int WARPS = HY_HRPB_THREADS / WARP, MAX_ROUNDS = 65535;
 
 /* Loads the lane's elements of bricks b and b + 1, of which the first value has index
    `at`, and returns the index after their last value. Elements that are no entries load a
@@ -113,36 +113,6 @@ __device__ void add_bricks(const operands<T> &o, const hy_hrpb_unit &u, int64_t 
         add_product<TF32>(second, sum);
 }
 
-/* Returns true if all sums of the warp are finite. */
-template <typename T, int TILES> __device__ bool all_finite(const T (*sum)[4])
-{
-    T zero = 0;
-#pragma unroll
-    for (int i = 0; i < 4 * TILES; i++)
-        zero += sum[i / 4][i % 4] * T(0);
-    return __any_sync(0xffffffffu, zero != T(0)) == 0;
-}
-
-template <typename T, int VEC, int TILES>
-__device__ void store_tiles(const operands<T> &o, const hy_hrpb_unit &u, int64_t j0,
-                            const T (*sum)[4])
-{
-    const output<T> out = output_of(o, u);
-    const int lane      = threadIdx.x % WARP;
-#pragma unroll
-    for (int i = 0; i < 4 * (TILES / VEC); i++) {
-        const int g = i / 4, h = i / 2 % 2, e = i % 2;
-        const int row   = lane / 4 + 8 * h;
-        const int64_t j = j0 + (8 * g + lane % 4 * 2 + e) * VEC;
-        pack_of<T, VEC> result;
-#pragma unroll
-        for (int v = 0; v < VEC; v++)
-            result.x[v] = sum[g * VEC + v][2 * h + e];
-        if (row < out.rows && j < o.n)
-            *reinterpret_cast<pack_of<T, VEC> *>(out.to + row * o.n + j) = result;
-    }
-}
-
 /* Returns how many thread blocks a multiprocessor should hold at least. `bytes` is the
    size of a value times the number of tiles of a warp. */
 constexpr int resident(size_t bytes)
@@ -198,31 +168,6 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- launches ---- */
 
-/* Returns the number of 8-column tiles of a warp. Warps share the tiles evenly, so that
-   one column more than a warp can hold does not cost a whole warp of tiles. For f32, 3 is
-   rounded up to 4 and 7 to 8, which can load vectors. For f64, 5 tiles stay in one warp,
-   although its registers suffice for 4 only. */
-static int tiles_for(hybrid_type type, int64_t n)
-{
-    const int most      = type == HYBRID_F64 ? HY_HRPB_TILES_F64 : HY_HRPB_TILES_F32;
-    const int64_t all   = n > 8 ? (n + 7) / 8 : 1;
-    const int64_t warps = (all + most - 1) / most;
-    const int tiles     = all == 5 ? 5 : int((all + warps - 1) / warps);
-    return type == HYBRID_F32 && tiles % 4 == 3 ? tiles + 1 : tiles;
-}
-
-static int64_t warps_across(hybrid_type type, int64_t n)
-{
-    const int columns = 8 * tiles_for(type, n);
-    return n > columns ? (n + columns - 1) / columns : 1;
-}
-
-static hy_hrpb_rules rules_for(const hy_features *f)
-{
-    const int64_t wave = HY_HRPB_WAVE / warps_across(f->type, f->out_cols);
-    return {wave > 1 ? wave : 1, HY_HRPB_LEAST};
-}
-
 template <typename T, int VEC, int TILES, bool TF32>
 static void launch(hy_lane *lane, const operands<T> &o)
 {
@@ -246,7 +191,7 @@ template <typename T> static bool fits(const operands<T> &o, int vec)
 
 template <bool TF32> static void launch_for(hy_lane *lane, const operands<float> &o)
 {
-    const int tiles = tiles_for(HYBRID_F32, o.n);
+    const int tiles = tiles_for(HYBRID_F32, o.n, false);
     if (tiles == 8 && fits(o, 4))
         launch<float, 4, 8, TF32>(lane, o);
     else if (tiles == 8)
@@ -269,7 +214,7 @@ template <bool TF32> static void launch_for(hy_lane *lane, const operands<float>
 
 template <bool TF32> static void launch_for(hy_lane *lane, const operands<double> &o)
 {
-    const int tiles = tiles_for(HYBRID_F64, o.n);
+    const int tiles = tiles_for(HYBRID_F64, o.n, false);
     if (tiles == 5)
         launch<double, 1, 5, TF32>(lane, o);
     else if (tiles == 4 && fits(o, 2))
@@ -305,7 +250,14 @@ static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
                              static_cast<T *>(job->work.ptr)};
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    launch_for<TF32>(lane, o);
+    if constexpr (TF32) {
+        if (is_paper(&job->chunk->features))
+            launch_paper(lane, o);
+        else
+            launch_for<TF32>(lane, o);
+    } else {
+        launch_for<TF32>(lane, o);
+    }
     HY_TRY(hy_launched(lane, "spmm.cuda.hrpb"));
     if (a.head.splits == 0)
         return HYBRID_OK;
@@ -323,35 +275,14 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
         return "needs tensor cores for f32 and f64, which sm_80 and later have";
     if (f->out_cols > int64_t((UINT32_MAX - 15) / hy_value_size(f->type)))
         return "a row of X has 4 GiB or more";
+    if (is_paper(f) && (f->type == HYBRID_F64 || !f->allow_tf32))
+        return "paper=1 rounds f32 operands to TF32, which options must allow";
     return nullptr;
-}
-
-/* Returns the predicted seconds. Instructions bound the speed of warps: finding the
-   elements of a block of 16 columns of A takes as many as multiplying one to three tiles.
-   The time is at least that of moving the operands. */
-static double multiply_s(const hy_features *f, const hy_rates *r)
-{
-    const bool is_f64    = f->type == HYBRID_F64;
-    const double tile    = is_f64          ? HY_HRPB_TILE_F64
-                           : f->allow_tf32 ? HY_HRPB_TILE_TF32
-                                           : HY_HRPB_TILE_F32;
-    const double size    = is_f64 ? 8 : 4;
-    const double rows    = double(HY_HRPB_ROWS);
-    const double fill    = f->tile_fill > 0 ? f->tile_fill : 1 / rows;
-    const double columns = double(f->nnz) / (fill * rows);
-    const double blocks  = columns / double(HY_HRPB_COLS) + double(f->rows) / rows / 2;
-    const double bytes   = double(f->nnz) * size + blocks * sizeof(hy_hrpb_block) +
-                         double(f->rows + f->cols) * double(f->out_cols) * size;
-    const double steps = HY_HRPB_FIND + tile * tiles_for(f->type, f->out_cols);
-    const double s =
-        blocks * double(warps_across(f->type, f->out_cols)) * steps / r->width;
-    return HY_HRPB_LAUNCHES * r->launch_s +
-           (s > bytes / r->mem_Bps ? s : bytes / r->mem_Bps);
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const hy_hrpb_rules rules = rules_for(f);
+    const hy_hrpb_rules rules = rules_for(f, r);
     const double fill = f->tile_fill > 0 ? f->tile_fill : 1 / double(HY_HRPB_ROWS);
     hy_cost c         = {};
     c.pack_bytes      = hy_pack_hrpb_bytes(f, &rules);
@@ -363,9 +294,17 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     return c;
 }
 
+static hybrid_status model(hy_context *ctx, const hybrid_csr *A, const hy_features *f,
+                           const hy_rates *r, char *text, size_t room)
+{
+    (void)ctx, (void)A;
+    write_model(f, r, text, room);
+    return HYBRID_OK;
+}
+
 static hybrid_status prepare(hy_job *job)
 {
-    const hy_hrpb_rules rules = rules_for(&job->chunk->features);
+    const hy_hrpb_rules rules = rules_for(&job->chunk->features, job->rates);
     return hy_pack_hrpb(job, &rules);
 }
 
@@ -380,16 +319,18 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 }
 
 extern "C" const hy_variant hy_spmm_cuda_hrpb = {
-    .name     = "spmm.cuda.hrpb",
-    .summary  = "bricks of 16 x 4 on tensor cores, a warp to each panel of 16 rows",
-    .source   = "cuTeSpMM of Xiang et al., 2025",
-    .op       = HY_SPMM,
-    .form     = HY_FORM_ROWS,
-    .in_place = 0,
-    .rings    = 1,
-    .refuse   = refuse,
-    .cost     = cost,
-    .prepare  = prepare,
-    .multiply = multiply,
-    .finish   = nullptr,
+    .name       = "spmm.cuda.hrpb",
+    .summary    = "bricks of 16 x 4 on tensor cores, a warp to each panel of 16 rows",
+    .source     = "cuTeSpMM of Xiang et al., 2025",
+    .parameters = "paper=1",
+    .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
+    .in_place   = 0,
+    .rings      = 1,
+    .refuse     = refuse,
+    .cost       = cost,
+    .model      = model,
+    .prepare    = prepare,
+    .multiply   = multiply,
+    .finish     = nullptr,
 };

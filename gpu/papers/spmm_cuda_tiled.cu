@@ -35,16 +35,21 @@
    Cutting rows (section 4.1, Eq. 5): with U, the blocks per multiprocessor, below 0.65,
    rows are cut into segments of U mu entries; otherwise, with sigma / mu above 1, into
    segments of mu; otherwise only very long rows are cut. A second kernel adds the partial
-   sums of a row in a fixed order. */
+   sums of a row in a fixed order.
+
+   The parameters (partition/tiled/tiled_rules.h) force R, cutting and sorting. With
+   paper=1 the kernel is the paper's: R is 16, slices are padded, the only tile is filled
+   before it is used, and the last columns are computed R at a time, too. */
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/papers/tiled_stage.cuh"
 
 using namespace tiled;
 
-constexpr int STAGES = 2, MAX_ROUNDS = 65535; /* STAGES: tiles in shared memory that a
-                                                 thread block uses in turn; MAX_ROUNDS:
-                                                 maximum gridDim.y */
+constexpr int MAX_ROUNDS = 65535; /* maximum gridDim.y */
+
+/* Number of tiles in shared memory that a thread block uses in turn. */
+template <bool PAPER> constexpr int TILES = PAPER ? 1 : 2;
 
 template <typename T, int R>
 __device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end,
@@ -63,10 +68,11 @@ __device__ void store_sums(const operands<T> &o, int out, int64_t j, int64_t end
 
 /* Block (x, y) computes panel x in columns [begin, end), groups y, y + gridDim.y, ... of
    R columns. */
-template <typename T, int R>
+template <typename T, int R, bool PAPER>
 __global__ void __launch_bounds__(THREADS)
     tiled_kernel(const operands<T> o, int64_t begin, int64_t end)
 {
+    constexpr int AHEAD = TILES<PAPER> - 1;
     extern __shared__ __align__(16) char memory[];
     tile<T, R> *tiles   = reinterpret_cast<tile<T, R> *>(memory);
     const int first     = o.a.start[blockIdx.x];
@@ -75,18 +81,18 @@ __global__ void __launch_bounds__(THREADS)
     const int64_t round = int64_t(gridDim.y) * R;
     for (int64_t j = begin + int64_t(blockIdx.y) * R; j < end; j += round) {
         T sum[R] = {};
-        if (first < last)
+        if (AHEAD > 0 && first < last)
             stage_tile<T, R>(o, o.a.stage[first], j, end, &tiles[0]);
         __pipeline_commit();
         for (int s = first; s < last; s++) {
-            if (s + 1 < last)
-                stage_tile<T, R>(o, o.a.stage[s + 1], j, end,
-                                 &tiles[(s + 1 - first) % STAGES]);
+            if (s + AHEAD < last)
+                stage_tile<T, R>(o, o.a.stage[s + AHEAD], j, end,
+                                 &tiles[(s + AHEAD - first) % TILES<PAPER>]);
             __pipeline_commit(); /* there may be no copies to commit */
             const steps mine = steps_of(o, s);
-            __pipeline_wait_prior(STAGES - 1);
+            __pipeline_wait_prior(AHEAD);
             __syncthreads(); /* the copies of all threads for this tile have arrived */
-            add_stage<T, R>(o, mine, tiles[(s - first) % STAGES], sum);
+            add_stage<T, R, PAPER>(o, mine, tiles[(s - first) % TILES<PAPER>], sum);
             __syncthreads(); /* all threads have used the tile, which may now be
                                 overwritten */
         }
@@ -120,39 +126,70 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- launches ---- */
 
-static constexpr int columns_at_once(size_t size)
+/* Blocks have up to 48 KB of shared memory without asking. The limit belongs to the
+   kernel, and all its launches ask for the same. */
+template <typename K>
+static hybrid_status allow_shared(hy_lane *lane, K *kernel, size_t room)
 {
-    return size == 8 ? HY_TILED_R_F64 : HY_TILED_R_F32;
+    if (room > 48 << 10)
+        HY_CUDA(lane->backend->ctx,
+                cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     int(room)));
+    return HYBRID_OK;
 }
 
-template <typename T, int R>
+template <typename T, int R, bool PAPER>
 static hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin,
                             int64_t end)
 {
-    constexpr size_t room = STAGES * sizeof(tile<T, R>);
-    static_assert(room <= 48 << 10, "more has to be asked for");
+    constexpr size_t room = TILES<PAPER> * sizeof(tile<T, R>);
     const dim3 grid(unsigned(o.a.head.panels), hy_blocks(end - begin, R, MAX_ROUNDS));
     if (begin >= end)
         return HYBRID_OK;
-    tiled_kernel<T, R><<<grid, THREADS, room, hy_stream(lane)>>>(o, begin, end);
+    HY_TRY(allow_shared(lane, tiled_kernel<T, R, PAPER>, room));
+    tiled_kernel<T, R, PAPER><<<grid, THREADS, room, hy_stream(lane)>>>(o, begin, end);
     return hy_launched(lane, "spmm.cuda.tiled");
 }
 
-/* Computes whole groups of R columns, then the remaining columns with the smallest R that
-   holds them. */
-template <typename T>
-static hybrid_status launch_all(hy_lane *lane, const operands<T> &o, int64_t n)
+/* Computes the last columns, at most R, with the smallest kernel that holds them. */
+template <typename T, int R>
+static hybrid_status launch_rest(hy_lane *lane, const operands<T> &o, int64_t begin,
+                                 int64_t end)
 {
-    constexpr int R     = columns_at_once(sizeof(T));
+    if constexpr (R > 1)
+        if (end - begin <= R / 2)
+            return launch_rest<T, R / 2>(lane, o, begin, end);
+    return launch<T, R, false>(lane, o, begin, end);
+}
+
+/* Computes whole groups of R columns, then the remaining columns. If these are more than
+   half a group, one launch computes all. */
+template <typename T, int R>
+static hybrid_status launch_all(hy_lane *lane, const operands<T> &o, int64_t n,
+                                bool paper)
+{
     const int64_t whole = n / R * R, rest = n - whole;
+    if (paper)
+        return launch<T, R, true>(lane, o, 0, n);
     if (rest > R / 2)
-        return launch<T, R>(lane, o, 0, n);
-    HY_TRY((launch<T, R>(lane, o, 0, whole)));
-    if (rest > 2)
-        return launch<T, 4>(lane, o, whole, n);
-    if (rest > 1)
-        return launch<T, 2>(lane, o, whole, n);
-    return launch<T, 1>(lane, o, whole, n);
+        return launch<T, R, false>(lane, o, 0, n);
+    HY_TRY((launch<T, R, false>(lane, o, 0, whole)));
+    return launch_rest<T, R>(lane, o, whole, n);
+}
+
+template <typename T>
+static hybrid_status launch_as(hy_lane *lane, const operands<T> &o, int64_t n,
+                               const hy_tiled_rules &rules)
+{
+    const bool paper = rules.paper != 0;
+    return rules.R == 16  ? launch_all<T, 16>(lane, o, n, paper)
+           : rules.R == 8 ? launch_all<T, 8>(lane, o, n, paper)
+                          : launch_all<T, 4>(lane, o, n, paper);
+}
+
+static hy_tiled_rules rules_of(const hy_job *job)
+{
+    return hy_tiled_rules_for(&job->chunk->features, job->rates);
 }
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
@@ -163,7 +200,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
                            static_cast<T *>(job->work.ptr)};
     if (o.rows == 0 || n == 0)
         return HYBRID_OK;
-    HY_TRY(launch_all(lane, o, n));
+    HY_TRY(launch_as(lane, o, n, rules_of(job)));
     if (o.a.head.splits == 0)
         return HYBRID_OK;
     const dim3 grid(hy_blocks(o.a.head.splits, HY_CUDA_THREADS / WARP),
@@ -173,36 +210,6 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
 }
 
 /* ---- the variant ---- */
-
-static int64_t ceil_of(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-/* Returns how rows are cut. It follows the decision chart of the paper (Fig. 6). A row of
-   e entries in segments of at most g has less than 2 e / g segments. The bound on
-   partials (hy_tiled_rules) covers both ways to cut, so that it does not fall where the
-   chart changes its choice. */
-static hy_tiled_rules rules_for(const hy_features *f)
-{
-    const int64_t groups = ceil_of(f->out_cols, columns_at_once(hy_value_size(f->type)));
-    const int64_t least = HY_TILED_LEAST, longest = HY_TILED_LONG;
-    const int64_t mean = min(max(int64_t(f->row_mean) + 1, least), longest);
-    const int64_t even = f->row_cv > 1 ? mean : longest;
-    const int64_t wave =
-        ceil_of(int64_t(THREADS) * HY_TILED_SMS, max(groups, int64_t(1)));
-    /* U mu of Eq. 5, the entries of a segment */
-    const int64_t spread = max(ceil_of(f->nnz, wave), least);
-    const bool idle      = double(f->rows) < HY_TILED_IDLE * double(wave);
-    const int64_t most   = min(2 * f->nnz / least, 2 * wave);
-    return {idle ? min(even, spread) : even, 2 * f->nnz / even + most};
-}
-
-static const char *refuse(const hy_features *f, const hy_rates *r)
-{
-    (void)f, (void)r;
-    return nullptr;
-}
 
 /* Returns a lower bound on how many entries of a panel use a staged row of X: the mean
    for 16 rows of A, while a panel has 256. */
@@ -216,12 +223,12 @@ static double reuse_of(const hy_features *f)
    The first two are moved at the same time, so the slower one counts. */
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const hy_tiled_rules rules = rules_for(f);
+    const hy_tiled_rules rules = hy_tiled_rules_for(f, r);
     const double size          = double(hy_value_size(f->type));
     const double n             = double(f->out_cols);
     const double nnz           = double(f->nnz);
-    const double passes = double(ceil_of(f->out_cols, columns_at_once(size_t(size))));
-    const double reuse  = reuse_of(f);
+    const double passes        = double((f->out_cols + rules.R - 1) / rules.R);
+    const double reuse         = reuse_of(f);
     /* Gamma of the head comment: rows of A that share no columns have scattered columns,
        too. */
     const double gamma   = 1 + (32 / size - 1) / reuse;
@@ -242,7 +249,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 
 static hybrid_status prepare(hy_job *job)
 {
-    const hy_tiled_rules rules = rules_for(&job->chunk->features);
+    const hy_tiled_rules rules = rules_of(job);
     return hy_pack_tiled(job, &rules);
 }
 
@@ -254,16 +261,18 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 }
 
 extern "C" const hy_variant hy_spmm_cuda_tiled = {
-    .name     = "spmm.cuda.tiled",
-    .summary  = "X and Y in columns, rows of X staged in shared memory for 256 rows of A",
-    .source   = "Tiled SpMM of Hidayetoglu et al.",
-    .op       = HY_SPMM,
-    .form     = HY_FORM_SLABS,
-    .in_place = 0,
-    .by_name  = 1,
-    .refuse   = refuse,
-    .cost     = cost,
-    .prepare  = prepare,
-    .multiply = multiply,
-    .finish   = nullptr,
+    .name    = "spmm.cuda.tiled",
+    .summary = "X and Y in columns, rows of X staged in shared memory for 256 rows of A",
+    .source  = "Tiled SpMM of Hidayetoglu et al.",
+    .parameters = "R=4|8|16 segment=off|on reorder=off|on paper=1",
+    .op         = HY_SPMM,
+    .form       = HY_FORM_SLABS,
+    .in_place   = 0,
+    .by_name    = 1,
+    .refuse     = hy_tiled_refuse,
+    .cost       = cost,
+    .model      = hy_tiled_model,
+    .prepare    = prepare,
+    .multiply   = multiply,
+    .finish     = nullptr,
 };

@@ -11,6 +11,7 @@
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
+#include "partition/blocks/block_choice.h"
 #include "partition/format/pack.h"
 
 namespace blocks
@@ -147,13 +148,25 @@ template <typename F> void with_shape(hy_block_shape shape, const F &launch)
     }
 }
 
-/* Returns the reason why neither block variant can compute the product, or NULL. */
+/* Returns the reason why neither block variant can compute the product, or NULL. A shape
+   that options force need not save bytes. */
 inline const char *refuse(const hy_features *f, const hy_rates *r)
 {
     (void)r;
     if (f->out_cols != 1)
         return "computes products with one column of X only";
+    if (f->nnz > 0 && f->block_cols > f->cols)
+        return "its blocks would have more columns than A";
+    if (!hy_block_may_yield(f) && f->block_fill > 0)
+        return nullptr;
     return hy_block_refuse(f);
+}
+
+/* Returns the threads of a thread block. In the form of the paper they are R. */
+inline int threads_of(const hy_features *f)
+{
+    const int lanes = f->parameter[HY_BLOCK_LANES];
+    return f->parameter[HY_BLOCK_PAPER] && lanes > 0 ? lanes : HY_CUDA_THREADS;
 }
 
 /* Returns the bytes that a product moves: blocks, with padding as a fraction of them; x

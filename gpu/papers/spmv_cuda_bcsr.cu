@@ -19,9 +19,13 @@
 
        N (4 + s k) + 4 rows / r + s rows + s cols
 
+   In the form of the paper (paper=1) a group is a warp, a thread block has R threads, and
+   rows are padded.
+
    CSR moves nnz (4 + s) + 8 rows for A instead. One group walks a block row, so a long
    row delays its warp. */
 #include "gpu/papers/spmv_blocks.cuh"
+#include "gpu/papers/spmv_dense.cuh"
 
 namespace
 {
@@ -38,13 +42,12 @@ template <typename T> struct operands {
 template <typename T, int ROWS, int COLS>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) bcsr_kernel(const operands<T> o)
 {
-    const int group = 1 << o.log_group;
-    const int lane  = threadIdx.x & (group - 1);
-    const int64_t row =
-        (int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x) >> o.log_group;
-    const bool real = row < o.block_rows;
-    const int end   = real ? o.row_ptr[row + 1] : 0;
-    T sum[ROWS]     = {};
+    const int group   = 1 << o.log_group;
+    const int lane    = threadIdx.x & (group - 1);
+    const int64_t row = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) >> o.log_group;
+    const bool real   = row < o.block_rows;
+    const int end     = real ? o.row_ptr[row + 1] : 0;
+    T sum[ROWS]       = {};
 
     for (int64_t k = real ? o.row_ptr[row] : 0; k < end; k += group) {
         const int width = int(min(int64_t(group), end - k));
@@ -59,12 +62,13 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bcsr_kernel(const operands<T>
 
 template <typename T> struct launcher {
     hy_lane *lane;
+    int threads; /* of a thread block */
     operands<T> o;
 
     template <int ROWS, int COLS> void run() const
     {
-        const unsigned blocks = hy_blocks(o.block_rows, HY_CUDA_THREADS >> o.log_group);
-        bcsr_kernel<T, ROWS, COLS><<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o);
+        const unsigned blocks = hy_blocks(o.block_rows, threads >> o.log_group);
+        bcsr_kernel<T, ROWS, COLS><<<blocks, unsigned(threads), 0, hy_stream(lane)>>>(o);
     }
 };
 
@@ -73,6 +77,7 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
     const hy_bcsr_view a = hy_packed_bcsr(job);
     const launcher<T> l  = {
          lane,
+         blocks::threads_of(&job->chunk->features),
          {job->chunk->features.rows, a.head.rows, a.row_ptr, a.col,
           static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
           static_cast<T *>(job->out.val), a.head.before, a.head.log_group}};
@@ -80,7 +85,101 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
     return hy_launched(lane, "spmv.cuda.bcsr");
 }
 
+/* ---- dense matrices, for measurements ---- */
+
+constexpr int WARP = 32, LOG_WARP = 5;
+
+/* Number of block rows: each has a warp. */
+int64_t dense_rows(const hy_dense_blocks *d)
+{
+    return d->thread_blocks * (d->threads / WARP);
+}
+
+size_t dense_index_bytes(const hy_dense_blocks *d)
+{
+    return size_t(dense_rows(d) + 1) * sizeof(int32_t);
+}
+
+/* A warp writes one block row. */
+__global__ void fill_kernel(int32_t *row_ptr, int32_t *col, int64_t rows, int32_t steps,
+                            int32_t width)
+{
+    const int64_t row = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP;
+    const int lane    = int(threadIdx.x) % WARP;
+    const int64_t at  = row * steps * WARP;
+    if (lane == 0)
+        row_ptr[row] = int32_t(at);
+    if (lane == 0 && row == rows - 1)
+        row_ptr[rows] = int32_t(at + steps * WARP);
+    for (int32_t step = 0; step < steps; step++)
+        col[at + step * WARP + lane] = (step * WARP + lane) * width;
+}
+
+hybrid_status fill_dense(hy_lane *lane, const hy_dense_blocks *d)
+{
+    fill_kernel<<<unsigned(d->thread_blocks), unsigned(d->threads), 0, hy_stream(lane)>>>(
+        static_cast<int32_t *>(d->index), d->col, dense_rows(d), int32_t(d->steps),
+        d->shape.cols);
+    return hy_launched(lane, "spmv.cuda.bcsr fill");
+}
+
+template <typename T> void launch_dense_as(hy_lane *lane, const hy_dense_blocks *d)
+{
+    const launcher<T> l = {lane,
+                           d->threads,
+                           {dense_rows(d) * d->shape.rows, dense_rows(d),
+                            static_cast<const int32_t *>(d->index), d->col,
+                            static_cast<const T *>(d->val), static_cast<const T *>(d->x),
+                            static_cast<T *>(d->y), 0, LOG_WARP}};
+    blocks::with_shape(d->shape, l);
+}
+
+hybrid_status launch_dense(hy_lane *lane, const hy_dense_blocks *d)
+{
+    if (d->type == HYBRID_F64)
+        launch_dense_as<double>(lane, d);
+    else
+        launch_dense_as<float>(lane, d);
+    return hy_launched(lane, "spmv.cuda.bcsr");
+}
+
+template <typename T> struct asking {
+    cudaFuncAttributes *out;
+    cudaError_t *error;
+
+    template <int ROWS, int COLS> void run() const
+    {
+        *error = cudaFuncGetAttributes(out, bcsr_kernel<T, ROWS, COLS>);
+    }
+};
+
+hybrid_status dense_registers(hy_context *ctx, const hy_dense_blocks *d, int *out)
+{
+    cudaFuncAttributes found = {};
+    cudaError_t error        = cudaSuccess;
+    if (d->type == HYBRID_F64)
+        blocks::with_shape(d->shape, asking<double>{&found, &error});
+    else
+        blocks::with_shape(d->shape, asking<float>{&found, &error});
+    HY_CUDA(ctx, error);
+    *out = found.numRegs;
+    return HYBRID_OK;
+}
+
 /* ---- the variant ---- */
+
+/* Refuses R where no thread block has R threads. */
+const char *refuse(const hy_features *f, const hy_rates *r)
+{
+    if (f->parameter[HY_BLOCK_LANES] > 0 && !f->parameter[HY_BLOCK_PAPER])
+        return "R is the threads of a thread block, which only paper=1 sets";
+    return blocks::refuse(f, r);
+}
+
+void choose(hy_features *f, const hy_rates *r)
+{
+    hy_block_choose(f, r, HY_CHOI_BCSR);
+}
 
 /* Predicts the cost. The time is at least that of the longest row; a group takes up to 32
    of its blocks at a time. */
@@ -90,7 +189,9 @@ hy_cost cost(const hy_features *f, const hy_rates *r)
     const double stream  = blocks::bytes_moved(f, 0) / (HY_BCSR_RATE * r->mem_Bps);
     hy_cost c            = blocks::cost_of(f, 0);
     c.pack_bytes         = hy_pack_bcsr_bytes(f);
-    c.multiply_s         = r->launch_s + max(stream, longest * HY_BLOCKS_STEP_S);
+    c.multiply_s         = f->parameter[HY_BLOCK_PAPER]
+                               ? hy_block_model_s(f, r, HY_CHOI_BCSR, blocks::threads_of(f))
+                               : r->launch_s + max(stream, longest * HY_BLOCKS_STEP_S);
     return c;
 }
 
@@ -103,17 +204,22 @@ hybrid_status multiply(hy_lane *lane, hy_job *job)
 
 } // namespace
 
+const hy_dense_kernel hy_bcsr_dense = {HY_CHOI_BCSR, dense_index_bytes, fill_dense,
+                                       launch_dense, dense_registers};
+
 extern "C" const hy_variant hy_spmv_cuda_bcsr = {
-    .name     = "spmv.cuda.bcsr",
-    .summary  = "SpMV in blocks of up to 8 x 8, a group of lanes to each row of blocks",
-    .source   = "BCSR of Choi, Singh and Vuduc, PPoPP 2010",
-    .op       = HY_SPMM,
-    .form     = HY_FORM_ROWS,
-    .in_place = 0,
-    .by_name  = 1,
-    .refuse   = blocks::refuse,
-    .cost     = cost,
-    .prepare  = hy_pack_bcsr,
-    .multiply = multiply,
-    .finish   = nullptr,
+    .name       = "spmv.cuda.bcsr",
+    .summary    = "SpMV in blocks of up to 8 x 8, a group of lanes to each row of blocks",
+    .source     = "BCSR of Choi, Singh and Vuduc, PPoPP 2010",
+    .parameters = HY_BLOCK_PARAMETERS,
+    .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
+    .in_place   = 0,
+    .by_name    = 1,
+    .choose     = choose,
+    .refuse     = refuse,
+    .cost       = cost,
+    .prepare    = hy_pack_bcsr,
+    .multiply   = multiply,
+    .finish     = nullptr,
 };

@@ -14,12 +14,14 @@
        step 1, word 0        ...                    (partition/format/pack_bellpack.c)
 
    Lanes are summed only if 2^log_ways of them share a long row, by shuffles in the same
-   order on every run. Each row of y is written once, in its original position. Lower
-   bound in bytes, for N blocks of k = r c elements, a fraction p of padding, and values
-   of s bytes:
+   order on every run. In the form of the paper (paper=1) no lanes share a row, all rows
+   are one panel, and a thread block has the R threads of one slice. Each row of y is
+   written once, in its original position. Lower bound in bytes, for N blocks of k = r c
+   elements, a fraction p of padding, and values of s bytes:
 
        N (1 + p) (4 + s k) + 4 rows / r + 24 slices + s rows + s cols */
 #include "gpu/papers/spmv_blocks.cuh"
+#include "gpu/papers/spmv_dense.cuh"
 
 namespace
 {
@@ -37,7 +39,7 @@ template <typename T> struct operands {
 template <typename T, int ROWS, int COLS>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operands<T> o)
 {
-    const int64_t thread = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;
+    const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     const int64_t k      = thread >> o.log_lanes;
     if (k >= o.slices) /* tests whole warps, because all lanes of a warp have the same
                           slice */
@@ -68,21 +70,24 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
 
 template <typename T> struct launcher {
     hy_lane *lane;
+    int threads; /* of a thread block */
     operands<T> o;
 
     template <int ROWS, int COLS> void run() const
     {
-        const unsigned blocks = hy_blocks(o.slices, HY_CUDA_THREADS >> o.log_lanes);
+        const unsigned blocks = hy_blocks(o.slices, threads >> o.log_lanes);
         bellpack_kernel<T, ROWS, COLS>
-            <<<blocks, HY_CUDA_THREADS, 0, hy_stream(lane)>>>(o);
+            <<<blocks, unsigned(threads), 0, hy_stream(lane)>>>(o);
     }
 };
 
 template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
     const hy_bellpack_view a = hy_packed_bellpack(job);
+    const int paper          = job->chunk->features.parameter[HY_BLOCK_PAPER];
     const launcher<T> l      = {
              lane,
+        paper ? 1 << a.head.log_lanes : HY_CUDA_THREADS,
              {job->chunk->features.rows, a.head.slices, a.slice, a.order, a.col,
               static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
               static_cast<T *>(job->out.val), a.head.before, a.head.log_lanes}};
@@ -90,26 +95,119 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
     return hy_launched(lane, "spmv.cuda.bellpack");
 }
 
+/* ---- dense matrices, for measurements ---- */
+
+/* Index of a dense matrix: its slices, and the order of its block rows. */
+int32_t *order_in(const hy_dense_blocks *d)
+{
+    return reinterpret_cast<int32_t *>(static_cast<hy_bellpack_slice *>(d->index) +
+                                       d->thread_blocks);
+}
+
+size_t dense_index_bytes(const hy_dense_blocks *d)
+{
+    return size_t(d->thread_blocks) *
+           (sizeof(hy_bellpack_slice) + size_t(d->threads) * sizeof(int32_t));
+}
+
+/* A thread block writes one slice: its lanes have the same blocks of every step. */
+__global__ void fill_kernel(hy_bellpack_slice *slice, int32_t *order, int32_t *col,
+                            int32_t steps, int32_t width)
+{
+    const int lanes  = int(blockDim.x);
+    const int64_t at = int64_t(blockIdx.x) * steps * lanes;
+    const int first  = int(blockIdx.x) * lanes;
+    if (threadIdx.x == 0)
+        slice[blockIdx.x] = {at, first, steps, lanes, 0};
+    order[first + int(threadIdx.x)] = first + int(threadIdx.x);
+    for (int32_t step = 0; step < steps; step++)
+        col[at + int64_t(step) * lanes + threadIdx.x] = step * width;
+}
+
+hybrid_status fill_dense(hy_lane *lane, const hy_dense_blocks *d)
+{
+    fill_kernel<<<unsigned(d->thread_blocks), unsigned(d->threads), 0, hy_stream(lane)>>>(
+        static_cast<hy_bellpack_slice *>(d->index), order_in(d), d->col,
+        int32_t(d->steps), d->shape.cols);
+    return hy_launched(lane, "spmv.cuda.bellpack fill");
+}
+
+template <typename T> void launch_dense_as(hy_lane *lane, const hy_dense_blocks *d)
+{
+    const launcher<T> l = {
+        lane,
+        d->threads,
+        {d->thread_blocks * d->threads * d->shape.rows, d->thread_blocks,
+         static_cast<const hy_bellpack_slice *>(d->index), order_in(d), d->col,
+         static_cast<const T *>(d->val), static_cast<const T *>(d->x),
+         static_cast<T *>(d->y), 0, __builtin_ctz(unsigned(d->threads))}};
+    blocks::with_shape(d->shape, l);
+}
+
+hybrid_status launch_dense(hy_lane *lane, const hy_dense_blocks *d)
+{
+    if (d->type == HYBRID_F64)
+        launch_dense_as<double>(lane, d);
+    else
+        launch_dense_as<float>(lane, d);
+    return hy_launched(lane, "spmv.cuda.bellpack");
+}
+
+template <typename T> struct asking {
+    cudaFuncAttributes *out;
+    cudaError_t *error;
+
+    template <int ROWS, int COLS> void run() const
+    {
+        *error = cudaFuncGetAttributes(out, bellpack_kernel<T, ROWS, COLS>);
+    }
+};
+
+hybrid_status dense_registers(hy_context *ctx, const hy_dense_blocks *d, int *out)
+{
+    cudaFuncAttributes found = {};
+    cudaError_t error        = cudaSuccess;
+    if (d->type == HYBRID_F64)
+        blocks::with_shape(d->shape, asking<double>{&found, &error});
+    else
+        blocks::with_shape(d->shape, asking<float>{&found, &error});
+    HY_CUDA(ctx, error);
+    *out = found.numRegs;
+    return HYBRID_OK;
+}
+
 /* ---- the variant ---- */
 
-const hy_bellpack_rules rules = {HY_BELLPACK_WAVE, HY_BELLPACK_LEAST};
+hy_bellpack_rules rules_for(const hy_rates *r)
+{
+    return {int64_t(r->width) * HY_BELLPACK_LANES, HY_BELLPACK_LEAST};
+}
+
+void choose(hy_features *f, const hy_rates *r)
+{
+    hy_block_choose(f, r, HY_CHOI_BELLPACK);
+}
 
 /* Predicts the cost. The time is at least that of the longest row; up to 32 lanes take
    one of its blocks each at a time. */
 hy_cost cost(const hy_features *f, const hy_rates *r)
 {
+    const auto rules     = rules_for(r);
     const double moved   = blocks::bytes_moved(f, HY_BELLPACK_PADDING);
     const double longest = double(f->row_max) / (32.0 * max(1, f->block_cols));
     const double stream  = moved / (HY_BELLPACK_RATE * r->mem_Bps);
     hy_cost c            = blocks::cost_of(f, HY_BELLPACK_PADDING);
     c.pack_bytes         = hy_pack_bellpack_bytes(f, &rules);
     c.prepare_s *= HY_BELLPACK_PACK;
-    c.multiply_s = r->launch_s + max(stream, longest * HY_BLOCKS_STEP_S);
+    c.multiply_s = f->parameter[HY_BLOCK_PAPER]
+                       ? hy_block_model_s(f, r, HY_CHOI_BELLPACK, blocks::threads_of(f))
+                       : r->launch_s + max(stream, longest * HY_BLOCKS_STEP_S);
     return c;
 }
 
 hybrid_status prepare(hy_job *job)
 {
+    const hy_bellpack_rules rules = rules_for(job->rates);
     return hy_pack_bellpack(job, &rules);
 }
 
@@ -122,16 +220,21 @@ hybrid_status multiply(hy_lane *lane, hy_job *job)
 
 } // namespace
 
+const hy_dense_kernel hy_bellpack_dense = {HY_CHOI_BELLPACK, dense_index_bytes,
+                                           fill_dense, launch_dense, dense_registers};
+
 extern "C" const hy_variant hy_spmv_cuda_bellpack = {
-    .name     = "spmv.cuda.bellpack",
-    .summary  = "SpMV in blocks of up to 8 x 8, a lane to each row of blocks, sorted",
-    .source   = "BELLPACK of Choi, Singh and Vuduc, PPoPP 2010",
-    .op       = HY_SPMM,
-    .form     = HY_FORM_ROWS,
-    .in_place = 0,
-    .refuse   = blocks::refuse,
-    .cost     = cost,
-    .prepare  = prepare,
-    .multiply = multiply,
-    .finish   = nullptr,
+    .name       = "spmv.cuda.bellpack",
+    .summary    = "SpMV in blocks of up to 8 x 8, a lane to each row of blocks, sorted",
+    .source     = "BELLPACK of Choi, Singh and Vuduc, PPoPP 2010",
+    .parameters = HY_BLOCK_PARAMETERS,
+    .op         = HY_SPMM,
+    .form       = HY_FORM_ROWS,
+    .in_place   = 0,
+    .choose     = choose,
+    .refuse     = blocks::refuse,
+    .cost       = cost,
+    .prepare    = prepare,
+    .multiply   = multiply,
+    .finish     = nullptr,
 };

@@ -107,9 +107,9 @@ __device__ inline int warp_min(int value)
     return value;
 }
 
-/* Adds steps [0, full) of a slice, in which every lane has an entry. `at` is the index of
-   the lane's first entry. */
-template <typename T, int R>
+/* Adds steps [0, full) of a slice, in which every lane has an entry or, if slices are
+   PADDED, padding. `at` is the index of the lane's first entry. */
+template <typename T, int R, bool PADDED>
 __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                int full, T *sum)
 {
@@ -127,10 +127,12 @@ __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_
         }
 #pragma unroll
         for (int u = 0; u < IN_FLIGHT; u++)
-            add_entry<T, R>(x, i[u], a[u], sum);
+            if (!PADDED || i[u] != HY_TILED_PAD)
+                add_entry<T, R>(x, i[u], a[u], sum);
     }
     for (; t < full; t++)
-        add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
+        if (!PADDED || index[t * WARP] != HY_TILED_PAD)
+            add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
 }
 
 /* Adds the steps of a slice from t on; the entries of step t begin at index `at`. The
@@ -175,12 +177,13 @@ template <typename T> __device__ steps steps_of(const operands<T> &o, int64_t s)
     return {count, warp_min(count), o.a.stage[s].entry[threadIdx.x / WARP]};
 }
 
-template <typename T, int R>
+template <typename T, int R, bool PADDED>
 __device__ void add_stage(const operands<T> &o, const steps &s, const tile<T, R> &x,
                           T *sum)
 {
-    add_full_steps<T, R>(o, x, s.at + threadIdx.x % WARP, s.full, sum);
-    add_ragged_steps<T, R>(o, x, s.at + int64_t(s.full) * WARP, s.full, s.count, sum);
+    add_full_steps<T, R, PADDED>(o, x, s.at + threadIdx.x % WARP, s.full, sum);
+    if (!PADDED)
+        add_ragged_steps<T, R>(o, x, s.at + int64_t(s.full) * WARP, s.full, s.count, sum);
 }
 
 } // namespace tiled

@@ -169,11 +169,7 @@ hybrid_status hy_esc_check(hy_lane *lane, const hy_job *job)
 
     if (f->products <= HY_ESC_MOST && f->nnz <= HY_ESC_MOST && f->rows <= HY_ESC_MOST)
         return HYBRID_OK;
-    return hy_fail(lane->backend->ctx, HYBRID_UNSUPPORTED,
-                   "chunk %lld has %lld rows, %lld entries and %lld products: %s takes "
-                   "%lld of each at most",
-                   (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
-                   (long long)f->products, job->variant->name, (long long)HY_ESC_MOST);
+    return hy_pack_too_many(job, HY_ESC_MOST);
 }
 
 /* ---- sort and compress ---- */

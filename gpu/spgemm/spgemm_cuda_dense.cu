@@ -296,11 +296,7 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     const hy_features *f = &job->chunk->features;
     if (f->nnz > MAX_COUNT || f->rows > MAX_COUNT)
-        return hy_fail(lane->backend->ctx, HYBRID_UNSUPPORTED,
-                       "chunk %lld has %lld rows and %lld entries: spgemm.cuda.dense "
-                       "takes %lld of each at most",
-                       (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
-                       (long long)MAX_COUNT);
+        return hy_pack_too_many(job, MAX_COUNT);
     HY_TRY(hy_lane_enter(lane));
     return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
                                  : multiply_as<float>(lane, job);
@@ -388,6 +384,7 @@ extern "C" const hy_variant hy_spgemm_cuda_dense = {
     .csr       = 1,
     .in_place  = 0,
     .unordered = 1,
+    .rings     = 1,
     .refuse    = refuse,
     .cost      = cost,
     .prepare   = hy_pack_csr,

@@ -73,6 +73,7 @@ extern "C" const hy_variant hy_spgemm_cuda_esc = {
     .form     = HY_FORM_CSR,
     .csr      = 1,
     .in_place = 0,
+    .rings    = 1,
     .refuse   = hy_esc_refuse,
     .cost     = cost,
     .prepare  = hy_pack_csr,

@@ -129,13 +129,8 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_j
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     const hy_features *f = &job->chunk->features;
-    hy_context *ctx      = lane->backend->ctx;
     if (f->products > MAX_COUNT || f->nnz > MAX_COUNT || f->rows > MAX_COUNT)
-        return hy_fail(ctx, HYBRID_UNSUPPORTED,
-                       "chunk %lld has %lld rows, %lld entries and %lld products: "
-                       "spgemm.cuda.hash takes %lld of each at most",
-                       (long long)job->chunk->id, (long long)f->rows, (long long)f->nnz,
-                       (long long)f->products, (long long)MAX_COUNT);
+        return hy_pack_too_many(job, MAX_COUNT);
     HY_TRY(hy_lane_enter(lane));
     HY_TRY(hy_lane_loaded(lane));
     return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
@@ -282,6 +277,7 @@ extern "C" const hy_variant hy_spgemm_cuda_hash = {
     .csr       = 1,
     .in_place  = 0,
     .unordered = 1,
+    .rings     = 1,
     .refuse    = refuse,
     .cost      = cost,
     .prepare   = hy_pack_csr,

@@ -27,6 +27,7 @@ template <typename T> struct merge_path {
     int log_parts;           /* each share that merge_shape_of() provides is divided into
                                 2^log_parts shares */
     int pass_columns;        /* columns of one pass */
+    bool paper;              /* true: a lane owns one column, whatever fits */
     const hy_merge_cut *cut; /* tiles + 1 elements: where each tile begins */
     T *carry; /* tiles x ld elements: sum so far of the row that the tile does not end */
 };
@@ -60,14 +61,21 @@ template <typename T> struct merge_tile {
 
 /* ---- host side ---- */
 
+/* Returns the thread blocks that the device holds at once. */
+inline int64_t merge_blocks(const hy_rates *r)
+{
+    return int64_t(r->width) * HY_SPMM_RESIDENT / HY_CUDA_THREADS;
+}
+
 /* Returns the shape for one column of X if the whole A has all_items items. A tile is one
    step of a thread block, or two steps if there would be more than HY_MERGE_VECTOR_TILES
-   tiles. */
-inline hy_merge_shape vector_shape_of(int64_t all_items)
+   tiles for each multiprocessor. */
+inline hy_merge_shape vector_shape_of(int64_t all_items, const hy_rates *r)
 {
-    const int items = all_items > HY_MERGE_VECTOR_ITEMS * HY_MERGE_VECTOR_TILES
-                          ? 2 * HY_MERGE_VECTOR_ITEMS
-                          : HY_MERGE_VECTOR_ITEMS;
+    const int64_t tiles = int64_t(r->width) * HY_MERGE_VECTOR_TILES;
+    const int items     = all_items > HY_MERGE_VECTOR_ITEMS * tiles
+                              ? 2 * HY_MERGE_VECTOR_ITEMS
+                              : HY_MERGE_VECTOR_ITEMS;
     return {items, 1, items / 4, 1};
 }
 
@@ -95,32 +103,37 @@ inline int merge_max_items(const hy_features &f, int log_lanes, bool scattered)
 
 /* Returns the number of items of a tile, at most `most`. If tiles of `most` items fill
    the device at most HY_MERGE_WAVES times, smaller ones fill it a whole number of times.
-   `all` is the number of items of A. */
-inline int64_t merge_items(int64_t all, int64_t most, int64_t passes)
+   `all` is the number of items of A; the device holds `blocks` thread blocks at once. */
+inline int64_t merge_items(int64_t all, int64_t most, int64_t passes, int64_t blocks)
 {
-    const int64_t room  = HY_MERGE_BLOCKS / hy_min(passes, HY_MERGE_BLOCKS);
+    const int64_t room  = blocks / hy_min(passes, blocks);
     const int64_t waves = all / (most * room) + 1;
     return waves > HY_MERGE_WAVES ? most : all / (waves * room) + 1;
 }
 
 /* Returns the shape for a problem, with one share for each group of lanes. `f` are
    features that all chunks of the problem have in common (hy_profile_range()). */
-inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f)
+inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f,
+                                     const hy_rates *r)
 {
     const int64_t all = p.A->nnz + p.A->rows;
     if (p.X->cols == 1)
-        return vector_shape_of(all);
+        return vector_shape_of(all, r);
+    if (f.parameter[0])
+        return {HY_MERGE_PAPER_ITEMS, HY_CUDA_THREADS / 32, 0, 0};
 
     const int64_t row_bytes = p.X->cols * int64_t(hy_value_size(p.A->type));
-    const bool scattered    = hy_is_scattered(f.tile_fill, double(p.X->rows * row_bytes));
+    const double x_bytes    = double(p.X->rows * row_bytes);
+    const bool scattered    = hy_is_scattered(f.tile_fill, x_bytes, r);
     /* in_slabs requires that each lane loads 16 bytes. Otherwise rows of Y must be stored
        transposed, which takes whole warps. */
     const bool in_slabs  = scattered && row_bytes % 16 == 0;
     const int log        = merge_log_lanes(row_bytes, in_slabs);
     const int64_t passes = (row_bytes - 1) / (int64_t(16) << log) + 1;
     const int64_t least  = log > 4 ? HY_MERGE_LEAST_WIDE : HY_MERGE_LEAST_ITEMS;
-    const int64_t items =
-        hy_max(merge_items(all, merge_max_items(f, log, scattered), passes), least);
+    const int64_t items  = hy_max(
+         merge_items(all, merge_max_items(f, log, scattered), passes, merge_blocks(r)),
+         least);
     return {int(items), HY_CUDA_THREADS >> log, int(hy_max(items / 4, HY_MERGE_LONGEST)),
             0};
 }

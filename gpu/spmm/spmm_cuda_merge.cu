@@ -15,6 +15,9 @@
    rows off the boundaries of lines and cost one more pass over A. The order of additions
    within their shares differs from that of other columns.
 
+   With paper=1 (hy_features.parameter) several columns of X are computed as in the paper:
+   tiles have 128 items, rows are cut wherever tiles end, and a lane owns one column.
+
    Work memory on the device: one carried value for each tile and column, the sum so far
    of the row that the tile does not end. */
 #include <type_traits>
@@ -95,6 +98,10 @@ static hybrid_status launch_fitting(launch_order order, hy_lane *lane,
                                     hy_spmm_operands<T> o, const merge_path<T> &p,
                                     int64_t tiles)
 {
+    if (p.paper) {
+        hy_vectors_fit(&o, 1);
+        return launch<T, 1>(order, lane, o, p, tiles);
+    }
     if (sizeof(T) == 4 && hy_vectors_fit(&o, 4))
         return launch<T, 16 / sizeof(T)>(order, lane, o, p, tiles);
     if (hy_vectors_fit(&o, 2))
@@ -133,7 +140,7 @@ static void launch_vector(hy_lane *lane, const hy_spmm_operands<T> &o,
 
 static hy_merge_shape shape_of(const hy_job *job)
 {
-    return merge_shape_of(*job->problem, job->chunk->features);
+    return merge_shape_of(*job->problem, job->chunk->features, job->rates);
 }
 
 template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *job)
@@ -158,6 +165,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     p.log_lanes     = hy_log_lanes(HY_CUDA_THREADS / shape.shares, 5);
     p.cut           = view.cut;
     p.carry         = carry;
+    p.paper         = job->chunk->features.parameter[0] != 0;
     HY_TRY(launch_matrix(lane, o, p, view.tiles));
     if (view.pieces == 0)
         return HYBRID_OK;
@@ -177,15 +185,17 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
    belong to: the columns of one column block do not tell the problem's shape
    (hy_merge_shape). The smallest tiles give the most tiles. But if tiles have less than
    half of HY_MERGE_WIDE_ITEMS items, all tiles of A fill the device only once, so there
-   are at most about HY_MERGE_BLOCKS. */
-static int64_t max_tiles(const hy_features *f)
+   are at most about merge_blocks(). */
+static int64_t max_tiles(const hy_features *f, const hy_rates *r)
 {
     const auto tiles_of = [&](int items) {
         return hy_merge_max_tiles(f, {items, 1, 0, 0});
     };
 
+    if (f->parameter[0])
+        return tiles_of(HY_MERGE_PAPER_ITEMS);
     return hy_min(tiles_of(HY_MERGE_LEAST_WIDE),
-                  hy_max(tiles_of(HY_MERGE_WIDE_ITEMS / 2), HY_MERGE_BLOCKS + 2));
+                  hy_max(tiles_of(HY_MERGE_WIDE_ITEMS / 2), merge_blocks(r) + 2));
 }
 
 static double vector_s(const hy_features *f, const hy_rates *r)
@@ -252,13 +262,13 @@ static double product_s(const hy_features *f, const hy_rates *r)
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_merge_shape shape = {.vector = f->out_cols == 1};
-    const int64_t tiles        = max_tiles(f);
+    const int64_t tiles        = max_tiles(f, r);
     hy_cost c                  = {};
     c.pack_bytes               = hy_pack_merge_bytes(f, shape, tiles);
     c.work_bytes = size_t(tiles) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
-    c.multiply_s = r->merge_factor * product_s(f, r);
+    c.multiply_s = product_s(f, r);
     return c;
 }
 
@@ -283,6 +293,7 @@ extern "C" const hy_variant hy_spmm_cuda_merge = {
     .name       = "spmm.cuda.merge",
     .summary    = "CSR, equal shares of nonzeros and rows, carries added in order",
     .source     = "merge path of Yang, Buluc and Owens, Euro-Par 2018",
+    .parameters = "paper=1",
     .op         = HY_SPMM,
     .form       = HY_FORM_ROWS,
     .csr        = 1,

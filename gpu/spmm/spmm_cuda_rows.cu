@@ -10,7 +10,10 @@
    own the columns; these subgroups take the entries in turn and are summed at the end, in
    the same order on every run.
 
-   A long row delays its warp, so this variant suits rows of even length. */
+   A long row delays its warp, so this variant suits rows of even length.
+
+   With paper=1 (hy_features.parameter) the kernel is that of the paper: a warp for each
+   row, whatever the width of X is, and one column of X for each lane. */
 #include "gpu/spmm/rows_wide.cuh"
 
 /* Computes Y for a narrow X. A row has 2^group lanes, with 2^log_lanes of them across the
@@ -60,25 +63,32 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         store_y(o, row, j, sum);
 }
 
+/* Returns the lanes with which the device is not idle. */
+static int64_t device_lanes(const hy_rates *r)
+{
+    return int64_t(r->width) * HY_SPMM_RESIDENT;
+}
+
 /* Returns log2 of the number of subgroups of lanes that share the entries of a row; 0 for
    a wide X. The number is the greater of two, rounded up to a power of two: the mean
    entries of a row divided by HY_ROWS_LANE_NONZEROS, and the number with which all rows
-   together have HY_SPMM_LANES lanes. */
-static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type)
+   together fill the device. */
+static int log_ways(int64_t rows, int64_t nnz, int64_t n, hybrid_type type,
+                    const hy_rates *r)
 {
     if (hy_spmm_is_wide(n, type))
         return 0;
     const int log_lanes = hy_log_lanes(double(n), 5);
     const double busy   = double(nnz) / double(rows) / double(HY_ROWS_LANE_NONZEROS);
-    const double room   = double(HY_SPMM_LANES >> log_lanes) / double(rows);
+    const double room   = double(device_lanes(r) >> log_lanes) / double(rows);
     return hy_log_lanes(busy > room ? busy : room, 5 - log_lanes);
 }
 
 /* Returns true if groups of `lanes` lanes, one for each row, leave the device partly
    idle. */
-static bool is_small(int64_t rows, int lanes)
+static bool is_small(int64_t rows, int lanes, const hy_rates *r)
 {
-    return rows * lanes < HY_SPMM_LANES;
+    return rows * lanes < device_lanes(r);
 }
 
 /* Returns the maximum number of tiles in a pass: 1 or HY_SPMM_TILES. More passes read A
@@ -89,9 +99,10 @@ template <typename T, int VEC>
 static int tiles_of_pass(const hy_spmm_operands<T> &o, const hy_job *job)
 {
     const double x_bytes = double(job->problem->X->rows) * double(o.pitch);
-    const bool scattered = hy_is_scattered(job->chunk->features.tile_fill, x_bytes);
+    const bool scattered =
+        hy_is_scattered(job->chunk->features.tile_fill, x_bytes, job->rates);
 
-    if (VEC * sizeof(T) < 16 && is_small(o.rows, hy_tile_lanes<T, VEC>))
+    if (VEC * sizeof(T) < 16 && is_small(o.rows, hy_tile_lanes<T, VEC>, job->rates))
         return 1;
     return scattered && o.pitch % HY_SPMM_LINE == 0 ? 1 : HY_SPMM_TILES;
 }
@@ -111,14 +122,14 @@ static void launch_lanes(hy_lane *lane, const hy_spmm_operands<T> &o,
    end. A warp for each row does not wait at all but finds less of X in the L1 cache; it
    is better if rows are uneven or few. Few rows need wider groups to make more threads.
    Spreading that leaves lanes idle does not pay. */
-static int spread_of(const hy_features *f, int64_t tiles)
+static int spread_of(const hy_features *f, int64_t tiles, const hy_rates *r)
 {
     const int lanes     = HY_SPMM_LINE / 16;
     const bool are_long = f->row_mean >= double(HY_ROWS_LONG);
-    const bool are_few  = is_small(f->rows, lanes);
+    const bool are_few  = is_small(f->rows, lanes, r);
     const bool alone    = are_long && (are_few || f->row_cv > HY_ROWS_EVEN_CV);
 
-    if (tiles % 4 == 0 && (alone || is_small(f->rows, 4 * lanes)))
+    if (tiles % 4 == 0 && (alone || is_small(f->rows, 4 * lanes, r)))
         return 4;
     return are_long || are_few ? 2 : 1;
 }
@@ -143,7 +154,7 @@ static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
     if (c.tiles == c.passes)
         return launch_lanes<T, VEC, lanes, 1, REST>(lane, o, c);
     if constexpr (VEC * sizeof(T) == 16) {
-        const int spread = spread_of(&job->chunk->features, c.tiles);
+        const int spread = spread_of(&job->chunk->features, c.tiles, job->rates);
         if (spread == 4)
             return launch_spread<T, VEC, 4 * lanes, 1, REST>(lane, o, c, 2);
         if (spread == 2)
@@ -154,12 +165,13 @@ static void launch_wide(hy_lane *lane, const hy_spmm_operands<T> &o,
 
 template <typename T, int VEC>
 static void launch_narrow(hy_lane *lane, const hy_spmm_operands<T> &o,
-                          const hy_spmm_columns &c, const hy_problem *problem)
+                          const hy_spmm_columns &c, const hy_job *job)
 {
-    const hybrid_csr *A = problem->A;
+    const hybrid_csr *A = job->problem->A;
     /* the number of subgroups depends on the whole problem, not on the chunk, because it
        decides the order of additions */
-    const int ways        = log_ways(A->rows, A->nnz, problem->X->cols, A->type);
+    const int ways =
+        log_ways(A->rows, A->nnz, job->problem->X->cols, A->type, job->rates);
     const int group       = c.log_lanes + ways;
     const unsigned blocks = hy_blocks(o.rows, HY_CUDA_THREADS >> group);
     narrow_kernel<T, VEC>
@@ -181,7 +193,7 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_job *jo
     if (hy_spmm_is_wide(o.n, A->type) && !is_brief(A, c))
         launch_wide<T, VEC, 0>(lane, o, c, job);
     else
-        launch_narrow<T, VEC>(lane, o, c, job->problem);
+        launch_narrow<T, VEC>(lane, o, c, job);
 }
 
 /* Launches a product without tail columns. */
@@ -194,6 +206,14 @@ static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *j
         launch<T, 2>(lane, o, job);
     else if (hy_vectors_fit(&o, 1))
         launch<T, 1>(lane, o, job);
+}
+
+/* Launches the paper's kernel: a warp for each row, and passes of 32 columns. */
+template <typename T>
+static void launch_paper(hy_lane *lane, const hy_spmm_operands<T> &o)
+{
+    const int64_t passes = (o.n + 31) / 32;
+    launch_lanes<T, 1, 32, 1, 0>(lane, o, {5, passes, passes});
 }
 
 /* Computes the tail columns as a product of their own, which reads A again. */
@@ -232,7 +252,13 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
     const hy_spmm_operands<T> o = hy_spmm_operands_of<T>(job);
     if (o.rows == 0 || o.n == 0)
         return HYBRID_OK;
-    if (o.rest_n > 0)
+    if (job->chunk->features.parameter[0]) {
+        hy_spmm_operands<T> lines = o;
+        lines.rest_n              = 0;
+        launch_paper(lane, lines);
+        if (o.rest_n > 0)
+            launch_paper(lane, hy_spmm_rest_of(o));
+    } else if (o.rest_n > 0)
         launch_with_rest(lane, o, job);
     else
         launch_fitting(lane, o, job);
@@ -252,7 +278,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
 static double vector_s(const hy_features *f, const hy_rates *r)
 {
     const double at_once = HY_ROWS_IN_FLIGHT
-                           << log_ways(f->rows, f->nnz, f->out_cols, f->type);
+                           << log_ways(f->rows, f->nnz, f->out_cols, f->type, r);
     return hy_vector_s(f, r) + double(f->row_max) / at_once * HY_VECTOR_ROUND_S;
 }
 
@@ -282,12 +308,12 @@ static double matrix_s(const hy_features *f, const hy_rates *r)
     const double row     = wide ? HY_ROWS_ROW : HY_ROWS_ROW_NARROW;
     const int64_t tile   = HY_SPMM_LINE / int64_t(hy_value_size(f->type));
     const int64_t tiles  = (f->out_cols + tile - 1) / tile;
-    const int spread     = tiles > 1 ? spread_of(f, tiles) : 1;
+    const int spread     = tiles > 1 ? spread_of(f, tiles, r) : 1;
     const double even_s =
         (nonzero * double(f->nnz) + row * double(f->rows)) * hy_spmm_nonzero_s(f, r);
     const int64_t at_once = hy_max(f->out_cols / spread, hy_min(tile, f->out_cols));
     const double step_s   = HY_ROWS_STEP_S + HY_ROWS_STEP_COLUMN_S * double(at_once);
-    const int ways        = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type);
+    const int ways        = 1 << log_ways(f->rows, f->nnz, f->out_cols, f->type, r);
     /* In the narrow kernel the lanes of a row share its entries. */
     const double shared  = wide ? 1 : HY_ROWS_STEP_NARROW / ways;
     const double chain_s = double(f->row_max) * shared * step_s;
@@ -316,6 +342,7 @@ extern "C" const hy_variant hy_spmm_cuda_rows = {
     .name       = "spmm.cuda.rows",
     .summary    = "CSR, a group of lanes to each row, lanes across the columns of X",
     .source     = "row split of Yang, Buluc and Owens, Euro-Par 2018",
+    .parameters = "paper=1",
     .op         = HY_SPMM,
     .form       = HY_FORM_ROWS,
     .csr        = 1,

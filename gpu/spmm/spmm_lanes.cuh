@@ -225,9 +225,9 @@ inline bool hy_spmm_is_wide(int64_t n, hybrid_type type)
 
 /* Returns true if rows of A share next to nothing of X (tile_fill is known and below
    HY_SPMM_SCATTERED), and X exceeds the L2 cache. */
-inline bool hy_is_scattered(double tile_fill, double x_bytes)
+inline bool hy_is_scattered(double tile_fill, double x_bytes, const hy_rates *r)
 {
-    return tile_fill > 0 && tile_fill < HY_SPMM_SCATTERED && x_bytes > HY_SPMM_L2;
+    return tile_fill > 0 && tile_fill < HY_SPMM_SCATTERED && x_bytes > double(r->cache);
 }
 
 /* Returns the relative cost of an entry: 1 if neighbouring rows of A share no columns of

@@ -79,10 +79,16 @@ hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64
                               int64_t room)
 {
     return hy_fail(lane->backend->ctx, HYBRID_BAD_STATE,
-                   "%d rows of C from row %lld on may have %lld entries each, but the "
-                   "plan allows %lld: the patterns differ from the plan's",
-                   lanes, (long long)row, (long long)bound, (long long)room);
+                   "the pattern of A or B changed after the plan was made: rows %lld to "
+                   "%lld of C may have %lld entries together, and the plan left room for "
+                   "%lld; make a new plan",
+                   (long long)row, (long long)row + lanes - 1, (long long)bound * lanes,
+                   (long long)room);
 }
+
+/* Seconds that a core waits for the first bytes of a row of B, once for each entry of A.
+   The value is fitted on the machine of engine/rates/estimate.c. */
+static const double ROW_OF_B_S = 36e-9;
 
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)
 {
@@ -95,10 +101,11 @@ hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycl
     const double compute =
         ((double)f->products * cycles + out * 11 + (double)f->rows * 280) /
         (hz * (r->width > 0 ? r->width : 1));
-    const double memory = ((double)f->nnz * (4 + size) + out * (4 + size)) / r->mem_Bps;
-    hy_cost c           = {0};
+    const double memory  = ((double)f->nnz * (4 + size) + out * (4 + size)) / r->mem_Bps;
+    const double waiting = ROW_OF_B_S * (double)f->nnz / (r->width > 0 ? r->width : 1);
+    hy_cost c            = {0};
 
     c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 1);
-    c.multiply_s = r->launch_s + (compute > memory ? compute : memory);
+    c.multiply_s = r->launch_s + (compute > memory ? compute : memory) + waiting;
     return c;
 }

@@ -56,7 +56,8 @@ static hybrid_status read_csr(const hy_matrix_file *file, hybrid_csr *out)
 
     if (!file->sparse)
         return hy_fail(file->ctx, HYBRID_BAD_FILE,
-                       "%s: holds a dense matrix and must be sparse", file->name);
+                       "%s: must describe a sparse matrix, but describes a dense one",
+                       file->name);
     hy_progress_begin_file(&file->ctx->progress, bytes_of(&file->row_ptr) +
                                                      bytes_of(&file->col) +
                                                      bytes_of(&file->values));

@@ -31,12 +31,16 @@ static hybrid_status check(const plain *p, int64_t bytes)
     if (fstat(p->fd, &st) != 0)
         return failed(p, "its size cannot be read");
     if (!S_ISREG(st.st_mode))
-        return hy_fail(p->ctx, HYBRID_BAD_FILE, "%s: is not a regular file", p->path);
+        return hy_fail(
+            p->ctx, HYBRID_BAD_FILE,
+            "%s: is not a regular file, so that it cannot hold the numbers of a matrix",
+            p->path);
     if ((long long)st.st_size < end)
-        return hy_fail(p->ctx, HYBRID_BAD_FILE,
-                       "%s: has %lld bytes, %lld are needed: %lld from byte %lld on",
-                       p->path, (long long)st.st_size, end, (long long)bytes,
-                       (long long)p->offset);
+        return hy_fail(
+            p->ctx, HYBRID_BAD_FILE,
+            "%s: has %lld bytes, and %lld are needed: numbers of a matrix take %lld "
+            "bytes from byte %lld on",
+            p->path, (long long)st.st_size, end, (long long)bytes, (long long)p->offset);
     return HYBRID_OK;
 }
 

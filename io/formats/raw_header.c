@@ -123,7 +123,7 @@ static hybrid_status take_string(parser *s, span *out)
     const char *at, *why;
 
     if (!accept(s, '"'))
-        return fail(s, s->p, "a string is missing");
+        return fail(s, s->p, "expected a string in double quotes");
     const char *begin = s->p, *end = hy_json_string_end(begin, s->end, &at, &why);
     if (!end)
         return fail(s, at, why);
@@ -143,7 +143,7 @@ static hybrid_status take_number(parser *s, const char *key, int64_t *out)
             return fail_of(s, begin, key, "is beyond 64 bits");
     if (s->p == begin || (*begin == '0' && s->p > begin + 1) ||
         (s->p < s->end && is_among(".eE", *s->p)))
-        return fail_of(s, begin, key, "is no whole number that is 0 or more");
+        return fail_of(s, begin, key, "must be a whole number of 0 or more");
     *out = value;
     return HYBRID_OK;
 }
@@ -173,7 +173,7 @@ static hybrid_status take_word(parser *s, const member *m, int64_t *out)
             *out = i + 1;
             return HYBRID_OK;
         }
-    snprintf(why, sizeof why, "is not \"%s\"%s%s%s", m->word[0],
+    snprintf(why, sizeof why, "must be \"%s\"%s%s%s", m->word[0],
              m->word[1] ? " or \"" : "", m->word[1] ? m->word[1] : "",
              m->word[1] ? "\"" : "");
     return fail_of(s, begin, m->key, why);
@@ -210,7 +210,7 @@ static hybrid_status take_value(parser *s, const member *m, void *out)
         break;
     }
     if (!accept(s, '{'))
-        return fail_of(s, s->p, m->key, "is no object");
+        return fail_of(s, s->p, m->key, "must be a JSON object");
     return take_object(s, m->inner, field);
 }
 
@@ -264,7 +264,7 @@ static hybrid_status take_format(parser *s, int *is_sparse)
     int index    = 0;
 
     if (!accept(s, '{'))
-        return fail(s, s->p, "no JSON object: '{' is missing");
+        return fail(s, s->p, "this is not a JSON object: it does not begin with '{'");
     HY_TRY(take_key(s, format, &index));
     next(s);
     HY_TRY(take_word(s, format, &word));
@@ -285,10 +285,15 @@ static hybrid_status check_dense(const parser *s, const hy_raw_header *h)
 {
     const int64_t lines = h->order == HYBRID_ROW_MAJOR ? h->rows : h->cols;
     const int64_t least = h->order == HYBRID_ROW_MAJOR ? h->cols : h->rows;
+    char why[96];
 
-    if (h->ld < least)
-        return fail_of(s, s->p, "ld",
-                       "is less than the number of elements of a row or column");
+    if (h->ld < least) {
+        snprintf(why, sizeof why,
+                 "is %lld, and must be at least %lld, the length of a %s",
+                 (long long)h->ld, (long long)least,
+                 h->order == HYBRID_ROW_MAJOR ? "row" : "column");
+        return fail_of(s, s->p, "ld", why);
+    }
     return is_beyond(lines, h->ld, h->values.offset)
                ? fail(s, s->p, "the matrix takes 2^63 bytes or more")
                : HYBRID_OK;

@@ -61,6 +61,12 @@ static const kind kinds[] = {
      {{1, ROWS_MOST}, {0, ROWS_MOST}},
      "ROWS in 1..2^31-1 and HALF in 0..2^31-1",
      hy_recipe_band},
+    {"dense",
+     "ROWS,COLS",
+     2,
+     {{1, ROWS_MOST}, {1, ROWS_MOST}},
+     "ROWS and COLS in 1..2^31-1",
+     hy_recipe_dense},
 };
 
 enum { KINDS = (int)(sizeof kinds / sizeof *kinds) };
@@ -100,7 +106,7 @@ static hybrid_status parse_spec(hy_context *ctx, const char *spec, hy_recipe *re
     if (!*out)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "'%s' is not a problem: a problem begins with stencil7:, "
-                       "stencil27:, fem3:, er:, rmat:, powerlaw:, road: or band:",
+                       "stencil27:, fem3:, er:, rmat:, powerlaw:, road:, band: or dense:",
                        spec);
     if (!parse_args(*out, spec, recipe->arg))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "'%s' is not %s:%s with integers %s",
@@ -239,7 +245,8 @@ static hybrid_status make_rows(hy_context *ctx, const hy_recipe *recipe, hybrid_
     HY_TRY_ELSE_DONE(open_build(ctx, recipe, &b));
     HY_TRY_ELSE_DONE(hy_pool_for(ctx->pool, HY_COMPUTE, 0, rows, GRAIN, count_rows, &b));
     HY_TRY_ELSE_DONE(hy_prefix_sum(ctx, b.count, rows));
-    HY_TRY_ELSE_DONE(hy_csr_alloc(ctx, rows, rows, b.count[rows], type, &matrix));
+    HY_TRY_ELSE_DONE(hy_csr_alloc(ctx, rows, recipe->cols > 0 ? recipe->cols : rows,
+                                  b.count[rows], type, &matrix));
     ((int64_t *)matrix.row_ptr)[0] = 0;
     status = hy_pool_for(ctx->pool, HY_COMPUTE, 0, rows, GRAIN, store_rows, &b);
     if (status == HYBRID_OK)

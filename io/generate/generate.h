@@ -22,12 +22,13 @@ hybrid_status hy_dense_random(hy_context *ctx, uint64_t seed, hybrid_dense *X);
 
 enum { HY_RECIPE_ARGS = 3 };
 
-/* A square matrix that is made row by row. */
+/* A matrix that is made row by row. */
 typedef struct hy_recipe {
     const char *spec;
     int64_t arg[HY_RECIPE_ARGS];
     uint64_t seed;
     int64_t rows;
+    int64_t cols;        /* 0: the matrix is square */
     int64_t row_most;    /* maximum entries that `row` writes, before it drops repeats */
     int64_t expected;    /* rough number of entries; a spec is refused if no machine could
                             hold them */
@@ -46,6 +47,7 @@ hybrid_status hy_recipe_stencil27(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_fem3(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_road(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_band(hy_context *ctx, hy_recipe *recipe);
+hybrid_status hy_recipe_dense(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_er(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_powerlaw(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_rmat(hy_context *ctx, hy_recipe *recipe);

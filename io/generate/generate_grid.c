@@ -1,5 +1,5 @@
-/* io/generate/generate_grid.c - grid patterns: stencils, finite elements, roads,
-   bands. */
+/* io/generate/generate_grid.c - grid patterns: stencils, finite elements, roads, bands,
+   and full matrices. */
 #include "io/generate/generate.h"
 #include "io/generate/random.h"
 
@@ -163,5 +163,28 @@ hybrid_status hy_recipe_band(hy_context *ctx, hy_recipe *recipe)
     recipe->expected = recipe->rows * recipe->row_most;
     recipe->least    = recipe->expected / 2; /* the band is cut off at the corners */
     recipe->row      = band_row;
+    return HYBRID_OK;
+}
+
+/* ---- full matrix --------------------------------------------------------------------
+ */
+
+static int64_t dense_row(const hy_recipe *recipe, int64_t i, int32_t *col)
+{
+    (void)i;
+    for (int64_t j = 0; j < recipe->cols; j++)
+        col[j] = (int32_t)j;
+    return recipe->cols;
+}
+
+hybrid_status hy_recipe_dense(hy_context *ctx, hy_recipe *recipe)
+{
+    (void)ctx;
+    recipe->rows     = recipe->arg[0];
+    recipe->cols     = recipe->arg[1];
+    recipe->row_most = recipe->cols;
+    recipe->expected = recipe->rows * recipe->cols;
+    recipe->least    = recipe->expected;
+    recipe->row      = dense_row;
     return HYBRID_OK;
 }

@@ -18,6 +18,7 @@ typedef struct foreign {
     const char *to_sparse, *to_dense; /* commands that make a sparse or a dense matrix of
                                          the file; if to_dense is NULL, to_sparse serves
                                          both */
+    const char *before;               /* text before "try: COMMAND"; NULL: a semicolon */
 } foreign;
 
 /* ---- tests ------------------------------------------------------------------------- */
@@ -87,6 +88,8 @@ static int is_harwell_boeing(const hy_input *input)
     PYTHON("numpy, scipy.io, scipy.sparse", "scipy.io.mmwrite('~.mtx', " value ")")
 #define DENSE(value) PYTHON("numpy", "numpy.save('~.npy', " value ")")
 #define COO(dense) "scipy.sparse.coo_array(" dense ")"
+#define NAME_A "; put the name of its variable in place of A, and"
+#define COLUMNS "; if its columns are those of a matrix,"
 #define MAGIC(text) NULL, text, sizeof text - 1
 
 static const foreign formats[] = {
@@ -98,29 +101,30 @@ static const foreign formats[] = {
     {"an AnnData file (.h5ad)", is_h5ad, NULL, 0,
      PYTHON("anndata, scipy.io", "scipy.io.mmwrite('~.mtx', anndata.read_h5ad('@').X)"),
      PYTHON("anndata, numpy", "numpy.save('~.npy', anndata.read_h5ad('@').X)")},
-    {"a MATLAB file of version 7.3, where A stands for the name of the variable",
-     MAGIC("MATLAB 7.3 MAT-file"),
+    {"a MATLAB file of version 7.3", MAGIC("MATLAB 7.3 MAT-file"),
      PYTHON("h5py, scipy.io, scipy.sparse",
             "a = h5py.File('@')['A']; scipy.io.mmwrite('~.mtx', "
             "scipy.sparse.csc_array((a['data'][:], a['ir'][:], a['jc'][:]), "
             "shape=(int(a.attrs['MATLAB_sparse']), len(a['jc']) - 1)))"),
-     PYTHON("h5py, numpy", "numpy.save('~.npy', h5py.File('@')['A'][:].T)")},
-    {"a MATLAB file of version 5, where A stands for the name of the variable",
-     MAGIC("MATLAB 5.0 MAT-file"),
+     PYTHON("h5py, numpy", "numpy.save('~.npy', h5py.File('@')['A'][:].T)"), NAME_A},
+    {"a MATLAB file of version 5", MAGIC("MATLAB 5.0 MAT-file"),
      PYTHON("scipy.io", "scipy.io.mmwrite('~.mtx', scipy.io.loadmat('@')['A'])"),
-     PYTHON("numpy, scipy.io", "numpy.save('~.npy', scipy.io.loadmat('@')['A'])")},
-    {"an HDF5 file, whose arrays this command lists", is_hdf5, NULL, 0,
-     PYTHON("h5py", "h5py.File('@').visit(print)"), NULL},
-    {"a Parquet table, here taken for a matrix of its columns", MAGIC("PAR1"),
+     PYTHON("numpy, scipy.io", "numpy.save('~.npy', scipy.io.loadmat('@')['A'])"),
+     NAME_A},
+    {"an HDF5 file", is_hdf5, NULL, 0, PYTHON("h5py", "h5py.File('@').visit(print)"),
+     NULL, "; to list its arrays,"},
+    {"a Parquet table", MAGIC("PAR1"),
      PYTHON("pandas, scipy.io, scipy.sparse",
             "scipy.io.mmwrite('~.mtx', "
             "scipy.sparse.coo_array(pandas.read_parquet('@').to_numpy()))"),
-     PYTHON("numpy, pandas", "numpy.save('~.npy', pandas.read_parquet('@').to_numpy())")},
-    {"an Arrow table (Feather), here taken for a matrix of its columns", MAGIC("ARROW1"),
+     PYTHON("numpy, pandas", "numpy.save('~.npy', pandas.read_parquet('@').to_numpy())"),
+     COLUMNS},
+    {"an Arrow table (Feather)", MAGIC("ARROW1"),
      PYTHON("pandas, scipy.io, scipy.sparse",
             "scipy.io.mmwrite('~.mtx', "
             "scipy.sparse.coo_array(pandas.read_feather('@').to_numpy()))"),
-     PYTHON("numpy, pandas", "numpy.save('~.npy', pandas.read_feather('@').to_numpy())")},
+     PYTHON("numpy, pandas", "numpy.save('~.npy', pandas.read_feather('@').to_numpy())"),
+     COLUMNS},
     {"a file that was compressed twice with gzip", MAGIC("\x1f\x8b"), "gunzip @", NULL},
     {"compressed with xz",
      MAGIC("\xfd"
@@ -131,8 +135,8 @@ static const foreign formats[] = {
     {"compressed with lz4", MAGIC("\x04\x22\x4d\x18"), "lz4 -d @", NULL},
     {"a 7-Zip archive", MAGIC("7z\xbc\xaf\x27\x1c"), "7z x @", NULL},
     {"a tar archive", is_tar, NULL, 0, "tar xf @", NULL},
-    {"a web page, as servers send it in place of a file that is not there", is_html, NULL,
-     0, "less @", NULL},
+    {"a web page (HTML), perhaps the error page of a failed download", is_html, NULL, 0,
+     "less @", NULL},
     {"JSON; a description of raw numbers needs a name that ends in .json", is_json, NULL,
      0, "mv @ ~.json", NULL},
     {"a Harwell-Boeing file", is_harwell_boeing, NULL, 0,
@@ -274,8 +278,8 @@ hybrid_status hy_foreign_refuse(hy_context *ctx, const hy_input *input, int dens
             continue;
         put_command(command, dense && f->to_dense ? f->to_dense : f->to_sparse,
                     input->path);
-        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: is %s; try: %s", input->path, f->what,
-                       command);
+        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: is %s%s try: %s", input->path, f->what,
+                       f->before ? f->before : ";", command);
     }
     return refuse_table(ctx, input, dense);
 }

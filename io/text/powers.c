@@ -69,7 +69,7 @@ hybrid_status hy_numbers_open(hy_context *ctx, hy_numbers **out)
         hy_array_free(ctx, array);
         return hy_fail(
             ctx, HYBRID_NO_MEMORY,
-            "the system has no memory for the C locale; free memory of the machine");
+            "cannot allocate memory for the C locale; free some memory on this machine");
     }
 
     big x = {{1}};

@@ -20,6 +20,27 @@ int32_t hy_blocking_before(const hy_blocking *b)
     return (int32_t)(b->job->chunk->row_begin - b->first * b->shape.rows);
 }
 
+int64_t hy_blocking_total(const hy_blocking *b)
+{
+    int64_t blocks = 0;
+
+    for (int64_t k = 0; k < b->rows; k++)
+        blocks += b->count[k];
+    return blocks;
+}
+
+hybrid_status hy_blocking_too_large(const hy_blocking *b, size_t bytes, size_t room)
+{
+    const hy_chunk *chunk = b->job->chunk;
+
+    return hy_fail(b->job->problem->ctx, HYBRID_UNSUPPORTED,
+                   "%s: rows %lld to %lld take %zu bytes in blocks of %d x %d, and the "
+                   "plan has room for %zu: choose other blocks",
+                   b->job->variant->name, (long long)chunk->row_begin,
+                   (long long)chunk->row_end - 1, bytes, b->shape.rows, b->shape.cols,
+                   room);
+}
+
 /* ---- walking ----------------------------------------------------------------- */
 
 /* Returns 1 if all rows of the block row are in the chunk and have their entries in the
@@ -183,6 +204,14 @@ hybrid_status hy_blocking_open(const hy_job *job, hy_blocking *out)
         HY_TRY(hy_pack_touched(job, &b->touched));
         b->x_rows = b->touched.count;
     }
+    if (f->block_cols > b->x_rows && f->nnz > 0 && !hy_block_may_yield(f))
+        return hy_fail(
+            job->problem->ctx, HYBRID_UNSUPPORTED,
+            "%s: rows %lld to %lld read %lld rows of X, fewer than the columns "
+            "of a block of %d x %d: choose other blocks",
+            job->variant->name, (long long)chunk->row_begin,
+            (long long)chunk->row_end - 1, (long long)b->x_rows, f->block_rows,
+            f->block_cols);
     if (f->block_rows < 1 || f->block_cols < 1 || f->block_cols > b->x_rows)
         return hy_blocking_single(b);
     set_shape(b, f->block_rows, f->block_cols);

@@ -24,15 +24,23 @@ typedef struct hy_blocking {
                             last element is spare */
 } hy_blocking;
 
-/* Cuts the chunk into blocks of f->block_rows x f->block_cols, or 1 x 1 if X has fewer
-   rows than a block has columns, and counts them. f is the features of the chunk. The
-   caller closes `out`, also after a failure. */
+/* Cuts the chunk into blocks of f->block_rows x f->block_cols and counts them. f is the
+   features of the chunk. If X has fewer rows than a block has columns, blocks are 1 x 1,
+   or the call fails if the shape may not yield (hy_block_may_yield()). The caller closes
+   `out`, also after a failure. */
 hybrid_status hy_blocking_open(const hy_job *job, hy_blocking *out);
 void hy_blocking_close(hy_blocking *b);
 
 /* Cuts the chunk, which hy_blocking_open() has cut, into 1 x 1 blocks instead and counts
    them. */
 hybrid_status hy_blocking_single(hy_blocking *b);
+
+/* Fails because the blocks of the chunk need `bytes` bytes and the plan has room for
+   `room`. */
+hybrid_status hy_blocking_too_large(const hy_blocking *b, size_t bytes, size_t room);
+
+/* Returns the number of blocks of the chunk. */
+int64_t hy_blocking_total(const hy_blocking *b);
 
 /* Runs `fn` over `items` block rows, panels or slices on the pool, with `arg` as its
    first argument. */

@@ -9,6 +9,14 @@
    as planned, or if the pack needs `bytes` bytes and its memory has fewer. */
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
 
+/* Returns BAD_STATE if the pack takes more bytes than its block, which has `room`. */
+hybrid_status hy_pack_check_room(const hy_job *job, size_t bytes, size_t room);
+
+/* Returns BAD_STATE: the chunk's rows of A VERB ("have") `count` WHAT ("entries"), and
+   not `planned`. */
+hybrid_status hy_pack_changed(const hy_job *job, const char *verb, int64_t count,
+                              const char *what, int64_t planned);
+
 /* Returns 1 if `count` equals `planned`, or, for a chunk from which rows were taken after
    planning (hy_chunk.trimmed), does not exceed it. */
 int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned);

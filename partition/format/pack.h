@@ -21,6 +21,12 @@ typedef struct hy_csr_view {
     const void *val;
 } hy_csr_view;
 
+/* ---- gather.c: checks ---- */
+
+/* Returns UNSUPPORTED, with a sentence: the chunk exceeds `most`, the variant's limit on
+   rows, entries of A and scalar products. */
+hybrid_status hy_pack_too_many(const hy_job *job, int64_t most);
+
 /* ---- pack_csr.c: rows of A, and the rows of B or X that they touch ---- */
 
 /* Indices of the pack's arrays in hy_pack.at. Only gathered chunks have the arrays
@@ -220,7 +226,8 @@ hy_hrpb_view hy_packed_hrpb(const hy_job *job);
    unchanged.
 
    If the blocks of a chunk would take more room than planned, the chunk is packed as
-   1 x 1 blocks, which take a known room. */
+   1 x 1 blocks, which take a known room. A shape that options force, or the paper's form,
+   is an error instead. */
 
 enum { HY_BLOCK_MOST = 8 }; /* maximum rows and columns of a block */
 
@@ -232,6 +239,41 @@ static inline size_t hy_block_elements(hy_block_shape shape)
 {
     return (size_t)shape.rows * (size_t)shape.cols;
 }
+
+/* Indices of the parameters of both variants in hy_features.parameter, and their text in
+   hy_variant. A shape is forced if r or c is given. */
+enum {
+    HY_BLOCK_R,     /* rows of a block */
+    HY_BLOCK_C,     /* columns of a block */
+    HY_BLOCK_LANES, /* R: bellpack: lanes of a slice; paper: threads of a thread block */
+    HY_BLOCK_PAPER, /* 1: the form of the paper */
+    HY_BLOCK_RULE   /* hy_block_rule */
+};
+
+#define HY_BLOCK_PARAMETERS                                                              \
+    "r=1|2|3|4|5|6|7|8 c=1|2|3|4|5|6|7|8 R=32|64|128|256 paper=1 rule=bytes|model"
+
+/* How the shape is chosen: the one with the fewest bytes, or the one that the execution
+   model predicts to be the fastest (block_choice.h). */
+typedef enum hy_block_rule { HY_BLOCK_BY_BYTES = 1, HY_BLOCK_BY_MODEL = 2 } hy_block_rule;
+
+static inline int hy_block_is_forced(const hy_features *f)
+{
+    return f->parameter[HY_BLOCK_R] > 0 || f->parameter[HY_BLOCK_C] > 0;
+}
+
+/* Returns 1 if the chunk may be packed as 1 x 1 blocks instead of the chosen ones. */
+static inline int hy_block_may_yield(const hy_features *f)
+{
+    return !hy_block_is_forced(f) && !f->parameter[HY_BLOCK_PAPER];
+}
+
+/* Sets f->block_* to a shape whose fill is in f->block_fills. */
+void hy_block_shape_set(hy_features *f, hy_block_shape shape);
+
+/* Returns an upper bound on the blocks of a chunk whose shape may not yield. The bound
+   rests on the fill, which is an estimate, so that packers must check it. */
+int64_t hy_block_bound(const hy_features *f);
 
 /* Return the bytes of A in CSR with 64-bit offsets, and in the blocks of f->block_*,
    without padding. */

@@ -3,9 +3,10 @@
 
    The format is blocked CSR (Choi, Singh and Vuduc, section 4). The words of neighbouring
    blocks are interleaved in batches as long as the group of lanes (GPU threads) that
-   reads them. The paper pads each row to full batches. Here the last batch of a row is
-   only as wide as the remaining blocks, which costs no bytes and still gives the lanes of
-   a group neighbouring words.
+   reads them. The last batch of a row is only as wide as the remaining blocks, which
+   costs no bytes and still gives the lanes of a group neighbouring words. In the form of
+   the paper (section 4.3) a group is a warp, and rows are padded with blocks without
+   entries to a multiple of ALIGN_BLOCKS.
 
        blocks of a row, 3 x 2, groups of 4        words of the first batch
        | a b | c d |   | g h |   | m n | r s |    a c g m | b d h n | . . . | f . l q
@@ -19,7 +20,10 @@
 #include "partition/format/blocking.h"
 #include "partition/format/gather.h"
 
-enum { MAX_LOG_GROUP = 5 };
+enum {
+    MAX_LOG_GROUP = 5, /* a warp */
+    ALIGN_BLOCKS  = 16 /* f32 words of 64 bytes, which the paper's GPUs load at once */
+};
 
 static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[HY_ARRAYS])
 {
@@ -33,11 +37,29 @@ static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[H
     return at[HY_BCSR_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
-/* Returns the bytes with 1 x 1 blocks, which every chunk can fall back on. */
+/* Returns a bound for a shape that may not yield. Rows of the first and of the last block
+   row may lie outside the chunk. */
+static size_t bytes_of_shape(const hy_features *f)
+{
+    const hy_block_shape shape = {f->block_rows, f->block_cols};
+    hy_bcsr_head head          = {
+                 .rows = f->rows / shape.rows + 2, .blocks = hy_block_bound(f), .shape = shape};
+    size_t at[HY_ARRAYS];
+
+    if (f->parameter[HY_BLOCK_PAPER])
+        head.blocks += head.rows * (ALIGN_BLOCKS - 1);
+    return layout(f, &head, at);
+}
+
+/* Returns the bytes with 1 x 1 blocks, which every chunk can fall back on if its shape
+   may yield. */
 size_t hy_pack_bcsr_bytes(const hy_features *f)
 {
     const hy_bcsr_head single = {.rows = f->rows, .blocks = f->nnz, .shape = {1, 1}};
     size_t at[HY_ARRAYS];
+
+    if (!hy_block_may_yield(f) && f->block_rows > 0)
+        return bytes_of_shape(f);
     return layout(f, &single, at);
 }
 
@@ -50,14 +72,22 @@ static int32_t log_group_for(const hy_bcsr_head *head)
     return s;
 }
 
+/* Pads the number of blocks of each block row as the paper does. */
+static void pad_rows(hy_blocking *b)
+{
+    for (int64_t k = 0; k < b->rows; k++)
+        b->count[k] = (b->count[k] + ALIGN_BLOCKS - 1) / ALIGN_BLOCKS * ALIGN_BLOCKS;
+}
+
 static hy_bcsr_head head_of(const hy_blocking *b)
 {
-    hy_bcsr_head head = {
-        .rows = b->rows, .shape = b->shape, .before = hy_blocking_before(b)};
+    const int paper   = b->job->chunk->features.parameter[HY_BLOCK_PAPER];
+    hy_bcsr_head head = {.rows   = b->rows,
+                         .blocks = hy_blocking_total(b),
+                         .shape  = b->shape,
+                         .before = hy_blocking_before(b)};
 
-    for (int64_t k = 0; k < b->rows; k++)
-        head.blocks += b->count[k];
-    head.log_group = log_group_for(&head);
+    head.log_group = paper ? MAX_LOG_GROUP : log_group_for(&head);
     return head;
 }
 
@@ -81,9 +111,12 @@ static void pack_row(const packing *p, int64_t row)
         const int64_t width = end - first < p->group ? end - first : p->group;
         char *to            = p->val + (size_t)first * bytes;
         for (int64_t lane = 0; lane < width; lane++, to += p->b->size) {
-            hy_block_next(&walk, &col);
-            p->col[first + lane] = col;
-            hy_block_store(&walk, col, to, width);
+            const int real       = hy_block_next(&walk, &col);
+            p->col[first + lane] = real ? col : 0;
+            if (real)
+                hy_block_store(&walk, col, to, width);
+            else
+                hy_block_store_none(p->b, to, width);
         }
     }
 }
@@ -127,9 +160,14 @@ hybrid_status hy_pack_bcsr(hy_job *job)
     hy_blocking b;
 
     HY_TRY_ELSE_DONE(hy_blocking_open(job, &b));
+    if (f->parameter[HY_BLOCK_PAPER])
+        pad_rows(&b);
     hy_bcsr_head head = head_of(&b);
     job->pack.bytes   = layout(f, &head, job->pack.at);
     if (job->pack.bytes > hy_pack_bcsr_bytes(f)) {
+        if (!hy_block_may_yield(f))
+            HY_TRY_ELSE_DONE(
+                hy_blocking_too_large(&b, job->pack.bytes, hy_pack_bcsr_bytes(f)));
         HY_TRY_ELSE_DONE(hy_blocking_single(&b));
         head            = head_of(&b);
         job->pack.bytes = layout(f, &head, job->pack.at);

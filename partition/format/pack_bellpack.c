@@ -7,7 +7,8 @@
    are sorted within panels of PANEL block rows only, so that neighbours stay near each
    other and share X in the caches. Beyond the paper, a power of two of lanes shares a
    long row, so that slices of long rows are no taller than others. R is chosen to pad
-   least.
+   least, unless options give R. In the form of the paper all block rows are one panel and
+   no lanes share a row.
 
        4 block rows of 3, 1, 3 and 2 blocks, R = 4     step 0    step 1    step 2
        A B C |                                         A E G D   B F H -   C I J -
@@ -58,6 +59,38 @@ static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
     return share > rules->least ? share : rules->least;
 }
 
+/* Returns a bound for a shape that may not yield. With one lane for each row, a slice has
+   at most as many cells as the previous slice of its panel has blocks. Only the first
+   slice of a panel adds R x its longest row. With shared rows the arguments below
+   hold. */
+static size_t bytes_of_shape(const hy_features *f, const hy_bellpack_rules *rules)
+{
+    const hy_block_shape shape = {f->block_rows, f->block_cols};
+    const int paper            = f->parameter[HY_BLOCK_PAPER];
+    const int64_t given        = f->parameter[HY_BLOCK_LANES];
+    const int64_t lanes        = given > 0 ? given : (int64_t)1 << MIN_LOG_LANES;
+    const int64_t blocks       = hy_block_bound(f);
+    const int64_t rows         = f->rows / shape.rows + 2;
+    const int64_t longest =
+        hy_min(blocks, hy_min(shape.rows * f->row_max, f->cols / shape.cols + 1));
+    const int64_t steps   = hy_min(longest, steps_for(rules, blocks));
+    const int64_t panels  = rows / PANEL + 1;
+    const int64_t slices  = rows / lanes + 1;
+    hy_bellpack_head head = {.rows = rows, .shape = shape};
+    size_t at[HY_ARRAYS];
+
+    if (paper) {
+        head.slices = slices;
+        head.cells  = blocks + lanes * longest;
+    } else {
+        head.slices = slices + panels * (MAX_LOG_WAYS + 2) + blocks / (16 * rules->least);
+        head.cells  = blocks + 2 * blocks / rules->least +
+                     panels * lanes * ((MAX_LOG_WAYS + 1) * steps + longest / 32 + 1);
+    }
+    head.cells += head.slices * ALIGN_CELLS;
+    return layout(f, &head, at);
+}
+
 /* Returns the bytes with 1 x 1 blocks sorted as one panel with R = 32, which every chunk
    can fall back on. Let S = steps_for(), and let the ways of a slice be the lanes for
    each of its rows. A slice takes at most as many lanes x steps as the previous slice has
@@ -75,6 +108,9 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
                                      .cells  = max + 2 * max / rules->least + ALIGN_CELLS,
                                      .shape  = {1, 1}};
     size_t at[HY_ARRAYS];
+
+    if (!hy_block_may_yield(f) && f->block_rows > 0)
+        return bytes_of_shape(f, rules);
     return layout(f, &single, at);
 }
 
@@ -187,14 +223,17 @@ static hy_bellpack_head cut_slices(const packing *p, int log_lanes,
     return head;
 }
 
-/* Chooses the R with which the pack takes the fewest bytes, and of several such R the
-   largest. Returns these bytes. */
+/* Chooses the R that options give, or the R with which the pack takes the fewest bytes,
+   and of several such R the largest. Returns these bytes. */
 static size_t choose_lanes(packing *p, size_t at[HY_ARRAYS])
 {
     const hy_features *f = &p->b.job->chunk->features;
+    const int given      = f->parameter[HY_BLOCK_LANES];
     size_t min           = SIZE_MAX;
 
     for (int s = MAX_LOG_LANES; s >= MIN_LOG_LANES; s--) {
+        if (given > 0 && given != 1 << s)
+            continue;
         const hy_bellpack_head head = cut_slices(p, s, NULL);
         const size_t bytes          = layout(f, &head, at);
         if (bytes < min) {
@@ -208,11 +247,9 @@ static size_t choose_lanes(packing *p, size_t at[HY_ARRAYS])
 static hybrid_status arrange(packing *p, const hy_bellpack_rules *rules, int64_t panel,
                              size_t at[HY_ARRAYS], size_t *bytes)
 {
-    int64_t blocks = 0;
+    const int paper = p->b.job->chunk->features.parameter[HY_BLOCK_PAPER];
 
-    for (int64_t k = 0; k < p->b.rows; k++)
-        blocks += p->b.count[k];
-    p->steps = steps_for(rules, blocks);
+    p->steps = paper ? INT32_MAX : steps_for(rules, hy_blocking_total(&p->b));
     p->panel = panel;
     HY_TRY(hy_blocking_for(&p->b, (p->b.rows + panel - 1) / panel, sort_panels, p));
     *bytes = choose_lanes(p, at);
@@ -319,9 +356,12 @@ hybrid_status hy_pack_bellpack(hy_job *job, const hy_bellpack_rules *rules)
     hybrid_status status;
 
     HY_TRY_ELSE_DONE(hy_blocking_open(job, &p.b));
+    const int64_t panel = f->parameter[HY_BLOCK_PAPER] ? hy_max(p.b.rows, 1) : PANEL;
     HY_TRY_ELSE_DONE(alloc_order(&p, ctx, f->rows));
-    HY_TRY_ELSE_DONE(arrange(&p, rules, PANEL, at, bytes));
+    HY_TRY_ELSE_DONE(arrange(&p, rules, panel, at, bytes));
     if (*bytes > max) {
+        if (!hy_block_may_yield(f))
+            HY_TRY_ELSE_DONE(hy_blocking_too_large(&p.b, *bytes, max));
         HY_TRY_ELSE_DONE(hy_blocking_single(&p.b));
         HY_TRY_ELSE_DONE(arrange(&p, rules, f->rows, at, bytes));
     }

@@ -54,13 +54,38 @@ typedef struct packing {
     int32_t *col;
     char *val;
     hy_touched touched;
-    hy_ring ring;
+    hy_ring ring; /* ring of rows of X; 0 rows if there is none */
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
 } packing;
 
 /* ---- A ----------------------------------------------------------------------- */
+
+/* Checks that rows [begin, end) of the chunk touch only rows of B that are in the ring of
+   entries. */
+static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_job *job     = arg;
+    const hy_chunk *chunk = job->chunk;
+    const hy_ring reads   = hy_ring_reads(chunk);
+
+    (void)part;
+    return hy_ring_covers(&reads, job->problem->A, chunk->row_begin + begin,
+                          chunk->row_begin + end)
+               ? HYBRID_OK
+               : hy_pack_outside(job);
+}
+
+static hybrid_status check_in_ring(hy_job *job)
+{
+    const hy_problem *problem = job->problem;
+
+    if (problem->image.axis != HY_AXIS_ENTRIES)
+        return HYBRID_OK;
+    return hy_pool_for(problem->ctx->pool, HY_PACK, 0, job->chunk->features.rows,
+                       PACK_ROWS, check_rows, job);
+}
 
 static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -156,79 +181,13 @@ static hybrid_status gather_b(packing *p)
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, PACK_ROWS, gather_b_lengths, p));
     HY_TRY(hy_prefix_sum(ctx, p->gather_row_ptr, rows));
     if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
-        return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A touch %lld entries of B, but the plan "
-                       "counted %lld; operands may not change after they were planned",
-                       (long long)p->job->chunk->row_begin,
-                       (long long)p->job->chunk->row_end,
-                       (long long)p->gather_row_ptr[rows], (long long)f->gather_nnz);
+        return hy_pack_changed(p->job, "touch", p->gather_row_ptr[rows], "entries of B",
+                               f->gather_nnz);
     const int64_t grain = 1 + PACK_ENTRIES / (1 + f->gather_nnz / rows);
     return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
 }
 
 /* ---- the pack ---------------------------------------------------------------- */
-
-/* first_row() and end_row() return rows as the caller numbers them, for messages. */
-static long long first_row(const hy_job *job)
-{
-    return (long long)hy_row_of(job->problem, job->chunk->row_begin);
-}
-
-static long long end_row(const hy_job *job)
-{
-    return (long long)hy_row_of(job->problem, job->chunk->row_end - 1) + 1;
-}
-
-hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
-{
-    const hy_chunk *chunk = job->chunk;
-    const hybrid_csr *A   = job->problem->A;
-    const int64_t nnz     = hy_offset(A, chunk->row_end) - hy_offset(A, chunk->row_begin);
-
-    if (nnz != chunk->features.nnz)
-        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A have %lld entries, but the plan counted "
-                       "%lld; operands may not change after they were planned",
-                       first_row(job), end_row(job), (long long)nnz,
-                       (long long)chunk->features.nnz);
-    if (bytes > job->pack.mem.bytes)
-        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
-                       "chunk %lld packs into %zu bytes, its block has %zu",
-                       (long long)chunk->id, bytes, job->pack.mem.bytes);
-    return HYBRID_OK;
-}
-
-int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned)
-{
-    return job->chunk->trimmed ? count <= planned : count == planned;
-}
-
-hybrid_status hy_pack_outside(const hy_job *job)
-{
-    const hy_chunk *chunk = job->chunk;
-
-    return hy_fail(
-        job->problem->ctx, HYBRID_BAD_STATE,
-        "rows %lld to %lld of A touch columns that are not among %lld to %lld, "
-        "which were planned",
-        first_row(job), end_row(job), (long long)chunk->x_begin,
-        (long long)chunk->x_end - 1);
-}
-
-hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out)
-{
-    const hy_chunk *chunk = job->chunk;
-    hy_context *ctx       = job->problem->ctx;
-
-    HY_TRY(hy_touched_find(ctx, job->problem->A, chunk->row_begin, chunk->row_end, out));
-    if (!hy_pack_as_planned(job, out->count, chunk->features.gather_rows))
-        return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A touch %lld columns, but the plan counted "
-                       "%lld; operands may not change after they were planned",
-                       first_row(job), end_row(job), (long long)out->count,
-                       (long long)chunk->features.gather_rows);
-    return HYBRID_OK;
-}
 
 static hybrid_status gather(packing *p)
 {
@@ -250,6 +209,7 @@ hybrid_status hy_pack_csr(hy_job *job)
 
     pack->bytes = layout(problem->op, &chunk->features, pack->at);
     HY_TRY(hy_pack_check(job, pack->bytes));
+    HY_TRY(check_in_ring(job));
     if (job->a_on_device)
         return HYBRID_OK;
     packing p = {.job            = job,
@@ -345,6 +305,23 @@ static hy_csr_view view_of(const hybrid_csr *A)
                          .val     = A->val};
 }
 
+/* Returns the image of B as the chunk reads it: the offsets of its rows lead to positions
+   in a ring of entries, too. */
+static hy_csr_view image_of(const hy_job *job)
+{
+    const hy_problem *problem = job->problem;
+    const hy_image *image     = &problem->image;
+    hy_csr_view b             = hy_image_b(image, problem->image_memory.ptr);
+
+    if (image->axis != HY_AXIS_ENTRIES)
+        return b;
+    const int64_t base =
+        hy_entry_ring_base(image, hy_offset(problem->B, job->chunk->x_begin));
+    b.col -= base;
+    b.val = (const char *)b.val - (size_t)base * hy_value_size(image->type);
+    return b;
+}
+
 hy_csr_view hy_packed_b(const hy_job *job)
 {
     const hybrid_csr *B = job->problem->source.on_device.csr;
@@ -352,7 +329,7 @@ hy_csr_view hy_packed_b(const hy_job *job)
     if (B)
         return view_of(B);
     if (!hy_job_gathers(job))
-        return hy_image_b(&job->problem->image, job->problem->image_memory.ptr);
+        return image_of(job);
     return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
                          .nnz     = job->chunk->features.gather_nnz,
                          .row_ptr = packed(job, HY_GATHER_ROW_PTR),

@@ -13,6 +13,7 @@
 
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
+#include "partition/format/gather.h"
 
 enum {
     PACK_ROWS       = 1 << 14, /* rows of A that one worker takes at a time */
@@ -186,29 +187,12 @@ static hybrid_status start_rows(void *arg, int part, int64_t begin, int64_t end)
 
 /* ---- the pack ---------------------------------------------------------------- */
 
-/* Returns BAD_STATE if the chunk does not have the planned pattern or its pack exceeds
-   the memory given. */
+/* Returns UNSUPPORTED if the chunk has too many scalar products, BAD_STATE if it does not
+   have the planned pattern or its pack exceeds the memory given. */
 static hybrid_status check(const hy_job *job, size_t bytes)
 {
-    const hy_chunk *chunk = job->chunk;
-    const hybrid_csr *A   = job->problem->A;
-    const int64_t nnz     = hy_offset(A, chunk->row_end) - hy_offset(A, chunk->row_begin);
-
-    if (nnz != chunk->features.nnz)
-        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
-                       "rows %lld to %lld of A have %lld entries, %lld were planned",
-                       (long long)chunk->row_begin, (long long)chunk->row_end,
-                       (long long)nnz, (long long)chunk->features.nnz);
-    if (chunk->features.products > INT32_MAX)
-        return hy_fail(job->problem->ctx, HYBRID_UNSUPPORTED,
-                       "chunk %lld has %lld products, and 2^31-1 is the limit; set a "
-                       "smaller chunk_rows (--chunk-rows)",
-                       (long long)chunk->id, (long long)chunk->features.products);
-    if (bytes > job->pack.mem.bytes)
-        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
-                       "chunk %lld packs into %zu bytes, its block has %zu",
-                       (long long)chunk->id, bytes, job->pack.mem.bytes);
-    return HYBRID_OK;
+    return job->chunk->features.products > INT32_MAX ? hy_pack_too_many(job, INT32_MAX)
+                                                     : hy_pack_check(job, bytes);
 }
 
 /* Turns the counts of blocks into sums over all earlier blocks and checks that their
@@ -220,11 +204,8 @@ static hybrid_status add_up(const packing *p, int64_t blocks)
     HY_TRY(hy_prefix_sum(p->job->problem->ctx, p->sum, blocks));
     if (p->sum[blocks] == chunk->features.products)
         return HYBRID_OK;
-    return hy_fail(p->job->problem->ctx, HYBRID_BAD_STATE,
-                   "rows %lld to %lld of A make %lld products, but the plan counted "
-                   "%lld; operands may not change after they were planned",
-                   (long long)chunk->row_begin, (long long)chunk->row_end,
-                   (long long)p->sum[blocks], (long long)chunk->features.products);
+    return hy_pack_changed(p->job, "need", p->sum[blocks], "multiplications",
+                           chunk->features.products);
 }
 
 static hybrid_status fill(packing *p)

@@ -6,6 +6,7 @@
 
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
+#include "partition/format/gather.h"
 #include "partition/format/pack.h"
 
 enum { CUTS = 1 << 9 }; /* cuts that one worker makes at a time */
@@ -207,10 +208,7 @@ hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape)
     HY_TRY(hy_pack_csr(job));
     const layout at    = layout_of(f, c.tiles, shape);
     const size_t bytes = own_at(f) + at.end;
-    if (bytes > job->pack.mem.bytes)
-        return hy_fail(ctx, HYBRID_BAD_STATE,
-                       "chunk %lld packs into %zu bytes, its block has %zu",
-                       (long long)job->chunk->id, bytes, job->pack.mem.bytes);
+    HY_TRY(hy_pack_check_room(job, bytes, job->pack.mem.bytes));
     char *own       = (char *)job->pack.mem.ptr + own_at(f);
     c.piece         = (void *)own;
     c.cut           = (void *)(own + at.cut);
@@ -235,10 +233,7 @@ hybrid_status hy_arrange_merge_room(hy_job *job, hy_merge_shape shape)
     const size_t bytes   = job->pack.rest + layout_of(f, tiles, shape).end;
     const int any_cut    = f->row_max > shape.longest;
 
-    if (bytes > job->in.bytes)
-        return hy_fail(job->problem->ctx, HYBRID_BAD_STATE,
-                       "the merge path of A takes %zu bytes, its block has %zu", bytes,
-                       job->in.bytes);
+    HY_TRY(hy_pack_check_room(job, bytes, job->in.bytes));
     job->pack.bytes        = bytes;
     job->pack.head[TILES]  = tiles;
     job->pack.head[PIECES] = any_cut ? tiles : 0;

@@ -7,8 +7,9 @@
    tile. Entries are stored as sliced ELLPACK with a slice for each warp, so that its
    lanes read neighbours at every step. The zeros with which the paper pads slices are
    left out: the position of a lane at a step is the number of lanes before it that still
-   have entries. Z in Eq. 3 of the paper is therefore 1, the size of the pack is bounded
-   by the number of entries, and an infinity of X never meets a padding zero.
+   have entries. Z in Eq. 3 of the paper is therefore 1, and the size of the pack is
+   bounded by the number of entries. In the paper's form slices are padded, with indices
+   that kernels skip, so that an infinity of X never meets a padding zero.
 
    Two passes over the panels: the first counts the rows of X that each touches, the
    second writes stages and entries to their known positions. */
@@ -21,70 +22,14 @@
 #include "base/threads/pool.h"
 #include "partition/format/columns.h"
 #include "partition/format/gather.h"
-#include "partition/format/portions.h"
+#include "partition/tiled/portions.h"
 
 enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries of one worker at a time */
 
-static int64_t ceil_of(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-/* ---- layout ------------------------------------------------------------------ */
-
-/* Offsets in bytes of the parts of the array HY_TILED_A. */
-typedef struct places {
-    size_t out, start, stage, count, map, split, index, val, bytes;
-} places;
-
-static size_t after(size_t at, int64_t count, size_t size)
-{
-    return hy_align(at + (size_t)count * size);
-}
-
-static places places_of(const hy_tiled_head *h, int64_t nnz, size_t size)
-{
-    places at;
-
-    at.out   = 0;
-    at.start = after(at.out, h->panels * HY_TILED_ROWS, 4);
-    at.stage = after(at.start, h->panels + 1, 4);
-    at.count = after(at.stage, h->stages, sizeof(hy_tiled_stage));
-    at.map   = after(at.count, h->stages * HY_TILED_ROWS, 2);
-    at.split = after(at.map, h->mapped, 4);
-    at.index = after(at.split, h->splits, sizeof(hy_tiled_split));
-    at.val   = after(at.index, nnz, 2);
-    at.bytes = after(at.val, nnz, size);
-    return at;
-}
-
-static size_t layout(const hy_features *f, const hy_tiled_head *head,
-                     size_t at[HY_ARRAYS])
-{
-    const size_t size = hy_value_size(f->type);
-
-    at[HY_TILED_A] = 0;
-    at[HY_TILED_X] = at[HY_TILED_A] + places_of(head, f->nnz, size).bytes;
-    return at[HY_TILED_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
-}
-
-/* A panel that touches d rows of X has less than d / 768 + 1 stages. */
-size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
-{
-    const int64_t panels    = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);
-    const int narrow        = panels > 0 && f->cols <= f->nnz / panels;
-    const int64_t mapped    = narrow ? panels * f->cols : f->nnz;
-    const hy_tiled_head max = {.panels   = panels,
-                               .stages   = panels + f->nnz / HY_TILED_COLS,
-                               .mapped   = mapped,
-                               .splits   = rules->partials / 2,
-                               .partials = rules->partials};
-    size_t at[HY_ARRAYS];
-    return layout(f, &max, at);
-}
-
 typedef struct packing {
     const hy_job *job;
+    const hy_tiled_rules *rules;
+    hy_tiled_source source;
     const int32_t *col; /* columns of the chunk's entries */
     const char *from;   /* values of the chunk's entries */
     size_t size;        /* bytes of a value */
@@ -103,8 +48,7 @@ typedef struct packing {
 
 static int32_t x_row(const packing *p, int64_t entry)
 {
-    const int32_t col = p->col[entry];
-    return p->touched.rows ? hy_renumbered(&p->touched, col) : col;
+    return hy_tiled_col(&p->source, p->col, entry);
 }
 
 /* ---- how many rows of X ------------------------------------------------------- */
@@ -114,22 +58,6 @@ static int64_t portions_of(const packing *p, int64_t panel, const hy_tiled_porti
 {
     *out = p->portions.list + panel * HY_TILED_ROWS;
     return hy_min(HY_TILED_ROWS, p->portions.count - panel * HY_TILED_ROWS);
-}
-
-/* Adds the panel's columns to `columns`, an empty set of the worker. Returns the number
-   of the panel's entries. */
-static int64_t add_columns(const packing *p, int64_t panel, hy_columns *columns)
-{
-    const hy_tiled_portion *portion;
-    const int64_t count = portions_of(p, panel, &portion);
-    int64_t entries     = 0;
-
-    for (int64_t i = 0; i < count; i++) {
-        entries += portion[i].end - portion[i].begin;
-        for (int64_t k = portion[i].begin; k < portion[i].end; k++)
-            hy_columns_add(columns, x_row(p, k));
-    }
-    return entries;
 }
 
 static hybrid_status columns_of(const packing *p, int part, hy_columns **out)
@@ -147,9 +75,13 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
 
     HY_TRY(columns_of(p, part, &columns));
     for (int64_t k = begin; k < end; k++) {
-        p->entries[k] = add_columns(p, k, columns);
-        p->mapped[k]  = hy_columns_number(columns, NULL);
-        p->stages[k]  = ceil_of(p->mapped[k], HY_TILED_COLS);
+        const hy_tiled_portion *list;
+        const int64_t count = portions_of(p, k, &list);
+        p->entries[k]       = hy_portions_columns(&p->source, list, count, columns);
+        p->mapped[k]        = hy_columns_number(columns, NULL);
+        if (p->rules->paper)
+            p->entries[k] = hy_portions_padded(&p->source, list, count, columns);
+        p->stages[k] = (p->mapped[k] + HY_TILED_COLS - 1) / HY_TILED_COLS;
         hy_columns_clear(columns);
     }
     return HYBRID_OK;
@@ -181,6 +113,42 @@ static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit
     while (at < end && x_row(p, at) < limit)
         at++;
     return at;
+}
+
+/* Puts padding where the portions of a slice have no entry: `count` has the entries of
+   each portion, and `most` is the largest count. The slice begins at `first`. */
+static void pad_slice(const packing *p, const uint16_t *count, int64_t most,
+                      int64_t first)
+{
+    for (int64_t t = 0; t < most; t++)
+        for (int l = 0; l < HY_TILED_SLICE; l++)
+            if (count[l] <= t) {
+                const int64_t to = first + t * HY_TILED_SLICE + l;
+                p->index[to]     = HY_TILED_PAD;
+                memset(p->val + to * (int64_t)p->size, 0, p->size);
+            }
+}
+
+/* Packs the entries of the slice as pack_slice() does, with padding: entry t of portion l
+   is at step t, place l. */
+static int64_t pack_padded(const packing *p, const hy_columns *columns, slice *s,
+                           int64_t limit, int64_t below, uint16_t *count, int64_t next)
+{
+    int64_t most = 0;
+
+    for (int l = 0; l < HY_TILED_SLICE; l++) {
+        const int64_t stop = part_end(p, s->at[l], s->end[l], limit);
+        count[l]           = (uint16_t)(stop - s->at[l]);
+        most               = hy_max(most, count[l]);
+        for (int64_t t = 0; s->at[l] < stop; t++, s->at[l]++) {
+            const int64_t x = hy_columns_at(columns, x_row(p, s->at[l])) - below;
+            put_entry(p, next + t * HY_TILED_SLICE + l, x, s->at[l]);
+        }
+    }
+    pad_slice(p, count, most, next);
+    for (int l = 0; l < HY_TILED_SLICE; l++)
+        count[l] = (uint16_t)most;
+    return next + most * HY_TILED_SLICE;
 }
 
 /* Packs the entries of the slice that use rows of X below `limit`: at each step one entry
@@ -231,8 +199,10 @@ static void pack_panel(const packing *p, int64_t panel, hy_columns *columns)
     const int64_t mapped = p->mapped[panel + 1] - first;
     int64_t next         = p->entries[panel];
     slice slices[HY_TILED_SLICES];
+    const hy_tiled_portion *list;
 
-    add_columns(p, panel, columns);
+    const int64_t count = portions_of(p, panel, &list);
+    hy_portions_columns(&p->source, list, count, columns);
     hy_columns_number(columns, p->map + first);
     start_slices(p, panel, slices);
     for (int64_t done = 0, k = p->stages[panel]; done < mapped;
@@ -243,9 +213,10 @@ static void pack_panel(const packing *p, int64_t panel, hy_columns *columns)
         s->first            = (int32_t)(first + done);
         s->columns          = (int32_t)(hy_min(end, mapped) - done);
         for (int w = 0; w < HY_TILED_SLICES; w++) {
-            uint16_t *count = p->count + k * HY_TILED_ROWS + w * HY_TILED_SLICE;
-            s->entry[w]     = (int32_t)next;
-            next = pack_slice(p, columns, &slices[w], limit, done, count, next);
+            uint16_t *counts = p->count + k * HY_TILED_ROWS + w * HY_TILED_SLICE;
+            s->entry[w]      = (int32_t)next;
+            next             = (p->rules->paper ? pack_padded : pack_slice)(
+                p, columns, &slices[w], limit, done, counts, next);
         }
     }
     hy_columns_clear(columns);
@@ -278,10 +249,7 @@ static hybrid_status count(packing *p)
     const int threads = hy_pool_threads(ctx->pool);
     void *memory;
 
-    if (p->touched.rows)
-        p->end = p->touched.count;
-    else
-        hy_portions_range(&p->portions, p->col, &p->first, &p->end);
+    hy_portions_range(&p->source, &p->portions, &p->first, &p->end);
     HY_TRY(hy_array(ctx, threads, sizeof *p->columns, "columns of workers", &memory));
     p->columns = memory;
     memset(p->columns, 0, (size_t)threads * sizeof *p->columns);
@@ -297,8 +265,8 @@ static hybrid_status count(packing *p)
 
 static void place_arrays(packing *p, const hy_tiled_head *head, char *base)
 {
-    const places at = places_of(head, p->job->chunk->features.nnz, p->size);
-    int32_t *start  = (void *)(base + at.start);
+    const hy_tiled_places at = hy_tiled_places_of(head, p->size);
+    int32_t *start           = (void *)(base + at.start);
 
     p->out   = (void *)(base + at.out);
     p->stage = (void *)(base + at.stage);
@@ -313,6 +281,20 @@ static void place_arrays(packing *p, const hy_tiled_head *head, char *base)
                (size_t)head->splits * sizeof(hy_tiled_split));
 }
 
+static hybrid_status check_padding(const packing *p, const hy_tiled_head *head)
+{
+    const hy_features *f = &p->job->chunk->features;
+    const int64_t most   = hy_min(hy_tiled_most_entries(f, p->rules), INT32_MAX);
+
+    if (!p->rules->paper || head->entries <= most)
+        return HYBRID_OK;
+    return hy_fail(
+        p->job->problem->ctx, HYBRID_UNSUPPORTED,
+        "spmm.cuda.tiled:paper=1 pads %lld entries to %lld, more than its pack "
+        "holds; add segment=on, or leave out paper",
+        (long long)f->nnz, (long long)head->entries);
+}
+
 static hybrid_status fill(packing *p, hy_job *job, int sorted)
 {
     const hy_tiled_head head = {.panels    = p->panels,
@@ -320,10 +302,12 @@ static hybrid_status fill(packing *p, hy_job *job, int sorted)
                                 .mapped    = p->mapped[p->panels],
                                 .splits    = p->portions.splits,
                                 .partials  = p->portions.partials,
+                                .entries   = p->entries[p->panels],
                                 .reordered = sorted};
     char *base               = job->pack.mem.ptr;
 
-    job->pack.bytes = layout(&job->chunk->features, &head, job->pack.at);
+    HY_TRY(check_padding(p, &head));
+    job->pack.bytes = hy_tiled_lay_out(&job->chunk->features, &head, job->pack.at);
     HY_TRY(hy_pack_check(job, job->pack.bytes));
     memcpy(job->pack.head, &head, sizeof head);
     place_arrays(p, &head, base + job->pack.at[HY_TILED_A]);
@@ -353,38 +337,24 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules)
     const int64_t first  = hy_offset(A, job->chunk->row_begin);
     hybrid_status status = HYBRID_OK;
     int sorted;
-    packing p = {.job = job, .col = hy_cols(A) + first, .size = hy_value_size(A->type)};
+    packing p = {.job    = job,
+                 .rules  = rules,
+                 .source = {job->problem->ctx, A, job->chunk->row_begin,
+                            job->chunk->row_end, NULL},
+                 .col    = hy_cols(A) + first,
+                 .size   = hy_value_size(A->type)};
 
     p.from = (const char *)A->val + (size_t)first * p.size;
     HY_TRY(hy_pack_check(job, 0));
     if (hy_job_gathers(job))
         HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
-    HY_TRY_ELSE_DONE(hy_portions_make(job, rules->segment, &p.portions));
-    HY_TRY_ELSE_DONE(hy_portions_order(job, &p.touched, &p.portions, &sorted));
-    p.panels = ceil_of(p.portions.count, HY_TILED_ROWS);
+    p.source.touched = p.touched.rows ? &p.touched : NULL;
+    HY_TRY_ELSE_DONE(hy_portions_make(&p.source, rules->segment, &p.portions));
+    HY_TRY_ELSE_DONE(hy_portions_order(&p.source, rules, &p.portions, &sorted));
+    p.panels = (p.portions.count + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
     HY_TRY_ELSE_DONE(count(&p));
     HY_TRY_ELSE_DONE(fill(&p, job, sorted));
 done:
     release(&p);
     return status;
-}
-
-hy_tiled_view hy_packed_tiled(const hy_job *job)
-{
-    const hy_pack *pack = &job->pack;
-    const char *base    = (const char *)job->in.ptr + pack->at[HY_TILED_A];
-    hy_tiled_view view;
-
-    memcpy(&view.head, pack->head, sizeof view.head);
-    const hy_features *f = &job->chunk->features;
-    const places at      = places_of(&view.head, f->nnz, hy_value_size(f->type));
-    view.out             = (const void *)(base + at.out);
-    view.start           = (const void *)(base + at.start);
-    view.stage           = (const void *)(base + at.stage);
-    view.count           = (const void *)(base + at.count);
-    view.map             = (const void *)(base + at.map);
-    view.index           = (const void *)(base + at.index);
-    view.val             = base + at.val;
-    view.split           = (const void *)(base + at.split);
-    return view;
 }

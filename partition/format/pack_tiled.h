@@ -5,7 +5,8 @@
 #define HY_PACK_TILED_H
 
 #include "partition/format/pack.h"
-#include "partition/format/portions.h"
+#include "partition/tiled/portions.h"
+#include "partition/tiled/tiled_rules.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,16 +19,17 @@ enum { HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
 /* A portion is a row of A, or a segment of a long row. One thread sums it up. A slice is
    the portions of one warp. */
 enum {
-    HY_TILED_SLICE  = 32,  /* portions of a slice */
+    HY_TILED_SLICE  = 32, /* portions of a slice */
     HY_TILED_SLICES = HY_TILED_ROWS / HY_TILED_SLICE,
-    HY_TILED_COLS   = 768,      /* maximum rows of X in a tile */
-    HY_TILED_NONE   = INT32_MIN /* number of a row of Y that marks a place of a panel
-                                   without a portion */
+    HY_TILED_NONE   = INT32_MIN, /* number of a row of Y that marks a place of a panel
+                                    without a portion */
+    HY_TILED_PAD = UINT16_MAX    /* index into a tile that marks a padding zero */
 };
 
 /* The entries of a panel that use the rows of X in one tile. They are ordered by slice,
    step and portion: step t has entry t of every portion of the slice with more than t
-   entries. */
+   entries. In padded slices (hy_tiled_rules.paper) every portion has as many entries as
+   the longest; the others of them are padding. */
 typedef struct hy_tiled_stage {
     int32_t first, columns;         /* range in `map` of the rows of X of the tile; they
                                        ascend */
@@ -37,16 +39,25 @@ typedef struct hy_tiled_stage {
 /* Number of elements of each array; stored in pack.head. */
 typedef struct hy_tiled_head {
     int64_t panels, stages, mapped, splits, partials;
+    int64_t entries;   /* with padding */
     int64_t reordered; /* 1 if portions are not in the order of rows */
 } hy_tiled_head;
 
-/* How a variant wants rows cut into segments. */
-typedef struct hy_tiled_rules {
-    int64_t segment;  /* maximum entries of a segment; longer rows are cut */
-    int64_t partials; /* upper bound on the segments of all rows that have more than one.
-                         It must not fall when rows are added, because cutting chunks
-                         relies on that */
-} hy_tiled_rules;
+/* ---- tiled_layout.c: where arrays lie ---- */
+
+/* Offsets in bytes of the parts of the array HY_TILED_A. */
+typedef struct hy_tiled_places {
+    size_t out, start, stage, count, map, split, index, val, bytes;
+} hy_tiled_places;
+
+hy_tiled_places hy_tiled_places_of(const hy_tiled_head *head, size_t value_size);
+
+/* Fills in hy_pack.at and returns the bytes of the pack. */
+size_t hy_tiled_lay_out(const hy_features *f, const hy_tiled_head *head,
+                        size_t at[HY_ARRAYS]);
+
+/* Returns how many entries a pack may have, with padding. */
+int64_t hy_tiled_most_entries(const hy_features *f, const hy_tiled_rules *rules);
 
 /* Returns an upper bound on the bytes of a pack for Tiled SpMM. */
 size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules);
@@ -65,9 +76,9 @@ typedef struct hy_tiled_view {
     const uint16_t *count;       /* 256 for each stage: entries of each portion */
     const int32_t *map;          /* `mapped` elements: rows of X, as numbers in the pack
                                     if gathered */
-    const uint16_t *index;       /* nnz elements: for each entry, the number in its tile
-                                    of its row of X */
-    const void *val;             /* nnz elements */
+    const uint16_t *index;       /* `entries` elements: the number in its tile of the row
+                                    of X of each entry, or HY_TILED_PAD */
+    const void *val;             /* `entries` elements */
     const hy_tiled_split *split; /* `splits` elements */
 } hy_tiled_view;
 hy_tiled_view hy_packed_tiled(const hy_job *job);

@@ -20,15 +20,24 @@ typedef struct hy_ring {
     uint32_t count;
 } hy_ring;
 
+/* Returns the rows of B or X that the chunk may touch, without a mapping to places. */
+static inline hy_ring hy_ring_reads(const hy_chunk *chunk)
+{
+    const int64_t count = chunk->x_end - chunk->x_begin;
+
+    return (hy_ring){.first = (int32_t)chunk->x_begin,
+                     .count = count > 0 ? (uint32_t)count : 0};
+}
+
 /* Returns the mapping of a chunk; the image must be a ring of rows. */
 static inline hy_ring hy_ring_of(const hy_image *image, const hy_chunk *chunk)
 {
-    const int64_t rows = hy_image_rows_held(image), count = chunk->x_end - chunk->x_begin;
+    const int64_t rows = hy_image_rows_held(image);
+    hy_ring ring       = hy_ring_reads(chunk);
 
-    return (hy_ring){.base  = (int32_t)(chunk->x_begin / rows * rows),
-                     .rows  = (int32_t)rows,
-                     .first = (int32_t)chunk->x_begin,
-                     .count = count > 0 ? (uint32_t)count : 0};
+    ring.base = (int32_t)(chunk->x_begin / rows * rows);
+    ring.rows = (int32_t)rows;
+    return ring;
 }
 
 static inline int hy_ring_has(const hy_ring *ring, int32_t col)

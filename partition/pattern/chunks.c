@@ -39,19 +39,12 @@ static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
                             const hy_features *f)
 {
-    char what[64], facts[64];
-
-    snprintf(what, sizeof what, "row %lld of the product with buffers", (long long)row);
-    snprintf(facts, sizeof facts, "a chunk may take %s of the budget",
-             hy_size((int64_t)cut->slot_bytes).s);
-    const hy_shortage s = {.memory = "memory",
-                           .what   = what,
-                           .bytes  = (int64_t)hy_cut_bytes(cut, f),
-                           .facts  = facts,
-                           .remedy =
-                               "raise device_bytes (--device-memory), or host_bytes "
-                               "(--host-memory) if the CPU computes"};
-    return hy_short(ctx, HYBRID_NO_DEVICE_MEMORY, &s);
+    return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
+                   "row %lld of the product needs %s of memory, and the budget leaves %s "
+                   "for it; raise device_bytes (--device-memory), or host_bytes "
+                   "(--host-memory) if the CPU computes",
+                   (long long)row, hy_size((int64_t)hy_cut_bytes(cut, f)).s,
+                   hy_size((int64_t)cut->slot_bytes).s);
 }
 
 /* ---- width of a column block -------------------------------------------------- */

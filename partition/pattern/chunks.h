@@ -63,6 +63,8 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
 hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
                                    const int64_t *ends, int with_own, hy_chunk *chunks,
                                    int64_t count);
+/* Lets chunks that use a ring also read their own rows of A, which are rows of B. */
+void hy_chunks_read_own(hy_chunk *chunks, int64_t count);
 /* Sets hy_chunk.x_end to `rows`, the number of rows of B or X. */
 void hy_chunks_read_all(hy_chunk *chunks, int64_t count, int64_t rows);
 /* x_ranges.c: sets hy_chunk.x_end and hy_chunk.x_begin, both exactly, for chunks that use

@@ -275,7 +275,8 @@ hybrid_status hy_count_check(hy_context *ctx, const hybrid_csr *A, int64_t dense
     if (max > 0x1p60)
         return hy_fail(
             ctx, HYBRID_UNSUPPORTED,
-            "the product has %.3g scalar products or elements, and 2^60 is the limit",
+            "the product takes %.3g multiplications or has an operand of that size, and "
+            "2^60 is the limit",
             max);
     return HYBRID_OK;
 }

@@ -150,3 +150,12 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
             chunks[c - 1].x_begin = chunks[c].x_begin;
     return HYBRID_OK;
 }
+
+/* Rows of chunks ascend, so x_begin still holds for later chunks. */
+void hy_chunks_read_own(hy_chunk *chunks, int64_t count)
+{
+    for (int64_t c = 0; c < count; c++) {
+        chunks[c].x_begin = hy_min(chunks[c].x_begin, chunks[c].row_begin);
+        chunks[c].x_end   = hy_max(chunks[c].x_end, chunks[c].row_end);
+    }
+}

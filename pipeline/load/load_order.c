@@ -114,22 +114,42 @@ static void load_x(hy_loader *loader)
 
 /* ---- B --------------------------------------------------------------------------- */
 
+/* Loads entries [begin, end). In a ring, those at its start are stored behind its end,
+   too, except in the first turn, whose entries no chunk reads there. */
+static hybrid_status load_entries(hy_loader *loader, int array, int64_t begin,
+                                  int64_t end)
+{
+    const hy_image *image = &loader->image;
+    hy_region region      = hy_image_region(image, array);
+
+    HY_TRY(hy_load_elements(loader, &region, begin, end));
+    if (image->axis != HY_AXIS_ENTRIES || begin < image->held)
+        return HYBRID_OK;
+    const int64_t again = hy_entry_ring_base(image, begin) + image->span;
+    region.at += (size_t)image->held * region.size;
+    return begin < again
+               ? hy_load_elements(loader, &region, begin, end < again ? end : again)
+               : HYBRID_OK;
+}
+
 /* Loads the row offsets, then alternately some columns and their values. */
 static void load_b(hy_loader *loader)
 {
     const hy_region offsets = hy_image_region(&loader->image, HY_CSR_OFFSETS);
-    const hy_region cols    = hy_image_region(&loader->image, HY_CSR_COLS);
     const hy_region values  = hy_image_region(&loader->image, HY_CSR_VALUES);
     const int64_t step      = (int64_t)(loader->ring.piece_bytes / values.size);
     int goes_on =
         reach(loader, 0, hy_load_elements(loader, &offsets, 0, offsets.elements));
 
     for (int64_t done = 0; done < values.elements && goes_on;) {
-        const int64_t left   = values.elements - done;
-        const int64_t stop   = done + (step < left ? step : left);
-        hybrid_status status = hy_load_elements(loader, &cols, done, stop);
+        const int64_t left = values.elements - done;
+        const int64_t stop = hy_image_piece(&loader->image, &values, done,
+                                            done + (step < left ? step : left));
+        if (!await_free(loader, hy_image_displaced(&loader->image, 0, stop)))
+            return;
+        hybrid_status status = load_entries(loader, HY_CSR_COLS, done, stop);
         if (status == HYBRID_OK)
-            status = hy_load_elements(loader, &values, done, stop);
+            status = load_entries(loader, HY_CSR_VALUES, done, stop);
         goes_on = reach(loader, stop, status);
         done    = stop;
     }

@@ -1,5 +1,6 @@
 /* pipeline/run/driver_slot.c - takes one slot through the stages of its chunk. */
 #include "base/threads/clock.h"
+#include "base/data/csr.h"
 #include "pipeline/run/driver.h"
 #include "pipeline/run/steps.h"
 
@@ -109,6 +110,8 @@ int64_t hy_site_passed(const hy_site *site)
     if (first >= list->count)
         return hy_image_blocks(image);
     const hy_chunk chunk = hy_chunk_at(list, first);
+    if (image->axis == HY_AXIS_ENTRIES)
+        return hy_offset(site->problem.source.csr, chunk.x_begin);
     return hy_image_block_of(image, chunk.x_begin, chunk.col_begin);
 }
 

@@ -16,7 +16,8 @@ int hy_step_applies(const hy_slot *slot, hy_step step)
     switch (step) {
     case HY_STEP_PREPARE:
         return variant->prepare != NULL && !slot->job.reused &&
-               (!slot->job.a_on_device || variant->prepare != hy_pack_csr);
+               (!slot->job.a_on_device || variant->prepare != hy_pack_csr ||
+                slot->job.problem->image.axis == HY_AXIS_ENTRIES);
     case HY_STEP_H2D:
         return copies && slot->job.in.bytes > 0;
     case HY_STEP_FINISH:

@@ -39,7 +39,7 @@ static void expect(hy_csr_sink *csr, int64_t expected)
     hy_span *spans[] = {&csr->row_ptr, &csr->col, &csr->val};
 
     for (int i = 0; i < 3; i++) {
-        spans[i]->what   = csr->known ? "C" : "C, estimated at a size";
+        spans[i]->what   = csr->known ? "C" : "C, whose size is estimated";
         spans[i]->total  = total;
         spans[i]->remedy = csr->remedy;
     }
@@ -219,9 +219,10 @@ static hybrid_status check_count(const hy_sink *sink, const hy_part *part)
         return HYBRID_OK;
     return hy_fail(
         sink->ctx, HYBRID_BAD_STATE,
-        "rows %lld to %lld of C have %lld entries, %lld in the plan's first run",
-        (long long)chunk->row_begin, (long long)chunk->row_end, (long long)part->counted,
-        (long long)part->nnz);
+        "the pattern of A or B changed after the plan was made: rows %lld to %lld of C "
+        "have %lld entries, and %lld in the first run; make a new plan",
+        (long long)chunk->row_begin, (long long)chunk->row_end - 1,
+        (long long)part->counted, (long long)part->nnz);
 }
 
 /* Stores the offsets of the part, unless they are known, and checks the number of its

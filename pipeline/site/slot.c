@@ -145,11 +145,12 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
     const size_t out_at       = work_at + hy_align(cost.work_bytes);
     hy_job *job               = &slot->job;
 
-    *job      = (hy_job){.problem = problem, .chunk = chunk, .variant = chunk->variant};
-    job->in   = chunk->cached
-                    ? hy_buffer_part(&cache->block, chunk->cached_at, cost.pack_bytes)
-                    : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
-    job->work = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
+    *job = (hy_job){
+        .problem = problem, .chunk = chunk, .variant = chunk->variant, .rates = rates};
+    job->in      = chunk->cached
+                       ? hy_buffer_part(&cache->block, chunk->cached_at, cost.pack_bytes)
+                       : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
+    job->work    = hy_buffer_part(&slot->device, work_at, cost.work_bytes);
     job->out_nnz = slot->pinned.ptr;
     job->units   = job->out_nnz + 1;
     if (cost.out_bytes > 0)

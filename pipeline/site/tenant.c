@@ -179,10 +179,10 @@ hybrid_status hy_tenants_blame(const hy_backend *backend)
         return HYBRID_NO_DEVICE_MEMORY;
     snprintf(said, sizeof said, "%s", ctx->message.text);
     hy_message_clear(&ctx->message);
-    return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "%s; a plan of %s %lld x %lld holds %s of the budget of %s", said,
-                   holder->op == HY_SPGEMM ? "spgemm" : "spmm", (long long)holder->rows,
-                   (long long)holder->cols,
-                   hy_size((int64_t)holder->ops->bytes(holder).held).s,
-                   hy_size(backend->device.cap).s);
+    return hy_fail(
+        ctx, HYBRID_NO_DEVICE_MEMORY,
+        "%s; or destroy the plan of %s %lld x %lld, which holds %s of the budget of %s",
+        said, holder->op == HY_SPGEMM ? "spgemm" : "spmm", (long long)holder->rows,
+        (long long)holder->cols, hy_size((int64_t)holder->ops->bytes(holder).held).s,
+        hy_size(backend->device.cap).s);
 }

@@ -32,6 +32,7 @@ trace = json.load(open(sys.argv[1]))
 report = json.load(open("r.json"))
 events = trace["traceEvents"]
 usage = trace["otherData"]
+facts = usage.pop("timeline")
 assert usage == {name: report[name] for name in usage}
 assert set(usage["use"]) == {"cores", "host memory"} and usage["bound"] in usage["use"]
 for use in usage["use"].values():
@@ -40,6 +41,7 @@ memory = usage["use"]["host memory"]
 assert memory["rate_is"] in ("built in", "observed") and usage["rates_measured"] is False
 assert abs(report["host_bytes"] / (memory["rate"] * report["total_s"]) - memory["utilisation"]) < 1e-6
 assert abs(usage["reference_s"] / report["total_s"] - usage["speedup_over_reference"]) < 1e-6
+assert usage["chunks"] == 5 and usage["predicted_s"] > 0 and usage["peak_host_bytes"] > 0
 threads, arrows = {}, {}
 for e in events:
     if e["ph"] == "X":
@@ -54,6 +56,30 @@ for slices in threads.values():
     slices.sort()
     for (begin, length), (after, _) in zip(slices, slices[1:]):
         assert begin - length <= after + 1e-6
+lanes = {lane["tid"]: lane for lane in facts["lanes"]}
+assert {tid: lane["name"] for tid, lane in lanes.items()} == names
+run = facts["end_us"] - facts["begin_us"]
+bars = [e for e in events if e["ph"] == "X" and "chunk" in e["args"]]
+assert abs(facts["begin_us"] - min(e["ts"] for e in bars)) < 1e-6
+assert abs(facts["end_us"] - max(e["ts"] + e["dur"] for e in bars)) < 1e-6
+assert 0 < run <= usage["total_s"] * 1e6
+for tid, lane in lanes.items():
+    busy = sum(e["dur"] for e in bars if e["tid"] == tid)
+    assert abs(lane["busy_us"] - busy) < 1e-2 and lane["busy_us"] <= run + 1e-6
+assert facts["format"] == 1 and facts["workers"] == 2 and facts["device"] == "CPU"
+assert len(facts["stalls"]) <= 3
+for stall in facts["stalls"]:
+    name = lanes[stall["tid"]]["name"]
+    assert name.startswith("cpu") and stall["text"].startswith(name + " was idle for ")
+    begin, end = stall["begin_us"], stall["end_us"]
+    assert facts["begin_us"] <= begin < end <= facts["end_us"]
+    assert all(e["ts"] + e["dur"] <= begin + 1e-6 or e["ts"] >= end - 1e-6
+               for e in bars if e["tid"] == stall["tid"])
+memory = {m["name"]: m for m in facts["memory"]}
+counters = {e["name"] for e in events if e["ph"] == "C"}
+assert counters == set(memory) == {"chunk buffers", "host memory"}
+host = memory["host memory"]
+assert 0 < host["peak_bytes"] <= host["limit_bytes"]
 bounds = {e["args"]["bound"] for e in events if e["ph"] == "X"}
 assert bounds <= {"cores", "host memory", "other"} and bounds & {"cores", "host memory"}
 assert len(arrows) == 5

@@ -49,6 +49,36 @@ static void check_speeds(const hybrid_speeds *s)
     must(between(s->launch_s, 1e-8, 1e-3), "a launch");
 }
 
+/* Predictions of any GPU are within three orders of magnitude. */
+static void check_factors(const hy_factor_row *row)
+{
+    int measured = 0;
+
+    for (int i = 0; i < HY_REGIMES; i++) {
+        measured += row->compute[i] > 0;
+        must(row->compute[i] == 0 || between(row->compute[i], 0.002, 500),
+             "the size of a factor");
+    }
+    printf("%s: %d factors, packing %.3g\n", row->variant, measured, row->prepare);
+    must(measured > 0, "the factors of a variant");
+}
+
+/* Every constant of every kernel for SpMV in blocks was measured. */
+static void check_blocks(const hy_block_speeds *speeds)
+{
+    const hy_block_speed *all = speeds->of[0][0][0];
+    const size_t count        = sizeof *speeds / sizeof *all;
+
+    for (size_t i = 0; i < count; i++) {
+        const hy_block_speed *s = &all[i];
+        must(between((double)s->start, 1e-8, 1e-2), "the start of a kernel");
+        must(between((double)s->first, 1e-13, 1e-2), "a step of the first iteration");
+        must(between((double)s->next, 1e-13, 1e-2), "a step of a later iteration");
+        must(between((double)s->more, 1e-13, 1e-2), "a step of a further thread block");
+        must(between((double)s->registers, 8, 255), "registers");
+    }
+}
+
 static void check_file(const char *path, const hybrid_calibration *found)
 {
     hybrid_engine *engine;
@@ -61,7 +91,10 @@ static void check_file(const char *path, const hybrid_calibration *found)
     hy_rates_of(engine->device, &r);
     must(between(r.h2d_Bps / found->device.h2d_Bps, 0.9999, 1.0001), "h2d of the file");
     must(between(r.mem_Bps / found->device.mem_Bps, 0.9999, 1.0001), "mem of the file");
-    must(between(r.merge_factor / found->merge_factor, 0.9999, 1.0001), "the factor");
+    check_blocks(r.blocks);
+    must(r.factors->count > 4, "variants with factors");
+    for (int i = 0; i < r.factors->count; i++)
+        check_factors(&r.factors->row[i]);
     hybrid_engine_destroy(engine);
 }
 
@@ -70,7 +103,9 @@ int main(void)
     static const char *const problems[] = {"er:20000,4", "er:20000,40",
                                            "powerlaw:20000,6,5000", NULL};
     static const int64_t columns[]      = {1, 32, 0};
-    const hy_calibrate_set set          = {problems, columns, 3, 60};
+    static const char *const squares[]  = {"er:2000,4", "rmat:9,8", NULL};
+    const hy_calibrate_list list        = {problems, squares, 60};
+    const hy_calibrate_set set          = {list, list, columns, 3, 60};
     hybrid_calibration found            = HYBRID_CALIBRATION_INIT;
     hybrid_engine *engine;
 

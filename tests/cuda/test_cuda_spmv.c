@@ -76,6 +76,7 @@ static int check_infinity(trial *t, hybrid_plan *plan)
     return failed;
 }
 
+/* Checks the product with the variant `name`, which parameters may follow. */
 static int check_variant(trial *t, const char *name, int64_t chunk_rows)
 {
     hybrid_plan *plan;
@@ -123,6 +124,95 @@ static int check_shapes(hybrid_engine *engine, int chunkings)
     return failed;
 }
 
+/* ---- forced shapes ---- */
+
+/* Checks both variants with this shape and R, in the paper's form and without it. */
+static int check_forced(trial *t, int lanes)
+{
+    char name[96];
+    int failed = 0;
+
+    for (int paper = 0; paper < 2; paper++)
+        for (int v = 0; v < 2; v++) {
+            const int takes_lanes = paper || v == 1; /* R of bcsr needs paper=1 */
+            if (!takes_lanes && lanes > 32)
+                continue;
+            int used = snprintf(name, sizeof name, "%s:r=%d,c=%d%s", variants[v],
+                                t->shape.rows, t->shape.cols, paper ? ",paper=1" : "");
+            if (takes_lanes)
+                snprintf(name + used, sizeof name - (size_t)used, ",R=%d", lanes);
+            failed += check_variant(t, name, 0);
+        }
+    return failed;
+}
+
+/* Every r, c and R, on a matrix with blocks of another shape. */
+static int check_parameters(hybrid_engine *engine)
+{
+    int failed = 0;
+
+    for (int k = 0; k < 2; k++) {
+        trial t = {.engine = engine,
+                   .kind   = {k ? HYBRID_F64 : HYBRID_F32, HYBRID_I32, 1}};
+        blocked_matrix(1500, 1100, 3, 4, 7, 1, 11, t.kind, &t.A);
+        for (int shape = 0; shape < 64; shape++)
+            for (int lanes = 32; lanes <= 256; lanes *= 2) {
+                t.shape = (hy_block_shape){shape / 8 + 1, shape % 8 + 1};
+                failed += check_forced(&t, lanes);
+            }
+        matrix_free(&t.A);
+    }
+    return failed;
+}
+
+/* The paper's form chooses a shape by both rules. */
+static int check_rules(hybrid_engine *engine)
+{
+    trial t    = {.engine = engine, .kind = {HYBRID_F32, HYBRID_I32, 1}, .shape = {3, 3}};
+    int failed = 0;
+
+    blocked_matrix(3000, 3000, 3, 3, 20, 0, 0, t.kind, &t.A);
+    failed += check_variant(&t, "spmv.cuda.bellpack:paper=1,rule=bytes", 0);
+    failed += check_variant(&t, "spmv.cuda.bcsr:paper=1,rule=bytes", 0);
+    t.shape = (hy_block_shape){3, 1};
+    failed += check_variant(&t, "spmv.cuda.bellpack:c=1,rule=bytes", 0);
+    matrix_free(&t.A);
+    return failed;
+}
+
+/* Checks that a plan fails with a message that contains `part`. */
+static int check_refused(hybrid_engine *engine, const hybrid_csr *A, const char *name,
+                         const char *part)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan           = NULL;
+
+    options.variant            = name;
+    const hybrid_status status = hybrid_spmm_plan(engine, A, 1, &options, &plan);
+    hybrid_plan_destroy(plan);
+    if (status == HYBRID_UNSUPPORTED && strstr(hybrid_engine_message(engine), part))
+        return 0;
+    fprintf(stderr, "%s: %s\n", name, hybrid_engine_message(engine));
+    return 1;
+}
+
+static int check_refusals(hybrid_engine *engine)
+{
+    const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
+    hybrid_csr A;
+    int failed = 0;
+
+    blocked_matrix(50, 5, 1, 1, 3, 0, 0, kind, &A);
+    for (int v = 0; v < 2; v++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s:r=2,c=6", variants[v]);
+        failed += check_refused(engine, &A, name, "more columns than A");
+    }
+    failed += check_refused(engine, &A, "spmv.cuda.bcsr:R=64", "only paper=1");
+    matrix_free(&A);
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     const int few = argc > 1, tried = few ? 1 : BUDGETS;
@@ -139,6 +229,10 @@ int main(int argc, char **argv)
         if (status != HYBRID_OK)
             return 1;
         failed += check_shapes(engine, few ? 1 : CHUNKINGS);
+        if (i == 0)
+            failed += check_rules(engine) + check_refusals(engine);
+        if (i == 0 && !few)
+            failed += check_parameters(engine);
         hybrid_engine_destroy(engine);
     }
     printf("%d wrong\n", failed);

@@ -20,7 +20,7 @@
 #include "support/check/tell.h"
 #include "support/products/variants.h"
 
-enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5 };
+enum { ROOM = 64, SKIP = 77, TURNS = 3, WIDTH_STEP = 5, FORM = 64 };
 
 static int check_products(hybrid_engine *engine, const char *const *names)
 {
@@ -127,12 +127,31 @@ static int check_not_read(hybrid_engine *engine, const char *const *names)
     return tell("products with alpha 0 or beta 0", checked, 180, wrong);
 }
 
+/* Checks the original forms of papers, which options name. */
+static int check_papers(hybrid_engine *engine)
+{
+    const char *const scalar[]  = {"spmm.cuda.rows:paper=1", "spmm.cuda.merge:paper=1",
+                                   NULL};
+    const char *const rounded[] = {"spmm.cuda.hrpb:paper=1", NULL};
+    int64_t checked = 0, tf32 = 0, differ = 0, large = 0;
+
+    int wrong  = variants_check(engine, scalar, &checked);
+    int failed = tell("products as in papers", checked, 1000, wrong);
+    wrong      = variants_check_tf32(engine, rounded, &tf32, &differ);
+    failed += tell("TF32 products as in papers", tf32, 500, wrong);
+    failed += tell("of them rounded", differ, 200, 0);
+    wrong = large_check(engine, scalar, LARGE_ROWS, 1, &large);
+    return failed +
+           tell_all("large products as in papers", large, 2 * LARGE_PRODUCTS, wrong);
+}
+
 /* The required numbers of products assume all variants. */
 static int check_all(hybrid_engine *engine, const char *const *names)
 {
     return check_products(engine, names) + check_bits(engine, names) +
            check_resident(engine, names) + check_panels(engine, names) +
-           check_odd(engine, names) + check_tf32(engine) + check_not_read(engine, names);
+           check_odd(engine, names) + check_tf32(engine) + check_papers(engine) +
+           check_not_read(engine, names);
 }
 
 /* Checks TURNS products of a case with each variant. */
@@ -159,17 +178,61 @@ static int check_case(hybrid_engine *engine, const char *const *names, int i,
 static int check_each_case(hybrid_engine *engine, const char *const *names,
                            int64_t *checked)
 {
-    static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
-                                      {HYBRID_F64, HYBRID_I64, 0}};
-    const int tf32                 = variants_named(names, "spmm.cuda.hrpb") > 0;
-    int64_t rounded                = 0;
-    int failed                     = 0;
+    static const test_kind kinds[]   = {{HYBRID_F32, HYBRID_I32, 1},
+                                        {HYBRID_F64, HYBRID_I64, 0}};
+    static const char *const paper[] = {"spmm.cuda.hrpb:paper=1", NULL};
+    const int tf32                   = variants_named(names, "spmm.cuda.hrpb") > 0;
+    int64_t rounded                  = 0;
+    int failed                       = 0;
 
     for (int i = 0; i < case_count(); i++)
         failed += check_case(engine, names, i, kinds[i % 2], checked, NULL);
-    for (int i = 0; i < case_count() && tf32; i++)
+    for (int i = 0; i < case_count() && tf32; i++) {
         failed += check_case(engine, names, i, kinds[0], checked, &rounded);
+        failed += check_case(engine, paper, i, kinds[0], checked, &rounded);
+    }
     return failed;
+}
+
+/* Fills `names` with "spmm.cuda.tiled:" and each combination of its parameters. Returns
+   their number. */
+static int tiled_forms(char text[][FORM], const char **names)
+{
+    static const char *const R[]       = {"4", "8", "16"};
+    static const char *const words[]   = {"", ",segment=off", ",segment=on"};
+    static const char *const orders[]  = {"", ",reorder=off", ",reorder=on"};
+    static const char *const origins[] = {"", ",paper=1"};
+    int count                          = 0;
+
+    for (int r = 0; r < 3; r++)
+        for (int w = 0; w < 3; w++)
+            for (int o = 0; o < 3; o++)
+                for (int p = 0; p < 2; p++, count++) {
+                    snprintf(text[count], FORM, "spmm.cuda.tiled:R=%s%s%s%s", R[r],
+                             words[w], orders[o], origins[p]);
+                    names[count] = text[count];
+                }
+    names[count] = NULL;
+    return count;
+}
+
+/* Checks the forms that parameters of spmm.cuda.tiled force. */
+static int check_forms(hybrid_engine *engine)
+{
+    static const char *const widths[] = {"spmm.cuda.tiled:R=4", "spmm.cuda.tiled:R=16",
+                                         "spmm.cuda.tiled:paper=1", NULL};
+    char text[ROOM][FORM];
+    const char *names[ROOM];
+    int64_t any = 0, each = 0, odd = 0;
+
+    const int count = tiled_forms(text, names);
+    int wrong       = variants_check(engine, widths, &any);
+    int failed      = tell("products of forced forms", any, 1000, wrong);
+    wrong           = check_each_case(engine, names, &each);
+    failed += tell("products of all forced forms", each, 40 * count, wrong);
+    wrong = not_finite_check(engine, "spmm.cuda.tiled:paper=1", 0, &odd);
+    return failed +
+           tell_all("padded products with infinities", odd, NOT_FINITE_PRODUCTS, wrong);
 }
 
 /* Checks A*A: the rows of A are not sent, because those of B are on the device. With
@@ -226,7 +289,8 @@ int main(int argc, char **argv)
             named[count++] = names[i];
     named[count]       = NULL;
     const int64_t rows = argc > 2 ? atoi(argv[2]) : LARGE_ROWS;
-    int failed = argc > 1 ? check_kernels(engine, named, rows) : check_all(engine, names);
+    int failed         = argc > 1 ? check_kernels(engine, named, rows)
+                                  : check_all(engine, names) + check_forms(engine);
     hybrid_engine_destroy(engine);
     return failed > 0;
 }

@@ -15,6 +15,14 @@
 static hy_context *ctx;
 static int good, bad;
 
+static void check_factors(const hy_factor_row *row)
+{
+    io_must(ctx, strlen(row->variant) > 0 && strlen(row->variant) < sizeof row->variant,
+            "no variant");
+    for (int i = 0; i < HY_REGIMES; i++)
+        io_must(ctx, isfinite(row->compute[i]) && row->compute[i] >= 0, "odd factor");
+}
+
 static void check(const hy_rates_file *file)
 {
     io_must(ctx, file->count > 0 && file->count <= HY_RATES_DEVICES,
@@ -25,8 +33,11 @@ static void check(const hy_rates_file *file)
                 "no name");
         io_must(ctx, strlen(d->speeds.date) == 10, "no date");
         io_must(ctx, isfinite(d->speeds.mem_Bps) && d->speeds.mem_Bps >= 0, "odd speed");
-        io_must(ctx, isfinite(d->speeds.merge_factor) && d->speeds.merge_factor >= 0,
-                "odd factor");
+        const hy_factor_table *factors = &d->speeds.factors;
+        io_must(ctx, factors->count >= 0 && factors->count <= HY_FACTOR_ROWS,
+                "odd number of factors");
+        for (int k = 0; k < factors->count; k++)
+            check_factors(&factors->row[k]);
     }
 }
 

@@ -29,10 +29,16 @@ name=$(hybrid_spmm doctor | sed -n 's/^CPU *//p' | tr -cs '[:alnum:].\n-' _)
 echo nonsense >"cache/hybrid_spmm/$name.rates"
 XDG_CACHE_HOME=$PWD/cache hybrid_spmm doctor
 X
-mkdir -p cache/hybrid_spmm
+# explain ignores a file of rates that another version wrote.
+cat >old_rates <<'X'
+name=$(hybrid_spmm doctor | sed -n 's/^CPU *//p' | tr -cs '[:alnum:].\n-' _)
+printf 'format = 1\n' >"old/hybrid_spmm/$name.rates"
+XDG_CACHE_HOME=$PWD/old hybrid_spmm explain A.mtx --backend host
+X
+mkdir -p cache/hybrid_spmm old/hybrid_spmm
 echo nonsense >bad.rates
 touch F.mtx
-chmod +x on_terminal interrupted bad_rates
+chmod +x on_terminal interrupted bad_rates old_rates
 
 # ---- raw arrays ----
 
@@ -52,6 +58,33 @@ cat >I.json <<'X'
  "values": {"file": "i.bin", "offset": 28}}
 X
 sed 's/"cols": 2/"cols": two/' X.json >two.json
+
+# ---- traces ----
+
+# bad_trace <name> <sed command>: writes a changed trace.
+bad_trace() {
+    sed "$2" "$TEST_DATA/device.trace" >"$1.json"
+}
+cp "$TEST_DATA/device.trace" run.json
+bad_trace object '1s/"otherData":/&1,"x":/'
+bad_trace array '1s/"lanes":\[/"lanes":{/'
+bad_trace comma '2s/,"name"/ "name"/'
+bad_trace colon '2s/:/;/'
+bad_trace end '$a{}'
+bad_trace string '2s/"reader"/7/'
+bad_trace character '2s/reader/\\x/'
+printf '{"a' >quote.json
+bad_trace number '2s/:1,/:one,/'
+bad_trace deep "1s/\"ms\"/$(printf '[%.0s' {1..70})/"
+bad_trace value '1s/"ms"/%/'
+bad_trace lane '2s/"tid"/"TID"/'
+bad_trace memory '10s/limit/LIMIT/'
+bad_trace stall '12s/"text"/"TEXT"/'
+bad_trace event '16s/"ph"/"PH"/'
+bad_trace bar '16s/"dur":/"dur":-/'
+bad_trace counter 's/{"bytes":12000000}}$/{"BYTES":1}}/'
+bad_trace format '1s/"format":1/"format":2/'
+bad_trace span '1s/"begin_us":4000.000/"begin_us":4e9/'
 
 # ---- files of other formats ----
 

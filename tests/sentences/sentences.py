@@ -27,6 +27,7 @@ CONVERSION = re.compile(
     r"%%|%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t)?[a-zA-Z]|[@~]"
 )
 PLACEHOLDER = re.compile(r"<[a-z][a-z ]*>")
+NUMBER = "(?:-?[0-9]+|<[a-z][a-z ]*>)"
 
 
 class Sentence(NamedTuple):
@@ -71,12 +72,18 @@ def read_list() -> Iterator[Sentence]:
 # ---- patterns -----------------------------------------------------------------------
 
 
+def variable(part: str) -> str:
+    """Return a regular expression for what takes the place of a conversion."""
+    if part == "%%":
+        return "%%?"
+    return NUMBER if re.fullmatch(r"%[0-9*.]*[hlzjt]*[diu]", part) else ".*"
+
+
 def pattern(text: str, varies: re.Pattern[str]) -> str:
     """Return a regular expression for the text, of which parts vary."""
     out, begin = "", 0
     for match in varies.finditer(text):
-        out += re.escape(text[begin : match.start()])
-        out += "%%?" if match[0] == "%%" else ".*"
+        out += re.escape(text[begin : match.start()]) + variable(match[0])
         begin = match.end()
     return out + re.escape(text[begin:])
 

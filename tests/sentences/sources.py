@@ -1,6 +1,7 @@
 """Finds the texts of sentences in the sources of the library and the program.
 
-A text is a string literal with at least two words. Adjacent literals are one text.
+A text is a string literal with at least two words, or the name of an array in a call that
+allocates it. Adjacent literals are one text.
 """
 
 import re
@@ -23,12 +24,20 @@ DOCUMENTS = [
 # Functions and macros that write reports and files, and texts for compilers. Tests of
 # the commands compare the reports with tests/cli/expected.
 WRITERS = """
-    printf fprintf fputs fscanf put hy_words_put put_head put_rate put_rule put_terms cli_job_step transpose
+    printf fprintf fputs fscanf put hy_words_put hy_json_put put_head put_rate put_rule put_terms cli_job_step transpose
     KEY SPEED RULE PYTHON MAGIC strncasecmp asm static_assert _Static_assert
 """.split()
 
+# Functions that take the name of an array, which ends a sentence about memory: [NAME].
+ALLOCATORS = set(
+    """
+    hy_array hy_results_array hy_results_reserve hy_tenants_alloc alloc alloc_result
+    hy_memory_full hy_memory_refused hy_address_space_full hy_device_full
+    """.split()
+)
+
 # Fields of the tables of variants and of keys in rates files.
-FIELDS = ["summary", "source"]
+FIELDS = ["summary", "source", "parameters"]
 
 TOKEN = re.compile(
     r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s+|\w+|.""", re.DOTALL
@@ -92,3 +101,5 @@ def find(root: Path) -> Iterator[Text]:
         for line, text, within in literals((root / name).read_text()):
             if is_words(text) and not within & skipped:
                 yield Text(f"{name}:{line}", text)
+            elif re.fullmatch("[a-z]+", text) and within & ALLOCATORS:
+                yield Text(f"{name}:{line}", f"[{text}]")

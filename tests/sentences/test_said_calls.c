@@ -38,9 +38,17 @@ static void options_of_plans(void **state)
     (void)state;
     options.order = (hybrid_order)7;
     REFUSED(hybrid_spmm_plan(engine, &I, 1, &options, &plan));
+    options            = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    options.chunk_rows = -1;
+    REFUSED(hybrid_spmm_plan(engine, &I, 1, &options, &plan));
+    options       = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
+    options.split = (hybrid_split)9;
+    REFUSED(hybrid_spmm_plan(engine, &I, 1, &options, &plan));
     options       = (hybrid_plan_options)HYBRID_PLAN_OPTIONS_INIT;
     options.flags = HYBRID_RESIDENT;
     REFUSED(hybrid_spmm_with(engine, &options, 1, &I, &X, 0, &Y));
+    Y.cols = 2, Y.ld = 2;
+    assert_int_equal(hybrid_spmm(engine, 1, &I, &X, 0, &Y), HYBRID_BAD_SHAPE);
     Y.cols = Y.ld = INT64_MAX / 8;
     REFUSED(hybrid_spmm(engine, 1, &I, &X, 0, &Y));
 }
@@ -178,6 +186,9 @@ static void refusals(void **state)
 
     (void)state;
     tell_refusals(&f, 70);
+    f.parameter[0] = 1;
+    tell_refusals(&f, 90);
+    f.parameter[0] = 0;
     f.row_max = f.products_max = (int64_t)1 << 40;
     tell_refusals(&f, 90);
     f.out_cols = (int64_t)1 << 31;
@@ -187,6 +198,10 @@ static void refusals(void **state)
     puts(hy_block_refuse(&f));
     f.block_fill = 0;
     puts(hy_block_refuse(&f));
+    f.out_cols = 1;
+    tell_refusals(&f, 90); /* blocks wider than A, which has no columns */
+    f.parameter[HY_BLOCK_LANES] = 64;
+    tell_refusals(&f, 90);
 }
 
 /* ---- a file of another format ---- */

@@ -185,7 +185,8 @@ static void refused_on_the_host(hybrid_engine *engine, const hybrid_csr *A)
 static void operands_of_the_device(void **state)
 {
     static const hy_schedule *const named[] = {&hy_schedule_gather, &hy_schedule_row_ring,
-                                               &hy_schedule_column_ring};
+                                               &hy_schedule_column_ring,
+                                               &hy_schedule_entry_ring};
     static const hy_variant *const table[]  = {&hy_spgemm_fake_esc, &hy_spgemm_fake_dup,
                                                &hy_spmm_fake_rows, &hy_spmm_fake_tiled,
                                                NULL};
@@ -202,7 +203,7 @@ static void operands_of_the_device(void **state)
     hybrid_csr a = on_device_csr(0, &A, 0);
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &a, NULL, &plan), HYBRID_OK);
     tell_candidates(plan);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         settings_of(engine)->schedule = named[i];
         assert_int_equal(hybrid_spgemm_plan(engine, &a, &a, NULL, &plan),
                          HYBRID_UNSUPPORTED);

@@ -13,17 +13,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands/command.h"
 #include "cli/commands/gpus.h"
 #include "cli/options/arguments.h"
 #include "cli/output/say.h"
 #include "hybrid_spmm.h"
+#include "support/engines/io_fixture.h"
 
 /* ---- replaced functions ---- */
 
-static int no_calloc, no_malloc, no_text, no_strdup, no_sigaction, no_machine, wrong;
-static int with_cuda, little;
+static int no_calloc, no_malloc, no_realloc, no_text, no_strdup, no_sigaction, no_machine;
+static int no_memfd, wrong, with_cuda, little;
 static cli_gpus gpus;
 
 void *__real_calloc(size_t count, size_t size);
@@ -38,6 +40,21 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes)
 {
     return no_malloc ? NULL : __real_malloc(bytes);
+}
+
+void *__real_realloc(void *block, size_t bytes);
+void *__wrap_realloc(void *block, size_t bytes);
+void *__wrap_realloc(void *block, size_t bytes)
+{
+    return no_realloc ? NULL : __real_realloc(block, bytes);
+}
+
+int __real_memfd_create(const char *name, unsigned flags);
+int __wrap_memfd_create(const char *name, unsigned flags);
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+    errno = ENOMEM;
+    return no_memfd ? -1 : __real_memfd_create(name, flags);
 }
 
 /* The text of a plan is the next array that is allocated. */
@@ -142,6 +159,27 @@ static void memory(void **state)
     no_strdup = 0;
 }
 
+static void traces(void **state)
+{
+    const char *page = io_temp("x.html");
+    char line[256];
+
+    (void)state;
+    snprintf(line, sizeof line, "multiply gen:band:9,1 -q --backend host --trace %s",
+             page);
+    assert_int_equal(chdir(getenv("TEST_DATA")), 0);
+    no_malloc = 1;
+    assert_int_equal(run("trace device.trace"), CLI_MEMORY);
+    no_malloc  = 0;
+    no_realloc = 1;
+    assert_int_equal(run("trace device.trace"), CLI_MEMORY);
+    no_realloc = 0;
+    no_memfd   = 1;
+    assert_int_equal(run(line), CLI_MEMORY);
+    no_memfd = 0;
+    assert_int_equal(access(page, F_OK), -1);
+}
+
 static void machines(void **state)
 {
     (void)state;
@@ -176,9 +214,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory),
+        cmocka_unit_test(traces),
         cmocka_unit_test(machines),
         cmocka_unit_test(doctor),
     };
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, io_group_remove);
 }

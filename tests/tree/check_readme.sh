@@ -5,7 +5,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 check=$HYBRID_SOURCE/bench/check_readme.py
-documents='README.md docs/performance.md docs/figures.md docs/speed.svg docs/timeline.svg'
+documents="README.md $(cd "$HYBRID_SOURCE" && echo docs/{performance,figures,papers}.md docs/*.svg)"
 export PYTHONDONTWRITEBYTECODE=1
 python3 "$check" --root "$HYBRID_SOURCE"
 
@@ -46,7 +46,6 @@ change docs/figures.md '/^\| A\*A fem3:36 \| hybrid_spmm, GPU/s/ [0-9.]+ / 1 /'
 change docs/performance.md '0,/^- A\*X-8/s/^(- A\*X-8: )[0-9.]+/\19.99/'
 change docs/performance.md '/^\| A\*A again \| f32/s/0\.[0-9]+/0.99/'
 change docs/speed.svg '0,/^<path class="slower"/s/^(<path class="slower" d=".)[0-9]+/\1500/'
-change docs/timeline.svg '0,/^<path class="multiply"/s/^(<path class="multiply" d=".)[0-9.]+/\1500/'
 complains "other figures"
 [ "$(grep -c ': says$' "$folder/complaint")" -eq "$changed" ] || { cat "$folder/complaint" >&2; exit 1; }
 python3 "$check" --root "$folder" --write
@@ -55,20 +54,37 @@ for document in $documents; do
 done
 
 # Results that differ from the quoted figures, for every part of the table.
-for part in end core real trace device; do
-    file=$(sed -n 's/^<!-- figures \(speed\|timeline\): \(.*\) -->/\2/p' \
-        "$folder/README.md" "$folder/docs/timeline.svg" | tr ' ' '\n' | grep -m 1 -- "$part")
-    sed -i -E 's/("seconds|"freed_s|"first_s|"kernels_s|"new_matrix_s|"dur|"once)": ?[0-9.e-]+/\1": 0.000123/g' \
+for part in end core real device neighbour; do
+    file=$(sed -n 's/^<!-- figures speed: \(.*\) -->/\1/p' "$folder/README.md" | tr ' ' '\n' |
+        grep -m 1 -- "$part")
+    sed -i -E 's/("seconds|"freed_s|"first_s|"kernels_s|"new_matrix_s|"once)": ?[0-9.e-]+/\1": 0.000123/g' \
         "$folder/bench/results/$file"
     complains "other lines in $file"
     restore
 done
 
 # --write with new files: they replace the files of the same part only.
-file=$(sed -n 's/^<!-- figures speed: \([^ ]*\).*/\1/p' "$folder/README.md")
-cp "$folder/bench/results/$file" "$folder/bench/results/new-end.jsonl"
-python3 "$check" --root "$folder" --write new-end.jsonl
-sed "s/$file \(.*\) -->/\1 new-end.jsonl -->/" "$HYBRID_SOURCE/README.md" | diff - "$folder/README.md"
+replaces() { # file, new file
+    cp "$folder/bench/results/$1" "$folder/bench/results/$2"
+    python3 "$check" --root "$folder" --write "$2"
+    sed "s/$1\(.*\) -->/\1 $2 -->/; s/:  */: /" "$HYBRID_SOURCE/README.md" |
+        sed '/^<!-- figures/s/  */ /g' | diff - "$folder/README.md"
+    restore
+}
+replaces "$(sed -n 's/^<!-- figures speed: \([^ ]*\).*/\1/p' "$folder/README.md")" new-end.jsonl
+replaces "$(sed -n 's/^<!-- figures speed:.* \([^ ]*neighbour.jsonl\).*/\1/p' "$folder/README.md")" new-neighbour.jsonl
+
+# A block without files takes new ones that hold lines of its kind.
+sed -i 's/^<!-- figures merge:.*/<!-- figures merge:  -->/' "$folder/docs/papers.md"
+printf '{"mode": "paper-merge", "problem": "p", "cols": 64, "rows": 4, "nnz": 80, "rows_s": 1e-9, ' \
+    >"$folder/bench/results/new.jsonl"
+printf '"merge_s": 2e-9, "cusparse_s": 4e-9, "model": "rows", "device": "d", "date": "2026-01-01", ' \
+    >>"$folder/bench/results/new.jsonl"
+echo '"commit": "c"}' >>"$folder/bench/results/new.jsonl"
+python3 "$check" --root "$folder" --write new.jsonl 2>/dev/null || true
+grep -qF '<!-- figures merge: new.jsonl -->' "$folder/docs/papers.md"
+grep -qF '| 9.35 entries per row (paper) | 4 | 4 | 4 |' "$folder/docs/papers.md"
+grep -qF '<!-- figures cutespmm:' "$folder/docs/papers.md"
 restore
 
 # A row or column without results, although the documents name it.
@@ -108,10 +124,11 @@ line() { # peer variant seconds further
     printf '"cold_s": 7, "kept_s": null, "backend": "cuda", "device": "d", "threads": 4, '
     printf '"versions": "v 1", "error": null, "verified": true, "order": "row", %s}\n' "$4"
 }
-real() { # problem type peer seconds
+real() { # problem type peer seconds further
     printf '{"problem": "%s", "op": "spmm", "mode": "real", "type": "%s", "cols": 8, ' "$1" "$2"
     printf '"peer": %s, "freed_s": %s, "backend": "cuda", "engine": "auto", "version": "1", ' "$3" "$4"
-    printf '"device": "d", "threads": 4, "date": "2026-01-01T", "commit": "c", "error": null}\n'
+    printf '"device": "d", "threads": 4, "date": "2026-01-01T", "commit": "c", "error": null%s}\n' \
+        "${5:+, $5}"
 }
 early='"date": "2026-01-01T00:00:00Z"' late='"date": "2026-01-02T00:00:00Z"'
 {
@@ -129,6 +146,8 @@ early='"date": "2026-01-01T00:00:00Z"' late='"date": "2026-01-02T00:00:00Z"'
     real q f64 '"scipy"' 4
     real r f32 null 2
     real r f32 '"scipy"' 4
+    real r f32 null 9 '"neighbour": true'
+    real r f32 '"scipy"' 3 '"neighbour": true'
 } >"$folder/lines.jsonl"
 python3 "$check" --show "$folder/lines.jsonl" >"$folder/shown"
 grep -qx '| A\*X p | hybrid_spmm, GPU | 7000 | 2000 | - | -, - |' "$folder/shown"
@@ -136,4 +155,5 @@ grep -qx '| A\*X p | cuSPARSE | 6000 | 4440 | - | -, - |' "$folder/shown"
 grep -qx '| Large .* columns | cuSPARSE | 2.2 | 0/1 |' "$folder/shown"
 # Ratios 0.5, 2 and 2: the mean is 1.26, and q is slower for one of its types.
 grep -qx '| Real matrices: A·X with 8 or 64 columns | SciPy | 1.3 | 1/2 |' "$folder/shown"
+grep -qx '| Real matrices, beside spinning threads: .* | SciPy | 0.33 | 1/1 |' "$folder/shown"
 ! grep -q CuPy "$folder/shown"

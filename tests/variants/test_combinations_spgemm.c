@@ -23,7 +23,7 @@ extern const hy_variant hy_spgemm_host_rows;
 
 enum {
     COMBINATIONS = 1500,
-    SCHEDULES    = 6,
+    SCHEDULES    = 7,
     ROWS         = 240,
     ENTRIES      = 5,
     LEAST_NAMED  = 24,
@@ -75,12 +75,15 @@ static combination draw(uint64_t number)
     uint64_t axis                      = 0;
     combination c                      = {0};
 
-    c.schedule      = hy_schedules[pick(number, &axis, SCHEDULES)];
-    c.carried       = pick(number, &axis, 4) == 0;
-    c.tight         = pick(number, &axis, 2) && c.schedule != &hy_schedule_whole;
-    c.flags         = flags[pick(number, &axis, 6)];
-    c.split         = splits[pick(number, &axis, 5)];
-    c.chunk_rows    = pick(number, &axis, 2) ? ROWS / 7 : 0;
+    c.schedule   = hy_schedules[pick(number, &axis, SCHEDULES)];
+    c.carried    = pick(number, &axis, 4) == 0;
+    c.tight      = pick(number, &axis, 2) && c.schedule != &hy_schedule_whole;
+    c.flags      = flags[pick(number, &axis, 6)];
+    c.split      = splits[pick(number, &axis, 5)];
+    c.chunk_rows = pick(number, &axis, 2) ? ROWS / 7 : 0;
+    if (c.tight && c.schedule == &hy_schedule_entry_ring)
+        c.chunk_rows =
+            0; /* a ring that holds the rows of B for as many rows may not fit */
     c.squared       = !c.tight && pick(number, &axis, 3) == 0;
     c.pinned        = (int)pick(number, &axis, 2);
     c.planned       = (int)pick(number, &axis, 4) > 0;
@@ -97,6 +100,8 @@ static combination draw(uint64_t number)
 
 /* ---- expected outcome ---- */
 
+static int several; /* 1: engines have several devices */
+
 /* Each refusal depends on the values of two axes. docs/design.md lists them. */
 static const char *refused(const combination *c)
 {
@@ -105,9 +110,13 @@ static const char *refused(const combination *c)
     const int shares   = c->split == HYBRID_SPLIT_SHARE;
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
-        return "only the host computes in place";
+        return "only the CPU computes in place";
     if (c->schedule == &hy_schedule_row_ring || c->schedule == &hy_schedule_column_ring)
-        return "a sparse B has no ring: its rows and columns have different sizes";
+        return "B is sparse, so that its rows have different sizes";
+    if (c->schedule == &hy_schedule_entry_ring && c->carried)
+        return "packs of this variant contain rows of B";
+    if (c->schedule == &hy_schedule_entry_ring && several)
+        return "several devices take rows in turns";
     return NULL;
 }
 
@@ -115,8 +124,10 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan)
 {
     if (!plan->portions->backend->ops->copy)
         return &hy_schedule_in_place;
-    return hy_image_is_gathered(&plan->portions->layout.image) ? &hy_schedule_gather
-                                                               : &hy_schedule_whole;
+    const hy_axis axis = plan->portions->layout.image.axis;
+    return axis == HY_AXIS_GATHERED  ? &hy_schedule_gather
+           : axis == HY_AXIS_ENTRIES ? &hy_schedule_entry_ring
+                                     : &hy_schedule_whole;
 }
 
 /* Returns 1 if a plan may have schedule s. If packs contain B (`carried`), a plan for
@@ -147,11 +158,30 @@ static void expect_that(const trial *t, int truth, const char *what)
                 c->planned, c->kind.type == HYBRID_F64 ? 64 : 32, what);
 }
 
-/* If B does not fit the device, A needs few of its rows. */
+/* Row i has entries in columns i - 3 to i + 3. */
+static hybrid_csr band_for(const trial *t)
+{
+    builder b = build_start(ROWS, ROWS);
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t j = i - 3; j <= i + 3 && i % 11 != 3; j++)
+            if (j >= 0 && j < ROWS && test_below(t->number, (uint64_t)(i * 7 + j), 7) < 5)
+                build_add(&b, j);
+        build_end_row(&b);
+    }
+    return build_finish(&b, t->number, t->c.kind);
+}
+
+/* If B does not fit the device, A needs few of its rows, or rows near its own if B passes
+   through a ring. */
 static hybrid_csr matrix_for(const trial *t)
 {
     const int64_t step = t->c.tight ? ROWS / LEAST_NAMED : 1;
-    builder b          = build_start(ROWS, ROWS);
+    builder b;
+
+    if (t->c.schedule == &hy_schedule_entry_ring)
+        return band_for(t);
+    b = build_start(ROWS, ROWS);
 
     for (int64_t i = 0; i < ROWS; i++) {
         for (uint64_t k = 0; k < ENTRIES && i % 11 != 3; k++)
@@ -241,6 +271,9 @@ static void check_bytes(const trial *t, const hy_schedule *s, const hybrid_repor
                     t->loaded >= b - SPARE &&
                         t->loaded <= t->engine->device_count * (b + SPARE),
                     "B did not go up once");
+    else if (s == &hy_schedule_entry_ring)
+        expect_that(t, t->loaded >= b - SPARE && t->loaded <= b + b / 2,
+                    "B did not pass through the device once");
     else
         expect_that(t, t->loaded == 0 && r->h2d_bytes > 0,
                     "B was loaded where nothing holds it");
@@ -350,11 +383,12 @@ static int compute_once(trial *t)
 
 static void every_combination(void **state)
 {
-    int64_t ran[SCHEDULES] = {0}, computed = 0, several = 0;
+    int64_t ran[SCHEDULES] = {0}, computed = 0, divided = 0;
     int devices[LISTED_MOST];
     trial t;
 
     (void)state;
+    several = listed_devices(devices) > 1;
     fake_delays(1, 0);
     for (uint64_t number = 0; number < COMBINATIONS; number++) {
         open_trial(number, &t);
@@ -363,17 +397,18 @@ static void every_combination(void **state)
         for (int k = 0; k < SCHEDULES; k++)
             ran[k] += !refused && t.c.schedule == hy_schedules[k];
         computed += !refused;
-        several += t.several;
+        divided += t.several;
         close_trial(&t);
         assert_int_equal(fake_alive(), 0);
     }
     for (int k = 0; k < SCHEDULES; k++)
         assert_int_equal(ran[k] > COMBINATIONS / 20,
                          hy_schedules[k] != &hy_schedule_row_ring &&
-                             hy_schedules[k] != &hy_schedule_column_ring);
+                             hy_schedules[k] != &hy_schedule_column_ring &&
+                             !(hy_schedules[k] == &hy_schedule_entry_ring && several));
     assert_int_equal(failures, 0);
     assert_true(computed > COMBINATIONS / 3);
-    assert_int_equal(several > COMBINATIONS / 10, listed_devices(devices) > 1);
+    assert_int_equal(divided > COMBINATIONS / 10, several);
 }
 
 int main(void)

@@ -42,7 +42,7 @@ explain --threads 1 --rates one.rates
 grep -q '^speeds      measured on 20..-..-..: one.rates$' out || fail "--rates is not obeyed"
 expect 0 multiply -q gen:band:9,1 --backend host --threads 1 --rates one.rates
 expect 1 explain -q gen:band:9,1 --backend host --threads 2 --rates one.rates
-says "'one.rates' was measured on .*, 1 core, but this engine computes on .*, 2 cores"
+says "the rates in 'one.rates' were measured on .*, 1 core, but this engine computes on .*, 2 cores"
 expect 5 explain -q gen:band:9,1 --backend host --rates absent.rates
 says "'absent.rates'"
 
@@ -57,6 +57,19 @@ expect 0 info A.mtx --threads 2
 expect 0 calibrate --backend host --threads 2 -q
 explain
 grep -q '^speeds      measured' out || fail "calibrating again did not help"
+
+# a file of another version is ignored where it is the user's, and refused where it is named
+sed 's/^format = .*/format = 1/' "$file" >old.rates
+mv "$file" new.rates
+cp old.rates "$file"
+expect 0 explain gen:band:100,2 --dense-cols 2 --backend host --threads 2
+grep -q '^speeds      built in' out || fail "a file of another version is used"
+says "$file' has the format of another version and is ignored: run 'hybrid_spmm calibrate'"
+expect 0 doctor
+expect 3 explain -q gen:band:9,1 --backend host --threads 2 --rates old.rates
+says 'old.rates:[0-9]*: the file has format 1, and this version of the library reads 2'
+mv new.rates "$file"
+rm old.rates
 
 # without a GPU calibrate says so in one line
 "$HYBRID_SPMM" multiply -q A.mtx --backend cuda >out 2>err || {

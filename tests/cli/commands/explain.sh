@@ -58,7 +58,7 @@ for budget in 64MiB 3MiB; do # the smaller budget cannot hold all of A
 done
 grep -q '"planned": false' out || fail "A was read as a whole"
 expect 4 multiply -q A.json R.mtx --host-memory 64MiB
-says 'too small for C, estimated at a size of 103.5 MiB: .* the budget of 64.0 MiB .*raise .*--host-memory'
+says 'cannot allocate 103.5 MiB of host memory: .* the budget of 64.0 MiB .*raise .*--host-memory'
 expect 0 explain A.json --dense-cols 4 --host-memory 3MiB
 grep -q '^Y           60 000 x 4, 1.8 MiB$' out || fail "Y has another size"
 printf '\0\0\0\0\0\0\0\0' >x.bin

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.bash"
 
 for spec in stencil7:6 stencil27:5 fem3:4 er:3000,5 rmat:11,6 powerlaw:3000,5,400 road:40 \
-    band:500,3; do
+    band:500,3 dense:40,70; do
     expect 0 generate $spec -o one.mtx --threads 1 -q
     expect 0 generate $spec -o two.mtx --threads 4 -q
     cmp one.mtx two.mtx || fail "$spec depends on the number of threads"
@@ -18,4 +18,6 @@ expect 0 generate stencil27:5 -o C.mtx
 says 'C.mtx: 125 x 125, 2 197 entries' # (3*5-2)^3
 expect 0 generate band:500,3 -o C.mtx
 says '500 x 500, 3 488 entries' # 7*500 - 2*(1+2+3)
+expect 0 generate dense:40,70 -o C.mtx
+says 'C.mtx: 40 x 70, 2 800 entries'
 only one.mtx two.mtx other.mtx from_file C.mtx

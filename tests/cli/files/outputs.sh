@@ -17,9 +17,9 @@ ln -s nowhere dangling.mtx
 ln -s circle.mtx circle.mtx
 for option in -o --trace --report; do
     expect 5 multiply -q A.mtx $option dangling.mtx
-    says "'dangling.mtx': the link's target: No such file"
+    says "'dangling.mtx', a symbolic link, because of its target: No such file"
     expect 5 multiply -q A.mtx $option circle.mtx
-    says "'circle.mtx': the link's target: Too many levels"
+    says "'circle.mtx', a symbolic link, because of its target: Too many levels"
 done
 [ "$(readlink dangling.mtx)" = nowhere ] || fail "the link was replaced"
 

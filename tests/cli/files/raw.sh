@@ -36,7 +36,7 @@ grep -q '"X"' out || fail "X is not in the report"
 expect 2 multiply A.mtx X.json -q --verify
 says "needs X in memory"
 expect 2 multiply A.mtx X.json -q --type f32
-says "'X.json' holds f64, which is not converted: give --type f64, or leave out --type"
+says "'X.json' holds f64 values, which are not converted; give --type f64, or leave out --type"
 expect 2 multiply A.mtx X.json --transpose-b
 says "needs a sparse B"
 
@@ -55,7 +55,7 @@ expect 0 multiply I.json X.json -o Y.npy -q
 tail -c 48 Y.npy | cmp - x.bin || fail "I X is wrong"
 expect 0 multiply I.json -q --verify
 expect 3 multiply X.json A.mtx -q
-says "X.json: holds a dense matrix and must be sparse"
+says "X.json: A must be sparse, but this file describes a dense matrix"
 expect 3 info X.json
 
 # the file name may have escaped slashes and lie in any folder
@@ -83,10 +83,10 @@ grep -q '^C = A A *f32' err || fail "the type is not that of A"
 # errors of files
 truncate -s 47 x.bin
 expect 3 multiply A.mtx X.json -q
-says "x.bin: has 47 bytes, 48 are needed"
+says "x.bin: has 47 bytes, and 48 are needed"
 rm x.bin
 expect 5 multiply A.mtx X.json -q
 says "x.bin: cannot be opened"
 sed -i 's/"cols": 2/"cols": two/' X.json
 expect 3 multiply A.mtx X.json -q
-says "X.json:1: 'cols' is no whole number"
+says "X.json:1: 'cols' must be a whole number"

@@ -57,7 +57,7 @@ fi
 got=0
 "$program" multiply -q A.mtx -o - >&- 2>err || got=$?
 [ $got -eq 5 ] || fail "no standard output is exit code $got"
-says "cannot write 'standard output': Bad file descriptor"
+says "cannot write to standard output: Bad file descriptor"
 got=0
 "$program" info - <&- 2>err || got=$?
 [ $got -eq 5 ] || fail "no standard input is exit code $got"

@@ -164,7 +164,8 @@ static void shapes_that_do_not_fit_are_named(void **state)
     const hybrid_csr before = C;
     B.rows                  = 2;
     B.row_ptr               = two;
-    assert_message(hybrid_spgemm(engine, &A, &B, &C), HYBRID_BAD_SHAPE, "2 x 3");
+    assert_message(hybrid_spgemm(engine, &A, &B, &C), HYBRID_BAD_SHAPE,
+                   "B must have 3 rows, not 2");
     assert_memory_equal(&C, &before, sizeof C);
     B      = small();
     B.type = HYBRID_F32;
@@ -229,7 +230,7 @@ static void what_is_empty_has_no_arrays_and_few_columns(void **state)
     hybrid_csr_free(engine, &C);
     for (int bit = 54; bit < 63; bit++)
         assert_message(hybrid_spmm_plan(engine, &no_rows, (int64_t)1 << bit, NULL, &plan),
-                       HYBRID_BAD_ARGUMENT, "may not exceed 2^59");
+                       HYBRID_BAD_ARGUMENT, "dense_cols is ");
     assert_int_equal(hybrid_spmm_plan(engine, &no_rows, 1 << 30, NULL, &plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 }
@@ -284,7 +285,7 @@ static void an_engine_that_cannot_open_says_why(void **state)
     options.message      = text;
     options.message_size = sizeof text;
     assert_int_equal(hybrid_engine_create(&options, &other), HYBRID_BAD_ARGUMENT);
-    assert_non_null(strstr(text, "threads -1"));
+    assert_non_null(strstr(text, "threads is -1"));
 }
 
 /* ---- plans, reports, events ---- */
@@ -375,7 +376,7 @@ static void host_bytes_is_a_hard_cap(void **state)
     assert_int_equal(hybrid_engine_create(&options, &tight), HYBRID_OK);
     assert_int_equal(hybrid_generate(tight, "er:20000,10", HYBRID_F64, 1, &A), HYBRID_OK);
     assert_int_equal(hybrid_spgemm(tight, &A, &A, &C), HYBRID_NO_MEMORY);
-    assert_non_null(strstr(hybrid_engine_message(tight), "host memory is too small for"));
+    assert_non_null(strstr(hybrid_engine_message(tight), " of host memory: "));
     hybrid_csr_free(tight, &A);
     hybrid_engine_destroy(tight);
 }

@@ -69,16 +69,18 @@ static void a_matrix_that_is_made_or_read(void **state)
     (void)state;
     assert_int_equal(hybrid_generate(engine, "er:60000,20", HYBRID_F64, 1, &A),
                      HYBRID_NO_MEMORY);
-    SAYS(engine, "er:60000,20", " of 14.5 MiB", "of the budget of 8.0 MiB",
-         "raise host_bytes (--host-memory)");
+    SAYS(engine, "[the matrix 'er:60000,20']", "cannot allocate 14.5 MiB of host memory",
+         "of the budget of 8.0 MiB", "raise host_bytes (--host-memory)");
     assert_int_equal(
         hybrid_dense_create(engine, 60000, 30, HYBRID_ROW_MAJOR, HYBRID_F64, &X),
         HYBRID_NO_MEMORY);
-    SAYS(engine, "a dense matrix of 13.7 MiB", "of the budget of 8.0 MiB");
+    SAYS(engine, "cannot allocate 13.7 MiB of host memory", "[a dense matrix]",
+         "of the budget of 8.0 MiB");
     assert_int_equal(hybrid_generate(roomy, "er:60000,20", HYBRID_F64, 1, &B), HYBRID_OK);
     assert_int_equal(hybrid_write_mtx(roomy, path, &B), HYBRID_OK);
     assert_int_equal(hybrid_read_mtx(engine, path, HYBRID_F64, &A), HYBRID_NO_MEMORY);
-    SAYS(engine, path, "columns of entries of 4.6 MiB", "of the budget of 8.0 MiB");
+    SAYS(engine, path, "cannot allocate 4.6 MiB of host memory", "[columns of entries]",
+         "of the budget of 8.0 MiB");
     hybrid_csr_free(roomy, &B);
     hybrid_engine_destroy(roomy);
     hybrid_engine_destroy(engine);
@@ -94,7 +96,8 @@ static void a_result(void **state)
     assert_int_equal(hybrid_generate(engine, "er:20000,24", HYBRID_F64, 1, &A),
                      HYBRID_OK);
     assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_NO_MEMORY);
-    SAYS(engine, "C, estimated at a size of 1", " MiB: ", "of the budget of 64.0 MiB",
+    SAYS(engine, "cannot allocate 1",
+         " MiB of host memory: ", "of the budget of 64.0 MiB",
          "raise host_bytes (--host-memory)", "hybrid_spgemm_each");
     hybrid_csr_free(engine, &A);
     hybrid_engine_destroy(engine);
@@ -109,7 +112,7 @@ static void a_row(void **state)
     assert_int_equal(hybrid_generate(engine, "stencil27:8", HYBRID_F64, 1, &A),
                      HYBRID_OK);
     assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_NO_DEVICE_MEMORY);
-    SAYS(engine, "row 0 of the product", "buffers of 2.0 KiB", "may take 1.0 KiB",
+    SAYS(engine, "row 0 of the product needs 2.0 KiB", "leaves 1.0 KiB",
          "raise device_bytes (--device-memory)");
     hybrid_csr_free(engine, &A);
     hybrid_engine_destroy(engine);
@@ -117,19 +120,22 @@ static void a_row(void **state)
 
 /* ---- all messages ---- */
 
-/* The message must have the form "MEMORY is too small for WHAT of SIZE UNIT: ...; REMEDY"
-   and contain no plain number of bytes. */
+/* The message must have the form "cannot allocate SIZE UNIT of MEMORY: ...; REMEDY
+   [WHAT]", or name the row that needs SIZE UNIT of memory, and contain no plain number of
+   bytes. */
 static void check_form(const hybrid_engine *engine)
 {
     static const char *const remedies[] = {"; raise ", "; free ", "; leave "};
     const char *message                 = hybrid_engine_message(engine);
-    const char *small                   = strstr(message, " is too small for ");
-    const char *of                      = small ? strstr(small, " of ") : NULL;
-    int has_remedy                      = 0;
+    const char *size                    = strpbrk(message, "0123456789");
+    const char *of                      = strstr(message, "B of ");
+    const int begins =
+        strncmp(message, "cannot allocate ", 16) == 0 || strncmp(message, "row ", 4) == 0;
+    int has_remedy = 0;
 
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         has_remedy |= strstr(message, remedies[i]) != NULL;
-    if (!of || !strpbrk(of, "0123456789") || !strchr(of, 'B') || !has_remedy ||
+    if (!begins || !of || !size || size > of || !has_remedy ||
         strstr(message, "a buffer") || longest_number(message) > 5)
         fail_msg("the sentence has another form: %s", message);
 }
@@ -213,15 +219,14 @@ static void of_a_device(void **state)
     (void)state;
     assert_int_equal(hy_tenants_alloc(device, 5000, "packs of A", &(hy_buffer){0}),
                      HYBRID_NO_DEVICE_MEMORY);
-    SAYS(engine,
-         "device memory is too small for packs of A of 4.9 KiB: 0 B of the budget "
-         "of 4.0 KiB are in use",
-         "; raise device_bytes (--device-memory)");
+    SAYS(engine, "cannot allocate 4.9 KiB of device memory: ",
+         "0 B of the budget of 4.0 KiB is in use; raise device_bytes (--device-memory) "
+         "[packs of A]");
     hy_message_clear(&engine->ctx.message);
     assert_int_equal(engine->host->ops->alloc(engine->host, HY_PINNED, SIZE_MAX,
                                               "chunk buffers", &buffer),
                      HYBRID_NO_MEMORY);
-    SAYS(engine, "host memory is too small for chunk buffers of more than 8.0 EiB");
+    SAYS(engine, "cannot allocate more than 8.0 EiB of host memory: ", "[chunk buffers]");
     hybrid_engine_destroy(engine);
 }
 

@@ -71,8 +71,8 @@ static void options_that_say_nothing(void **state)
     indices_open(&w, 1, HYBRID_F64, HYBRID_I64);
     refused(&w, HYBRID_INDEX_AUTO, HYBRID_INDEX_DEFAULT, "HYBRID_INDEX_AUTO must be");
     refused(&w, HYBRID_I64, HYBRID_INDEX_AUTO, "HYBRID_INDEX_AUTO must be");
-    refused(&w, 4, HYBRID_I32, "offsets 4 or columns 1");
-    refused(&w, HYBRID_I64, -1, "columns -1");
+    refused(&w, 4, HYBRID_I32, "offsets is 4");
+    refused(&w, HYBRID_I64, -1, "columns is -1");
     o.flags = HYBRID_RESIDENT;
     assert_int_equal(hybrid_spgemm_with(w.engine, &o, &w.A, &w.B, &C),
                      HYBRID_BAD_ARGUMENT);

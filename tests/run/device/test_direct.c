@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/api/engine.h"
 #include "support/fake/fake_backend.h"
@@ -19,27 +18,6 @@
 #include "support/device/on_device.h"
 #include "support/check/oracle.h"
 #include "support/device/space_world.h"
-
-static void open_world(space_world *w)
-{
-    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    fake_delays(1, 0);
-    space_world_open(&options, w);
-}
-
-/* Checks that y is alpha*A*X + beta*Y. */
-static void check_dense(space_world *w, double alpha, double beta)
-{
-    hybrid_dense here;
-
-    dense_copy(&w->Y, &here);
-    fake_memory_open();
-    memcpy(here.data, w->y.data, (size_t)(here.rows * here.ld) * sizeof(double));
-    fake_memory_close();
-    assert_null(oracle_check_spmm(alpha, &w->A, &w->X, beta, &w->Y, &here, 1));
-    dense_free(&here);
-}
 
 static hybrid_status square(space_world *w, const hybrid_plan_options *options)
 {
@@ -82,10 +60,10 @@ static void the_device_reads_the_pattern(void **state)
     space_world w;
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     const int64_t fetched = fake_fetched(), surveys = fake_surveys();
     assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
-    check_dense(&w, 1, 0);
+    space_world_check(&w, 1, 0);
     assert_int_equal(hybrid_engine_report(w.engine, &report), HYBRID_OK);
     assert_int_equal(report.chunks, 1);
     assert_int_equal(report.flops, 2 * w.A.nnz * SPACE_COLS);
@@ -127,7 +105,7 @@ static void wrong_operands_are_named(void **state)
     hybrid_csr C;
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     hybrid_csr wide = on_device_wide(0, &w.A, 0), bad = w.a;
     fake_memory_open();
     ((int64_t *)w.a.row_ptr)[3] += 1000;
@@ -160,7 +138,7 @@ static void rules_are_checked(void **state)
     int64_t row = 0; /* the first row with two entries */
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     const int64_t fetched = fake_fetched(), *row_ptr = w.A.row_ptr;
     options.flags = HYBRID_CHECK;
     assert_int_equal(square(&w, &options), HYBRID_OK);
@@ -198,7 +176,7 @@ static void the_product_is_one_event(void **state)
     space_world w;
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     hybrid_engine_trace(w.engine, see, &s);
     assert_int_equal(space_world_spmm(&w, &w.a, &w.x, &w.y), HYBRID_OK);
     assert_int_equal(s.events, 1);
@@ -239,7 +217,7 @@ static void any_call_may_fail(void **state)
     space_world w;
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     hybrid_engine_destroy(w.engine);
     w.engine = NULL;
     each.arg = &w;
@@ -258,7 +236,7 @@ static void runs_follow_one_another(void **state)
     int streams[2];
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     const int64_t waited = fake_followed(&streams[1]);
     assert_int_equal(hybrid_spmm_plan(w.engine, &w.a, SPACE_COLS, &options, &plan),
                      HYBRID_OK);
@@ -267,7 +245,7 @@ static void runs_follow_one_another(void **state)
         hybrid_engine_stream(w.engine, &streams[run / 3]);
         assert_int_equal(hybrid_spmm_run(plan, run + 1, &w.a, &w.x, beta, &w.y),
                          HYBRID_OK);
-        check_dense(&w, run + 1, beta);
+        space_world_check(&w, run + 1, beta);
     }
     assert_int_equal(hybrid_engine_report(w.engine, &report), HYBRID_OK);
     assert_int_equal(report.chunks, 1);
@@ -275,7 +253,7 @@ static void runs_follow_one_another(void **state)
     assert_int_equal(fake_followed(&streams[1]), waited); /* the host did not wait for the
                                                              stream */
     assert_int_equal(hybrid_spmm_run(plan, 0, &w.a, &w.x, 0, &w.y), HYBRID_OK);
-    check_dense(&w, 0, 0);
+    space_world_check(&w, 0, 0);
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.a, &w.X, 0, &w.y),
                        HYBRID_BAD_STATE, "X");
     hybrid_engine_stream(w.engine, NULL);
@@ -291,7 +269,7 @@ static void early_returns_are_for_the_device(void **state)
     space_world w;
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &w.A, SPACE_COLS, &options, &none),
                        HYBRID_UNSUPPORTED, "HYBRID_ASYNC");
     options.chunk_rows = SPACE_ROWS / 2;

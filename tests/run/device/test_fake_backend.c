@@ -63,8 +63,8 @@ static void memory_is_capped_and_poisoned(void **state)
     assert_int_equal(ops->alloc(device, HY_DEVICE, 1097, "a test", &b),
                      HYBRID_NO_DEVICE_MEMORY);
     assert_non_null(strstr(ctx->message.text,
-                           "too small for a test of 1.1 KiB: 2.9 KiB of the budget of "
-                           "4.0 KiB are in use"));
+                           "cannot allocate 1.1 KiB of device memory: the device is a "
+                           "fake, and 2.9 KiB of the budget of 4.0 KiB is in use"));
     assert_int_equal(ops->alloc(device, HY_DEVICE, 1096, "a test", &b), HYBRID_OK);
     assert_int_equal(ops->alloc(device, HY_PINNED, 9000, "a test", &pinned), HYBRID_OK);
     assert_int_equal(hy_meter_used(&device->device), 4096);

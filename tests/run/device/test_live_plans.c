@@ -254,7 +254,7 @@ static void expect_words(const world *w, const char *words)
 /* Cached packs leave less memory than a row of the new plan needs. */
 static void messages_name_the_holder(void **state)
 {
-    const char *holder = "; a plan of spmm 1500 x 1500 holds ";
+    const char *holder = "; or destroy the plan of spmm 1500 x 1500, which holds ";
     hybrid_plan *none;
     world w;
 

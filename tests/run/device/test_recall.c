@@ -5,35 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <string.h>
 
+#include "engine/api/engine.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_memory.h"
 #include "support/fake/fake_spmm.h"
 #include "support/device/on_device.h"
-#include "support/check/oracle.h"
 #include "support/device/space_world.h"
-
-static void open_world(space_world *w)
-{
-    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    fake_delays(1, 0);
-    space_world_open(&options, w);
-}
-
-/* Checks that y is alpha*A*X + beta*Y. */
-static void check_dense(space_world *w, double alpha, double beta)
-{
-    hybrid_dense here;
-
-    dense_copy(&w->Y, &here);
-    fake_memory_open();
-    memcpy(here.data, w->y.data, (size_t)(here.rows * here.ld) * sizeof(double));
-    fake_memory_close();
-    assert_null(oracle_check_spmm(alpha, &w->A, &w->X, beta, &w->Y, &here, 1));
-    dense_free(&here);
-}
 
 /* Adds `more` to offset `at` of A, here and on the device: an entry moves from one row to
    the next, or back. */
@@ -80,13 +58,13 @@ static void the_next_call_follows(void **state)
     space_world w;
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     row_ptr               = w.A.row_ptr;
     const int64_t surveys = fake_surveys();
     for (int call = 1; call <= 3; call++) {
         fill(&w, 7);
         assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
-        check_dense(&w, 1, 0);
+        space_world_check(&w, 1, 0);
         assert_int_equal(fake_surveys(), surveys + call);
     }
     /* the rows have lengths of other squares now */
@@ -94,11 +72,11 @@ static void the_next_call_follows(void **state)
         row++;
     move_offset(&w, row, 1);
     assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
-    check_dense(&w, 1, 0);
+    space_world_check(&w, 1, 0);
     assert_true(fake_surveys() >= surveys + 4);
     const int64_t before = fake_surveys();
     assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
-    check_dense(&w, 1, 0);
+    space_world_check(&w, 1, 0);
     assert_int_equal(fake_surveys(), before + 1);
     space_world_close(&w);
 }
@@ -109,7 +87,7 @@ static void what_has_become_wrong_is_found(void **state)
     space_world w;
 
     (void)state;
-    open_world(&w);
+    space_world_open_plain(&w);
     assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
     fill(&w, 7);
     const int32_t col = ((const int32_t *)w.A.col)[7];
@@ -119,8 +97,74 @@ static void what_has_become_wrong_is_found(void **state)
     assert_true(holds_only(&w, 7));
     set_column(&w, 7, col);
     assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
-    check_dense(&w, 1, 0);
+    space_world_check(&w, 1, 0);
     assert_int_equal(hybrid_spmm(w.engine, 2, &w.a, &w.x, 3, &w.y), HYBRID_OK);
+    space_world_close(&w);
+}
+
+/* Makes a call that follows a recent plan, while allocation number `n` fails. Returns 0
+   if the call needs fewer allocations. *saved is increased if the call succeeds although
+   the allocation failed. */
+static int fail_allocation(space_world *w, int64_t n, int *saved)
+{
+    hy_memory *memory = &w->engine->ctx.memory;
+
+    assert_int_equal(hybrid_spmm(w->engine, 1, &w->a, &w->x, 0, &w->y), HYBRID_OK);
+    hybrid_engine_trim(w->engine); /* the next call allocates its survey again */
+    fill(w, 7);
+    const int64_t surveys      = fake_surveys();
+    memory->failures           = n;
+    const hybrid_status status = space_world_spmm(w, &w->a, &w->x, &w->y);
+    const int failed           = memory->failures == 0;
+    memory->failures           = 0;
+    if (status == HYBRID_OK) {
+        space_world_check(w, 1, 0);
+        assert_int_equal(fake_surveys(), surveys + 1);
+        *saved += failed;
+    } else {
+        space_world_expect(w, status, HYBRID_NO_MEMORY, "cannot allocate ");
+    }
+    return failed;
+}
+
+/* If device memory is short for a moment, the call succeeds without the recent plan. That
+   happens for the survey and for the arrays of the kernels. Other allocations are in host
+   memory. */
+static void memory_is_short_for_a_moment(void **state)
+{
+    int saved = 0;
+    space_world w;
+
+    (void)state;
+    space_world_open_plain(&w);
+    for (int64_t n = 1; fail_allocation(&w, n, &saved); n++)
+        ;
+    assert_int_equal(saved, 2);
+    space_world_close(&w);
+}
+
+/* If device memory stays short, the planner of the host says what is missing. Y stays as
+   it is, and later calls succeed. */
+static void memory_stays_short(void **state)
+{
+    space_world w;
+
+    (void)state;
+    space_world_open_plain(&w);
+    hy_meter *meter   = &w.engine->device->device;
+    const int64_t cap = meter->cap;
+    assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
+    hybrid_engine_trim(w.engine);
+    assert_int_equal(hy_meter_used(meter), 0);
+    fill(&w, 7);
+    meter->cap = 1;
+    space_world_expect(&w, space_world_spmm(&w, &w.a, &w.x, &w.y),
+                       HYBRID_NO_DEVICE_MEMORY, "raise device_bytes (--device-memory)");
+    assert_true(holds_only(&w, 7));
+    assert_int_equal(hy_meter_used(meter), 0);
+    meter->cap = cap;
+    assert_int_equal(hybrid_spmm(w.engine, 1, &w.a, &w.x, 0, &w.y), HYBRID_OK);
+    space_world_check(&w, 1, 0);
     space_world_close(&w);
 }
 
@@ -128,6 +172,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_call_follows),
+        cmocka_unit_test(memory_is_short_for_a_moment),
+        cmocka_unit_test(memory_stays_short),
         cmocka_unit_test(what_has_become_wrong_is_found),
     };
     return cmocka_run_group_tests_name("recall", tests, NULL, NULL);

@@ -277,7 +277,7 @@ static void order_and_counts_are_checked(void **state)
         w.pieces[0].part.counted++;
         assert_int_equal(csr.sink.ops->store(&csr.sink, &w.pieces[0].part),
                          HYBRID_BAD_STATE);
-        assert_non_null(strstr(ctx->message.text, "rows 0 to 250 of C"));
+        assert_non_null(strstr(ctx->message.text, "rows 0 to 249 of C"));
         hy_message_clear(&ctx->message);
         expect_error(ctx, csr.sink.ops->finish(&csr.sink),
                      "internal error, please report it: 250 of 3000 rows were computed");

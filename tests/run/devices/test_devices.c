@@ -100,10 +100,10 @@ static void lists_that_make_no_sense_are_refused(void **state)
 
     (void)state;
     assert_refused(options_of(many, HY_MAX_DEVICES + 1), HYBRID_BAD_ARGUMENT,
-                   "device_count 17");
-    assert_refused(options_of(many, 0), HYBRID_BAD_ARGUMENT, "device_count 0");
-    assert_refused(options_of(NULL, 2), HYBRID_BAD_ARGUMENT, "device_count 2");
-    assert_refused(options_of(many, -1), HYBRID_BAD_ARGUMENT, "device_count -1");
+                   "device_count is 17");
+    assert_refused(options_of(many, 0), HYBRID_BAD_ARGUMENT, "device_count is 0");
+    assert_refused(options_of(NULL, 2), HYBRID_BAD_ARGUMENT, "device_count is 2");
+    assert_refused(options_of(many, -1), HYBRID_BAD_ARGUMENT, "device_count is -1");
     many[1] = -3;
     assert_refused(options_of(many, 2), HYBRID_BAD_ARGUMENT, "devices[1] is -3");
 }

@@ -121,9 +121,9 @@ static void the_host_alone_takes_none(void **state)
                        "Y is in device memory");
     plan.result_space = HYBRID_SPACE_DEVICE;
     space_world_expect(&w, hybrid_spgemm_with(w.engine, &plan, &w.A, &w.A, &C),
-                       HYBRID_UNSUPPORTED, "no device of the engine");
+                       HYBRID_UNSUPPORTED, "computes on the CPU only");
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &w.A, 1, &plan, &none),
-                       HYBRID_UNSUPPORTED, "no device of the engine");
+                       HYBRID_UNSUPPORTED, "computes on the CPU only");
     space_world_close(&w);
 }
 
@@ -138,14 +138,14 @@ static void the_device_computes_alone(void **state)
     space_world_open(&options, &w);
     plan.split = HYBRID_SPLIT_HOST;
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &w.a, 1, &plan, &none),
-                       HYBRID_UNSUPPORTED, "the split gives work to the CPU");
+                       HYBRID_UNSUPPORTED, "split gives work to the CPU");
     plan.split = HYBRID_SPLIT_SHARE;
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &w.a, 1, &plan, &none),
-                       HYBRID_UNSUPPORTED, "the split gives work to the CPU");
+                       HYBRID_UNSUPPORTED, "split gives work to the CPU");
     plan.split   = HYBRID_SPLIT_DEFAULT;
     plan.variant = "spmm.fake.tiled";
     space_world_expect(&w, hybrid_spmm_plan(w.engine, &w.a, 4, &plan, &none),
-                       HYBRID_UNSUPPORTED, "its packs reorder values of A");
+                       HYBRID_UNSUPPORTED, "it rearranges values of A on the CPU");
     plan.variant = NULL;
     plan.x_space = HYBRID_SPACE_DEVICE;
     space_world_expect(&w, hybrid_spgemm_plan(w.engine, &w.a, &w.a, &plan, &none),

@@ -26,11 +26,9 @@ typedef struct world {
 
 static void open_world(world *w)
 {
-    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_plan_options plan            = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan_options plan = HYBRID_PLAN_OPTIONS_INIT;
 
-    fake_delays(1, 0);
-    space_world_open(&options, &w->w);
+    space_world_open_plain(&w->w);
     hybrid_engine *engine = w->w.engine;
     assert_int_equal(hybrid_spgemm_plan(engine, &w->w.a, &w->w.a, &plan, &w->sparse),
                      HYBRID_OK);

@@ -48,7 +48,7 @@ static void the_default_shares_runs_with_both_pinned(void **state)
     runs_slow_down(&w);
     hybrid_plan *plan = runs_plan(&w, 0, HYBRID_SPLIT_DEFAULT, 0);
     check_runs(&w, plan, 1, 0);
-    assert_explained(plan, "if X and Y are pinned, else the device alone: workers load");
+    assert_explained(plan, "if X and Y are pinned, else the GPU alone: the CPU is busy");
     hybrid_plan_destroy(plan);
     world_close(&w);
 }
@@ -63,8 +63,9 @@ static void each_kind_of_run_has_its_prediction(void **state)
     runs_slow_down(&w);
     hybrid_plan *plan = runs_plan(&w, 0, HYBRID_SPLIT_AUTO, 0);
     check_runs(&w, plan, 1, 0);
-    assert_explained(plan,
-                     "pinned, else the device alone: the host would gain too little");
+    assert_explained(
+        plan,
+        "pinned, else the GPU alone: the help of the CPU would save too little time");
     hybrid_plan_destroy(plan);
     w.engine->host->measured.mem_Bps = 1e9; /* workers have time for copies and for
                                                rows */
@@ -95,14 +96,16 @@ static void the_device_is_alone_where_it_must_be(void **state)
     (void)state;
     fake_delays(1, 0);
     runs_open(&w, &hy_spmm_fake_rows, 0);
-    check_alone(&w, 0, HYBRID_SPLIT_DEFAULT, "the host would gain too little");
+    check_alone(&w, 0, HYBRID_SPLIT_DEFAULT,
+                "the help of the CPU would save too little time");
     runs_slow_down(&w);
-    check_alone(&w, 0, HYBRID_SPLIT_GPU, "the device alone: as asked for");
-    check_alone(&w, HYBRID_DETERMINISTIC, HYBRID_SPLIT_DEFAULT, "bits of a dense result");
+    check_alone(&w, 0, HYBRID_SPLIT_GPU, "the GPU alone: as requested");
+    check_alone(&w, HYBRID_DETERMINISTIC, HYBRID_SPLIT_DEFAULT,
+                "the CPU rounds differently");
     world_close(&w);
     runs_open(&w, &hy_spmm_fake_tiled, 0); /* workers convert rows to columns */
     runs_slow_down(&w);
-    check_alone(&w, 0, HYBRID_SPLIT_DEFAULT, "workers load X and store Y");
+    check_alone(&w, 0, HYBRID_SPLIT_DEFAULT, "the CPU is busy moving X and Y");
     world_close(&w);
 }
 

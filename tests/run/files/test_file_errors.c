@@ -45,7 +45,7 @@ static void a_short_file_is_not_opened(void **state)
         truncate(io_temp("x.bin"), (off_t)(STORED_FRONT + stored_bytes(&t.X) - 1)), 0);
     assert_int_equal(hybrid_file_open(t.engine, io_temp("x.json"), &file),
                      HYBRID_BAD_FILE);
-    expect_message(t.engine, "x.bin: has 46823 bytes, 46824 are needed");
+    expect_message(t.engine, "x.bin: has 46823 bytes, and 46824 are needed");
     assert_int_equal(truncate(io_temp("x.bin"), STORED_FRONT - 1),
                      0); /* offset beyond the end */
     assert_int_equal(hybrid_file_open(t.engine, io_temp("x.json"), &file),

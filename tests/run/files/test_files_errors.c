@@ -216,7 +216,7 @@ static void a_row_may_touch_too_much(void **state)
     const hybrid_operand a = {.csr = &A}, row = {.csr = &one};
     const hybrid_operand file = stored_csr(engine, "b", &B, 1);
     expect(engine, hybrid_spgemm_files(engine, &row, &file, NULL, &C), HYBRID_NO_MEMORY,
-           "the 30000 rows of B that row 0 of A touches, of 19.8 MiB");
+           "cannot allocate 19.8 MiB of host memory: row 0 of A needs 30000 rows of B");
     expect(engine, hybrid_spgemm_files(engine, &a, &file, NULL, &C), HYBRID_OK, "");
     hybrid_csr_free(engine, &C);
     hybrid_file_close((hybrid_file *)file.file);
@@ -284,20 +284,19 @@ static void arguments_are_checked(void **state)
     expect(e, hybrid_spgemm_files(e, NULL, &A, NULL, &C), bad, "A: exactly one of csr");
     expect(e, hybrid_spgemm_files(e, &A, &none, NULL, &C), bad, "B: exactly one of csr");
     expect(e, hybrid_spgemm_files(e, &two, &A, NULL, &C), bad, "not 2");
-    expect(e, hybrid_spgemm_files(e, &A, &dense, NULL, &C), bad, "B is a dense matrix");
-    expect(e, hybrid_spgemm_files(e, &X, &A, NULL, &C), bad, "A is a dense matrix");
+    expect(e, hybrid_spgemm_files(e, &A, &dense, NULL, &C), bad, "B must be sparse");
+    expect(e, hybrid_spgemm_files(e, &X, &A, NULL, &C), bad, "A must be sparse");
     expect(e, hybrid_spgemm_files(e, &O, &A, NULL, &C), bad, "another engine");
     expect(e, hybrid_spgemm_files(e, &A, &A, NULL, NULL), bad, "C is NULL");
     expect(e, hybrid_spgemm_files_each(e, &A, &A, NULL, NULL, NULL), bad, "fn is NULL");
-    expect(e, hybrid_spmm_files(e, 1, &A, &A, 0, NULL, &t.Y), bad,
-           "X is a sparse matrix");
+    expect(e, hybrid_spmm_files(e, 1, &A, &A, 0, NULL, &t.Y), bad, "X must be dense");
     expect(e, hybrid_spmm_files(e, 1, &A, &narrow, 0, NULL, &t.Y), bad,
-           "X is a sparse matrix");
+           "X must be dense");
     expect(e, hybrid_spmm_files(e, 1, &A, &X, 0, NULL, NULL), bad, "Y is NULL");
     expect(e, hybrid_spmm_files(e, 1, &A, &X, 0, NULL, &t.Y), HYBRID_BAD_SHAPE,
-           "A is 400");
+           "A is 400 x 400, so X must have 400 rows, not ");
     expect(e, hybrid_spgemm_files(e, &A, &narrow, NULL, &C), HYBRID_BAD_SHAPE,
-           "A is 400");
+           "A is 400 x 400, so B must have 400 rows, not ");
     again.flags = HYBRID_REUSE;
     expect(e, hybrid_spgemm_files(e, &A, &A, &again, &C), bad,
            "a one-shot call runs once");

@@ -30,12 +30,42 @@ static int64_t places(const reader *r)
     return r->view->head.panels * HY_TILED_ROWS;
 }
 
+/* Returns how many entries, without padding, portion `i` of a stage has. */
+static int64_t entries_of(const reader *r, int64_t stage, int64_t i)
+{
+    const int64_t first = i / HY_TILED_SLICE * HY_TILED_SLICE, lane = i - first;
+    const uint16_t *count = r->view->count + stage * HY_TILED_ROWS + first;
+    const uint16_t *index =
+        r->view->index + r->view->stage[stage].entry[i / HY_TILED_SLICE];
+    int64_t entries = count[lane];
+
+    if (r->rules->paper)
+        while (entries > 0 &&
+               index[(entries - 1) * HY_TILED_SLICE + lane] == HY_TILED_PAD)
+            entries--;
+    return entries;
+}
+
 static void add_lengths(reader *r)
 {
     for (int64_t p = 0; p < r->view->head.panels; p++)
         for (int64_t s = r->view->start[p]; s < r->view->start[p + 1]; s++)
             for (int64_t i = 0; i < HY_TILED_ROWS; i++)
-                r->length[p * HY_TILED_ROWS + i] += r->view->count[s * HY_TILED_ROWS + i];
+                r->length[p * HY_TILED_ROWS + i] += entries_of(r, s, i);
+}
+
+/* Checks that padded slices are as long as their longest portion. */
+static void check_padding(const reader *r, int64_t stage, int64_t first)
+{
+    const uint16_t *count = r->view->count + stage * HY_TILED_ROWS + first;
+    int64_t longest       = 0;
+
+    for (int64_t l = 0; l < HY_TILED_SLICE; l++) {
+        const int64_t entries = entries_of(r, stage, first + l);
+        longest               = entries > longest ? entries : longest;
+        assert_int_equal(count[l], count[0]);
+    }
+    assert_int_equal(count[0], longest);
 }
 
 /* Returns the place with the portion that goes to `out`: a row of the chunk, or -1 - i
@@ -105,8 +135,13 @@ static void read_slice(reader *r, const hy_tiled_stage *s, int64_t place,
         for (int l = 0; l < HY_TILED_SLICE; l++) {
             if (count[l] <= step)
                 continue;
-            const int64_t k     = r->begin[place + l]++;
             const int32_t index = r->view->index[r->value];
+            if (r->rules->paper && index == HY_TILED_PAD) {
+                assert_true(value_at(r->view->val, A->type, r->value) == 0);
+                r->value++;
+                continue;
+            }
+            const int64_t k = r->begin[place + l]++;
             assert_in_range(index, 0, s->columns - 1);
             assert_int_equal(r->view->map[s->first + index],
                              r->rank ? r->rank[hy_cols(A)[k]] : hy_cols(A)[k]);
@@ -136,6 +171,8 @@ static void read_panel(reader *r, int64_t panel)
         for (int w = 0; w < HY_TILED_SLICES; w++) {
             const int64_t first = (int64_t)w * HY_TILED_SLICE;
             assert_int_equal(s->entry[w], r->value);
+            if (r->rules->paper)
+                check_padding(r, r->stage, first);
             read_slice(r, s, panel * HY_TILED_ROWS + first,
                        r->view->count + r->stage * HY_TILED_ROWS + first, used);
         }
@@ -158,7 +195,9 @@ void tiled_check(const hy_job *job, const hy_tiled_view *view, const int64_t *ra
     find_portions(&r);
     for (int64_t p = 0; p < head->panels; p++)
         read_panel(&r, p);
-    assert_int_equal(r.value, job->chunk->features.nnz);
+    assert_int_equal(r.value, head->entries);
+    if (!rules->paper)
+        assert_int_equal(head->entries, job->chunk->features.nnz);
     assert_int_equal(r.map, head->mapped);
     assert_int_equal(r.stage, head->stages);
     free(r.length);

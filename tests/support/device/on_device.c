@@ -56,11 +56,16 @@ hybrid_dense on_device_dense(int device, const hybrid_dense *X, size_t skew)
     return there;
 }
 
-void on_device_take(hybrid_dense *there, hybrid_dense *to)
+void on_device_read(const hybrid_dense *there, hybrid_dense *to)
 {
     fake_memory_open();
     memcpy(to->data, there->data, dense_bytes(there));
     fake_memory_close();
+}
+
+void on_device_take(hybrid_dense *there, hybrid_dense *to)
+{
+    on_device_read(there, to);
     fake_memory_free(there->data);
     memset(there, 0, sizeof *there);
 }

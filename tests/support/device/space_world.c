@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/api/engine.h"
+#include "support/check/oracle.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_memory.h"
 #include "support/fake/fake_spmm.h"
@@ -34,6 +35,14 @@ void space_world_open(const hybrid_engine_options *options, space_world *w)
     w->y = on_device_dense(0, &w->Y, 0);
 }
 
+void space_world_open_plain(space_world *w)
+{
+    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    fake_delays(1, 0);
+    space_world_open(&options, w);
+}
+
 void space_world_close(space_world *w)
 {
     on_device_csr_free(&w->a);
@@ -53,6 +62,16 @@ void space_world_expect(const space_world *w, hybrid_status status, hybrid_statu
     if (status != wanted || !strstr(hybrid_engine_message(w->engine), words))
         fail_msg("status %d, wanted %d and \"%s\": %s", (int)status, (int)wanted, words,
                  hybrid_engine_message(w->engine));
+}
+
+void space_world_check(const space_world *w, double alpha, double beta)
+{
+    hybrid_dense here;
+
+    dense_copy(&w->Y, &here);
+    on_device_read(&w->y, &here);
+    assert_null(oracle_check_spmm(alpha, &w->A, &w->X, beta, &w->Y, &here, 1));
+    dense_free(&here);
 }
 
 hybrid_status space_world_spmm(const space_world *w, const hybrid_csr *A,

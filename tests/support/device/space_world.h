@@ -20,6 +20,9 @@ extern const hy_variant *const space_variants[];
 
 void space_world_open(const hybrid_engine_options *options, space_world *w);
 
+/* Opens an engine with default options and a device that does not delay. */
+void space_world_open_plain(space_world *w);
+
 /* Frees everything. Fails the test if the engine or the fake device still holds
    memory. */
 void space_world_close(space_world *w);
@@ -27,6 +30,9 @@ void space_world_close(space_world *w);
 /* Checks that a call returned `wanted` and that the engine's message contains `words`. */
 void space_world_expect(const space_world *w, hybrid_status status, hybrid_status wanted,
                         const char *words);
+
+/* Checks that y, on the device, is alpha*A*X + beta*Y. */
+void space_world_check(const space_world *w, double alpha, double beta);
 
 /* Computes Y = A*X. */
 hybrid_status space_world_spmm(const space_world *w, const hybrid_csr *A,

@@ -110,12 +110,13 @@ static void rates(const hy_backend *self, hy_rates *out)
 {
     *out = (hy_rates){.h2d_Bps      = 50e9,
                       .d2h_Bps      = 50e9,
+                      .both_Bps     = 90e9,
                       .mem_Bps      = 1e12,
                       .flops        = 1e13,
                       .launch_s     = 5e-6,
                       .width        = 100,
-                      .memory       = (size_t)self->device.cap,
-                      .merge_factor = 1};
+                      .block_memory = 227 << 10,
+                      .memory       = (size_t)self->device.cap};
 }
 
 static hybrid_status measure(hy_backend *self, hy_measured *out)
@@ -136,8 +137,8 @@ static hybrid_status out_of(hy_backend *self, hy_space space, const char *what,
 {
     if (space == HY_DEVICE)
         return hy_device_full(self->ctx, &self->device, what, (int64_t)bytes,
-                              "and the device is a fake", NULL);
-    return hy_memory_refused(self->ctx, what, (int64_t)bytes, "and pinned by a fake");
+                              "the device is a fake", NULL);
+    return hy_memory_refused(self->ctx, what, (int64_t)bytes, "a fake pins no more");
 }
 
 static hy_meter *meter_of(hy_backend *self, hy_space space)

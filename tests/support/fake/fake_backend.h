@@ -34,6 +34,9 @@ hybrid_status hy_fake_enqueue_copy(hy_lane *lane, hy_fake_fn fn, const void *arg
    in four pieces of work. */
 void fake_delays(unsigned seed, int most_us);
 
+/* Sets the clock of marks, in nanoseconds; NULL: the clock of the host. */
+void fake_clock(int64_t (*now_ns)(void));
+
 /* Returns the number of backends, blocks, lanes and marks that exist now. */
 int64_t fake_alive(void);
 

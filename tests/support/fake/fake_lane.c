@@ -57,11 +57,17 @@ struct hy_mark {
 
 static unsigned delay_seed = 1;
 static int delay_most_us   = 50;
+static int64_t (*clock_ns)(void);
 
 void fake_delays(unsigned seed, int most_us)
 {
     delay_seed    = seed;
     delay_most_us = most_us;
+}
+
+void fake_clock(int64_t (*now_ns)(void))
+{
+    clock_ns = now_ns;
 }
 
 /* ---- marks ---- */
@@ -102,7 +108,7 @@ static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
                                  earlier settings */
         mark->reached = turn;
     mark->status = status;
-    mark->ns     = hy_now_ns();
+    mark->ns     = clock_ns ? clock_ns() : hy_now_ns();
     pthread_cond_broadcast(&mark->changed);
     pthread_mutex_unlock(&mark->lock);
 }

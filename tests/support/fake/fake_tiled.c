@@ -10,40 +10,36 @@
 #include "tests/support/inputs/cases.h"
 #include "tests/support/fake/fake_backend.h"
 
-/* Maximum entries of a segment. Longer rows are cut into segments; the limit is small
-   enough for rows of small cases to be cut. */
+/* Maximum entries of a segment unless parameters of the variant are given. Longer rows
+   are cut into segments; the limit is small enough for rows of small cases to be cut. */
 static const int64_t segment = 20;
 
-static hy_tiled_rules rules_for(const hy_features *f)
+static hy_tiled_rules rules_for(const hy_features *f, const hy_rates *r)
 {
-    return (hy_tiled_rules){segment, 2 * f->nnz / segment};
+    for (int i = 0; i < HY_PARAMETERS; i++)
+        if (f->parameter[i])
+            return hy_tiled_rules_for(f, r);
+    return (hy_tiled_rules){.segment = segment, .partials = 2 * f->nnz / segment};
 }
 
-static const char *never_refuse(const hy_features *f, const hy_rates *r)
+static size_t partials_bytes(const hy_features *f, const hy_rates *r)
 {
-    (void)f;
-    (void)r;
-    return NULL;
-}
-
-static size_t partials_bytes(const hy_features *f)
-{
-    return (size_t)rules_for(f).partials * (size_t)f->out_cols * hy_value_size(f->type);
+    return (size_t)rules_for(f, r).partials * (size_t)f->out_cols *
+           hy_value_size(f->type);
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
-    const hy_tiled_rules rules = rules_for(f);
+    const hy_tiled_rules rules = rules_for(f, r);
 
-    (void)r;
     return (hy_cost){.pack_bytes = hy_pack_tiled_bytes(f, &rules),
-                     .work_bytes = partials_bytes(f),
+                     .work_bytes = partials_bytes(f, r),
                      .out_bytes  = hy_rows_bytes(HY_SPMM, f, 0)};
 }
 
 static hybrid_status prepare(hy_job *job)
 {
-    const hy_tiled_rules rules = rules_for(&job->chunk->features);
+    const hy_tiled_rules rules = rules_for(&job->chunk->features, job->rates);
     return hy_pack_tiled(job, &rules);
 }
 
@@ -75,11 +71,14 @@ static void walk_slice(const hy_job *job, const hy_tiled_view *a, const hy_cols_
         for (int l = 0; l < HY_TILED_SLICE; l++) {
             if (count[l] <= step)
                 continue;
-            const int32_t row = a->map[s->first + a->index[at]];
-            add(job, a, out[slice * HY_TILED_SLICE + l], j,
-                value_at(a->val, type, at) * value_at(x->x, type, hy_x_at(x, row, j)));
-            at++;
             more = 1;
+            if (a->index[at] != HY_TILED_PAD) {
+                const int32_t row = a->map[s->first + a->index[at]];
+                add(job, a, out[slice * HY_TILED_SLICE + l], j,
+                    value_at(a->val, type, at) *
+                        value_at(x->x, type, hy_x_at(x, row, j)));
+            }
+            at++;
         }
     }
 }
@@ -130,13 +129,15 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 }
 
 const hy_variant hy_spmm_fake_tiled = {
-    .name     = "spmm.fake.tiled",
-    .summary  = "the packs of spmm.cuda.tiled, on the fake device",
-    .source   = "for tests",
-    .op       = HY_SPMM,
-    .form     = HY_FORM_SLABS,
-    .refuse   = never_refuse,
-    .cost     = cost,
-    .prepare  = prepare,
-    .multiply = multiply,
+    .name       = "spmm.fake.tiled",
+    .summary    = "the packs of spmm.cuda.tiled, on the fake device",
+    .source     = "for tests",
+    .parameters = "R=4|8|16 segment=off|on reorder=off|on paper=1",
+    .op         = HY_SPMM,
+    .form       = HY_FORM_SLABS,
+    .refuse     = hy_tiled_refuse,
+    .cost       = cost,
+    .model      = hy_tiled_model,
+    .prepare    = prepare,
+    .multiply   = multiply,
 };

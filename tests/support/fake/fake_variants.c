@@ -199,6 +199,7 @@ const hy_variant hy_spgemm_fake_esc = {
     .op       = HY_SPGEMM,
     .form     = HY_FORM_CSR,
     .csr      = 1,
+    .rings    = 1,
     .refuse   = never_refuse,
     .cost     = spgemm_cost,
     .prepare  = hy_pack_csr,

@@ -32,6 +32,8 @@ enum {
 
 static const blocked_format *current;
 
+int32_t blocked_parameters[HY_PARAMETERS];
+
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
 {
     (void)rates;
@@ -119,6 +121,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     hy_job job         = {.problem = problem, .chunk = chunk, .variant = chunk->variant};
     int64_t *rank      = malloc((size_t)(problem->A->cols + 1) * 8);
     blocked_reader r   = *all;
+    const int gathers  = hy_job_gathers(&job);
 
     assert_non_null(rank);
     job.pack.mem = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
@@ -128,13 +131,16 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
     job.in   = job.pack.mem;
     r.job    = &job;
-    r.x_rows = problem->A->cols;
-    if (hy_job_gathers(&job)) {
+    r.x_rows = gathers ? chunk->features.gather_rows : problem->A->cols;
+    if (gathers) {
         gathered_ranks(&job, rank);
-        r.rank   = rank;
-        r.x_rows = chunk->features.gather_rows;
+        r.rank = rank;
     }
     current->read(&r);
+    if (!hy_block_may_yield(&chunk->features) && chunk->features.nnz > 0) {
+        assert_int_equal(r.shape.rows, chunk->features.block_rows);
+        assert_int_equal(r.shape.cols, chunk->features.block_cols);
+    }
     free(job.pack.mem.ptr);
     free(rank);
 }
@@ -217,6 +223,11 @@ void blocked_check(hy_context *ctx, const blocked_format *format, const hybrid_c
     assert_int_equal(hy_inspect(ctx, A, NULL, 1, NULL, &profile), HYBRID_OK);
     profile.features.block_rows = shape.rows;
     profile.features.block_cols = shape.cols;
+    memcpy(profile.features.parameter, blocked_parameters, sizeof blocked_parameters);
+    if (blocked_parameters[HY_BLOCK_R] > 0) {
+        profile.features.parameter[HY_BLOCK_R] = shape.rows;
+        profile.features.parameter[HY_BLOCK_C] = shape.cols;
+    }
     for (int gathered = 0; gathered < 2; gathered++)
         check_cuts(&problem, &profile, gathered, kind.integers);
     hy_profile_free(ctx, &profile);
@@ -315,59 +326,4 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
             assert_true(isnan(y[0]) && y[1] == 34);
         hy_profile_free(ctx, &profile);
     }
-}
-
-/* ---- bounds and failures ---- */
-
-void blocked_check_bounds(hy_context *ctx, const blocked_format *format)
-{
-    hybrid_csr A;
-    hy_profile profile;
-
-    blocked_matrix(900, 500, 3, 2, 9, 1, 5, kinds[0], &A);
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
-    for (int64_t begin = 0; begin < 60; begin += 29)
-        for (int64_t end = begin + 1; end < A.rows; end++) {
-            const hy_features f    = hy_profile_range(&profile, begin, end, 1);
-            const hy_features next = hy_profile_range(&profile, begin, end + 1, 1);
-            assert_true(format->bytes(&f) <= format->bytes(&next));
-        }
-    hy_profile_free(ctx, &profile);
-    matrix_free(&A);
-}
-
-void blocked_check_failures(hy_context *ctx, const blocked_format *format, int least)
-{
-    const int64_t before = hy_meter_used(&ctx->memory.meter);
-    hybrid_status status = HYBRID_NO_MEMORY;
-    hy_profile profile;
-    hybrid_csr A;
-    int failing = 1;
-
-    matrix_random(200, 100, 4, 3, kinds[0], &A); /* too scattered for blocks of 4 x 4 */
-    assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
-    profile.features.block_rows = profile.features.block_cols = 4;
-    const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = &A};
-    hy_chunk chunk     = {.row_end = A.rows, .features = profile.features};
-    const size_t bytes = format->bytes(&chunk.features);
-    hy_job job         = {.problem = &p, .chunk = &chunk};
-    job.pack.mem       = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
-    hy_profile_free(ctx, &profile);
-    for (; status == HYBRID_NO_MEMORY; failing++) {
-        ctx->memory.failures = failing;
-        status               = format->pack(&job);
-        assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
-    }
-    ctx->memory.failures = 0;
-    assert_int_equal(status, HYBRID_OK);
-    assert_true(failing > least);
-    hy_message_clear(&ctx->message);
-    job.pack.mem.bytes = 1000;
-    assert_int_equal(format->pack(&job), HYBRID_BAD_STATE);
-    assert_non_null(strstr(ctx->message.text, "its block has"));
-    chunk.features.nnz--;
-    assert_int_equal(format->pack(&job), HYBRID_BAD_STATE);
-    assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
-    free(job.pack.mem.ptr);
-    matrix_free(&A);
 }

@@ -37,6 +37,10 @@ typedef struct blocked_format {
     void (*read)(blocked_reader *r);
 } blocked_format;
 
+/* Parameters of the packs of later checks, hy_features.parameter. If HY_BLOCK_R is not 0,
+   the shape is forced. All are 0 in the beginning. */
+extern int32_t blocked_parameters[HY_PARAMETERS];
+
 /* The reader calls it for each block. Element e of the block is val[at + e * stride].
    Checks the block's entries and adds its product to r->sum. */
 void blocked_add(blocked_reader *r, int64_t block_row, int32_t col, const void *val,
@@ -59,6 +63,10 @@ void blocked_check_large(hy_context *ctx, const blocked_format *format);
 
 /* Checks that stored zeros of both signs are told apart from missing elements. */
 void blocked_check_zeros(hy_context *ctx, const blocked_format *format);
+
+/* Checks that a forced shape is an error that names the shape if its blocks take more room
+   than the fill says, or are wider than X. The same shape yields if it is not forced. */
+void blocked_check_too_large(hy_context *ctx, const blocked_format *format);
 
 /* Checks that bounds of a chunk do not decrease when rows are added, and that a failed
    allocation leaves no memory behind. */

@@ -100,16 +100,18 @@ const char *combination_refused(const combination *c)
     const int shares   = c->split == HYBRID_SPLIT_SHARE;
 
     if (in_place ? shares || c->split == HYBRID_SPLIT_GPU : by_host && c->schedule)
-        return "only the host computes in place";
+        return "only the CPU computes in place";
+    if (c->schedule == &hy_schedule_entry_ring)
+        return "X is dense";
     if (is_ring(c->schedule) && combination_is_tiled(c))
-        return "packs of this variant contain row numbers of X, but a ring needs "
-               "positions";
-    if (is_ring(c->schedule) && shares)
-        return "a ring is filled in order, but a host with a share takes rows from the "
-               "end";
+        return "this variant uses the original row numbers of X";
+    if (shares && c->schedule == &hy_schedule_row_ring)
+        return "rows of X are sent in the order in which the GPU needs them";
+    if (shares && c->schedule == &hy_schedule_column_ring)
+        return "X is sent in blocks of columns, for which A stays on the GPU";
     if (shares && c->flags & HYBRID_DETERMINISTIC)
-        return "the bits of a dense result depend on whether host or device computes a "
-               "row";
+        return "the CPU rounds differently, and HYBRID_DETERMINISTIC (--deterministic) "
+               "is set";
     return NULL;
 }
 

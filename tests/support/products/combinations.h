@@ -10,7 +10,7 @@
 #include "support/inputs/cases.h"
 
 /* COMBINATION_SCHEDULES: the values of `schedule`, including NULL. */
-enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 6 };
+enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 7 };
 
 typedef struct combination {
     const hy_schedule *schedule; /* NULL: the engine chooses */

@@ -8,7 +8,7 @@
 
 #include "engine/api/engine.h"
 
-enum { ODD_SCHEDULES = 6 };
+enum { ODD_SCHEDULES = 7 };
 
 typedef struct odd_bits {
     int64_t schedules[ODD_SCHEDULES]; /* plans checked with hy_schedules[k]; the last

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -31,7 +32,7 @@ static void reserving_costs_nothing(void **state)
     assert_int_equal(hy_results_use(ctx, &span, 3 * MIB), HYBRID_OK);
     assert_int_equal(pages_counted(), 4 * MIB);
     assert_int_equal(hy_results_use(ctx, &span, 9 * MIB), HYBRID_NO_MEMORY);
-    assert_non_null(strstr(ctx->message.text, "too small for a result of 9.0 MiB"));
+    assert_non_null(strstr(ctx->message.text, "cannot allocate 9.0 MiB of host memory"));
     assert_int_equal(pages_counted(), 4 * MIB);
     hy_results_hand_out(ctx, &span, 3 * MIB);
     assert_true(hy_results_release(ctx, span.ptr));
@@ -179,6 +180,59 @@ static void pooled_pages_take_half_of_the_cap(void **state)
     assert_int_equal(hy_results_pooled_bytes(ctx->results), 10 * MIB);
     assert_int_equal(pages_counted(), 10 * MIB);
     assert_ptr_equal(array_of(4 * MIB), middle);
+}
+
+/* Releases the slot's span; those of the present call only, if `call` says so. */
+static void release_slots(hy_span slots[], const int64_t calls[], int count, int of_call)
+{
+    for (int i = 0; i < count; i++)
+        if (slots[i].ptr && (!of_call || calls[i] == ctx->call)) {
+            hy_results_release(ctx, slots[i].ptr);
+            slots[i] = (hy_span){0};
+        }
+}
+
+/* Pooled bytes are those on the meter that no live span has, after any sequence of
+   reservations, releases, trims and failed calls. */
+static void pooled_bytes_are_never_wrong(void **state)
+{
+    enum { SLOTS = 8, STEPS = 4000 };
+    hy_span slots[SLOTS] = {0};
+    int64_t calls[SLOTS] = {0};
+    unsigned seed        = 1;
+    int undone           = 0;
+
+    (void)state;
+    ctx->memory.meter.cap = before + 40 * MIB;
+    for (int step = 0; step < STEPS; step++) {
+        const int i = rand_r(&seed) % SLOTS, what = rand_r(&seed) % 40;
+        int64_t live = 0;
+        if (what == 0) {
+            hy_results_trim(ctx);
+        } else if (what == 1) {
+            release_slots(slots, calls, SLOTS, 1);
+            hy_results_undo(ctx);
+            undone++;
+        } else if (what < 6) {
+            ctx->call++;
+        } else if (slots[i].ptr) {
+            hy_results_release(ctx, slots[i].ptr);
+            slots[i] = (hy_span){0};
+        } else {
+            const size_t bytes = (size_t)(1 + rand_r(&seed) % (3 * MIB));
+            assert_int_equal(hy_results_reserve(ctx, bytes, "a result", &slots[i]),
+                             HYBRID_OK);
+            assert_int_equal(
+                hy_results_use(ctx, &slots[i], 1 + (size_t)rand_r(&seed) % bytes),
+                HYBRID_OK);
+            calls[i] = ctx->call;
+        }
+        for (int s = 0; s < SLOTS; s++)
+            live += (int64_t)slots[s].counted;
+        assert_int_equal(hy_results_pooled_bytes(ctx->results), pages_counted() - live);
+    }
+    assert_true(undone > 10);
+    release_slots(slots, calls, SLOTS, 0);
 }
 
 static void trim_gives_back_only_what_is_kept(void **state)
@@ -333,6 +387,7 @@ int main(void)
         TEST(small_results_take_turns_on_a_page),
         TEST(keeping_has_an_end),
         TEST(pooled_pages_take_half_of_the_cap),
+        TEST(pooled_bytes_are_never_wrong),
         TEST(trim_gives_back_only_what_is_kept),
         TEST(kept_pages_make_room_under_the_cap),
         TEST(releasing_twice_or_strangers_is_ignored),

@@ -54,7 +54,8 @@ static const char *const specs[] = {
     "stencil7:1", "stencil7:9", "stencil27:1", "stencil27:8",       "fem3:1",
     "fem3:5",     "er:1,0",     "er:1,5",      "er:5000,7",         "er:40,200",
     "rmat:1,0",   "rmat:1,9",   "rmat:12,5",   "powerlaw:1,1,1",    "powerlaw:4000,6,300",
-    "road:1",     "road:50",    "band:1,0",    "band:7,2147483647", "band:3000,4"};
+    "road:1",     "road:50",    "band:1,0",    "band:7,2147483647", "band:3000,4",
+    "dense:1,1",  "dense:30,70"};
 
 static void test_threads(void **state)
 {
@@ -147,6 +148,21 @@ static void test_values(void **state)
     hybrid_csr_free(three, &B);
 }
 
+/* A full matrix has every column in every row. */
+static void test_full(void **state)
+{
+    hybrid_csr A;
+
+    (void)state;
+    make(three, "dense:30,70", HYBRID_F32, 1, &A);
+    assert_int_equal(A.rows, 30);
+    assert_int_equal(A.cols, 70);
+    assert_int_equal(A.nnz, 30 * 70);
+    for (int64_t k = 0; k < A.nnz; k++)
+        assert_int_equal(((const int32_t *)A.col)[k], k % 70);
+    hybrid_csr_free(three, &A);
+}
+
 static void test_dense(void **state)
 {
     float by_rows[5 * 8], by_cols[3 * 9];
@@ -194,6 +210,10 @@ static void test_bad_specs(void **state)
                                       "er:2147483647,2147483647",
                                       "powerlaw:5,0,1",
                                       "powerlaw:5,1",
+                                      "dense:5",
+                                      "dense:0,5",
+                                      "dense:5,2147483648",
+                                      "dense:2147483647,2147483647",
                                       "gen:er:5,1"};
 
     (void)state;
@@ -222,9 +242,9 @@ static void test_scramble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_values),
-        cmocka_unit_test(test_dense),   cmocka_unit_test(test_bad_specs),
-        cmocka_unit_test(test_scramble)};
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_values),
+        cmocka_unit_test(test_dense),     cmocka_unit_test(test_full),
+        cmocka_unit_test(test_bad_specs), cmocka_unit_test(test_scramble)};
     return cmocka_run_group_tests(tests, open_engines, close_engines);
 }

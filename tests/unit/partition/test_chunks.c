@@ -148,12 +148,11 @@ static void check_refusal(const hy_cut *cut)
     char sizes[128];
     long long row;
 
-    assert_int_equal(
-        sscanf(ctx->message.text, "memory is too small for row %lld of", &row), 1);
+    assert_int_equal(sscanf(ctx->message.text, "row %lld of the product needs", &row), 1);
     const hy_features f = brute(cut, row, row + 1, least_cols(cut));
     const size_t needs  = bytes_of(cut, &f);
     assert_true(needs > cut->slot_bytes);
-    snprintf(sizes, sizeof sizes, " of %s: a chunk may take %s of the budget",
+    snprintf(sizes, sizeof sizes, " needs %s of memory, and the budget leaves %s for it",
              hy_size((int64_t)needs).s, hy_size((int64_t)cut->slot_bytes).s);
     assert_non_null(strstr(ctx->message.text, sizes));
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -19,10 +20,14 @@ static void read_pack(blocked_reader *r)
     r->shape  = v.head.shape;
     r->before = v.head.before;
     assert_in_range(v.head.log_group, 0, 5);
+    if (blocked_parameters[HY_BLOCK_PAPER])
+        assert_int_equal(v.head.log_group, 5);
     assert_int_equal(v.row_ptr[0], 0);
     assert_int_equal(v.row_ptr[v.head.rows], v.head.blocks);
     for (int64_t row = 0; row < v.head.rows; row++) {
         const int64_t end = v.row_ptr[row + 1];
+        if (blocked_parameters[HY_BLOCK_PAPER])
+            assert_int_equal(end % 16, 0);
         for (int64_t k = v.row_ptr[row]; k < end; k += group) {
             const int64_t width = end - k < group ? end - k : group;
             for (int64_t lane = 0; lane < width; lane++)
@@ -46,6 +51,19 @@ static void shapes_are_slices(void **state)
     blocked_check_shapes(ctx, &format);
 }
 
+/* Every shape is forced, in the form of the paper and without it. */
+static void forced_shapes_are_slices(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        blocked_parameters[HY_BLOCK_R]     = 1;
+        blocked_parameters[HY_BLOCK_PAPER] = i;
+        blocked_check_shapes(ctx, &format);
+    }
+    blocked_check_bounds(ctx, &format);
+    memset(blocked_parameters, 0, sizeof blocked_parameters);
+}
+
 static void large_packs_are_slices(void **state)
 {
     (void)state;
@@ -64,6 +82,12 @@ static void bytes_grow_with_rows(void **state)
     blocked_check_bounds(ctx, &format);
 }
 
+static void shapes_that_are_too_large_fail(void **state)
+{
+    (void)state;
+    blocked_check_too_large(ctx, &format);
+}
+
 static void failures_leave_nothing(void **state)
 {
     (void)state;
@@ -75,9 +99,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_are_slices),
         cmocka_unit_test(shapes_are_slices),
+        cmocka_unit_test(forced_shapes_are_slices),
         cmocka_unit_test(large_packs_are_slices),
         cmocka_unit_test(zeros_are_entries),
         cmocka_unit_test(bytes_grow_with_rows),
+        cmocka_unit_test(shapes_that_are_too_large_fail),
         cmocka_unit_test(failures_leave_nothing),
     };
     return cmocka_run_group_tests_name("pack_bcsr", tests, open_context, close_context);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -37,8 +38,11 @@ static void check_slice(const hy_bellpack_view *v, int64_t k)
     assert_in_range(next - beyond, 0, 31);
     assert_int_equal(s->first + (s->lanes >> s->log_ways),
                      k + 1 < v->head.slices ? s[1].first : v->head.rows);
-    assert_true(s->log_ways == 5 || s->steps <= rules.least ||
-                s->steps <= v->head.cells / rules.wave + 1);
+    if (blocked_parameters[HY_BLOCK_PAPER])
+        assert_int_equal(s->log_ways, 0);
+    else
+        assert_true(s->log_ways == 5 || s->steps <= rules.least ||
+                    s->steps <= v->head.cells / rules.wave + 1);
     for (int64_t cell = s->at; cell < next; cell++)
         assert_true(v->col[cell] >= 0);
 }
@@ -66,6 +70,11 @@ static void read_pack(blocked_reader *r)
     r->shape  = v.head.shape;
     r->before = v.head.before;
     assert_in_range(v.head.log_lanes, 5, 8);
+    if (blocked_parameters[HY_BLOCK_LANES] > 0)
+        assert_int_equal(1 << v.head.log_lanes, blocked_parameters[HY_BLOCK_LANES]);
+    if (blocked_parameters[HY_BLOCK_PAPER]) /* all block rows are sorted */
+        for (int64_t k = 1; k < v.head.slices; k++)
+            assert_true(v.slice[k].steps <= v.slice[k - 1].steps);
     for (int64_t thread = 0; thread < v.head.slices << v.head.log_lanes; thread++) {
         const int64_t k            = thread >> v.head.log_lanes;
         const int64_t lane         = thread & ((1 << v.head.log_lanes) - 1);
@@ -103,6 +112,21 @@ static void shapes_are_slices(void **state)
     }
 }
 
+/* Every shape is forced, in the form of the paper and without it. */
+static void forced_shapes_are_slices(void **state)
+{
+    (void)state;
+    rules = all_rules[2];
+    for (int i = 0; i < 2; i++) {
+        blocked_parameters[HY_BLOCK_R]     = 1;
+        blocked_parameters[HY_BLOCK_LANES] = i ? 64 : 128;
+        blocked_parameters[HY_BLOCK_PAPER] = i;
+        blocked_check_shapes(ctx, &format);
+    }
+    blocked_check_bounds(ctx, &format);
+    memset(blocked_parameters, 0, sizeof blocked_parameters);
+}
+
 static void large_packs_are_slices(void **state)
 {
     (void)state;
@@ -126,6 +150,13 @@ static void bytes_grow_with_rows(void **state)
     }
 }
 
+static void shapes_that_are_too_large_fail(void **state)
+{
+    (void)state;
+    rules = (hy_bellpack_rules){1 << 17, 3};
+    blocked_check_too_large(ctx, &format);
+}
+
 static void failures_leave_nothing(void **state)
 {
     (void)state;
@@ -138,9 +169,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_are_slices),
         cmocka_unit_test(shapes_are_slices),
+        cmocka_unit_test(forced_shapes_are_slices),
         cmocka_unit_test(large_packs_are_slices),
         cmocka_unit_test(zeros_are_entries),
         cmocka_unit_test(bytes_grow_with_rows),
+        cmocka_unit_test(shapes_that_are_too_large_fail),
         cmocka_unit_test(failures_leave_nothing),
     };
     return cmocka_run_group_tests_name("pack_bellpack", tests, open_context,

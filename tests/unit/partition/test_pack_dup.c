@@ -164,7 +164,7 @@ static void other_patterns_are_refused(void **state)
     hy_message_clear(&ctx->message);
     chunk.features.products--;
     assert_int_equal(hy_pack_dup(&job), HYBRID_BAD_STATE);
-    assert_non_null(strstr(ctx->message.text, "products"));
+    assert_non_null(strstr(ctx->message.text, "multiplications"));
     chunk.features.products++;
     chunk.features.nnz--;
     assert_int_equal(hy_pack_dup(&job), HYBRID_BAD_STATE);

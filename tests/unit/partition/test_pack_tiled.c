@@ -25,12 +25,18 @@ extern const hy_backend_ops hy_host_backend_ops;
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-static int64_t segment; /* maximum entries of a segment in the variant below; tests change
-                           it */
+/* Maximum entries of a segment in the variant below, its order of portions, and its form;
+   tests change them. */
+static int64_t segment;
+static hy_tiled_order order;
+static int paper;
 
 static hy_tiled_rules rules_for(const hy_features *f)
 {
-    return (hy_tiled_rules){segment, 2 * f->nnz / segment};
+    return (hy_tiled_rules){.segment  = segment,
+                            .partials = 2 * f->nnz / segment,
+                            .order    = order,
+                            .paper    = paper};
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *rates)
@@ -117,12 +123,12 @@ static int64_t check_packs(const hy_problem *problem, const hy_profile *profile,
 static int64_t check_matrix(const hybrid_csr *A, test_kind kind)
 {
     static const int64_t segments[] = {1000, 1, 5};
-    const hybrid_order order        = kind.integers ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
+    const hybrid_order x_order      = kind.integers ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
     int64_t sorted                  = 0;
     hy_profile profile;
     hybrid_dense X;
 
-    dense_make(A->cols, 9, 2, order, 5, kind, &X);
+    dense_make(A->cols, 9, 2, x_order, 5, kind, &X);
     const hy_problem problem = {.op     = HY_SPMM,
                                 .ctx    = ctx,
                                 .A      = A,
@@ -140,17 +146,31 @@ static int64_t check_matrix(const hybrid_csr *A, test_kind kind)
     return sorted;
 }
 
-static void packs_are_slices(void **state)
+static void check_cases(void)
 {
     test_case c;
 
-    (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (int i = 0; i < case_count(); i++) {
             case_make(i, kinds[k], &c);
             check_matrix(&c.A, kinds[k]);
             case_free(&c);
         }
+}
+
+static void packs_are_slices(void **state)
+{
+    (void)state;
+    check_cases();
+}
+
+/* In the paper's form slices are padded. */
+static void packs_of_the_paper_are_padded(void **state)
+{
+    (void)state;
+    paper = 1;
+    check_cases();
+    paper = 0;
 }
 
 /* ---- larger matrices ---- */
@@ -197,23 +217,42 @@ static hybrid_csr skewed(int64_t rows, int64_t cols, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Checks the product that the fake device computes from the format. */
-static void check_product(const hybrid_csr *A, test_kind kind, hybrid_order order)
+/* Forms of the variant that the fake device computes. */
+static const char *const forms[] = {
+    NULL,
+    "spmm.fake.tiled:R=4",
+    "spmm.fake.tiled:R=16,segment=on,reorder=on",
+    "spmm.fake.tiled:segment=off,reorder=off",
+    "spmm.fake.tiled:paper=1",
+    "spmm.fake.tiled:paper=1,segment=on,reorder=on",
+    "spmm.fake.tiled:paper=1,R=8,segment=off,reorder=off",
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* Checks the product that the fake device computes from a form of the format. */
+static void check_form(const hybrid_csr *A, test_kind kind, hybrid_order x_order,
+                       const char *form)
 {
     static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops,
                                                   &hy_host_backend_ops, NULL};
     static const hy_variant *const tiled[]     = {&hy_spmm_fake_tiled, NULL};
     hybrid_engine_options options              = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_plan_options wanted                 = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_engine *engine;
+    hybrid_plan *plan;
     hybrid_dense X, Y, before;
 
     options.threads = 3;
     fake_delays(1, 0);
     assert_int_equal(fake_engine_open(&options, fakes, tiled, &engine), HYBRID_OK);
-    dense_make(A->cols, 11, 1, order, 5, kind, &X);
-    dense_make(A->rows, 11, 2, order, 6, kind, &Y);
+    dense_make(A->cols, 11, 1, x_order, 5, kind, &X);
+    dense_make(A->rows, 11, 2, x_order, 6, kind, &Y);
     dense_copy(&Y, &before);
-    assert_int_equal(hybrid_spmm(engine, 2, A, &X, -1, &Y), HYBRID_OK);
+    wanted.variant = form;
+    wanted.order   = x_order;
+    assert_int_equal(hybrid_spmm_plan(engine, A, X.cols, &wanted, &plan), HYBRID_OK);
+    assert_int_equal(hybrid_spmm_run(plan, 2, A, &X, -1, &Y), HYBRID_OK);
+    hybrid_plan_destroy(plan);
     assert_null(oracle_check_spmm(2, A, &X, -1, &before, &Y, kind.integers));
     assert_true(dense_gaps_intact(&Y));
     dense_free(&X);
@@ -226,8 +265,9 @@ static int64_t check_all(hybrid_csr A, test_kind kind)
 {
     const int64_t sorted = check_matrix(&A, kind);
 
-    check_product(&A, kind, HYBRID_COL_MAJOR);
-    check_product(&A, kind, HYBRID_ROW_MAJOR);
+    for (int i = 0; i < FORMS; i++)
+        check_form(&A, kind, i % 2 ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR, forms[i]);
+    check_form(&A, kind, HYBRID_ROW_MAJOR, NULL);
     matrix_free(&A);
     return sorted;
 }
@@ -262,6 +302,40 @@ static void rows_are_sorted_when_it_pays(void **state)
     assert_int_equal(check_all(random, kinds[0]), 0);
 }
 
+static void sorting_can_be_forced(void **state)
+{
+    (void)state;
+    order = HY_TILED_SORT_NEVER;
+    assert_int_equal(check_all(band(4000, 1411, kinds[0]), kinds[0]), 0);
+    order = HY_TILED_SORT_ALWAYS;
+    assert_true(check_all(band(4000, 1411, kinds[0]), kinds[0]) > 0);
+    order = HY_TILED_SORT_IF_BETTER;
+}
+
+/* Makes a matrix with all entries in two columns, in turn: the portions of a panel share
+   both, or, once sorted, one. `cols` 1: all are in one column, so that sorting changes
+   nothing. */
+static hybrid_csr in_turn(int64_t rows, int64_t cols, test_kind kind)
+{
+    builder b = build_start(rows, cols);
+
+    for (int64_t i = 0; i < rows; i++) {
+        build_add(&b, i % cols);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 8, kind);
+}
+
+/* The paper's sort is kept if rho rises. */
+static void rows_of_the_paper_are_sorted_if_they_share_more(void **state)
+{
+    (void)state;
+    paper = 1;
+    assert_true(check_all(in_turn(1000, 2, kinds[0]), kinds[0]) > 0);
+    assert_int_equal(check_all(in_turn(1000, 1, kinds[1]), kinds[1]), 0);
+    paper = 0;
+}
+
 /* ---- bounds, failures ---- */
 
 static void bytes_grow_with_rows(void **state)
@@ -283,14 +357,14 @@ static void bytes_grow_with_rows(void **state)
     matrix_free(&A);
 }
 
-static void failures_leave_nothing(void **state)
+/* Fails each allocation of a pack in turn. */
+static void check_failures(void)
 {
     hybrid_csr A         = band(3000, 1411, kinds[0]);
     const int64_t before = hy_meter_used(&ctx->memory.meter);
     hy_profile profile;
     int failing = 1;
 
-    (void)state;
     segment = 4;
     assert_int_equal(hy_inspect(ctx, &A, NULL, 0, NULL, &profile), HYBRID_OK);
     const hy_problem p = {
@@ -314,11 +388,45 @@ static void failures_leave_nothing(void **state)
     ctx->memory.failures = 0;
     job.pack.mem.bytes   = 1000;
     assert_int_equal(hy_pack_tiled(&job, &rules), HYBRID_BAD_STATE);
-    assert_non_null(strstr(ctx->message.text, "its block has"));
+    assert_non_null(strstr(ctx->message.text, " were reserved"));
     chunk.features.nnz--;
     assert_int_equal(hy_pack_tiled(&job, &rules), HYBRID_BAD_STATE);
     assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
+    hy_message_clear(&ctx->message);
     free(job.pack.mem.ptr);
+    matrix_free(&A);
+}
+
+static void failures_leave_nothing(void **state)
+{
+    (void)state;
+    check_failures();
+    paper = 1;
+    check_failures();
+    paper = 0;
+}
+
+/* Each slice has one row of 71 680 entries and 31 empty ones. */
+static void packs_of_much_padding_are_refused(void **state)
+{
+    builder b = build_start(512, 71680);
+
+    (void)state;
+    for (int64_t i = 0; i < 512; i++) {
+        for (int64_t j = 0; j < (i % 32 == 0 ? 71680 : 0); j++)
+            build_add(&b, j);
+        build_end_row(&b);
+    }
+    hybrid_csr A                = build_finish(&b, 8, kinds[0]);
+    const hy_problem p          = {.op = HY_SPMM, .ctx = ctx, .A = &A};
+    const hy_chunk chunk        = {.row_end  = A.rows,
+                                   .features = {.rows = A.rows, .nnz = A.nnz, .type = A.type}};
+    const hy_tiled_rules padded = {
+        .segment = INT64_MAX, .paper = 1, .order = HY_TILED_SORT_NEVER};
+    hy_job job = {.problem = &p, .chunk = &chunk};
+    assert_int_equal(hy_pack_tiled(&job, &padded), HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(ctx->message.text, "more than its pack holds"));
+    hy_message_clear(&ctx->message);
     matrix_free(&A);
 }
 
@@ -326,11 +434,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packs_are_slices),
+        cmocka_unit_test(packs_of_the_paper_are_padded),
         cmocka_unit_test(panels_and_tiles_have_edges),
         cmocka_unit_test(long_and_empty_rows_are_whole),
         cmocka_unit_test(rows_are_sorted_when_it_pays),
+        cmocka_unit_test(sorting_can_be_forced),
+        cmocka_unit_test(rows_of_the_paper_are_sorted_if_they_share_more),
         cmocka_unit_test(bytes_grow_with_rows),
         cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(packs_of_much_padding_are_refused),
     };
     return cmocka_run_group_tests_name("pack_tiled", tests, open_context, close_context);
 }

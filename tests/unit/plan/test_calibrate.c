@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "engine/rates/calibrate.h"
-#include "engine/rates/rates.h"
+#include "engine/rates/factors.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fault.h"
 #include "support/engines/io_fixture.h"
@@ -54,7 +54,7 @@ static hy_cost rows_cost(const hy_features *f, const hy_rates *r)
 static hy_cost merge_cost(const hy_features *f, const hy_rates *r)
 {
     const double units = (double)(8 * f->nnz + 10 * f->rows);
-    return cost_of(f, r, r->merge_factor * r->launch_s * 1e-3 * units);
+    return cost_of(f, r, r->launch_s * 1e-3 * units);
 }
 
 static hy_variant rows, merge;
@@ -63,10 +63,13 @@ static const hy_backend_ops *const backends[]  = {&hy_fault_backend_ops, &quick_
                                                   NULL};
 static const hy_backend_ops *const host_only[] = {&quick_host, NULL};
 
-static const char *const problems[]  = {"er:40,3", "band:30,4", "stencil7:3", NULL};
-static const int64_t columns[]       = {1, 5, 0};
-static const hy_calibrate_set set    = {problems, columns, 3, 1e9};
-static const hy_calibrate_set no_set = {problems, columns, 3, 0};
+static const char *const problems[] = {"er:40,3", "band:30,4", "stencil7:3", NULL};
+static const int64_t columns[]      = {1, 5, 0};
+static const char *const none[]     = {NULL};
+static const hy_calibrate_set set   = {
+      {problems, problems, 1e9}, {none, none, 1e9}, columns, 3, 1e9};
+static const hy_calibrate_set no_set = {
+    {problems, problems, 0}, {problems, problems, 0}, columns, 3, 1e9};
 
 static hybrid_engine *open_engine(const hy_backend_ops *const *places, const char *rates)
 {
@@ -110,6 +113,36 @@ static double by_model(const hybrid_timing *t)
     return t->merge_model_s / t->rows_model_s;
 }
 
+/* Factors of rows and merge for f32, as calibration found them. */
+static hy_factor_table factors;
+
+/* The regimes of the columns of `set` are 0 and 1. */
+static double by_factors(const hybrid_timing *t)
+{
+    const int regime = t->columns > 1;
+
+    return by_model(t) * hy_factor_seen(&factors, &merge, regime) /
+           hy_factor_seen(&factors, &rows, regime);
+}
+
+/* Checks that a factor is the geometric mean of measured over predicted seconds. */
+static void check_factor(const told *t, int merges, int regime)
+{
+    const hy_variant *variant = merges ? &merge : &rows;
+    double logs = 0, count = 0;
+
+    for (int64_t i = 0; i < t->count; i++) {
+        const hybrid_timing *m = &t->timing[i];
+        if ((m->columns > 1) != regime)
+            continue;
+        logs += merges ? log(m->merge_s / m->merge_model_s)
+                       : log(m->rows_s / m->rows_model_s);
+        count++;
+    }
+    const double mean = fmin(fmax(exp(logs / count), 1e-3), 1e3);
+    assert_true(fabs(hy_factor_seen(&factors, variant, regime) / mean - 1) < 1e-9);
+}
+
 /* merge_cost() counts launches, which take 5 us with built-in rates and 3 us as measured;
    rows_cost() does not count them. */
 static double as_built_in(const hybrid_timing *t)
@@ -144,9 +177,8 @@ static void check_rules(const told *t, const hybrid_calibration *found)
     check_rule(t, &found->paper, by_mean, 9.35);
     check_rule(t, &found->fitted, by_mean, found->threshold);
     check_rule(t, &found->model, as_built_in, 1);
-    check_rule(t, &found->scaled, by_model, 1 / found->merge_factor);
+    check_rule(t, &found->scaled, by_factors, 1);
     assert_true(found->fitted.slowdown <= found->paper.slowdown + 1e-12);
-    assert_true(found->scaled.slowdown <= rule_of(t, by_model, 1).slowdown + 1e-9);
 }
 
 /* Checks the rates of a new engine that reads the file. */
@@ -161,7 +193,11 @@ static void check_file(const char *path, const hybrid_calibration *found)
     hy_rates_of(engine->device, &r);
     assert_true(r.h2d_Bps == 20e9 && r.d2h_Bps == 21e9 && r.mem_Bps == 5e11);
     assert_true(r.launch_s == 3e-6 && r.flops == 1e13);
-    assert_true(fabs(r.merge_factor - found->merge_factor) < 1e-5 * r.merge_factor);
+    for (int i = 0; i < HY_REGIMES; i++)
+        assert_true(fabs(hy_factor_seen(r.factors, &merge, i) /
+                             hy_factor_seen(&factors, &merge, i) -
+                         1) < 1e-5);
+    (void)found;
     assert_int_equal(hybrid_generate(engine, "er:20,2", HYBRID_F32, 1, &A), HYBRID_OK);
     assert_int_equal(hybrid_spmm_plan(engine, &A, 3, NULL, &plan), HYBRID_OK);
     hybrid_plan_details(plan, text, sizeof text);
@@ -184,8 +220,8 @@ static void a_device_is_measured_and_the_file_is_used(void **state)
     snprintf(path, sizeof path, "%s", io_temp("device.rates"));
     assert_int_equal(hy_calibrate(engine, path, &set, listen, &t, &found), HYBRID_OK);
     assert_int_equal(t.count, 6);
-    assert_int_equal(t.steps,
-                     3 + 2); /* three problems, and two places: device and host */
+    /* device and host, and three problems of two types for each kind of product */
+    assert_int_equal(t.steps, 2 + 3 * 2 * 2);
     assert_int_equal(found.products, 6);
     assert_string_equal(found.path, path);
     assert_string_equal(found.device.name, "a device made of host memory");
@@ -198,9 +234,14 @@ static void a_device_is_measured_and_the_file_is_used(void **state)
     assert_true(near(t.timing[2].row_mean, (30 * 9 - 20) / 30.0));
     assert_true(near(t.timing[2].rows_model_s, 3e-8 * 250));
     assert_true(near(t.timing[2].merge_model_s, 3e-9 * (8 * 250 + 300)));
+    factors = engine->device->measured.factors;
+    for (int regime = 0; regime < 2; regime++) {
+        check_factor(&t, 0, regime);
+        check_factor(&t, 1, regime);
+    }
     check_rules(&t, &found);
     hy_rates_of(engine->device, &r); /* plans from now on use the measured rates */
-    assert_true(r.h2d_Bps == 20e9 && r.merge_factor == found.merge_factor);
+    assert_true(r.h2d_Bps == 20e9 && r.factors->count == 2);
     hybrid_engine_destroy(engine);
     check_file(path, &found);
     assert_int_equal(fake_alive(), 0);
@@ -221,7 +262,7 @@ static void when_time_is_up_nothing_is_begun(void **state)
     assert_int_equal(found.products, 0);
     assert_true(found.device.h2d_Bps == 20e9 && found.threshold == 0);
     hy_rates_of(engine->device, &r);
-    assert_true(r.h2d_Bps == 20e9 && r.merge_factor == 1);
+    assert_true(r.h2d_Bps == 20e9 && r.factors->count == 0);
     hybrid_engine_destroy(engine);
 }
 
@@ -284,7 +325,8 @@ static void bad_arguments_are_refused(void **state)
 
 static const char *const one_problem[] = {"er:12,2", NULL};
 static const int64_t one_column[]      = {2, 0};
-static const hy_calibrate_set tiny     = {one_problem, one_column, 1, 1e9};
+static const hy_calibrate_set tiny     = {
+        {one_problem, none, 1e9}, {none, none, 1e9}, one_column, 1, 1e9};
 
 /* Each call fails once: the message is set, and the rates and the old file are
    unchanged. */

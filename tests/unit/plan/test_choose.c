@@ -62,6 +62,14 @@ static int host_computes(hybrid_engine *engine, const hybrid_csr *A,
     return host;
 }
 
+/* Frees A and the engine. Fails the test if the device still holds memory. */
+static void close_world(hybrid_engine *engine, hybrid_csr *A)
+{
+    matrix_free(A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
 static void only_if_x_does_not_fit(void **state)
 {
     const size_t budgets[]          = {SMALL, 64 << 20};
@@ -69,14 +77,12 @@ static void only_if_x_does_not_fit(void **state)
     hybrid_csr A;
 
     (void)state;
-    matrix_random(ROWS, ROWS, 8, 1, f64, &A);
     for (int i = 0; i < 2; i++) {
         hybrid_engine *engine = weighed_open(budgets[i]);
+        matrix_random(ROWS, ROWS, 8, 1, f64, &A);
         assert_int_equal(host_computes(engine, &A, &plain), i == 0);
-        hybrid_engine_destroy(engine);
+        close_world(engine, &A);
     }
-    matrix_free(&A);
-    assert_int_equal(fake_alive(), 0);
 }
 
 /* Column-major X and Y slow the host, but a device that must gather rows is slower
@@ -94,9 +100,7 @@ static void columns_that_do_not_fit_are_weighed(void **state)
     assert_int_equal(host_computes(engine, &A, &o), 1);
     engine->host->measured.flops = 1e8;
     assert_int_equal(host_computes(engine, &A, &o), 0);
-    matrix_free(&A);
-    hybrid_engine_destroy(engine);
-    assert_int_equal(fake_alive(), 0);
+    close_world(engine, &A);
 }
 
 /* X of a band passes through the device in a ring of rows: the device computes. */
@@ -116,7 +120,7 @@ static void not_if_x_passes_through(void **state)
     hybrid_plan_destroy(plan);
     assert_int_equal(host_computes(engine, &A, &plain), 0);
     hybrid_csr_free(engine, &A);
-    hybrid_engine_destroy(engine);
+    close_world(engine, &A);
 }
 
 /* X of a band could pass through the device, too, but the bus is slow: the host computes,
@@ -137,7 +141,7 @@ static void a_window_is_weighed(void **state)
     o.order = HYBRID_COL_MAJOR;
     assert_int_equal(host_computes(engine, &A, &o), 0);
     hybrid_csr_free(engine, &A);
-    hybrid_engine_destroy(engine);
+    close_world(engine, &A);
 }
 
 /* With few columns, launches and copies of A take a large part of the device's time. */
@@ -162,8 +166,7 @@ static void an_x_that_fits_is_weighed(void **state)
     settings_of(engine)->device_first = 0;
     engine->host->measured.flops      = 1e6;
     assert_int_equal(host_computes(engine, &A, &o), 0);
-    matrix_free(&A);
-    hybrid_engine_destroy(engine);
+    close_world(engine, &A);
 }
 
 /* X fits, and the device seems sooner until the product is cut: 300 chunks of 10 rows
@@ -181,9 +184,7 @@ static void the_host_is_compared_with_the_cut(void **state)
     assert_int_equal(host_computes(engine, &A, &o), 0);
     o.chunk_rows = 10;
     assert_int_equal(host_computes(engine, &A, &o), 1);
-    matrix_free(&A);
-    hybrid_engine_destroy(engine);
-    assert_int_equal(fake_alive(), 0);
+    close_world(engine, &A);
 }
 
 /* Computes C = A*A and checks it. Returns 1 if the host computed it. */
@@ -235,9 +236,7 @@ static void a_sparse_product_is_weighed(void **state)
     settings_of(engine)->device_first = 0;
     engine->host->measured.flops      = 1e3;
     assert_int_equal(host_squares(engine, &A, &o), 0);
-    matrix_free(&A);
-    hybrid_engine_destroy(engine);
-    assert_int_equal(fake_alive(), 0);
+    close_world(engine, &A);
 }
 
 static void not_if_the_caller_says_who(void **state)
@@ -261,8 +260,7 @@ static void not_if_the_caller_says_who(void **state)
     o.flags        = 0;
     engine->wanted = HYBRID_CUDA;
     assert_int_equal(host_computes(engine, &A, &o), 0);
-    matrix_free(&A);
-    hybrid_engine_destroy(engine);
+    close_world(engine, &A);
 }
 
 static void not_if_the_host_is_slow(void **state)
@@ -275,8 +273,7 @@ static void not_if_the_host_is_slow(void **state)
     matrix_random(ROWS, ROWS, 8, 1, f64, &A);
     engine->host->measured.flops = 1e6;
     assert_int_equal(host_computes(engine, &A, &plain), 0);
-    matrix_free(&A);
-    hybrid_engine_destroy(engine);
+    close_world(engine, &A);
 }
 
 /* The host computes the whole A, not the reduced matrix that the device would get. */
@@ -298,11 +295,9 @@ static void empty_rows_are_made_by_the_host(void **state)
             devices += hypersparse;
             assert_false(hy_plan_device_s(plan) > 0 && hypersparse);
             hybrid_plan_destroy(plan);
-            matrix_free(&A);
-            hybrid_engine_destroy(engine);
+            close_world(engine, &A);
         }
     assert_true(hosts > 2 && devices > 2);
-    assert_int_equal(fake_alive(), 0);
 }
 
 /* Each allocation fails once. A call that succeeds must be right, and a call that fails
@@ -314,9 +309,9 @@ static void failures_leave_nothing(void **state)
     hybrid_csr A;
 
     (void)state;
-    hypersparse_make(0, f64, &A);
     for (int64_t n = 1;; n++) {
-        hybrid_engine *engine       = weighed_open(32 << 10);
+        hybrid_engine *engine = weighed_open(32 << 10);
+        hypersparse_make(0, f64, &A);
         hybrid_plan *plan           = NULL;
         engine->ctx.memory.failures = n;
         const hybrid_status status = hybrid_spmm_plan(engine, &A, COLUMNS, &plain, &plan);
@@ -325,13 +320,11 @@ static void failures_leave_nothing(void **state)
         failed += status != HYBRID_OK;
         assert_true(status == HYBRID_OK || strlen(hybrid_engine_message(engine)) > 10);
         hybrid_plan_destroy(plan);
-        hybrid_engine_destroy(engine);
-        assert_int_equal(fake_alive(), 0);
+        close_world(engine, &A);
         if (over)
             break;
     }
     assert_true(failed > 3);
-    matrix_free(&A);
 }
 
 int main(void)

@@ -18,7 +18,10 @@ enum {
     RESOURCES = 7 /* the first fields; the rest are fixed costs */
 };
 
-static const hy_rates device = {.h2d_Bps = 50e9, .d2h_Bps = 50e9, .mem_Bps = 4e12},
+static const hy_rates device = {.h2d_Bps  = 50e9,
+                                .d2h_Bps  = 50e9,
+                                .both_Bps = 88.5e9,
+                                .mem_Bps  = 4e12},
                       host   = {.mem_Bps = 80e9, .width = 10};
 
 static const hy_estimate typical = {.first_bytes  = 1e6,

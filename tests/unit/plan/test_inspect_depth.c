@@ -85,23 +85,6 @@ static void unpin_pair(hybrid_engine *engine, pinned_pair *p)
     dense_free(&p->Y);
 }
 
-/* A device that is faster is not chosen if inspection takes a second. */
-static void looking_is_counted(hybrid_engine *engine, const hybrid_csr *A)
-{
-    const unsigned known = HY_KNOW_ALL & ~(unsigned)HY_KNOW_FILL;
-    hybrid_plan *p       = plan_for(engine, A, &any_once);
-    hy_choice choice;
-
-    hy_choice_open(p->portions, &p->candidates, A, NULL, known, &choice);
-    assert_true(choice.inspect_s > 0);
-    assert_int_equal(hy_choose(&choice, known, 0.1), HY_KNOW_FILL);
-    assert_false(hy_choice_is_host(&choice));
-    choice.inspect_s = 1;
-    assert_true(hy_choice_is_host(&choice));
-    hy_choice_close(&choice);
-    hybrid_plan_destroy(p);
-}
-
 /* Chunks of 100 rows need the lengths of rows. */
 static void chunk_rows_are_kept(hybrid_engine *engine, const hybrid_csr *A)
 {
@@ -145,7 +128,6 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
     matrix_random(ROWS, ROWS, 8, 1, f64, &even);
     matrix_random(3, 20000, 9000, 1, f64, &uneven);
     assert_int_equal(looked_at(engine, &even, 1), 2);
-    looking_is_counted(engine, &even);
     tiny_products_ask_no_device(engine, &even);
     engine->device->measured.h2d_Bps = 1e6;
     assert_int_equal(looked_at(engine, &even, 0), 0);

@@ -97,6 +97,23 @@ static void errors_name_parameter_and_value(void **state)
     refused(*state, "spmm.fake.rows_longer:R=4", "it has: none");
 }
 
+static void values_have_a_text(void **state)
+{
+    const world *w                      = *state;
+    const int32_t values[HY_PARAMETERS] = {16, 2}, one[HY_PARAMETERS] = {0, 1};
+    const int32_t none[HY_PARAMETERS] = {0};
+    char text[32];
+
+    hy_parameters_text(&w->rows, values, text, sizeof text);
+    assert_string_equal(text, "R=16,sorted=on");
+    hy_parameters_text(&w->rows, one, text, sizeof text);
+    assert_string_equal(text, "sorted=off");
+    hy_parameters_text(&w->rows, none, text, sizeof text);
+    assert_string_equal(text, "");
+    hy_parameters_text(&w->rows, values, text, 8);
+    assert_string_equal(text, "R=16,so");
+}
+
 static void names_and_beginnings(void **state)
 {
     const world *w = *state;
@@ -114,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_reach_the_chunk),
         cmocka_unit_test(errors_name_parameter_and_value),
+        cmocka_unit_test(values_have_a_text),
         cmocka_unit_test(names_and_beginnings),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);

@@ -12,15 +12,16 @@
 
 #include "engine/tables/tables.h"
 
-static const hy_rates h200 = {.h2d_Bps      = 55.4e9,
-                              .d2h_Bps      = 55.3e9,
-                              .mem_Bps      = 4.228e12,
-                              .flops        = 6e13,
-                              .launch_s     = 5e-6,
-                              .width        = 132,
-                              .sm           = 90,
-                              .memory       = (size_t)140 << 30,
-                              .merge_factor = 1};
+static const hy_rates h200 = {.h2d_Bps  = 55.4e9,
+                              .d2h_Bps  = 55.3e9,
+                              .both_Bps = 98e9,
+                              .mem_Bps  = 4.228e12,
+                              .flops    = 6e13,
+                              .launch_s = 5e-6,
+                              .width    = 132,
+                              .sm       = 90,
+                              .memory   = (size_t)140 << 30,
+                              .cache    = 60 << 20};
 
 static const hy_variant *variant_named(const char *name)
 {

@@ -55,7 +55,14 @@ static void a_file_is_read_as_it_is_written_down(void **state)
     assert_true(gpu->speeds.driver == 13000 && gpu->speeds.h2d_Bps == 5.54e10);
     assert_true(gpu->speeds.d2h_Bps == 5.53e10 && gpu->speeds.both_Bps == 1e11);
     assert_true(gpu->speeds.mem_Bps == 4.22e12 && gpu->speeds.launch_s == 2.3e-6);
-    assert_true(gpu->speeds.merge_factor == 1.05 && gpu->speeds.flops == 0);
+    assert_true(gpu->speeds.flops == 0);
+    const hy_factor_table *factors = &gpu->speeds.factors;
+    assert_true(factors->spmm_call == 1.2 && factors->spgemm_call == 0);
+    assert_int_equal(factors->count, 2);
+    assert_string_equal(factors->row[0].variant, "spmm.cuda.rows");
+    assert_true(factors->row[0].compute[1] == 0.97 && factors->row[0].compute[7] == 1.1);
+    assert_true(factors->row[0].compute[0] == 0 && factors->row[0].prepare == 1.5);
+    assert_true(factors->row[1].compute[2] == 1.05);
     assert_true(gpu->products == 60 && gpu->threshold == 8.94);
     assert_true(gpu->paper.accuracy == 0.8 && gpu->paper.slowdown == 1.02);
     assert_true(gpu->fitted.accuracy == 0.85 && gpu->fitted.slowdown == 1.018);
@@ -103,29 +110,32 @@ static void a_full_file_reads_back(void **state)
     assert_memory_equal(back.of, file.of, sizeof file.of);
 }
 
-#define GOOD "format = 1\ndevice = d\ndate = 2026-11-21\n"
+#define GOOD "format = 2\ndevice = d\ndate = 2026-11-21\n"
 
 static const struct refusal {
     const char *text, *sentence;
 } refusals[] = {
     {"", "file:1: the file ends before it names a device"},
     {"# nothing\n\n", "file:2: the file ends before it names a device"},
-    {"format = 1\n", "file:1: the file ends before it names a device"},
-    {"device = d\n", "file:1: a rates file begins with 'format = 1'"},
-    {"\n# a comment\nformat = 2\n", "file:3: format 2 is not known"},
+    {"format = 2\n", "file:1: the file ends before it names a device"},
+    {"device = d\n", "file:1: a rates file begins with 'format = 2'"},
+    {"\n# a comment\nformat = 1\nmerge_factor = 1\n",
+     "file:3: the file has format 1, and this version of the library reads 2"},
+    {"format = 3\n", "file:1: the file has format 3, and this version of the"},
     {"format = one\n", "file:1: 'format' is 'one', not a number"},
-    {"format = 1\nmem_Bps = 1e9\n", "file:2: 'mem_Bps' comes before the first device"},
-    {"format = 1\ndate = 2026-11-21\n", "file:2: 'date' comes before the first device"},
-    {"format = 1\ndevice =\n", "file:2: the name of a device has 1 to 255 bytes"},
-    {"format = 1\ndevice = d\n", "file:2: a device has no date"},
+    {"format = 2\nmem_Bps = 1e9\n", "file:2: 'mem_Bps' comes before the first device"},
+    {"format = 2\ndate = 2026-11-21\n", "file:2: 'date' comes before the first device"},
+    {"format = 2\ndevice =\n", "file:2: the name of a device has 1 to 255 bytes"},
+    {"format = 2\ndevice = d\n", "file:2: a device has no date"},
     {GOOD "date = 2026-11-21\n", "file:4: 'date' appears twice"},
-    {"format = 1\ndevice = d\ndate = 2026-11-2\n", "file:3: a date is YYYY-MM-DD"},
-    {"format = 1\ndevice = d\ndate = 21.11.2026\n", "file:3: a date is YYYY-MM-DD"},
+    {"format = 2\ndevice = d\ndate = 2026-11-2\n", "file:3: a date is YYYY-MM-DD"},
+    {"format = 2\ndevice = d\ndate = 21.11.2026\n", "file:3: a date is YYYY-MM-DD"},
     {GOOD "mem_Bps\n", "file:4: this is not 'key = value'"},
     {GOOD "mem_bps = 1e9\n", "file:4: there is no key 'mem_bps'"},
     {GOOD "mem_Bp = 1e9\n", "file:4: there is no key 'mem_Bp'"},
     {GOOD "= 1e9\n", "file:4: there is no key ''"},
     {GOOD "format = 1\n", "file:4: there is no key 'format'"},
+    {GOOD "blocks.bcsr.f64.R32 = 1\n", "file:4: there is no key 'blocks.bcsr.f64.R32'"},
     {GOOD "mem_Bps = 1e9\n\nmem_Bps = 1e9\n", "file:6: 'mem_Bps' appears twice"},
     {GOOD "mem_Bps =\n", "file:4: 'mem_Bps' is '', not a number from 1 to 1e+21"},
     {GOOD "mem_Bps = 0\n", "file:4: 'mem_Bps' is '0', not a number"},
@@ -136,7 +146,19 @@ static const struct refusal {
     {GOOD "mem_Bps = 1,5e9\n", "file:4: 'mem_Bps' is '1,5e9', not a number"},
     {GOOD "mem_Bps = 1e9 2e9\n", "file:4: 'mem_Bps' is '1e9 2e9', not a number"},
     {GOOD "launch_s = 5000\n", "file:4: 'launch_s' is '5000', not a number"},
-    {GOOD "merge_factor = 0\n", "file:4: 'merge_factor' is '0', not a number"},
+    {GOOD "spmm_call = 0\n", "file:4: 'spmm_call' is '0', not a number"},
+    {GOOD "merge_factor = 1\n", "file:4: there is no key 'merge_factor'"},
+    {GOOD "spmm.cuda.rows.f32.8 = 0\n",
+     "file:4: 'spmm.cuda.rows.f32.8' is '0', not a number from 0.001 to 1000"},
+    {GOOD "spmm.cuda.rows.f32.8 = 1\nspmm.cuda.rows.f32.8 = 1\n",
+     "file:5: 'spmm.cuda.rows.f32.8' appears twice"},
+    {GOOD "spmm.cuda.rows.f32.9 = 1\n", "file:4: there is no key 'spmm.cuda.rows.f32.9'"},
+    {GOOD "spgemm.cuda.esc.f32.8 = 1\n",
+     "file:4: there is no key 'spgemm.cuda.esc.f32.8'"},
+    {GOOD "spmm.cuda.rows. = 1\n", "file:4: there is no key 'spmm.cuda.rows.'"},
+    {GOOD "spmm.cuda.rows = 1\n", "file:4: there is no key 'spmm.cuda.rows'"},
+    {GOOD "spmm.cuda.a_name_that_is_far_too_long_for_any_variant.f32.8 = 1\n",
+     "file:4: there is no key 'spmm.cuda.a_name"},
     {GOOD "paper_accuracy = 1.5\n", "file:4: 'paper_accuracy' is '1.5', not a number"},
     {GOOD "paper_slowdown = 0.5\n", "file:4: 'paper_slowdown' is '0.5', not a number"},
     {GOOD "device = e\ndate = 2026-11-21\ndevice = d\n",
@@ -175,12 +197,18 @@ static void what_no_line_of_text_holds_is_refused(void **state)
     assert_int_equal(hy_rates_parse(ctx, "file", text, (size_t)n + 4, &file),
                      HYBRID_BAD_FILE);
     assert_non_null(strstr(ctx->message.text, "file:4: this is not a line of text"));
-    n = snprintf(text, sizeof text, "format = 1\n");
+    n = snprintf(text, sizeof text, "format = 2\n");
     for (int i = 0; i < 17; i++)
         n += snprintf(text + n, sizeof text - (size_t)n,
                       "device = %d\ndate = 2026-11-21\n", i);
     assert_int_equal(parse(text, &file), HYBRID_BAD_FILE);
     assert_non_null(strstr(ctx->message.text, "file:34: there are more than 16 devices"));
+    n = snprintf(text, sizeof text, GOOD);
+    for (int i = 0; i < 17; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "spmm.cuda.v%d.f32.8 = 1\n", i);
+    assert_int_equal(parse(text, &file), HYBRID_BAD_FILE);
+    assert_non_null(
+        strstr(ctx->message.text, "file:20: there are factors of more than 16 variants"));
 }
 
 /* ---- which file is used ---- */
@@ -229,7 +257,7 @@ static const char *store(const char *name, const char *device, const char *more)
     char text[512];
 
     const int n =
-        snprintf(text, sizeof text, "format = 1\ndevice = %s\ndate = 2026-11-21\n%s",
+        snprintf(text, sizeof text, "format = 2\ndevice = %s\ndate = 2026-11-21\n%s",
                  device, more);
     snprintf(path, sizeof path, "%s", io_temp(name));
     io_store(path, text, (size_t)n);
@@ -248,9 +276,11 @@ static void measured_speeds_replace_what_is_built_in(void **state)
     hy_rates_of(engine->device, &found);
     assert_true(found.h2d_Bps == 1.5e10 && found.launch_s == 1e-3);
     assert_true(found.d2h_Bps == built_in.d2h_Bps && found.mem_Bps == built_in.mem_Bps);
-    assert_true(found.merge_factor == 1 && found.memory == built_in.memory);
+    assert_true(found.memory == built_in.memory);
     hy_rates_of(engine->host, &found);
     engine->host->ops->rates(engine->host, &built_in);
+    built_in.blocks  = &engine->host->measured.blocks;
+    built_in.factors = &engine->host->measured.factors;
     assert_memory_equal(&found, &built_in, sizeof found);
     engine->host->measured.h2d_Bps = 1e9; /* has no effect, because the host copies
                                              nothing */
@@ -267,11 +297,57 @@ static void the_file_that_is_named_must_be_right(void **state)
     refuses(store("bad", fake_name, "h2d = 1e10\n"), HYBRID_BAD_FILE,
             "bad:4: there is no key 'h2d'");
     refuses(store("other", "another device", "h2d_Bps = 1e10\n"), HYBRID_BAD_STATE,
-            "was measured on another device, but this engine computes on a device made");
+            "were measured on another device, but this engine computes on a device made");
     char longest[5000];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    refuses(longest, HYBRID_BAD_ARGUMENT, "too long");
+    refuses(longest, HYBRID_BAD_ARGUMENT, "has 4999 bytes, and 4095 is the limit");
+}
+
+static const char *store_old(const char *name)
+{
+    static const char text[] = "format = 1\ndevice = d\ndate = 2026-11-21\nold = 1\n";
+    static char path[4096];
+
+    snprintf(path, sizeof path, "%s", io_temp(name));
+    io_store(path, text, sizeof text - 1);
+    return path;
+}
+
+static void a_file_of_another_format_is_ignored_unless_it_is_named(void **state)
+{
+    char folder[4096], file[8192], text[8192];
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    hybrid_csr A;
+
+    (void)state;
+    refuses(store_old("old"), HYBRID_BAD_FILE,
+            "old:1: the file has format 1, and this version of the library reads 2");
+    snprintf(folder, sizeof folder, "%s", io_temp("cache"));
+    setenv("XDG_CACHE_HOME", folder, 1);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(mkdir(io_temp("cache/hybrid_spmm"), 0700), 0);
+    snprintf(file, sizeof file, "cache/%s", users_file);
+    store_old(file);
+    assert_int_equal(open_engine(NULL, &engine), HYBRID_OK);
+    assert_string_equal(hybrid_engine_message(engine), "");
+    assert_int_equal(hybrid_engine_machine(engine, &machine), HYBRID_OK);
+    assert_string_equal(machine.rates_path, io_temp(file));
+    assert_string_equal(machine.rates_date, "");
+    assert_int_equal(hybrid_generate(engine, "er:20,2", HYBRID_F32, 1, &A), HYBRID_OK);
+    assert_int_equal(hybrid_spmm_plan(engine, &A, 3, NULL, &plan), HYBRID_OK);
+    hybrid_plan_details(plan, text, sizeof text);
+    assert_non_null(strstr(text, "rates     built in; "));
+    assert_non_null(strstr(text, "has the format of another version"));
+    assert_non_null(strstr(text, io_temp(file)));
+    hybrid_plan_destroy(plan);
+    hybrid_csr_free(engine, &A);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(unlink(io_temp(file)), 0);
+    assert_int_equal(rmdir(io_temp("cache/hybrid_spmm")), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void the_users_file_is_taken_if_it_is_there(void **state)
@@ -343,6 +419,7 @@ int main(void)
         cmocka_unit_test(what_no_line_of_text_holds_is_refused),
         cmocka_unit_test(measured_speeds_replace_what_is_built_in),
         cmocka_unit_test(the_file_that_is_named_must_be_right),
+        cmocka_unit_test(a_file_of_another_format_is_ignored_unless_it_is_named),
         cmocka_unit_test(the_users_file_is_taken_if_it_is_there),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

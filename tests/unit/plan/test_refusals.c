@@ -11,7 +11,7 @@
 #include "engine/tables/refusals.h"
 
 static const unsigned axes[] = {
-    HY_WITH_SPARSE_B,
+    HY_WITH_SPARSE_B | HY_WITH_DENSE_X,
     HY_WITH_A_THERE,
     HY_WITH_SECOND_THERE,
     HY_WITH_REDUCED_A,
@@ -22,7 +22,9 @@ static const unsigned axes[] = {
     HY_WITH_UNORDERED_SUMS,
     HY_WITH_NAME_NEEDED,
     HY_WITH_HOST | HY_WITH_DEVICE,
-    HY_WITH_COPIES | HY_WITH_RING | HY_WITH_ROW_RING | HY_WITH_GATHER | HY_WITH_IN_PLACE};
+    HY_WITH_SEVERAL,
+    HY_WITH_COPIES | HY_WITH_RING | HY_WITH_ROW_RING | HY_WITH_COLUMN_RING |
+        HY_WITH_ENTRY_RING | HY_WITH_GATHER | HY_WITH_IN_PLACE};
 
 enum { AXES = sizeof axes / sizeof *axes };
 

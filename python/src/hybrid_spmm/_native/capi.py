@@ -195,6 +195,7 @@ class Report(Structure):
         ("predicted_result_bytes", c_int64),
         ("pattern_bytes", c_int64),
         ("pooled_bytes", c_int64),
+        ("predicted_device_s", c_double),
     ]
 
 

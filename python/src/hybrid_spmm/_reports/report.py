@@ -126,6 +126,8 @@ class Report:
         Offsets and columns in GPU memory that planning copied to the host.
     pooled_bytes : int
         Host memory of freed results, kept for results to come.
+    predicted_device_s : float
+        Prediction of ``multiply_s + finish_s``; 0 if the CPU computes.
     """
 
     total_s: float = field(metadata=SECONDS)
@@ -170,6 +172,7 @@ class Report:
     predicted_result_bytes: int = field(metadata=BYTES)
     pattern_bytes: int = field(metadata=BYTES)
     pooled_bytes: int = field(metadata=BYTES)
+    predicted_device_s: float = field(metadata=SECONDS)
 
     def __repr__(self) -> str:
         return (

@@ -1,4 +1,4 @@
-/* partition/pattern/blocks.c - estimates how well A fits blocks of r x c, for r and c
+/* partition/blocks/blocks.c - estimates how well A fits blocks of r x c, for r and c
    from 1 to 8.
 
    A block row is r consecutive rows of A; the fill of a shape is the share of the
@@ -9,9 +9,11 @@
    are counted in that pass. */
 #include "partition/pattern/inspect.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/format/pack.h"
 #include "partition/format/panel.h"
@@ -24,6 +26,11 @@ enum {
     COLUMNS   = 1 << 13 /* maximum columns with entries that are read of a block row; the
                            leftmost ones are read */
 };
+
+/* hy_block_bound(): factor of the expected number of blocks, and bytes up to which every
+   entry may have a block of its own. */
+#define SPARE 1.5
+#define FREE_BYTES 1.6e7
 
 /* an A in blocks is faster than CSR if it takes less than this fraction of CSR's bytes */
 #define GAIN 0.9
@@ -95,10 +102,28 @@ double hy_csr_stream_bytes(const hy_features *f)
     return (double)f->nnz * (4 + (double)hy_value_size(f->type)) + (double)f->rows * 8;
 }
 
+void hy_block_shape_set(hy_features *f, hy_block_shape shape)
+{
+    f->block_rows = shape.rows;
+    f->block_cols = shape.cols;
+    f->block_fill =
+        (double)f->block_fills[HY_BLOCK_MOST * (shape.rows - 1) + shape.cols - 1];
+}
+
 double hy_block_count(const hy_features *f)
 {
     const double elements = (double)(f->block_rows * f->block_cols);
     return f->block_fill > 0 ? (double)f->nnz / (elements * f->block_fill) : 0;
+}
+
+int64_t hy_block_bound(const hy_features *f)
+{
+    const double expected = f->block_fill > 0 ? hy_block_count(f) : (double)f->nnz;
+    const double block =
+        4 + (double)(f->block_rows * f->block_cols) * (double)hy_value_size(f->type);
+    const double likely = SPARE * expected + 2 * (double)f->row_max;
+
+    return hy_min(f->nnz, (int64_t)fmax(likely, FREE_BYTES / block));
 }
 
 double hy_block_rows(const hy_features *f)
@@ -123,15 +148,16 @@ const char *hy_block_refuse(const hy_features *f)
     return "its blocks would be too empty: CSR takes about as few bytes";
 }
 
-/* Replaces *best by the best shape of this height if that takes fewer bytes. */
+/* Sets the fills of this height, and replaces the shape of *best by the best one of this
+   height if that takes fewer bytes. */
 static void compare(const tally *sum, int height, hy_features *best)
 {
     for (int c = 1; c <= HY_BLOCK_MOST && sum->entries > 0; c++) {
         const double elements = (double)(sum->blocks[c - 1] * height * c);
-        hy_features f         = *best;
-        f.block_rows          = height;
-        f.block_cols          = c;
-        f.block_fill          = (double)sum->entries / elements;
+        best->block_fills[HY_BLOCK_MOST * (height - 1) + c - 1] =
+            (float)((double)sum->entries / elements);
+        hy_features f = *best;
+        hy_block_shape_set(&f, (hy_block_shape){height, c});
         if (best->block_fill <= 0 ||
             hy_block_stream_bytes(&f) < hy_block_stream_bytes(best))
             *best = f;

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""bench/lib/oversized.py - table of A*A by device memory, from lines that oversized.sh writes.
+
+usage: oversized.py FILE.jsonl...
+
+A line without a cap on device memory gives the time and the bytes of the whole card. If there are
+several runs of the same product, the last counts.
+"""
+import json
+import sys
+
+HEAD = ["A*A", "device memory", "ms", "of the whole card", "bytes up", "of the whole card", "chunks",
+        "planning, ms"]
+
+
+def read(paths):
+    """Returns {(problem, type, pinned): {bytes of device memory, or 0 without a cap: line}}."""
+    products = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            for line in map(json.loads, filter(str.strip, f)):
+                key = (line["problem"], line["type"], line["pinned"])
+                products.setdefault(key, {})[line["device_memory"] or 0] = line
+    return products
+
+
+def size(number):
+    return f"{number / 2 ** 30:.3g} GiB" if number >= 2 ** 30 else f"{number / 2 ** 20:.4g} MiB"
+
+
+def ratio(line, whole, field):
+    if not whole or whole["error"] or not whole[field]:
+        return "-"
+    return f"{line[field] / whole[field]:.2f}"
+
+
+def cells(line, whole):
+    if line["error"]:
+        return ["fails", "-", "-", "-", "-", "-"]
+    return [f"{line['seconds'] * 1e3:.4g}", ratio(line, whole, "seconds"), size(line["bytes_up"]),
+            ratio(line, whole, "bytes_up"), f"{line['chunks']}", f"{line['plan_s'] * 1e3:.3g}"]
+
+
+def rows(products):
+    for (problem, kind, pinned), lines in products.items():
+        name = f"`{problem}`, {kind}" + (", pinned" if pinned else "")
+        for budget in sorted(lines, key=lambda b: -b if b else float("-inf")):
+            yield [name, size(budget) if budget else "all", *cells(lines[budget], lines.get(0))]
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        sys.exit(__doc__)
+    products = read(sys.argv[1:])
+    if not products:
+        sys.exit("oversized.py: no lines")
+    print("| " + " | ".join(HEAD) + " |")
+    print("| --- | --- |" + " ---: |" * (len(HEAD) - 2))
+    for row in rows(products):
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()

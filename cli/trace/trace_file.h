@@ -1,0 +1,64 @@
+/* cli/trace/trace_file.h - a trace that `multiply --trace` wrote, as read from its file.
+
+   docs/manual.md describes the file. Times are microseconds from the first event of the
+   trace. Slices point into `text`. A figure that the file lacks is NAN. */
+#ifndef CLI_TRACE_FILE_H
+#define CLI_TRACE_FILE_H
+
+#include "cli/trace/reader.h"
+
+typedef struct cli_lane {
+    cli_slice name;
+    double tid, busy_us; /* busy_us: time of its bars in the run */
+} cli_lane;
+
+/* A stage of a chunk, or a step of the program. */
+typedef struct cli_bar {
+    cli_slice stage;
+    double tid, begin_us, end_us;
+} cli_bar;
+
+typedef struct cli_memory {
+    cli_slice name;
+    double limit_bytes, peak_bytes; /* limit_bytes: 0 without a limit */
+} cli_memory;
+
+typedef struct cli_sample {
+    cli_slice memory; /* name of the memory */
+    double at_us, bytes;
+} cli_sample;
+
+typedef struct cli_use {
+    cli_slice resource;
+    double utilisation; /* 0 to 1 */
+} cli_use;
+
+/* Arrays that grow while a file is read. */
+typedef struct cli_trace {
+    char *text; /* the file; a 0 follows its bytes */
+    size_t bytes;
+    cli_lane *lanes; /* from top to bottom */
+    cli_bar *bars;
+    cli_memory *memories;
+    cli_sample *samples; /* in the order of the file */
+    cli_slice *stalls;   /* sentences */
+    cli_use *uses;
+    int64_t lane_count, bar_count, memory_count, sample_count, stall_count, use_count;
+    int no_memory;           /* 1: an array could not grow */
+    cli_slice device, bound; /* bound is empty if no run has finished */
+    double begin_us, end_us; /* the run */
+    double workers, total_s, predicted_s, chunks, rows, format;
+} cli_trace;
+
+/* Reads the text of a trace, trace->text, whose other fields are 0. Returns 1, or 0 after
+   a fault, which `r` describes, or if there is no memory. */
+int cli_trace_parse(cli_trace *trace, cli_reader *r);
+
+/* Reads a file, or standard input if the name is "-". Returns 0 or an exit code, after
+   printing an error that names file, line and column. */
+int cli_trace_open(const char *name, cli_trace *trace);
+
+/* Frees the arrays. A zeroed trace is allowed. */
+void cli_trace_close(cli_trace *trace);
+
+#endif /* CLI_TRACE_FILE_H */

@@ -1,0 +1,111 @@
+/* engine/rates/factors.c - corrects predicted seconds by factors that were measured. */
+#include "engine/rates/factors.h"
+
+#include <string.h>
+
+enum { KINDS = 4 }; /* regimes of a type of values */
+
+static const char *const spmm_names[HY_REGIMES] = {
+    "f32.1",  "f32.8",   "f32.32", "f32.128", "f64.1",   "f64.8",
+    "f64.32", "f64.128", "tf32.1", "tf32.8",  "tf32.32", "tf32.128"};
+static const char *const spgemm_names[HY_REGIMES] = {
+    "f32.even.short", "f32.even.long", "f32.uneven.short", "f32.uneven.long",
+    "f64.even.short", "f64.even.long", "f64.uneven.short", "f64.uneven.long"};
+
+/* A row of C is long if it has this many scalar products or more, on average. */
+static const double LONG = 256;
+
+static int spmm_kind(const hy_features *f)
+{
+    return f->out_cols == 1 ? 0 : f->out_cols < 16 ? 1 : f->out_cols < 64 ? 2 : 3;
+}
+
+static int spgemm_kind(const hy_features *f)
+{
+    const int is_long = (double)f->products >= LONG * (double)f->rows;
+    return 2 * (f->row_cv >= 1) + is_long;
+}
+
+int hy_regime(hy_op op, const hy_features *f)
+{
+    if (op == HY_SPGEMM)
+        return (f->type == HYBRID_F64) * KINDS + spgemm_kind(f);
+    return (f->type == HYBRID_F64 ? 1 : f->allow_tf32 ? 2 : 0) * KINDS + spmm_kind(f);
+}
+
+const char *hy_regime_name(hy_op op, int regime)
+{
+    return op == HY_SPGEMM ? spgemm_names[regime] : spmm_names[regime];
+}
+
+hy_op hy_op_named(const char *variant)
+{
+    return strncmp(variant, "spgemm.", 7) == 0 ? HY_SPGEMM : HY_SPMM;
+}
+
+static double or_one(double factor)
+{
+    return factor > 0 ? factor : 1;
+}
+
+static const hy_factor_row *find(const hy_factor_table *factors, const char *variant)
+{
+    for (int i = 0; factors && i < factors->count; i++)
+        if (strcmp(factors->row[i].variant, variant) == 0)
+            return &factors->row[i];
+    return NULL;
+}
+
+double hy_factor_seen(const hy_factor_table *factors, const hy_variant *variant,
+                      int regime)
+{
+    const hy_factor_row *row = find(factors, variant->name);
+    return row ? or_one(row->compute[regime]) : 1;
+}
+
+/* Returns the factor of a regime. A variant that computes alike with and without TF32 has
+   factors without TF32 only. */
+static double factor_in(const hy_factor_row *row, hy_op op, const hy_features *f)
+{
+    const double own  = row->compute[hy_regime(op, f)];
+    hy_features plain = *f;
+
+    plain.allow_tf32 = 0;
+    return or_one(own > 0 ? own : row->compute[hy_regime(op, &plain)]);
+}
+
+hy_cost hy_cost_of(const hy_variant *variant, const hy_features *f, const hy_rates *r)
+{
+    const hy_factor_row *row = find(r->factors, variant->name);
+    hy_cost cost             = variant->cost(f, r);
+
+    if (!row)
+        return cost;
+    const double factor = factor_in(row, variant->op, f);
+    cost.multiply_s *= factor;
+    cost.finish_s *= factor;
+    cost.prepare_s *= or_one(row->prepare);
+    return cost;
+}
+
+double hy_call_factor(hy_op op, const hy_rates *r)
+{
+    if (!r->factors)
+        return 1;
+    return or_one(op == HY_SPGEMM ? r->factors->spgemm_call : r->factors->spmm_call);
+}
+
+hy_factor_row *hy_factors_of(hy_factor_table *factors, const char *variant)
+{
+    const size_t length = strlen(variant);
+
+    for (int i = 0; i < factors->count; i++)
+        if (strcmp(factors->row[i].variant, variant) == 0)
+            return &factors->row[i];
+    if (length >= HY_FACTOR_NAME || factors->count == HY_FACTOR_ROWS)
+        return NULL;
+    hy_factor_row *row = &factors->row[factors->count++];
+    *row               = (hy_factor_row){.prepare = 0};
+    memcpy(row->variant, variant, length + 1);
+    return row;
+}

@@ -1,0 +1,23 @@
+/* engine/rates/rates_blocks.h - the constants of SpMV in blocks in a file of rates.
+
+   A line has one constant of one kernel for all shapes, 1 x 1, 1 x 2 and so on to 8 x 8:
+   "blocks.bellpack.f32.R64.first = N1 N2 ... N64". */
+#ifndef HY_RATES_BLOCKS_H
+#define HY_RATES_BLOCKS_H
+
+#include "base/contract/backend.h"
+
+enum {
+    HY_BLOCK_LINES  = 80, /* lines of a device */
+    HY_BLOCK_KEY    = 40, /* bytes of a key */
+    HY_BLOCK_STRIDE = HY_BLOCK_SIZES * (int)(sizeof(hy_block_speed) / sizeof(float))
+};
+
+/* Writes the key of line `line`, 0 to HY_BLOCK_LINES - 1, to `key`. Returns the constant
+   of 1 x 1. That of shape k is HY_BLOCK_STRIDE k elements behind it. */
+float *hy_block_line(hy_block_speeds *speeds, int line, char key[HY_BLOCK_KEY]);
+
+/* Returns the constant of 1 x 1 of the line with this key; NULL if there is none. */
+float *hy_block_line_named(hy_block_speeds *speeds, const char *key, int length);
+
+#endif /* HY_RATES_BLOCKS_H */

@@ -1,0 +1,198 @@
+/* partition/blocks/block_choice.c - chooses r, c and R for SpMV in blocks. */
+#include "partition/blocks/block_choice.h"
+
+#include <math.h>
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+
+/* The rule that chooses unless options name one. */
+static const hy_block_rule DEFAULT_RULE = HY_BLOCK_BY_BYTES;
+
+/* The model compares shapes of up to this many times the fewest bytes (section 6.4 of the
+   paper). */
+static const double LIST = 2;
+
+enum { WARP = 32 };
+
+/* ---- constants of a kernel ------------------------------------------------------ */
+
+/* Built-in constants. A multiprocessor that is full reads its share of the bandwidth,
+   which is STREAM times that of a copy, because A is partly in the L2 cache. A thread
+   waits STEP_S for its block if nothing hides the latency. */
+static const double STREAM = 1.3, STEP_S = 8e-7;
+
+hy_choi_device hy_choi_device_of(const hy_rates *r)
+{
+    return (hy_choi_device){.sms       = r->width,
+                            .warp      = WARP,
+                            .warps     = r->sm_warps,
+                            .blocks    = r->sm_blocks,
+                            .registers = r->sm_registers,
+                            .shared    = r->sm_shared};
+}
+
+/* Returns the bytes that a thread reads for a block: the column, the elements, and a part
+   of X. */
+static double step_bytes(hybrid_type type, hy_block_shape shape)
+{
+    return 4 +
+           (double)(shape.rows * shape.cols + shape.cols) * (double)hy_value_size(type);
+}
+
+static hy_choi_constants built_in(const hy_rates *r, hybrid_type type,
+                                  hy_block_shape shape, int lanes)
+{
+    const double words = (double)hy_value_size(type) / 4;
+    const double step  = (double)lanes * step_bytes(type, shape) * (double)r->width /
+                        (STREAM * r->mem_Bps);
+    const double values = (double)(shape.rows * shape.cols + shape.rows + shape.cols);
+
+    return (hy_choi_constants){.times     = {.start = r->launch_s,
+                                             .first = fmax(STEP_S, step),
+                                             .next  = step,
+                                             .more  = step},
+                               .registers = (int64_t)fmin(255, 24 + words * values)};
+}
+
+static double measured_or(double measured, double otherwise)
+{
+    return measured > 0 ? measured : otherwise;
+}
+
+hy_choi_constants hy_choi_constants_of(const hy_rates *rates, hy_choi_format format,
+                                       hybrid_type type, hy_block_shape shape, int lanes)
+{
+    hy_choi_constants c = built_in(rates, type, shape, lanes);
+    int size            = 0;
+
+    if (!rates->blocks)
+        return c;
+    while (HY_CHOI_LANES_LEAST << size < lanes)
+        size++;
+    const hy_block_speed *s =
+        &rates->blocks->of[format][type == HYBRID_F64][hy_choi_shape_index(shape)][size];
+    c.times.start = measured_or((double)s->start, c.times.start);
+    c.times.first = measured_or((double)s->first, c.times.first);
+    c.times.next  = measured_or((double)s->next, c.times.next);
+    c.times.more  = measured_or((double)s->more, c.times.more);
+    c.registers   = s->registers > 0 ? (int64_t)s->registers : c.registers;
+    return c;
+}
+
+/* Registers are handed out to warps in units of 256. */
+int64_t hy_choi_resident_of(const hy_rates *rates, int64_t registers, int lanes)
+{
+    enum { UNIT = 256 };
+    const hy_choi_device device = hy_choi_device_of(rates);
+    const int64_t warp          = (registers * WARP + UNIT - 1) / UNIT * UNIT;
+    const hy_choi_kernel kernel = {.threads = lanes, .registers = warp * lanes / WARP};
+
+    return hy_choi_resident(&device, &kernel);
+}
+
+/* ---- the model ------------------------------------------------------------------- */
+
+/* Returns the thread blocks of a kernel and the blocks of r x c of each thread. In BCSR a
+   warp shares a block row, whose length is padded to full steps of the warp. */
+static hy_choi_work work_of(const hy_features *f, hy_choi_format format, int lanes)
+{
+    const double rows = fmax(1, ceil(hy_block_rows(f)));
+    const double mean = hy_block_count(f) / rows;
+    const int64_t per = format == HY_CHOI_BCSR ? lanes / WARP : lanes;
+
+    return (hy_choi_work){.blocks = ((int64_t)rows + per - 1) / per,
+                          .steps  = format == HY_CHOI_BCSR ? fmax(1, mean / WARP) : mean};
+}
+
+double hy_block_model_s(const hy_features *f, const hy_rates *rates,
+                        hy_choi_format format, int lanes)
+{
+    const hy_block_shape shape = {f->block_rows, f->block_cols};
+    const hy_choi_work work    = work_of(f, format, lanes);
+    const hy_choi_constants c =
+        hy_choi_constants_of(rates, format, f->type, shape, lanes);
+
+    return hy_choi_seconds(&c.times, &work,
+                           hy_choi_resident_of(rates, c.registers, lanes), rates->width);
+}
+
+/* ---- choosing -------------------------------------------------------------------- */
+
+/* A choice among the shapes that f->parameter allows. */
+typedef struct choosing {
+    const hy_features *f;
+    const hy_rates *rates;
+    hy_choi_format format;
+    hy_block_shape best;
+    int lanes;    /* R of the best; 0: open */
+    double least; /* bytes or seconds of the best; INFINITY: none yet */
+    double bytes; /* fewest bytes of a shape */
+} choosing;
+
+static int allows(int32_t given, int value)
+{
+    return given == 0 || given == value;
+}
+
+static void take(choosing *c, const hy_features *f, int lanes, double value)
+{
+    if (value >= c->least)
+        return;
+    c->best  = (hy_block_shape){f->block_rows, f->block_cols};
+    c->lanes = lanes;
+    c->least = value;
+}
+
+static void by_bytes(choosing *c, const hy_features *f)
+{
+    c->bytes = fmin(c->bytes, hy_block_stream_bytes(f));
+    take(c, f, c->f->parameter[HY_BLOCK_LANES], hy_block_stream_bytes(f));
+}
+
+static void by_model(choosing *c, const hy_features *f)
+{
+    if (hy_block_stream_bytes(f) > LIST * c->bytes)
+        return;
+    for (int i = 0; i < HY_BLOCK_SIZES; i++) {
+        const int lanes = HY_CHOI_LANES_LEAST << i;
+        if (allows(c->f->parameter[HY_BLOCK_LANES], lanes))
+            take(c, f, lanes, hy_block_model_s(f, c->rates, c->format, lanes));
+    }
+}
+
+/* Calls `visit` for every allowed shape, with features of that shape. */
+static void visit_shapes(choosing *c, void (*visit)(choosing *, const hy_features *))
+{
+    hy_features f = *c->f;
+
+    c->least = INFINITY;
+    for (int r = 1; r <= HY_BLOCK_MOST; r++)
+        for (int k = 1; k <= HY_BLOCK_MOST; k++) {
+            if (!allows(f.parameter[HY_BLOCK_R], r) ||
+                !allows(f.parameter[HY_BLOCK_C], k))
+                continue;
+            hy_block_shape_set(&f, (hy_block_shape){r, k});
+            if (f.block_fill > 0)
+                visit(c, &f);
+        }
+}
+
+void hy_block_choose(hy_features *f, const hy_rates *rates, hy_choi_format format)
+{
+    const int asked = f->parameter[HY_BLOCK_RULE];
+    const int rule  = asked > 0 ? asked : (int)DEFAULT_RULE;
+    choosing c      = {.f = f, .rates = rates, .format = format, .bytes = INFINITY};
+
+    if (f->block_fills[0] <= 0) { /* A has no entries, or no fill is known */
+        f->block_rows = (int)hy_max(f->parameter[HY_BLOCK_R], 1);
+        f->block_cols = (int)hy_max(f->parameter[HY_BLOCK_C], 1);
+        return;
+    }
+    visit_shapes(&c, by_bytes);
+    if (rule == HY_BLOCK_BY_MODEL)
+        visit_shapes(&c, by_model);
+    hy_block_shape_set(f, c.best);
+    if (f->parameter[HY_BLOCK_PAPER])
+        f->parameter[HY_BLOCK_LANES] = c.lanes;
+}

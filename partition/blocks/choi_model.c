@@ -1,0 +1,83 @@
+/* partition/blocks/choi_model.c - the execution model of Choi, Singh and Vuduc. */
+#include "partition/blocks/choi_model.h"
+
+#include <math.h>
+
+#include "base/data/min_max.h"
+
+/* ---- occupancy ----------------------------------------------------------------- */
+
+/* Returns floor(available / used), or `none` if the resource is not used or has no
+   limit. */
+static int64_t limit(int64_t available, int64_t used, int64_t none)
+{
+    return available > 0 && used > 0 ? available / used : none;
+}
+
+int64_t hy_choi_resident(const hy_choi_device *d, const hy_choi_kernel *k)
+{
+    const int64_t warps        = (k->threads + d->warp - 1) / d->warp; /* Eq. 8 */
+    const int64_t by_warps     = hy_min(d->blocks, limit(d->warps, warps, d->blocks));
+    const int64_t by_registers = limit(d->registers, k->registers, by_warps); /* Eq. 10 */
+    const int64_t by_shared    = limit(d->shared, k->shared, by_warps);       /* Eq. 11 */
+
+    return hy_min(by_warps, hy_min(by_registers, by_shared)); /* Eq. 9 and 12 */
+}
+
+/* ---- constants ----------------------------------------------------------------- */
+
+hy_choi_times hy_choi_fit(const hy_choi_phi *p)
+{
+    const double steps = (double)p->steps, others = (double)(p->resident - 1);
+
+    return (hy_choi_times){
+        .start = p->one_step,
+        .first = fmax(0, (p->one - p->one_step) / steps), /* Eq. 15 */
+        .next  = fmax(0, (p->beyond - p->full) / steps),  /* Eq. 16 */
+        .more  = others > 0 ? fmax(0, (p->full - p->one) / (others * steps)) : 0 /* 17 */
+    };
+}
+
+/* ---- time ---------------------------------------------------------------------- */
+
+int64_t hy_choi_iterations(int64_t blocks, int64_t resident, int64_t sms)
+{
+    const int64_t wave = resident * sms;
+
+    return blocks / wave + (blocks % wave > 0);
+}
+
+double hy_choi_iteration_s(double sigma, double alpha, int64_t k)
+{
+    return sigma + alpha * (double)(k - 1);
+}
+
+/* Returns k of the last iteration: thread blocks go to all multiprocessors in turn. In
+   Eq. 7 and 20 k - 1 is floor(((L mod T M) - 1) / M). If T M divides L, the last
+   iteration is a whole one, which the paper leaves to the reader. */
+static int64_t last_blocks(int64_t blocks, int64_t resident, int64_t sms)
+{
+    const int64_t rest = blocks % (resident * sms);
+
+    return rest > 0 ? (rest - 1) / sms + 1 : resident;
+}
+
+/* The paper assumes I >= 2. If I = 1, the first iteration is the last one, too. */
+double hy_choi_seconds(const hy_choi_times *times, const hy_choi_work *work,
+                       int64_t resident, int64_t sms)
+{
+    if (work->blocks <= 0 || resident <= 0 || sms <= 0)
+        return times->start;
+    const double N       = work->steps;
+    const int64_t I      = hy_choi_iterations(work->blocks, resident, sms); /* Eq. 1 */
+    const int64_t last   = last_blocks(work->blocks, resident, sms);
+    const double sigma_1 = times->start + times->first * N; /* Eq. 13 */
+    const double sigma   = times->next * N;                 /* Eq. 14 */
+    const double alpha   = times->more * N;                 /* Eq. 17 */
+
+    if (I == 1)
+        return hy_choi_iteration_s(sigma_1, alpha, last);
+    return hy_choi_iteration_s(sigma_1, alpha, resident) +                 /* Eq. 5, 18 */
+           (double)(I - 2) * hy_choi_iteration_s(sigma, alpha, resident) + /* Eq. 6, 19 */
+           hy_choi_iteration_s(sigma, alpha, last); /* Eq. 7, 20; sum: Eq. 2, 4, 21 */
+}

@@ -1,0 +1,101 @@
+/* partition/tiled/portions.h - the portions that threads of spmm.cuda.tiled sum up, and
+   their order.
+
+   A portion is a row of A or a segment of a long row. The order decides which portions
+   share a panel, and therefore how often a staged row of X is used. */
+#ifndef HY_PORTIONS_H
+#define HY_PORTIONS_H
+
+#include "partition/format/columns.h"
+#include "partition/tiled/tiled_rules.h"
+#include "partition/pattern/intensity.h"
+#include "partition/pattern/touched.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The rows [begin, end) of A. With `touched`, columns have its new numbers. */
+typedef struct hy_tiled_source {
+    hy_context *ctx;
+    const hybrid_csr *A;
+    int64_t begin, end;
+    const hy_touched *touched; /* NULL: columns are those of A */
+} hy_tiled_source;
+
+/* A row in segments: the sums of its segments, partials `partial` to partial + parts - 1,
+   are added. */
+typedef struct hy_tiled_split {
+    int32_t row, partial, parts;
+} hy_tiled_split;
+
+typedef struct hy_tiled_portion {
+    int32_t begin, end; /* range of entries, counted from the source's first */
+    int32_t out;        /* where the sums of the portion are stored: row of the source, or
+                           partial p as -1 - p */
+} hy_tiled_portion;
+
+typedef struct hy_tiled_portions {
+    int64_t count, splits, partials;
+    hy_tiled_portion *list;
+    hy_tiled_split *split;
+} hy_tiled_portions;
+
+/* Cuts the rows into segments of at most `segment` entries. The caller frees `out`, also
+   after a failure. */
+hybrid_status hy_portions_make(const hy_tiled_source *source, int64_t segment,
+                               hy_tiled_portions *out);
+void hy_portions_free(hy_context *ctx, hy_tiled_portions *portions);
+
+/* Sorts the portions by their columns if rules->order says so. Sets *sorted to 1 if it
+   has changed their order, else to 0. */
+hybrid_status hy_portions_order(const hy_tiled_source *source,
+                                const hy_tiled_rules *rules, hy_tiled_portions *portions,
+                                int *sorted);
+
+/* ---- tiled_reuse.c: what the portions of a panel have in common ---- */
+
+/* Finds the range [*first, *end) of the source's columns; [0, 0) if there are no
+   entries. */
+void hy_portions_range(const hy_tiled_source *source, const hy_tiled_portions *portions,
+                       int64_t *first, int64_t *end);
+
+/* Adds the columns of `count` portions to a set. Returns the number of entries. */
+int64_t hy_portions_columns(const hy_tiled_source *source, const hy_tiled_portion *list,
+                            int64_t count, hy_columns *columns);
+
+/* Returns how many entries the slices of a panel have if each is padded, stage by stage,
+   to the longest of its portions. `columns` has the panel's columns, with numbers. */
+int64_t hy_portions_padded(const hy_tiled_source *source, const hy_tiled_portion *list,
+                           int64_t count, const hy_columns *columns);
+
+/* Sums over all panels. */
+typedef struct hy_tiled_reuse {
+    int64_t staged;   /* rows of X that panels stage */
+    int64_t distinct; /* different ones of these rows */
+    int64_t lines;    /* cache lines of a column of X in which these rows lie, counted
+                         once for each panel */
+    int64_t entries;  /* entries, with padding if that is asked for */
+} hy_tiled_reuse;
+
+/* Inspects all panels, in parallel and in a time that is linear in the entries: less than
+   packing takes. `padded`, 1: counts the entries of padded slices. */
+hybrid_status hy_tiled_reuse_find(const hy_tiled_source *source,
+                                  const hy_tiled_portions *portions, int padded,
+                                  hy_tiled_reuse *out);
+
+/* hy_variant.model of spmm.cuda.tiled. */
+hybrid_status hy_tiled_model(hy_context *ctx, const hybrid_csr *A, const hy_features *f,
+                             const hy_rates *r, char *text, size_t room);
+
+/* Column of the source's entry k, counted from the source's first. */
+static inline int32_t hy_tiled_col(const hy_tiled_source *source, const int32_t *col,
+                                   int64_t k)
+{
+    return source->touched ? hy_renumbered(source->touched, col[k]) : col[k];
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_PORTIONS_H */

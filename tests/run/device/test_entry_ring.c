@@ -1,0 +1,340 @@
+/* tests/run/device/test_entry_ring.c - B on the device in a ring of its entries. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "engine/plan/plan.h"
+#include "engine/schedules/schedule.h"
+#include "support/check/oracle.h"
+#include "support/fake/fake_backend.h"
+#include "support/fake/fake_spmm.h"
+#include "support/fake/settings.h"
+#include "support/inputs/builder.h"
+#include "support/device/on_device.h"
+
+static const test_kind f64                = {HYBRID_F64, HYBRID_I64, 1};
+static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, NULL};
+
+/* ---- positions in the ring ---- */
+
+enum { ENTRIES = 1000 };
+
+/* Copies entries as the loader does: entry e to its position, and again behind the end of
+   the ring. */
+static void load(const hy_image *image, int64_t begin, int64_t end, int64_t *memory)
+{
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t at = e % image->held;
+        memory[at]       = e;
+        if (at < image->span && e >= image->held)
+            memory[image->held + at] = e;
+    }
+}
+
+/* Whichever entries a chunk reads, they follow each other in the ring once the last is
+   loaded, and the piece that brought it has replaced none of them. */
+static void what_a_chunk_reads_is_there(void **state)
+{
+    const hy_image whole = hy_image_of_csr(200, 50, ENTRIES, HYBRID_F64);
+
+    (void)state;
+    for (int64_t held = 64; held < 300; held += 7) {
+        const hy_image image = hy_image_entry_ring(&whole, held, hy_ring_max_span(held));
+        const hy_region values = hy_image_region(&image, HY_CSR_VALUES);
+        int64_t *memory        = malloc((size_t)(held + image.span) * sizeof *memory);
+        assert_non_null(memory);
+        for (int64_t done = 0; done < ENTRIES;) {
+            const int64_t stop = hy_image_piece(&image, &values, done, ENTRIES);
+            load(&image, done, stop, memory);
+            for (int64_t last = done + 1; last <= stop; last++) {
+                const int64_t first = last > image.span ? last - image.span : 0;
+                const int64_t base  = hy_entry_ring_base(&image, first);
+                assert_true(hy_image_displaced(&image, 0, stop) <= first);
+                for (int64_t e = first; e < last; e++)
+                    assert_int_equal(memory[e - base], e);
+            }
+            done = stop;
+        }
+        free(memory);
+    }
+}
+
+static void room_and_bytes_count_what_is_stored_twice(void **state)
+{
+    const hy_image whole = hy_image_of_csr(100, 50, ENTRIES, HYBRID_F64);
+    const hy_image ring  = hy_image_entry_ring(&whole, 300, 40);
+
+    (void)state;
+    assert_int_equal(hy_image_room(&ring),
+                     hy_align(101 * 8) + hy_align(340 * 4) + 340 * 8);
+    assert_int_equal(hy_image_bytes(&ring), 101 * 8 + (ENTRIES + 3 * 40) * 12);
+    assert_int_equal(hy_image_blocks(&ring), ENTRIES);
+}
+
+/* ---- products ---- */
+
+enum { ROWS = 1500 };
+
+/* Row i has up to 7 entries near column i; some rows have none. */
+static hybrid_csr band(unsigned seed)
+{
+    builder b = build_start(ROWS, ROWS);
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        const int64_t count = test_below(seed, (uint64_t)i, 8);
+        for (int64_t k = 0; k < count; k++) {
+            const int64_t j = i - 4 + test_below(seed + 1, (uint64_t)(i * 8 + k), 9);
+            if (j >= 0 && j < ROWS)
+                build_add(&b, j);
+        }
+        build_end_row(&b);
+    }
+    return build_finish(&b, seed, f64);
+}
+
+typedef struct product {
+    hybrid_csr A, B;
+    oracle C;
+} product;
+
+static void open_product(unsigned seed, int squared, product *p)
+{
+    p->A = band(seed);
+    p->B = squared ? p->A : band(seed + 7);
+    oracle_spgemm(&p->A, &p->B, &p->C);
+}
+
+static void close_product(product *p)
+{
+    oracle_free(&p->C);
+    if (p->B.row_ptr != p->A.row_ptr)
+        matrix_free(&p->B);
+    matrix_free(&p->A);
+}
+
+/* Makes a plan, runs it, and checks C. Sets *held to the entries of the ring; 0: the plan
+   has another schedule. */
+static hybrid_status multiply(hybrid_engine *engine, const product *p, unsigned flags,
+                              int runs, int64_t *held)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_plan *plan;
+
+    options.flags        = flags;
+    options.split        = HYBRID_SPLIT_GPU;
+    hybrid_status status = hybrid_spgemm_plan(engine, &p->A, &p->B, &options, &plan);
+    if (status != HYBRID_OK)
+        return status;
+    const hy_image *image = &plan->portions->layout.image;
+    *held                 = image->axis == HY_AXIS_ENTRIES ? image->held : 0;
+    for (int k = 0; k < runs && status == HYBRID_OK; k++) {
+        hybrid_csr C;
+        status = hybrid_spgemm_run(plan, &p->A, &p->B, &C);
+        if (status == HYBRID_OK) {
+            assert_null(oracle_check(&p->C, &C, 1));
+            hybrid_csr_free(engine, &C);
+        }
+    }
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+/* The planner is free: with budgets of which B takes more than seven eighths, it prefers
+   the ring to gathering rows of B several times. */
+static void budgets_choose_the_ring(void **state)
+{
+    int64_t rings = 0, smaller = 0, held = 0;
+    product p;
+
+    (void)state;
+    fake_delays(1, 0);
+    for (int squared = 0; squared < 2; squared++) {
+        open_product(3, squared, &p);
+        for (size_t kb = 30; kb < 110; kb += 4) {
+            hybrid_engine *engine;
+            assert_int_equal(fake_open(variants, kb << 10, &engine), HYBRID_OK);
+            assert_int_equal(
+                multiply(engine, &p, kb % 8 ? HYBRID_DETERMINISTIC : 0, 2, &held),
+                HYBRID_OK);
+            rings += held > 0;
+            smaller += held > 0 && held < p.B.nnz;
+            hybrid_engine_destroy(engine);
+        }
+        close_product(&p);
+    }
+    assert_true(rings >= 10 && smaller >= 10);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* Chunks are in all stages at once, with random delays. */
+static void chunks_overtake_nothing(void **state)
+{
+    product p;
+
+    (void)state;
+    open_product(5, 0, &p);
+    for (unsigned seed = 1; seed < 7; seed++) {
+        hybrid_engine *engine;
+        int64_t held = 0;
+        fake_delays(seed, 50);
+        assert_int_equal(fake_open(variants, (size_t)44 << 10, &engine), HYBRID_OK);
+        settings_of(engine)->schedule = &hy_schedule_entry_ring;
+        assert_int_equal(multiply(engine, &p, 0, 2, &held), HYBRID_OK);
+        assert_true(held > 0 && held < p.B.nnz);
+        hybrid_engine_destroy(engine);
+    }
+    fake_delays(1, 0);
+    close_product(&p);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* Entries far from the band make chunks touch nearly all rows of B: no ring is used. */
+static void far_entries_are_gathered(void **state)
+{
+    hybrid_engine *engine;
+    int64_t held = 0;
+    product p;
+
+    (void)state;
+    open_product(3, 0, &p);
+    for (int64_t i = 0; i < ROWS; i += 10)
+        if (hy_offset(&p.A, i + 1) > hy_offset(&p.A, i))
+            hy_cols(&p.A)[hy_offset(&p.A, i + 1) - 1] = ROWS - 1;
+    oracle_free(&p.C);
+    oracle_spgemm(&p.A, &p.B, &p.C);
+    assert_int_equal(fake_open(variants, (size_t)60 << 10, &engine), HYBRID_OK);
+    assert_int_equal(multiply(engine, &p, 0, 1, &held), HYBRID_OK);
+    assert_int_equal(held, 0);
+    hybrid_engine_destroy(engine);
+    close_product(&p);
+}
+
+static void a_plan_says_what_it_does(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    char text[4096];
+    product p;
+
+    (void)state;
+    open_product(3, 0, &p);
+    assert_int_equal(fake_open(variants, (size_t)44 << 10, &engine), HYBRID_OK);
+    settings_of(engine)->schedule = &hy_schedule_entry_ring;
+    options.flags                 = HYBRID_EXPLAIN;
+    assert_int_equal(hybrid_spgemm_plan(engine, &p.A, &p.B, &options, &plan), HYBRID_OK);
+    hybrid_plan_details(plan, text, sizeof text);
+    assert_non_null(strstr(text, "B passes through the device, "));
+    assert_non_null(strstr(text, " entries at a time"));
+    hybrid_plan_explain(plan, text, sizeof text);
+    assert_non_null(strstr(text, "B passes through the memory of the GPU"));
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    close_product(&p);
+}
+
+/* ---- operands that were not planned ---- */
+
+/* A run that needs rows of B which are not in the ring fails instead of reading other
+   entries. So does a run with longer rows of B, which would wait for ever. */
+static void other_patterns_are_refused(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    hybrid_csr C;
+    product p;
+
+    (void)state;
+    open_product(3, 0, &p);
+    assert_int_equal(fake_open(variants, (size_t)44 << 10, &engine), HYBRID_OK);
+    settings_of(engine)->schedule = &hy_schedule_entry_ring;
+    options.split                 = HYBRID_SPLIT_GPU;
+    assert_int_equal(hybrid_spgemm_plan(engine, &p.A, &p.B, &options, &plan), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_OK);
+    hybrid_csr_free(engine, &C);
+
+    int32_t *last     = hy_cols(&p.A) + hy_offset(&p.A, 20) - 1;
+    const int32_t was = *last;
+    *last             = ROWS - 1;
+    assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_BAD_STATE);
+    assert_non_null(strstr(hybrid_engine_message(engine), "which were planned"));
+    *last = was;
+
+    int64_t *row_ptr = p.B.row_ptr;
+    for (int64_t i = 1; i < ROWS; i++)
+        row_ptr[i] = p.B.nnz; /* row 0 has all entries */
+    assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_BAD_STATE);
+    assert_non_null(strstr(hybrid_engine_message(engine), "make a new plan"));
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    close_product(&p);
+}
+
+static void a_on_the_device_is_refused(void **state)
+{
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    product p;
+
+    (void)state;
+    open_product(3, 0, &p);
+    assert_int_equal(fake_open(variants, 0, &engine), HYBRID_OK);
+    settings_of(engine)->schedule = &hy_schedule_entry_ring;
+    hybrid_csr a                  = on_device_csr(0, &p.A, 0);
+    assert_int_equal(hybrid_spgemm_plan(engine, &a, &p.B, NULL, &plan),
+                     HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(hybrid_engine_message(engine), "workers cannot read"));
+    on_device_csr_free(&a);
+    hybrid_engine_destroy(engine);
+    close_product(&p);
+}
+
+/* ---- failures ---- */
+
+static hybrid_status multiply_once(hybrid_engine *engine, void *arg)
+{
+    int64_t held = 0;
+
+    settings_of(engine)->schedule = &hy_schedule_entry_ring;
+    return multiply(engine, arg, 0, 1, &held);
+}
+
+static hybrid_status explained(hybrid_engine *engine, void *arg)
+{
+    return fake_explained(engine, multiply_once(engine, arg));
+}
+
+static void every_call_fails_once(void **state)
+{
+    product p;
+
+    (void)state;
+    open_product(3, 0, &p);
+    const fake_failing f = {explained, &p, (size_t)44 << 10, 20000, 8};
+    fake_delays(1, 0);
+    assert_true(fake_fail_each(&f, &fault_allocation) > 5);
+    assert_true(fake_fail_each(&f, &fault_device) > 50);
+    close_product(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_chunk_reads_is_there),
+        cmocka_unit_test(room_and_bytes_count_what_is_stored_twice),
+        cmocka_unit_test(budgets_choose_the_ring),
+        cmocka_unit_test(chunks_overtake_nothing),
+        cmocka_unit_test(far_entries_are_gathered),
+        cmocka_unit_test(a_plan_says_what_it_does),
+        cmocka_unit_test(other_patterns_are_refused),
+        cmocka_unit_test(a_on_the_device_is_refused),
+        cmocka_unit_test(every_call_fails_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* tests/unit/partition/test_choi_model.c - the execution model of Choi, Singh and Vuduc
+   against examples that were computed by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "partition/blocks/choi_model.h"
+
+/* A Tesla C1060 of the paper: 30 multiprocessors of compute capability 1.3. */
+static const hy_choi_device c1060 = {
+    .sms = 30, .warp = 32, .warps = 32, .blocks = 8, .registers = 16384, .shared = 16384};
+
+static void near(double found, double wanted)
+{
+    if (!(fabs(found - wanted) <= 1e-12 * fabs(wanted)))
+        fail_msg("%.17g, not %.17g", found, wanted);
+}
+
+/* Eq. 8 to 12, each bound in turn. */
+static void resident_blocks(void **state)
+{
+    (void)state;
+    /* W_TB = 2, T_W = min(8, 32 / 2) = 8; T_R = 16384 / 1280 = 12; T_S = none */
+    assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){64, 64 * 20, 0}), 8);
+    /* W_TB = 8, T_W = min(8, 4) = 4 */
+    assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){256, 256 * 10, 0}), 4);
+    /* W_TB = 2 for 33 threads, T_R = 16384 / 3300 = 4 */
+    assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){33, 3300, 0}), 4);
+    /* T_S = 16384 / 2080 = 7 */
+    assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){64, 64, 2080}), 7);
+    /* the kernel needs more than a multiprocessor has */
+    assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){64, 20000, 0}), 0);
+    assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){2048, 0, 0}), 0);
+}
+
+/* Eq. 1 */
+static void iterations(void **state)
+{
+    (void)state;
+    assert_int_equal(hy_choi_iterations(1, 8, 30), 1);
+    assert_int_equal(hy_choi_iterations(240, 8, 30), 1);
+    assert_int_equal(hy_choi_iterations(241, 8, 30), 2);
+    assert_int_equal(hy_choi_iterations(720, 8, 30), 3);
+}
+
+/* Eq. 15 to 17 with beta = 10 and T = 8: gamma = (12 - 2) / 10, gamma' = (49 - 40) / 10,
+   alpha = (40 - 12) / (7 * 10). */
+static void constants(void **state)
+{
+    const hy_choi_phi phi = {
+        .steps = 10, .resident = 8, .one_step = 2, .one = 12, .full = 40, .beyond = 49};
+    hy_choi_times t = hy_choi_fit(&phi);
+
+    (void)state;
+    near(t.start, 2);
+    near(t.first, 1);
+    near(t.next, 0.9);
+    near(t.more, 0.4);
+    const hy_choi_phi alone = {.steps = 5, .resident = 1, .one_step = 1, .one = 0.5};
+    t                       = hy_choi_fit(&alone);
+    assert_true(t.first == 0 && t.more == 0); /* noise; and no further thread blocks */
+}
+
+static const hy_choi_times times = {.start = 5, .first = 2, .next = 1, .more = 0.25};
+
+static double seconds(int64_t blocks, double steps)
+{
+    const hy_choi_work work = {blocks, steps};
+
+    return hy_choi_seconds(&times, &work, 3, 4); /* T = 3, M = 4: 12 in an iteration */
+}
+
+/* Eq. 13, 14 and 18 to 21 with N = 8: sigma_1 = 5 + 2 * 8 = 21, sigma = 8, alpha = 2. */
+static void time_of_a_kernel(void **state)
+{
+    (void)state;
+    near(hy_choi_iteration_s(21, 2, 3), 25); /* Eq. 3 */
+    /* L = 30: I = 3; tau_1 = 21 + 2 * 2 = 25, tau = 8 + 2 * 2 = 12;
+       30 mod 12 = 6, floor(5 / 4) = 1, tau_I = 8 + 2 = 10; t = 25 + 12 + 10 */
+    near(seconds(30, 8), 47);
+    /* L = 25: 25 mod 12 = 1, tau_I = 8; t = 25 + 12 + 8 */
+    near(seconds(25, 8), 45);
+    /* L = 24 is two whole iterations: t = 25 + 12 */
+    near(seconds(24, 8), 37);
+    /* I = 1: sigma_1 + alpha floor((L - 1) / M) */
+    near(seconds(1, 8), 21);
+    near(seconds(4, 8), 21);
+    near(seconds(5, 8), 23);
+    near(seconds(12, 8), 25);
+    near(seconds(0, 8), 5);
+}
+
+/* The time grows with N, with L, and with each constant. */
+static void time_grows(void **state)
+{
+    const hy_choi_work work = {100, 8};
+
+    (void)state;
+    for (int64_t blocks = 1; blocks < 100; blocks++) {
+        assert_true(seconds(blocks + 1, 8) >= seconds(blocks, 8));
+        assert_true(seconds(blocks, 9) > seconds(blocks, 8));
+    }
+    for (int i = 0; i < 4; i++) {
+        double parts[4] = {5, 2, 1, 0.25};
+        parts[i] *= 2;
+        const hy_choi_times more = {parts[0], parts[1], parts[2], parts[3]};
+        assert_true(hy_choi_seconds(&more, &work, 3, 4) > seconds(100, 8));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resident_blocks), cmocka_unit_test(iterations),
+        cmocka_unit_test(constants),       cmocka_unit_test(time_of_a_kernel),
+        cmocka_unit_test(time_grows),
+    };
+    return cmocka_run_group_tests_name("choi_model", tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+/* tests/unit/partition/test_synergy.c - the equations of cuTeSpMM's model, with the
+   paper's numbers and with counts by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <math.h>
+
+#include <cmocka.h>
+
+#include "partition/pattern/synergy.h"
+
+enum { TRANSACTION = 128 }; /* bytes of the paper's unit */
+
+static void near_to(double found, double expected)
+{
+    assert_true(fabs(found - expected) <= 1e-12 * expected);
+}
+
+/* f32, N = 128, one warp for each 32 columns. */
+static hy_synergy product(double alpha)
+{
+    return (hy_synergy){.nnz         = 1e6,
+                        .alpha       = alpha,
+                        .beta        = 1,
+                        .columns     = 128,
+                        .warps       = 4,
+                        .value       = 4,
+                        .block_bytes = 100};
+}
+
+/* Eq. 3: the bytes of X are N nnz / (512 alpha) transactions. */
+static void x_is_as_in_eq_3(void **state)
+{
+    (void)state;
+    for (double alpha = 1.0 / 16; alpha <= 1; alpha *= 2) {
+        const hy_synergy s = product(alpha);
+        near_to(hy_synergy_x_bytes(&s) / TRANSACTION, 128 * 1e6 / (512 * alpha));
+    }
+}
+
+/* Eq. 5: larger row panels load X less often. */
+static void beta_divides_x(void **state)
+{
+    hy_synergy s       = product(0.25);
+    const double bytes = hy_synergy_x_bytes(&s);
+
+    (void)state;
+    s.beta = 2;
+    near_to(hy_synergy_x_bytes(&s), bytes / 2);
+}
+
+/* Eq. 4: if A costs as much as X, the intensity is 512 alpha per transaction. */
+static void equal_shares_give_the_papers_intensity(void **state)
+{
+    (void)state;
+    for (double alpha = 1.0 / 16; alpha <= 1; alpha *= 2) {
+        hy_synergy s      = product(alpha);
+        const double each = hy_synergy_x_bytes(&s) / s.warps / hy_synergy_blocks(&s);
+        s.block_bytes     = each - s.nnz * s.value / hy_synergy_blocks(&s);
+        near_to(hy_synergy_a_bytes(&s), hy_synergy_x_bytes(&s));
+        near_to(hy_synergy_intensity(&s) * TRANSACTION, 512 * alpha);
+    }
+}
+
+/* Eq. 1: two blocks of 64 entries, which two warps load: 2 * 2 * (100 + 64 * 4) bytes. X
+   has 32 rows of 16 values: 32 * 16 * 4 bytes. Each entry takes 2 * 16 operations. */
+static void bytes_of_two_blocks(void **state)
+{
+    const hy_synergy s = {.nnz         = 128,
+                          .alpha       = 0.25,
+                          .beta        = 1,
+                          .columns     = 16,
+                          .warps       = 2,
+                          .value       = 4,
+                          .block_bytes = 100};
+
+    (void)state;
+    near_to(hy_synergy_blocks(&s), 2);
+    near_to(hy_synergy_a_bytes(&s), 1424);
+    near_to(hy_synergy_x_bytes(&s), 2048);
+    near_to(hy_synergy_intensity(&s), 4096.0 / 3472);
+}
+
+/* f64 halves the operations for each byte of X, and so at least the intensity of wide
+   X. */
+static void larger_values_lower_the_intensity(void **state)
+{
+    hy_synergy s        = product(0.5);
+    const double single = hy_synergy_intensity(&s);
+
+    (void)state;
+    s.value = 8;
+    assert_true(hy_synergy_intensity(&s) < single);
+    assert_true(hy_synergy_intensity(&s) > single / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(x_is_as_in_eq_3),
+        cmocka_unit_test(beta_divides_x),
+        cmocka_unit_test(equal_shares_give_the_papers_intensity),
+        cmocka_unit_test(bytes_of_two_blocks),
+        cmocka_unit_test(larger_values_lower_the_intensity),
+    };
+    return cmocka_run_group_tests_name("synergy", tests, NULL, NULL);
+}
