@@ -95,7 +95,6 @@ typedef struct hy_measured {
                                 the memory */
     double flops, launch_s;
     hy_factor_table factors;
-    hy_block_speeds blocks; /* CUDA */
     double driver; /* CUDA: version of the driver, 13000 for 13.0 */
     char date[12]; /* day, "2026-11-21"; empty if nothing was measured */
 } hy_measured;
@@ -347,6 +346,8 @@ struct hy_backend {
     int index; /* position among the engine's devices, from 0 */
     hy_meter device, pinned;
     hy_measured measured; /* measured rates; they replace built-in ones */
+    hy_block_speeds *blocks; /* measured constants of SpMV in blocks, which `measure` sets
+                                too; NULL: the backend has no such kernels */
     hy_lane *caller_lane; /* (optional) a lane without a thread: a call that enqueues work
                              in it does the work before it returns, and returns the work's
                              status. Marks cannot be set in this lane. */

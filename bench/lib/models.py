@@ -31,6 +31,7 @@ FAR = 1.5        # a choice that takes this many times as long as the best is no
 HOPELESS = 20    # a choice predicted to take this many times as long as the pick does not run,
 HOPELESS_S = 0.5  # if that is longer than this
 TURNS = 9        # most timed runs of a choice
+UNSUPPORTED = 5  # hybrid_status
 SHARE = 0.8      # part of a product's time for turns; the rest is for plans and first runs
 
 
@@ -64,6 +65,10 @@ class Operands:
             self.X, self.Y = engine.dense(X), engine.dense(Y)
 
 
+class Refused(RuntimeError):
+    """No variant of this name can compute the product."""
+
+
 class Plan:
     """A plan with the planner's choice (variant None) or a variant, and the times of its runs."""
 
@@ -77,11 +82,14 @@ class Plan:
         options.struct_size = C.sizeof(options)
         so, o = engine.so, operands
         if o.B is not None:
-            engine.succeed(so.hybrid_spgemm_plan(engine.handle, C.byref(o.A), C.byref(o.B),
-                                                 C.byref(options), C.byref(self.handle)))
+            status = so.hybrid_spgemm_plan(engine.handle, C.byref(o.A), C.byref(o.B),
+                                           C.byref(options), C.byref(self.handle))
         else:
-            engine.succeed(so.hybrid_spmm_plan(engine.handle, C.byref(o.A), o.X.cols,
-                                               C.byref(options), C.byref(self.handle)))
+            status = so.hybrid_spmm_plan(engine.handle, C.byref(o.A), o.X.cols,
+                                         C.byref(options), C.byref(self.handle))
+        if status == UNSUPPORTED:
+            raise Refused(so.hybrid_engine_message(engine.handle).decode())
+        engine.succeed(status)
         self.planned = self.report()
 
     def report(self):
@@ -166,7 +174,7 @@ def plan_named(engine, operands, name):
     """Returns a plan with this variant; None if the variant refuses the product."""
     try:
         return Plan(engine, operands, name)
-    except RuntimeError:
+    except Refused:
         return None
 
 

@@ -7,7 +7,7 @@
 # every run of hybrid_spmm_bench.
 # Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3),
 # DATA = folder of NAME.mtx.xz or NAME.mtx, UNPACKED = folder that keeps unpacked matrices for
-# other scripts, LIMIT = seconds after which no further form is timed (120), COMMIT = commit of the
+# other scripts, LIMIT = seconds after which no further form is timed (110), COMMIT = commit of the
 # build if there is no .git.
 set -uo pipefail
 . "$(dirname "$0")/common.bash"
@@ -29,7 +29,7 @@ forms=(paper=1,segment=off,reorder=off paper=1,reorder=off paper=1
     segment=off,reorder=off reorder=off '' R=16 R=4)
 peer=(--peer cusparse) # with the first form only; its times are the same
 for form in "${forms[@]}"; do
-    if ((SECONDS > ${LIMIT:-120})); then
+    if ((SECONDS > ${LIMIT:-110})); then
         echo "tiled.sh: no time left for the form '$form'" >&2
         continue
     fi

@@ -30,6 +30,7 @@ typedef struct calibration {
     hy_observed by_device, by_host; /* of the variants of the device and of the host */
     char path[HY_RATES_PATH];       /* path of the rates file */
     hy_rates_file file;             /* file.of[0] describes the device that computes */
+    hy_block_speeds before;         /* hy_backend.blocks of the device before */
 } calibration;
 
 static void tell(const calibration *c, const char *step, const hybrid_timing *timing)
@@ -55,6 +56,8 @@ static hybrid_status measure(calibration *c, hy_backend *backend)
     tell(c, d->device, NULL);
     if (backend->ops->measure)
         HY_TRY(backend->ops->measure(backend, &d->speeds));
+    if (backend->blocks)
+        d->blocks = *backend->blocks;
     backend->measured = d->speeds; /* so that later predictions use the new speeds */
     return HYBRID_OK;
 }
@@ -290,6 +293,13 @@ static void report(const calibration *c, hybrid_calibration *out)
     out->scaled       = d->scaled;
 }
 
+static void share_with(const hy_backend *first, hy_backend *other)
+{
+    other->measured = first->measured;
+    if (first->blocks && other->blocks)
+        *other->blocks = *first->blocks;
+}
+
 /* Gives devices of the same model the speeds of the first one. */
 static void share_speeds(hybrid_engine *engine)
 {
@@ -298,8 +308,17 @@ static void share_speeds(hybrid_engine *engine)
     for (int i = 1; i < engine->device_count; i++) {
         hy_backend *other = engine->devices[i];
         if (strcmp(other->ops->describe(other), first->ops->describe(first)) == 0)
-            other->measured = first->measured;
+            share_with(first, other);
     }
+}
+
+static void restore_device(const calibration *c, const hy_measured *measured)
+{
+    hy_backend *device = c->engine->device;
+
+    device->measured = *measured;
+    if (device->blocks)
+        *device->blocks = c->before;
 }
 
 hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
@@ -317,11 +336,13 @@ hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
     HY_TRY(hy_array(ctx, 1, sizeof(calibration), "a calibration", &made));
     calibration *c = made;
     memset(c, 0, sizeof *c);
-    c->engine                  = engine;
-    c->set                     = set;
-    c->fn                      = fn;
-    c->user                    = user;
-    c->begin_ns                = hy_now_ns();
+    c->engine   = engine;
+    c->set      = set;
+    c->fn       = fn;
+    c->user     = user;
+    c->begin_ns = hy_now_ns();
+    if (engine->device && engine->device->blocks)
+        c->before = *engine->device->blocks;
     engine->trace              = NULL;
     engine->device_count       = devices > 0; /* plans are for the first device only */
     const hybrid_status status = calibrate(c, path);
@@ -334,7 +355,7 @@ hybrid_status hy_calibrate(hybrid_engine *engine, const char *path,
     if (status != HYBRID_OK) {
         engine->host->measured = host;
         if (engine->device)
-            engine->device->measured = device;
+            restore_device(c, &device);
     }
     hy_array_free(ctx, c);
     hybrid_engine_trim(engine); /* frees what the measurement has pooled */

@@ -29,7 +29,7 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out)
     replace(&out->mem_Bps, m->mem_Bps);
     replace(&out->flops, m->flops);
     replace(&out->launch_s, m->launch_s);
-    out->blocks  = &m->blocks;
+    out->blocks  = backend->blocks;
     out->factors = &m->factors;
 }
 
@@ -74,6 +74,8 @@ static int take(hy_backend *backend, const hy_rates_file *file)
     for (int i = 0; backend && i < file->count; i++)
         if (strcmp(file->of[i].device, backend->ops->describe(backend)) == 0) {
             backend->measured = file->of[i].speeds;
+            if (backend->blocks)
+                *backend->blocks = file->of[i].blocks;
             return 1;
         }
     return 0;

@@ -20,6 +20,7 @@ enum {
 typedef struct hy_rates_of_device {
     char device[HY_DEVICE_TEXT]; /* name, as describe() returns it */
     hy_measured speeds;
+    hy_block_speeds blocks; /* as hy_backend.blocks */
     /* `products` is the number of products on which rules were compared. `threshold` is
        the fitted threshold, in entries per row. */
     double products, threshold;
@@ -57,7 +58,7 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
    made. */
 hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char *out);
 
-/* ---- rates_file.c: what is in it ------------------------------------------------- */
+/* ---- rates_file.c, rates_write.c: what is in it ----------------------------------- */
 
 /* Parses `bytes` bytes of text, followed by zeros as in hy_input. BAD_FILE names the
    line. */

@@ -41,13 +41,13 @@ static int64_t entries_of(const hy_portion *portion, hy_allowance part)
 }
 
 /* Returns a layout whose ring takes room for `entries` entries. */
-static hy_layout asked_for(const hy_planning *p, int64_t entries)
+static hy_layout asked_for(const hy_planning *p, int slots, int64_t entries)
 {
     const hy_image whole = hy_portion_image(p->portion);
     const int64_t span   = entries / 4;
 
     return (hy_layout){.image = hy_image_entry_ring(&whole, entries - span, span),
-                       .depth = hy_slots_fewer(p->portion),
+                       .depth = slots,
                        .share = 1};
 }
 
@@ -62,7 +62,7 @@ static hy_estimate promise(const hy_planning *p)
         entries = entries_of(p->portion, parts[i]);
     if (entries < LEAST_ENTRIES || most >= p->product->b_nnz)
         return (hy_estimate){.chunks = 0};
-    const hy_layout asked = asked_for(p, entries);
+    const hy_layout asked = asked_for(p, hy_slots_fewer(p->portion), entries);
     return hy_schedule_even(p, &asked);
 }
 
@@ -103,33 +103,40 @@ static int divide(hy_layout *layout, const hybrid_csr *B, int64_t following)
     return most <= hy_ring_max_span(image->held);
 }
 
-/* Makes a layout with this part of the budget; 0 slots if the ring is too small. */
-static hybrid_status try(const hy_planning *p, hy_allowance part, int all, hy_layout *out)
+/* Makes a layout with this part of the budget; 0 slots if the ring, or the rest for the
+   slots, is too small. `following` chunks should be in flight together with each. */
+static hybrid_status try(const hy_planning *p, hy_allowance part, int slots,
+                         int following, hy_layout *out)
 {
     const int64_t entries = entries_of(p->portion, part);
 
     *out = (hy_layout){.depth = 0};
     if (entries < LEAST_ENTRIES)
         return HYBRID_OK;
-    *out          = asked_for(p, entries);
+    *out          = asked_for(p, slots, entries);
     out->products = hy_grain_products(p, out);
     HY_TRY(hy_layout_try(p, out));
-    if (out->depth > 0 && !divide(out, p->B, all ? out->depth - 1 : 0))
+    if (out->depth > 0 && !divide(out, p->B, following))
         hy_layout_free(p->product, out);
     return HYBRID_OK;
 }
 
-/* The ring should hold what all chunks in flight touch. With the largest part of the
-   budget, what one chunk touches is enough. */
+/* The ring should hold what all chunks in flight touch. If no part of the budget allows
+   that, what one chunk touches is enough; then fewer slots are tried. */
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
+    const int slots = hy_slots_fewer(p->portion);
+
     *out = (hy_layout){.depth = 0};
     HY_TRY(hy_schedule_scan(p));
     if (!p->extents->blocks)
         return HYBRID_OK;
     for (int i = 0; i < PARTS && out->depth == 0; i++)
-        HY_TRY(try(p, parts[i], 1, out));
-    return out->depth > 0 ? HYBRID_OK : try(p, HY_ALLOW_MOST, 0, out);
+        HY_TRY(try(p, parts[i], slots, slots - 1, out));
+    for (int few = slots; few > 0 && out->depth == 0; few /= 2)
+        for (int i = PARTS - 1; i >= 0 && out->depth == 0; i--)
+            HY_TRY(try(p, parts[i], few, 0, out));
+    return HYBRID_OK;
 }
 
 const hy_schedule hy_schedule_entry_ring = {.name   = "ring of entries",

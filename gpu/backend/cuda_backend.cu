@@ -341,6 +341,7 @@ static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
     *b              = cuda_backend{};
     b->base.ops     = &hy_cuda_backend_ops;
     b->base.ctx     = ctx;
+    b->base.blocks  = &b->block_speeds;
     b->device       = options->device;
     pthread_mutex_init(&b->lock, nullptr);
     hy_blocks_open(&b->blocks);

@@ -30,8 +30,9 @@ struct cuda_backend {
     int device, width, sm; /* device: its number; width: multiprocessors; sm: compute
                               capability, 90 = 9.0 */
     int sm_warps, sm_blocks, sm_registers, sm_shared; /* as in hy_rates */
-    size_t block_memory;   /* bytes of shared memory that a thread block may have */
-    char words[128];       /* result of describe() */
+    size_t block_memory; /* bytes of shared memory that a thread block may have */
+    hy_block_speeds block_speeds; /* hy_backend.blocks */
+    char words[128];              /* result of describe() */
     double mem_Bps, flops;
     size_t l2_bytes;
     hy_block_list blocks;

@@ -168,5 +168,5 @@ hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out)
     if (status == HYBRID_OK)
         status = measure(&m, out);
     close_measuring(self, &m);
-    return status == HYBRID_OK ? hy_cuda_measure_blocks(self, &out->blocks) : status;
+    return status == HYBRID_OK ? hy_cuda_measure_blocks(self, self->blocks) : status;
 }

@@ -224,6 +224,7 @@ static double reuse_of(const hy_features *f)
 static hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const hy_tiled_rules rules = hy_tiled_rules_for(f, r);
+    hy_tiled_rules unpadded    = rules;
     const double size          = double(hy_value_size(f->type));
     const double n             = double(f->out_cols);
     const double nnz           = double(f->nnz);
@@ -237,7 +238,9 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const double cached  = through / HY_TILED_L2_RATE;
     const double y       = double(f->rows) * n * size;
     hy_cost c            = {};
+    unpadded.paper       = 0;
     c.pack_bytes         = hy_pack_tiled_bytes(f, &rules);
+    c.sent_bytes         = double(hy_pack_tiled_bytes(f, &unpadded)); /* a lower bound */
     c.work_bytes = size_t(rules.partials) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = nnz * HY_TILED_PACK_ENTRY_S + nnz / reuse * HY_TILED_PACK_COLUMN_S;

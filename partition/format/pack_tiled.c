@@ -89,7 +89,7 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- entries --------------------------------------------------------------------- */
 
-/* What remains of a slice, 32 portions of a panel, after some stages. */
+/* The rest of a slice, 32 portions of a panel, after some stages. */
 typedef struct slice {
     /* entries [at, end) of each portion remain */
     int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE];

@@ -8,7 +8,7 @@
 
 #include "partition/format/columns.h"
 #include "partition/tiled/tiled_rules.h"
-#include "partition/pattern/intensity.h"
+#include "partition/tiled/intensity.h"
 #include "partition/pattern/touched.h"
 
 #ifdef __cplusplus

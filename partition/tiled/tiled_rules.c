@@ -4,7 +4,7 @@
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
-#include "partition/pattern/intensity.h"
+#include "partition/tiled/intensity.h"
 
 /* Indices of hy_features.parameter, in the order of hy_variant.parameters, and its values
    for off and on. */
@@ -56,7 +56,8 @@ static void cut(const hy_features *f, const hy_rates *r, hy_tiled_rules *rules)
     const int64_t even   = uneven ? mean : most;
     const int64_t passes = ceil_of(f->out_cols, rules->R);
     /* rows for which U is 1 */
-    const int64_t wave = ceil_of((int64_t)HY_TILED_ROWS * r->width, hy_max(passes, 1));
+    const int64_t wave =
+        ceil_of((int64_t)HY_TILED_ROWS * hy_max(r->width, 1), hy_max(passes, 1));
     /* U mu, the entries of a segment */
     const int64_t spread = hy_max(ceil_of(f->nnz, wave), least);
     const int idle       = (double)f->rows < IDLE * (double)wave;

@@ -68,4 +68,18 @@ cat >X.json <<X
 X
 expect 4 multiply -q A.json X.json --host-memory 200KiB
 says 'the result does not fit: it takes about 468.8 KiB, .* raise --host-memory, or take'
+
+# multiply chooses what explain says
+choice() {
+    grep -oE '^  "(variant|chunks)": [^,]*' "$1"
+}
+for product in gen:er:3000,8 gen:rmat:10,8 gen:er:9,2 "gen:fem3:6 --dense-cols 1" \
+    "gen:band:3000,6 --dense-cols 24" "gen:rmat:11,4 --dense-cols 8"; do
+    expect 0 explain -q --json $product
+    choice out >planned
+    [ "$(wc -l <planned)" -eq 2 ] || fail "explain does not tell variant and chunks"
+    expect 0 multiply -q $product --report r.json
+    choice r.json | diff planned - >err || fail "$product: multiply differs"
+done
+rm planned r.json
 only A.mtx B.mtx A.json R.mtx a.bin x.bin X.json

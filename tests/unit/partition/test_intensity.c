@@ -12,7 +12,7 @@
 #include "base/data/csr.h"
 #include "partition/tiled/portions.h"
 #include "partition/pattern/inspect.h"
-#include "partition/pattern/intensity.h"
+#include "partition/tiled/intensity.h"
 #include "tests/support/engines/group.h"
 #include "tests/support/fake/fake_backend.h"
 #include "tests/support/inputs/builder.h"

@@ -279,7 +279,7 @@ static void measured_speeds_replace_what_is_built_in(void **state)
     assert_true(found.memory == built_in.memory);
     hy_rates_of(engine->host, &found);
     engine->host->ops->rates(engine->host, &built_in);
-    built_in.blocks  = &engine->host->measured.blocks;
+    built_in.blocks  = engine->host->blocks;
     built_in.factors = &engine->host->measured.factors;
     assert_memory_equal(&found, &built_in, sizeof found);
     engine->host->measured.h2d_Bps = 1e9; /* has no effect, because the host copies

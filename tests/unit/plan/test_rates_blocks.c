@@ -44,12 +44,12 @@ static void constants_of_blocks_read_back(void **state)
 
     (void)state;
     assert_int_equal(hy_rates_read(ctx, io_data("h200.rates"), &file), HYBRID_OK);
-    fill_blocks(&file.of[0].speeds.blocks);
+    fill_blocks(&file.of[0].blocks);
     snprintf(path, sizeof path, "%s", io_temp("blocks.rates"));
     assert_int_equal(hy_rates_write(ctx, path, &file), HYBRID_OK);
     assert_int_equal(hy_rates_read(ctx, path, &back), HYBRID_OK);
-    const float *was = (const float *)&file.of[0].speeds.blocks;
-    const float *is  = (const float *)&back.of[0].speeds.blocks;
+    const float *was = (const float *)&file.of[0].blocks;
+    const float *is  = (const float *)&back.of[0].blocks;
     for (size_t i = 0; i < sizeof(hy_block_speeds) / sizeof *is; i++)
         assert_true(is[i] > 0.9999f * was[i] && is[i] < 1.0001f * was[i]);
     assert_memory_equal(&back.of[1], &file.of[1], sizeof file.of[1]);
@@ -73,7 +73,7 @@ static void parse_block_line(int count, int place, const char *number, const cha
     if (said)
         assert_non_null(strstr(ctx->message.text, said));
     else
-        assert_true(file.of[0].speeds.blocks.of[1][1][63][0].more == 1e-6f);
+        assert_true(file.of[0].blocks.of[1][1][63][0].more == 1e-6f);
 }
 
 static void bad_constants_of_blocks_are_refused(void **state)

@@ -1,4 +1,4 @@
-/* tests/support/inputs/blocked_errors.c - bounds of packs of blocks, and packs that
+/* tests/support/products/blocked_errors.c - bounds of packs of blocks, and packs that
    fail. */
 #include <setjmp.h>
 #include <stdarg.h>

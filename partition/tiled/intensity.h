@@ -1,4 +1,4 @@
-/* partition/pattern/intensity.h - the performance model of Tiled SpMM: floating-point
+/* partition/tiled/intensity.h - the performance model of Tiled SpMM: floating-point
    operations for each byte of device memory (Eq. 2 to 4 and 6), and the chart that
    decides how rows are cut (Eq. 5, Fig. 6).
 
@@ -46,8 +46,8 @@ double hy_intensity_gamma(const hy_intensity *m);
 /* C of Eq. 4, at least 1, for `lines` cache lines that hold `staged` values. */
 double hy_intensity_lines(double lines, double staged, double value);
 
-/* L of Eq. 4, at least 1: all panels together stage `staged` rows of X, of which
-   `distinct` differ. */
+/* L of Eq. 4, at least 1. All panels together stage `staged` rows of X, and `distinct`
+   different ones. */
 double hy_intensity_repeats(double staged, double distinct);
 
 /* Eq. 5: U, thread blocks per multiprocessor, for panels of HY_TILED_ROWS rows. */

@@ -1,5 +1,5 @@
-/* partition/pattern/intensity.c - the performance model of Tiled SpMM. */
-#include "partition/pattern/intensity.h"
+/* partition/tiled/intensity.c - the performance model of Tiled SpMM. */
+#include "partition/tiled/intensity.h"
 
 /* Eq. 2: I = 2 mu / (mu (B_T + B_I) + mu B_T + B_T + delta). */
 double hy_intensity_naive(const hy_intensity *m)
