@@ -60,8 +60,6 @@ typedef struct hy_chunk {
     int64_t id;
     int64_t row_begin, row_end; /* rows of A and of the result */
     int64_t col_begin, col_end; /* SpGEMM: all columns of B; SpMM: columns of X */
-    int gathered;               /* 1: the pack brings the rows of B or X that the chunk
-                                   touches */
     int trimmed;                /* 1: rows were taken from the chunk after planning, so
                                    that it may need fewer rows of B or X than its features
                                    say */
@@ -190,6 +188,12 @@ typedef struct hy_job {
     int64_t back_room; /* maximum number of entries or elements in `back`; larger results
                           are copied and stored in several rounds */
 } hy_job;
+
+/* Returns 1 if the pack brings the rows of B or X that the chunk touches. */
+static inline int hy_job_gathers(const hy_job *job)
+{
+    return hy_image_is_gathered(&job->problem->image);
+}
 
 struct hy_variant {
     const char *name;    /* product.backend.algorithm, for example "spmm.host.rows" */

@@ -6,6 +6,7 @@
 #include "engine/files/file.h"
 #include "engine/run/match.h"
 #include "engine/run/multiply.h"
+#include "engine/run/resident.h"
 #include "engine/api/scale.h"
 #include "engine/api/prepare.h"
 #include "partition/move/sources.h"
@@ -177,7 +178,7 @@ static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dens
    devices, or if the plan computes with the reduced A. */
 static int reads_columns(const hybrid_plan *plan)
 {
-    return !hy_split_all_stays(plan->portions, plan->count) &&
+    return !hy_resident_everywhere(plan->portions, plan->count) &&
            hy_product_has_views(&plan->product);
 }
 

@@ -59,7 +59,7 @@ int hy_direct_accepts_plan(const hybrid_plan *plan)
     return accepts_engine(product->engine) && product->op == HY_SPMM &&
            hy_product_in_gpu_memory(product) && plan->count == 1 && layout->count == 1 &&
            layout->chunks->variant->arrange && product->rows > 0 &&
-           layout->chunks->features.nnz > 0 && !layout->chunks->gathered &&
+           layout->chunks->features.nnz > 0 && !hy_image_is_gathered(&layout->image) &&
            hy_product_has_views(product);
 }
 
@@ -180,7 +180,8 @@ hybrid_status hy_direct_check_async(const hybrid_plan *plan)
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "HYBRID_ASYNC needs a product that fits the GPU in one chunk and "
                        "a variant that reads A in place; this plan has %lld chunks of %s",
-                       (long long)plan->portions->layout.count, product->variant->name);
+                       (long long)plan->portions->layout.count,
+                       plan->portions->variant->name);
     return HYBRID_OK;
 }
 

@@ -179,7 +179,7 @@ void hy_files_add(hy_files *call, const hybrid_plan *plan)
     add_counts(&plan->history.report, &call->report);
     call->count = plan->count;
     for (int i = 0; i < plan->count; i++)
-        call->backends[i] = plan->portions[i].product.backend;
+        call->backends[i] = plan->portions[i].backend;
 }
 
 void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes)

@@ -22,14 +22,15 @@ static int is_on_device(const hy_option *o)
 
 /* ---- what is known of one ------------------------------------------------------ */
 
-static const char *refused(const hy_product *product, const hy_schedule *schedule)
+static const char *refused(const hy_portion *portion, const hy_schedule *schedule)
 {
-    return schedule->refuse ? schedule->refuse(product) : NULL;
+    return hy_refused(schedule->values, hy_product_values(portion->product) |
+                                            hy_variant_values(portion->variant));
 }
 
 static double seconds_of(const hy_choice *c, const hy_estimate *e)
 {
-    return e->chunks == 0 ? INFINITY : hy_estimate_seconds(c->planning.product, e);
+    return e->chunks == 0 ? INFINITY : hy_estimate_seconds(c->planning.portion, e);
 }
 
 /* Returns a lower bound on the seconds of an SpMM on the engine's device. */
@@ -41,17 +42,18 @@ static double least_s(const hybrid_engine *engine)
     return hy_estimate_min_s(&rates);
 }
 
-/* Adds a schedule. If the product is assigned to the host, a device schedule gets a lower
+/* Adds a schedule. If the portion is assigned to the host, a device schedule gets a lower
    bound for its seconds while devices are not ranked; INFINITY once they are, because
    none can compute the product. */
 static void add(hy_choice *c, const hy_schedule *schedule, unsigned known)
 {
-    const hy_product *product = c->planning.product;
+    const hy_portion *portion = c->planning.portion;
     hy_option *o              = &c->of[c->count++];
 
     *o = (hy_option){.schedule = schedule, .up = -1};
-    if (is_on_device(o) && !hy_product_on_device(product)) {
-        o->seconds = known & HY_KNOW_DEVICES ? INFINITY : least_s(product->engine);
+    if (is_on_device(o) && !hy_portion_on_device(portion)) {
+        o->seconds =
+            known & HY_KNOW_DEVICES ? INFINITY : least_s(portion->product->engine);
         return;
     }
     const hy_estimate e = schedule->promise(&c->planning);
@@ -74,12 +76,12 @@ static hybrid_status find_cost(hy_choice *c, hy_option *o)
 
 static hybrid_status cut(hy_choice *c, hy_option *o)
 {
-    const hy_product *product  = c->planning.product;
+    const hy_portion *portion  = c->planning.portion;
     const hybrid_status status = o->schedule->cut(&c->planning, &o->layout);
 
     o->known = HY_CUT;
     if (status == HYBRID_NO_DEVICE_MEMORY) {
-        hy_message_clear(&product->engine->ctx.message);
+        hy_message_clear(&portion->product->engine->ctx.message);
         o->seconds = INFINITY;
         return HYBRID_OK;
     }
@@ -88,7 +90,7 @@ static hybrid_status cut(hy_choice *c, hy_option *o)
         return status;
     }
     o->seconds = hy_schedule_layout_s(&c->planning, &o->layout);
-    o->up      = hy_traffic_dense_up(product, &o->layout);
+    o->up      = hy_traffic_dense_up(portion, &o->layout);
     return HYBRID_OK;
 }
 
@@ -117,7 +119,7 @@ static hy_option *find_best(hy_choice *c)
     for (int i = 0; i < c->count; i++) {
         hy_option *o = &c->of[i];
         if (!is_on_device(o) && (best ? hy_is_sooner(o->seconds, best->seconds)
-                                      : !hy_product_on_device(c->planning.product)))
+                                      : !hy_portion_on_device(c->planning.portion)))
             return o;
     }
     return best;
@@ -139,10 +141,11 @@ static hybrid_status explore(hy_choice *c, hy_option **best)
 
 /* Returns the predicted seconds of the host's best variant; INFINITY if the host may not
    compute in the device's place. */
-static double host_seconds(const hy_product *product, const hy_candidates *candidates)
+static double host_seconds(const hy_portion *portion, const hy_candidates *candidates)
 {
-    const int i   = candidates ? hy_rank_first_host(candidates) : 0;
-    hy_features f = product->profile.features;
+    const hy_product *product = portion->product;
+    const int i               = candidates ? hy_rank_first_host(candidates) : 0;
+    hy_features f             = portion->profile.features;
 
     if (!candidates || i == candidates->count || candidates->of[i].refused ||
         product->options.flags & HYBRID_RESIDENT)
@@ -151,31 +154,33 @@ static double host_seconds(const hy_product *product, const hy_candidates *candi
     return hy_estimated_host_s(product->engine, &f, candidates->of[i].variant);
 }
 
-void hy_choice_open(const hy_product *product, const hy_candidates *candidates,
+void hy_choice_open(const hy_portion *portion, const hy_candidates *candidates,
                     const hybrid_csr *A, const hybrid_csr *B, unsigned known,
                     hy_choice *out)
 {
     const int unseen = !(known & HY_KNOW_FILL);
 
     *out          = (hy_choice){.count = 0};
-    out->planning = (hy_planning){.product  = product,
+    out->planning = (hy_planning){.product  = portion->product,
+                                  .portion  = portion,
                                   .A        = A,
                                   .B        = B,
-                                  .features = product->profile.features,
-                                  .host_s   = host_seconds(product, candidates),
+                                  .features = portion->profile.features,
+                                  .host_s   = host_seconds(portion, candidates),
                                   .extents  = &out->extents};
-    if (unseen && !hy_product_fits(product))
+    if (unseen && !hy_portion_fits(portion))
         return; /* schedules are compared once all inspection is done */
     if (unseen)
         out->planning.features.tile_fill = MOST_FILL;
     for (int i = 0; hy_schedules[i]; i++)
-        if (!refused(product, hy_schedules[i]))
+        if (!refused(portion, hy_schedules[i]))
             add(out, hy_schedules[i], known);
 }
 
 void hy_choice_close(hy_choice *c)
 {
-    const hy_product *product = c->planning.product;
+    const hy_portion *portion = c->planning.portion;
+    const hy_product *product = portion->product;
 
     hy_extents_free(&product->engine->ctx, &c->extents);
     for (int i = 0; i < c->count; i++)
@@ -185,11 +190,11 @@ void hy_choice_close(hy_choice *c)
 
 int hy_choice_is_host(hy_choice *c)
 {
-    const hy_product *product = c->planning.product;
+    const hy_portion *portion = c->planning.portion;
     const hy_option *best     = find_best(c);
 
-    return best ? !is_on_device(best) && hy_product_fits(product)
-                : !hy_product_on_device(product);
+    return best ? !is_on_device(best) && hy_portion_fits(portion)
+                : !hy_portion_on_device(portion);
 }
 
 unsigned hy_choose(hy_choice *c, unsigned known, double budget)
@@ -237,13 +242,13 @@ static void take(hy_choice *c, hy_option *best, hy_layout *out)
 static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
 {
     const hy_layout whole = {
-        .image = hy_product_image(p->product), .depth = 1, .share = 1};
-    const hybrid_status status = refused(p->product, &hy_schedule_gather)
+        .image = hy_portion_image(p->portion), .depth = 1, .share = 1};
+    const hybrid_status status = refused(p->portion, &hy_schedule_gather)
                                      ? hy_schedule_first(p, &whole, 1, out)
                                      : hy_schedule_gather.cut(p, out);
 
-    if (status != HYBRID_NO_DEVICE_MEMORY || refused(p->product, &hy_schedule_gather) ||
-        hy_align(hy_image_room(&whole.image)) > p->product->rates.memory)
+    if (status != HYBRID_NO_DEVICE_MEMORY || refused(p->portion, &hy_schedule_gather) ||
+        hy_align(hy_image_room(&whole.image)) > p->portion->rates.memory)
         return status;
     return hy_schedule_first(p, &whole, 1, out);
 }
@@ -252,13 +257,11 @@ static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
    with what cut_anyway() finds. */
 static hybrid_status cut_last(hy_choice *c, hy_layout *out)
 {
-    const hy_product *product = c->planning.product;
-
     HY_TRY(cut_anyway(&c->planning, out));
     const double device_s = hy_schedule_layout_s(&c->planning, out);
     for (int i = 0; i < c->count; i++)
         if (!is_on_device(&c->of[i]) && hy_is_sooner(c->of[i].seconds, device_s)) {
-            hy_layout_free(product, out);
+            hy_layout_free(c->planning.product, out);
             *out = (hy_layout){.seconds = device_s};
         }
     return HYBRID_OK;
@@ -268,8 +271,8 @@ static hybrid_status cut_last(hy_choice *c, hy_layout *out)
 static hybrid_status cut_named(hy_choice *c, const hy_schedule *schedule,
                                hy_option **best)
 {
-    const hy_product *product = c->planning.product;
-    const char *why           = refused(product, schedule);
+    const hy_portion *portion = c->planning.portion;
+    const char *why           = refused(portion, schedule);
 
     c->of[0] = (hy_option){.schedule = schedule, .seconds = INFINITY, .up = -1};
     c->count = 1;
@@ -278,17 +281,17 @@ static hybrid_status cut_named(hy_choice *c, const hy_schedule *schedule,
         HY_TRY(cut(c, *best));
     if (isfinite((*best)->seconds))
         return HYBRID_OK;
-    return hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED, "%s: %s", schedule->name,
-                   why ? why : "the budget is too small for a row");
+    return hy_fail(&portion->product->engine->ctx, HYBRID_UNSUPPORTED, "%s: %s",
+                   schedule->name, why ? why : "the budget is too small for a row");
 }
 
 hybrid_status hy_choice_cut(hy_choice *c, hy_layout *out)
 {
-    const hy_product *product = c->planning.product;
-    const hy_schedule *named  = hy_settings_of(product->engine)->schedule;
+    const hy_portion *portion = c->planning.portion;
+    const hy_schedule *named  = hy_settings_of(portion->product->engine)->schedule;
     hy_option *best           = NULL;
 
-    if (!hy_product_on_device(product))
+    if (!hy_portion_on_device(portion))
         return hy_schedule_in_place.cut(&c->planning, out);
     HY_TRY(named ? cut_named(c, named, &best) : explore(c, &best));
     if (!best)
@@ -297,12 +300,12 @@ hybrid_status hy_choice_cut(hy_choice *c, hy_layout *out)
     return HYBRID_OK;
 }
 
-hybrid_status hy_choice_cut_device(const hy_product *product, const hybrid_csr *A,
+hybrid_status hy_choice_cut_device(const hy_portion *portion, const hybrid_csr *A,
                                    const hybrid_csr *B, hy_layout *out)
 {
     hy_choice choice;
 
-    hy_choice_open(product, NULL, A, B, HY_KNOW_ALL, &choice);
+    hy_choice_open(portion, NULL, A, B, HY_KNOW_ALL, &choice);
     const hybrid_status status = hy_choice_cut(&choice, out);
     hy_choice_close(&choice);
     return status;

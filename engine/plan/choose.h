@@ -43,12 +43,12 @@ typedef struct hy_choice {
     hy_option of[HY_OPTIONS];
 } hy_choice;
 
-/* Estimates all schedules of a product that is assigned to its best variant. `known` says
+/* Estimates all schedules of a portion that is assigned to its best variant. `known` says
    what was found out (HY_KNOW values). The host may compute in place of a device if it is
    among `candidates`, which may be NULL, and A is not resident. If positions are unknown
    and B or X does not fit, there are no options, and hy_choose() asks for all inspection.
    B is NULL for SpMM. Memory is allocated only by hy_choice_cut(). */
-void hy_choice_open(const hy_product *product, const hy_candidates *candidates,
+void hy_choice_open(const hy_portion *portion, const hy_candidates *candidates,
                     const hybrid_csr *A, const hybrid_csr *B, unsigned known,
                     hy_choice *out);
 void hy_choice_close(hy_choice *choice);
@@ -72,7 +72,7 @@ hybrid_status hy_choice_cut(hy_choice *choice, hy_layout *out);
 
 /* As hy_choice_open() and hy_choice_cut(), for a product that the host must not
    compute. */
-hybrid_status hy_choice_cut_device(const hy_product *product, const hybrid_csr *A,
+hybrid_status hy_choice_cut_device(const hy_portion *portion, const hybrid_csr *A,
                                    const hybrid_csr *B, hy_layout *out);
 
 #endif /* HY_CHOOSE_H */

@@ -42,19 +42,19 @@ typedef struct division {
    is such a candidate, else 0. */
 static hybrid_status plan_alone(const division *d, hy_portion *portion, int *found)
 {
-    hy_product *product = &portion->product;
-    hy_context *ctx     = &product->engine->ctx;
+    const hy_product *product = portion->product;
+    hy_context *ctx           = &product->engine->ctx;
     hy_candidates candidates;
 
     *found = 0;
-    hy_rank_device(product, product->backend, &candidates);
+    hy_rank_device(product, portion->backend, &candidates);
     for (int i = 0; i < candidates.count && !*found; i++) {
         const hy_candidate *c = &candidates.of[i];
         if (c->refused)
             continue;
-        hy_product_assign(product, c->variant, c->backend);
+        hy_portion_assign(portion, product, c->variant, c->backend);
         const hybrid_status status =
-            hy_choice_cut_device(product, d->A, d->B, &portion->layout);
+            hy_choice_cut_device(portion, d->A, d->B, &portion->layout);
         if (status == HYBRID_NO_DEVICE_MEMORY || status == HYBRID_UNSUPPORTED) {
             hy_message_clear(&ctx->message);
             continue;
@@ -67,9 +67,10 @@ static hybrid_status plan_alone(const division *d, hy_portion *portion, int *fou
 
 /* Returns 1 if rows may be computed on this device as well. The bits of a dense result
    depend on the kind of device, so HYBRID_DETERMINISTIC then requires the same kind. */
-static int may_differ(const hy_product *product, const hy_backend *device)
+static int may_compute(const hy_portion *portion, const hy_backend *device)
 {
-    const hy_backend *first = product->backend;
+    const hy_product *product = portion->product;
+    const hy_backend *first   = portion->backend;
 
     return product->op == HY_SPGEMM || !(product->options.flags & HYBRID_DETERMINISTIC) ||
            strcmp(device->ops->describe(device), first->ops->describe(first)) == 0;
@@ -77,18 +78,18 @@ static int may_differ(const hy_product *product, const hy_backend *device)
 
 static hybrid_status plan_others(division *d)
 {
-    const hy_product *first = &d->portions->product;
-    hybrid_engine *engine   = first->engine;
+    const hy_portion *first     = d->portions;
+    const hybrid_engine *engine = first->product->engine;
     int found;
 
     for (int i = 0; i < engine->device_count; i++) {
         hy_backend *device  = engine->devices[i];
         hy_portion *portion = &d->portions[d->count];
-        if (device == first->backend || !may_differ(first, device))
+        if (device == first->backend || !may_compute(first, device))
             continue;
-        *portion                 = *d->portions;
-        portion->product.backend = device;
-        portion->layout          = (hy_layout){.depth = 0};
+        *portion         = *first;
+        portion->backend = device;
+        portion->layout  = (hy_layout){.depth = 0};
         HY_TRY(plan_alone(d, portion, &found));
         d->count += found;
     }
@@ -99,11 +100,9 @@ static hybrid_status plan_others(division *d)
 
 static hy_estimate part_of(const division *d, int i, double part)
 {
-    const hy_portion *portion = &d->portions[i];
-    const hy_circumstances found =
-        hy_circumstances_planned(&portion->product, d->A, d->B);
-    const hy_estimate all =
-        hy_estimate_device(&portion->product, &portion->layout, &found);
+    const hy_portion *portion    = &d->portions[i];
+    const hy_circumstances found = hy_circumstances_planned(portion, d->A, d->B);
+    const hy_estimate all        = hy_estimate_device(portion, &portion->layout, &found);
 
     return hy_estimate_part(&all, &portion->layout, part);
 }
@@ -111,11 +110,11 @@ static hy_estimate part_of(const division *d, int i, double part)
 static void measure(division *d)
 {
     for (int i = 0; i < d->count; i++) {
-        const hy_product *product = &d->portions[i].product;
+        const hy_portion *portion = &d->portions[i];
         const hy_estimate all = part_of(d, i, 1), half = part_of(d, i, 0.5);
         share *s   = &d->of[i];
-        s->alone_s = hy_estimate_seconds(product, &all);
-        s->all_s   = 2 * (s->alone_s - hy_estimate_seconds(product, &half));
+        s->alone_s = hy_estimate_seconds(portion, &all);
+        s->all_s   = 2 * (s->alone_s - hy_estimate_seconds(portion, &half));
         s->all_s   = fmax(s->all_s, 1e-3 * s->alone_s);
         s->fixed_s = fmax(0, s->alone_s - s->all_s);
     }
@@ -126,7 +125,7 @@ static void measure(division *d)
    no rows, unless a test lets all devices join. */
 static void set_weights(division *d)
 {
-    const int all      = hy_settings_of(d->portions->product.engine)->all_devices;
+    const int all      = hy_settings_of(d->portions->product->engine)->all_devices;
     const double least = all ? FORCED_WEIGHT / d->count : 0;
     double fixed = 0, rates = 0, sum = 0;
 
@@ -152,12 +151,12 @@ static double seconds(const division *d)
     hy_rates host;
     int count = 0;
 
-    hy_rates_of(d->portions->product.engine->host, &host);
+    hy_rates_of(d->portions->product->engine->host, &host);
     for (int i = 0; i < d->count; i++) {
         if (!d->of[i].in)
             continue;
         each[count]    = part_of(d, i, d->of[i].weight);
-        rates[count++] = &d->portions[i].product.rates;
+        rates[count++] = &d->portions[i].rates;
     }
     return hy_seconds_together(each, rates, count, &host);
 }
@@ -177,7 +176,7 @@ static int find_fastest(const division *d)
 
 static int is_worth_it(const division *d, int i, double with_s)
 {
-    if (hy_settings_of(d->portions->product.engine)->all_devices)
+    if (hy_settings_of(d->portions->product->engine)->all_devices)
         return 1;
     return d->of[i].weight >= LEAST_WEIGHT && with_s < (1 - LEAST_GAIN) * d->seconds;
 }
@@ -231,7 +230,7 @@ static int64_t row_at(const hy_profile *profile, double work)
    others. */
 static void give_rows(division *d)
 {
-    const hy_profile profile = d->portions->product.profile;
+    const hy_profile profile = d->portions->profile;
     const double all         = work_before(&profile, profile.rows);
     double sum               = 0;
     int64_t begin            = 0;
@@ -242,7 +241,7 @@ static void give_rows(division *d)
         sum += d->of[i].weight;
         const int64_t end = row_at(&profile, sum * all);
         if (!d->of[i].in || end == begin) {
-            hy_layout_free(&p->product, &p->layout);
+            hy_layout_free(p->product, &p->layout);
             continue;
         }
         p->begin  = begin;
@@ -262,11 +261,9 @@ static void give_rows(division *d)
    blocks and rings depend on the rows. */
 static hybrid_status cut_own(const division *d, hy_portion *p)
 {
-    hy_product *product = &p->product;
-
-    hy_layout_free(product, &p->layout);
-    product->profile = hy_profile_narrow(&product->profile, p->begin, p->end);
-    return hy_choice_cut_device(product, d->A, d->B, &p->layout);
+    hy_layout_free(p->product, &p->layout);
+    p->profile = hy_profile_narrow(&p->profile, p->begin, p->end);
+    return hy_choice_cut_device(p, d->A, d->B, &p->layout);
 }
 
 hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *portions,
@@ -293,27 +290,22 @@ hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *po
    rows stay on their device, and if the bits of rows depend on their chunk. */
 static int may_take(const hy_portion *portion)
 {
-    const unsigned flags = portion->product.options.flags;
+    const unsigned flags = portion->product->options.flags;
 
     return portion->layout.image.axis == HY_AXIS_NONE && portion->site->depth > 0 &&
            !(flags & HYBRID_RESIDENT) &&
-           (portion->product.op == HY_SPGEMM || !(flags & HYBRID_DETERMINISTIC));
+           (portion->product->op == HY_SPGEMM || !(flags & HYBRID_DETERMINISTIC));
 }
 
-void hy_divide_sharing(hy_portion *portion)
+void hy_divide_taking(hy_portion *portion)
 {
     const hy_layout *layout = &portion->layout;
-    const hy_site *site     = portion->site;
-    hy_sharing *s           = &portion->taking;
+    hy_taking *s            = &portion->taking;
 
-    *s = (hy_sharing){.variant = NULL};
+    *s = (hy_taking){.variant = NULL};
     if (!may_take(portion))
         return;
-    *s = (hy_sharing){.variant      = portion->product.variant,
-                      .rates        = portion->product.rates,
-                      .slot_bytes   = site->slots->device.bytes,
-                      .pinned_bytes = site->slots->pinned.bytes,
-                      .share        = -1};
+    *s = (hy_taking){.variant = portion->variant, .share = -1};
     for (int64_t i = 0; i < layout->count; i++) {
         s->products = hy_max(s->products, layout->chunks[i].features.products);
         s->rows     = hy_max(s->rows, layout->chunks[i].features.rows);

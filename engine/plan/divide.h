@@ -27,6 +27,6 @@ hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *po
 
 /* Sets portion->taking: whether and how the portion's site, which must be open, takes
    rows of other portions. */
-void hy_divide_sharing(hy_portion *portion);
+void hy_divide_taking(hy_portion *portion);
 
 #endif /* HY_DIVIDE_H */

@@ -34,7 +34,7 @@ enum {
                                     each worker; results of all slots then stay in the
                                     last-level cache */
     HOST_LEAST = 1 << 20,        /* SpGEMM on the host: minimum scalar products of a
-                                    chunk; with few threads (hy_product_by_few()) the
+                                    chunk; with few threads (hy_portion_by_few()) the
                                     maximum */
     FEW_LEAST = 256 << 10, /* SpGEMM on the host with few threads: minimum scalar products
                               of a chunk */
@@ -53,7 +53,7 @@ enum {
 static double most_sparse(const hy_planning *p)
 {
     const double entry = 4 + (double)hy_value_size(p->features.type);
-    const double bytes = p->product->variant->form == HY_FORM_NONE
+    const double bytes = p->portion->variant->form == HY_FORM_NONE
                              ? CARRIED_BYTES
                              : OUT_BYTES * p->features.out_ratio;
 
@@ -62,13 +62,13 @@ static double most_sparse(const hy_planning *p)
 
 /* Returns the least number of chunks if X comes in column blocks or passes through a
    ring. */
-static int64_t least_of_image(const hy_product *product, const hy_image *image)
+static int64_t least_of_image(const hy_portion *portion, const hy_image *image)
 {
     const int64_t blocks = hy_image_col_blocks(image);
     const int64_t ring   = image->axis == HY_AXIS_ROWS ? image->held : 0;
 
     return hy_max(blocks > 1 ? BLOCK_CHUNKS * blocks : 1,
-                  hy_ring_chunks(ring, product->b_rows));
+                  hy_ring_chunks(ring, portion->product->b_rows));
 }
 
 static int64_t least_chunks(const hy_planning *p, const hy_layout *layout)
@@ -78,23 +78,23 @@ static int64_t least_chunks(const hy_planning *p, const hy_layout *layout)
 
     if (p->product->op == HY_SPGEMM)
         return (int64_t)((double)f->products / most_sparse(p)) + 1;
-    return hy_max(bytes / DENSE_BYTES + 1, least_of_image(p->product, &layout->image));
+    return hy_max(bytes / DENSE_BYTES + 1, least_of_image(p->portion, &layout->image));
 }
 
 /* Returns the least number of equal chunks that each fit a slot. Slots are small if B or
    X is large. */
 static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_product *product = p->product;
+    const hy_portion *portion = p->portion;
     const size_t image        = hy_align(hy_image_room(&layout->image));
     const size_t memory =
-        product->rates.memory > image ? product->rates.memory - image : 0;
+        portion->rates.memory > image ? portion->rates.memory - image : 0;
     const size_t slot = memory / (size_t)(layout->share * layout->depth);
     int64_t n         = 1;
 
-    for (; n < product->rows; n += n / 4 + 1) {
+    for (; n < portion->product->rows; n += n / 4 + 1) {
         const hy_features f = hy_features_share(&p->features, n);
-        const hy_cost cost  = product->variant->cost(&f, &product->rates);
+        const hy_cost cost  = portion->variant->cost(&f, &portion->rates);
         if (hy_cost_bytes(&cost) <= slot)
             break;
     }
@@ -108,9 +108,9 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
                          int64_t chunks, const hy_circumstances *found)
 {
     const hy_estimate e =
-        hy_estimate_even(p->product, &p->features, layout, x_end, chunks, found);
+        hy_estimate_even(p->portion, &p->features, layout, x_end, chunks, found);
 
-    return hy_estimate_seconds(p->product, &e);
+    return hy_estimate_seconds(p->portion, &e);
 }
 
 /* Returns the predicted seconds of a run. A plan for several runs does not know whether X
@@ -120,7 +120,7 @@ static double seconds_if(const hy_planning *p, const hy_layout *layout, int64_t 
 static double seconds(const hy_planning *p, const hy_layout *layout, int64_t x_end,
                       int64_t chunks)
 {
-    hy_circumstances found = hy_circumstances_planned(p->product, p->A, p->B);
+    hy_circumstances found = hy_circumstances_planned(p->portion, p->A, p->B);
     const double s         = seconds_if(p, layout, x_end, chunks, &found);
 
     if (p->product->op == HY_SPGEMM || !hy_product_has_views(p->product))
@@ -170,7 +170,7 @@ static int64_t host_products(const hy_planning *p)
 {
     const int64_t threads = hy_pool_threads(p->product->engine->ctx.pool);
 
-    if (hy_product_by_few(p->product))
+    if (hy_portion_by_few(p->portion))
         return products_of_few(p->features.products);
     return p->product->op == HY_SPMM ? HOST_DENSE * threads
                                      : hy_max(HOST_PRODUCTS * threads, HOST_LEAST);
@@ -188,7 +188,7 @@ int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout)
 {
     if (hy_product_in_gpu_memory(p->product)) /* several chunks would overlap nothing */
         return least_of_room(p, layout);
-    return hy_product_on_device(p->product) ? device_chunks(p, layout)
+    return hy_portion_on_device(p->portion) ? device_chunks(p, layout)
                                             : hy_grain_host_chunks(p);
 }
 
@@ -196,7 +196,7 @@ int64_t hy_grain_products(const hy_planning *p, const hy_layout *layout)
 {
     const hy_features *f = &p->features;
 
-    if (!hy_product_on_device(p->product))
+    if (!hy_portion_on_device(p->portion))
         return host_products(p);
     /* up to 1/16 more, so that no small remainder becomes a chunk of its own */
     const int64_t even = f->products / hy_grain_chunks(p, layout) + 1;

@@ -37,7 +37,7 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
         hy_chunks_read_all(layout->chunks, layout->count, A->cols);
         return HYBRID_OK;
     }
-    return hy_chunks_find_x_ranges(ctx, A, p->product->profile.ends,
+    return hy_chunks_find_x_ranges(ctx, A, p->portion->profile.ends,
                                    p->product->op == HY_SPGEMM, layout->chunks,
                                    layout->count);
 }
@@ -47,35 +47,38 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
 /* Returns the bytes of device memory for B or X, of which the image takes `image`. An
    operand in the caller's device memory needs only copies for kernels: offsets of B, or
    an X in another order, unless that does not fit. */
-static size_t room_of(const hy_product *product, size_t image)
+static size_t room_of(const hy_portion *portion, size_t image)
 {
+    const hy_product *product = portion->product;
+
     if (!product->second_on)
         return image;
     if (product->op == HY_SPGEMM)
         return hy_align((size_t)(product->b_rows + 1) * 8);
-    return image <= hy_allowed(product->rates.memory, HY_ALLOW_MOST) ? image : 0;
+    return image <= hy_allowed(portion->rates.memory, HY_ALLOW_MOST) ? image : 0;
 }
 
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
 {
-    const hy_product *product = p->product;
+    const hy_portion *portion = p->portion;
+    const hy_product *product = portion->product;
     const size_t room         = hy_align(hy_image_room(&layout->image));
     const int gathered        = hy_image_is_gathered(&layout->image);
-    const size_t room_taken   = gathered ? 0 : room_of(product, room);
+    const size_t room_taken   = gathered ? 0 : room_of(portion, room);
     const size_t parts        = (size_t)layout->share * (size_t)layout->depth;
 
-    if (gathered && product->variant->form == HY_FORM_NONE)
+    if (gathered && portion->variant->form == HY_FORM_NONE)
         layout->image.axis = HY_AXIS_NONE; /* packs contain the entries of B, so chunks
                                               gather nothing */
     const int64_t rows   = p->product->options.chunk_rows;
     const hy_cut request = {
         .A       = p->A,
         .B       = p->B,
-        .profile = &product->profile,
-        .variant = product->variant,
-        .rates   = &product->rates,
+        .profile = &portion->profile,
+        .variant = portion->variant,
+        .rates   = &portion->rates,
         .slot_bytes =
-            (product->rates.memory - hy_smaller(room_taken, product->rates.memory)) /
+            (portion->rates.memory - hy_smaller(room_taken, portion->rates.memory)) /
                 parts &
             ~(size_t)255,
         .products_max = rows > 0 ? INT64_MAX : layout->products,
@@ -114,23 +117,23 @@ void hy_layout_free(const hy_product *product, hy_layout *layout)
 
 /* ---- packs that stay -------------------------------------------------------------- */
 
-void hy_layout_cache_beside(const hy_product *product, size_t image_room,
+void hy_layout_cache_beside(const hy_portion *portion, size_t image_room,
                             hy_layout *layout)
 {
-    const size_t memory = product->rates.memory;
-    const size_t others = hy_tenants_transient(product->backend);
-    const int lasts     = (product->options.flags & HYBRID_RESIDENT) != 0;
+    const size_t memory = portion->rates.memory;
+    const size_t others = hy_tenants_transient(portion->backend);
+    const int lasts     = (portion->product->options.flags & HYBRID_RESIDENT) != 0;
     const size_t most   = lasts ? memory - hy_smaller(memory, others) : SIZE_MAX;
 
-    hy_pack_cache_choose(&product->rates, layout->depth,
+    hy_pack_cache_choose(&portion->rates, layout->depth,
                          memory - hy_smaller(memory, image_room), most, layout->chunks,
                          layout->count);
 }
 
-void hy_layout_cache(const hy_product *product, hy_layout *layout)
+void hy_layout_cache(const hy_portion *portion, hy_layout *layout)
 {
     hy_layout_cache_beside(
-        product, layout->count == 0 ? 0 : layout->image_room + layout->converted_bytes,
+        portion, layout->count == 0 ? 0 : layout->image_room + layout->converted_bytes,
         layout);
 }
 

@@ -9,8 +9,10 @@
 #include "engine/device/async.h"
 #include "engine/plan/choose.h"
 #include "engine/plan/divide.h"
+#include "engine/plan/open.h"
 #include "engine/run/prefetch.h"
 #include "engine/rates/estimate.h"
+#include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
 #include "engine/plan/reduce.h"
 #include "engine/tables/parameters.h"
@@ -76,11 +78,15 @@ static hybrid_status inspect(hy_product *product, const given *from, unsigned st
 static hybrid_status rank_named(hy_product *product, hy_candidates *candidates,
                                 const hy_schedule *named)
 {
-    static const char *const why_not = "only the CPU computes in place";
+    const char *why_not = NULL;
 
-    for (int i = 0; i < candidates->count; i++)
-        if (!candidates->of[i].backend->ops->copy != (named == &hy_schedule_in_place))
-            candidates->of[i].refused = why_not;
+    for (int i = 0; i < candidates->count; i++) {
+        hy_candidate *c = &candidates->of[i];
+        const char *why = hy_refused(named->values, c->backend->ops->copy ? HY_WITH_DEVICE
+                                                                          : HY_WITH_HOST);
+        if (why)
+            c->refused = why_not = why;
+    }
     return hy_rank_first(candidates) ? HYBRID_OK
                                      : hy_fail(&product->engine->ctx, HYBRID_UNSUPPORTED,
                                                "%s: %s", named->name, why_not);
@@ -116,8 +122,8 @@ static hybrid_status estimate(hybrid_plan *plan, given *from, unsigned *known,
 
     HY_TRY(rank(&plan->product, candidates, from, known));
     const hy_candidate *best = hy_rank_first(candidates);
-    hy_product_assign(&plan->product, best->variant, best->backend);
-    hy_choice_open(&plan->product, candidates, from->A, from->B, *known, choice);
+    hy_portion_assign(plan->portions, &plan->product, best->variant, best->backend);
+    hy_choice_open(plan->portions, candidates, from->A, from->B, *known, choice);
     return HYBRID_OK;
 }
 
@@ -142,10 +148,8 @@ static hybrid_status choose(hybrid_plan *plan, given *from, double budget,
 /* Returns the error for a row that fits no slot. Its sentence, which names the row, has
    been written before. The host's chunks lie in host memory, so the host's error is
    NO_MEMORY, unless the caller has limited device memory. */
-static hybrid_status no_room(const hy_product *product)
+static hybrid_status no_room(const hy_backend *backend)
 {
-    const hy_backend *backend = product->backend;
-
     if (backend->ops->copy || backend->device.cap > 0)
         return hy_tenants_blame(backend);
     return HYBRID_NO_MEMORY;
@@ -157,8 +161,8 @@ static hybrid_status no_room(const hy_product *product)
 static hybrid_status cut(hybrid_plan *plan, const given *from, int end, hy_choice *choice)
 {
     hy_candidates *candidates = &plan->candidates;
-    hy_product *product       = &plan->product;
-    hy_layout *layout         = &plan->portions->layout;
+    hy_portion *portion       = plan->portions;
+    hy_layout *layout         = &portion->layout;
     const int host            = hy_rank_first_host(candidates);
     hybrid_status status      = HYBRID_NO_DEVICE_MEMORY;
     double device_s           = 0;
@@ -168,10 +172,10 @@ static hybrid_status cut(hybrid_plan *plan, const given *from, int end, hy_choic
         if (c->refused)
             continue;
         candidates->chosen = i;
-        if (product->variant != c->variant) {
+        if (portion->variant != c->variant) {
             hy_choice_close(choice);
-            hy_product_assign(product, c->variant, c->backend);
-            hy_choice_open(product, candidates, from->A, from->B, HY_KNOW_ALL, choice);
+            hy_portion_assign(portion, &plan->product, c->variant, c->backend);
+            hy_choice_open(portion, candidates, from->A, from->B, HY_KNOW_ALL, choice);
         }
         status = hy_choice_cut(choice, layout);
         if (status == HYBRID_NO_DEVICE_MEMORY) {
@@ -183,9 +187,9 @@ static hybrid_status cut(hybrid_plan *plan, const given *from, int end, hy_choic
         device_s = layout->seconds;
         i        = host - 1;
     }
-    if (!hy_product_on_device(product))
+    if (!hy_portion_on_device(portion))
         layout->seconds = device_s;
-    return status == HYBRID_NO_DEVICE_MEMORY ? no_room(product) : status;
+    return status == HYBRID_NO_DEVICE_MEMORY ? no_room(portion->backend) : status;
 }
 
 /* ---- cut all of A, or the reduced A ----------------------------------------------- */
@@ -221,7 +225,7 @@ static hybrid_status cut_all_or_reduced(hybrid_plan *plan, given *from, hy_choic
     hy_profile all      = product->profile;
     unsigned known      = HY_KNOW_ALL;
 
-    if (!hy_choice_is_host(choice))
+    if (!hy_choice_is_host(choice) && hy_portion_on_device(plan->portions))
         HY_TRY(hy_reduce_find(product, from->A, &product->hypersparse));
     if (!hy_is_hypersparse(&product->hypersparse))
         return cut(plan, from, plan->candidates.count, choice);
@@ -245,19 +249,18 @@ static hybrid_status cut_all_or_reduced(hybrid_plan *plan, given *from, hy_choic
 /* Divides the product among the engine's devices, if a device computes it. */
 static hybrid_status divide(hybrid_plan *plan, const given *from)
 {
-    hy_product *product = &plan->product;
-    hy_portion *first   = plan->portions;
+    const hy_product *product = &plan->product;
+    hy_portion *first         = plan->portions;
+    const hy_backend *planned = first->backend;
 
-    hy_portion_of(product, first);
-    if (!hy_product_on_device(product) || product->engine->device_count == 1 ||
+    if (!hy_portion_on_device(first) || product->engine->device_count == 1 ||
         hy_product_device(product) || first->layout.count == 0)
         return HYBRID_OK;
     HY_TRY(hy_divide(hy_product_a(product, from->A), from->B, first, &plan->count));
-    if (first->product.backend == product->backend)
+    if (first->backend == planned)
         return HYBRID_OK;
-    hy_rank_device(product, first->product.backend, &plan->candidates);
-    hy_product_assign(product, first->product.variant, first->product.backend);
-    while (plan->candidates.of[plan->candidates.chosen].variant != product->variant)
+    hy_rank_device(product, first->backend, &plan->candidates);
+    while (plan->candidates.of[plan->candidates.chosen].variant != first->variant)
         plan->candidates.chosen++;
     return HYBRID_OK;
 }
@@ -272,10 +275,10 @@ static hybrid_status open_sites(hybrid_plan *plan, hy_loader **prefetcher)
 
     for (int i = 0; i < plan->count; i++) {
         hy_portion *p = &plan->portions[i];
-        const int his = *prefetcher && (*prefetcher)->backend == p->product.backend;
+        const int his = *prefetcher && (*prefetcher)->backend == p->backend;
         HY_TRY(hy_portion_open(p, his ? prefetcher : &none));
         if (plan->count > 1)
-            hy_divide_sharing(p);
+            hy_divide_taking(p);
     }
     return hy_prefetch_end(prefetcher);
 }
@@ -295,10 +298,8 @@ static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **prefetcher
     HY_TRY(status);
     HY_TRY(divide(plan, from));
     HY_TRY(open_sites(plan, prefetcher));
-    HY_TRY(hy_split_open(product, plan->portions, plan->count, &plan->split));
+    HY_TRY(hy_split_open(plan->portions, plan->count, plan->forecasts));
     product->options.variant = NULL; /* the name belongs to the caller, who may free it */
-    for (int i = 0; i < plan->count; i++)
-        plan->portions[i].product.options.variant = NULL;
     return hy_progress_check(&product->engine->ctx.progress);
 }
 
@@ -312,18 +313,16 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     hybrid_status status;
     void *memory;
 
-    const int devices = engine->device_count > 0 ? engine->device_count : 1;
-    const size_t bytes =
-        sizeof(hybrid_plan) + (size_t)devices * (sizeof(hy_portion) + sizeof(hy_bound));
+    const int sites    = (engine->device_count > 0 ? engine->device_count : 1) + 1;
+    const size_t bytes = sizeof(hybrid_plan) + (size_t)sites * sizeof(hy_portion);
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
-    plan->product          = hy_product_of(engine, A, B, dense_cols, options);
-    plan->product.one_shot = one_shot != NULL;
-    plan->pattern_bytes    = engine->spaces.fetched;
-    plan->count            = 1;
-    plan->history.bound    = (hy_bound *)(void *)(plan->portions + devices);
-    hy_portion_of(&plan->product, plan->portions);
+    plan->product                    = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.one_shot           = one_shot != NULL;
+    plan->pattern_bytes              = engine->spaces.fetched;
+    plan->count                      = 1;
+    plan->portions->product          = &plan->product;
     plan->portions->traffic.other_up = -1; /* unknown until a report or explain asks for
                                               it */
     HY_TRY_ELSE_DONE(hy_parameters_read(&engine->ctx, engine->variants, options->variant,
@@ -350,12 +349,11 @@ static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybri
 
     for (int i = 0; i < plan->count; i++) {
         hy_portion *p = &plan->portions[i];
-        HY_TRY(hy_traffic_find(&p->product, &p->layout, hy_product_a(&p->product, A), B,
-                               &p->traffic));
-        history->bound[i] = hy_bind_planned(&p->layout, &p->traffic);
-        first[i] = (hy_circumstances){.rows_of_b = hy_traffic_same(&p->product, A, B)};
+        HY_TRY(hy_traffic_find(p, hy_product_a(p->product, A), B, &p->traffic));
+        hy_bind_planned(p);
+        first[i] = (hy_circumstances){.rows_of_b = hy_traffic_same(p, A, B)};
     }
-    history->report             = hy_plan_report(plan, history->bound);
+    history->report             = hy_plan_report(plan);
     history->report.predicted_s = hy_portions_s(plan->portions, plan->count, first);
     return HYBRID_OK;
 }
@@ -364,12 +362,13 @@ static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybri
 static hybrid_status ask_model(hybrid_plan *plan, const hybrid_csr *A)
 {
     const hy_product *product = &plan->product;
+    const hy_portion *first   = plan->portions;
 
-    if (!(product->options.flags & HYBRID_EXPLAIN) || !product->variant->model)
+    if (!(product->options.flags & HYBRID_EXPLAIN) || !first->variant->model)
         return HYBRID_OK;
-    return product->variant->model(&product->engine->ctx, hy_product_a(product, A),
-                                   &product->profile.features, &product->rates,
-                                   plan->model, sizeof plan->model);
+    return first->variant->model(&product->engine->ctx, hy_product_a(product, A),
+                                 &first->profile.features, &first->rates, plan->model,
+                                 sizeof plan->model);
 }
 
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
@@ -380,10 +379,8 @@ hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybri
         HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &plan->history.pattern));
     HY_TRY(predict(plan, A, B));
     HY_TRY(ask_model(plan, A));
-    for (int i = 0; i < plan->count; i++)
+    for (int i = 0; i < plan->count + hy_plan_has_helper(plan); i++)
         hy_site_rest(plan->portions[i].site, HYBRID_OK);
-    if (plan->split.host)
-        hy_site_rest(plan->split.host, HYBRID_OK);
     return HYBRID_OK;
 }
 
@@ -396,8 +393,7 @@ void hybrid_plan_destroy(hybrid_plan *plan)
     hy_backend *device = hy_product_device(&plan->product);
     if (plan->arranged.in.ptr)
         device->ops->free(device, &plan->arranged.in);
-    hy_split_close(&plan->split);
-    for (int i = 0; i < plan->count; i++)
+    for (int i = 0; i < plan->count + hy_plan_has_helper(plan); i++)
         hy_portion_close(&plan->portions[i]);
     hy_pattern_free(ctx, &plan->history.pattern);
     hy_results_release(ctx, plan->a_offsets);

@@ -9,14 +9,12 @@
 #include "engine/run/pattern.h"
 #include "engine/plan/rank.h"
 #include "engine/device/single.h"
-#include "engine/plan/split.h"
+#include "engine/run/bind.h"
 
 /* What a run leaves for later runs, for explain and for reports. */
 typedef struct hy_history {
     hy_pattern pattern;   /* hashes of the patterns of A and B, and offsets of C; only
                              SpGEMM with HYBRID_REUSE */
-    hy_bound *bound;      /* for each portion, the chunks of the last run; before the
-                             first run, the planned chunks */
     hybrid_report report; /* last run; before the first run, the prediction */
 } hy_history;
 
@@ -30,7 +28,7 @@ typedef struct hy_one_shot {
 enum { HY_MODEL_TEXT = 640 }; /* bytes of the text of hy_variant.model */
 
 struct hybrid_plan {
-    hy_product product; /* the whole product, as the first portion's site computes it */
+    hy_product product;
     hy_candidates candidates;
     char model[HY_MODEL_TEXT];  /* what the model of the chosen variant finds, in lines;
                                    empty without HYBRID_EXPLAIN or without a model */
@@ -39,15 +37,15 @@ struct hybrid_plan {
     hybrid_index a_offset_type; /* type of a_offsets */
     double plan_s;              /* planning time in seconds; not used by one-shot calls */
     int64_t pattern_bytes; /* bytes of patterns copied from a device for planning */
-    hy_split split;        /* shares of the host in runs on devices */
+    hy_forecast forecasts[HY_RUN_KINDS]; /* shares of the host in runs on devices */
     hy_history history;
     hy_arranged arranged;   /* pack of A on the device, for runs without a pipeline
                                (direct.h) */
     struct hy_async *async; /* asynchronous runs (async.h); NULL before the first */
-    int count;              /* number of portions */
-    hy_portion portions[]; /* The first `count` are used. The block has room for one
-                              portion for each device of the engine, followed by one
-                              hy_bound for each. */
+    int count;              /* number of portions with rows of their own */
+    hy_portion portions[]; /* portions[count] is the host if it helps devices; else its
+                              site is NULL. There is room for each device of the engine
+                              and for the host. */
 };
 
 /* Makes a plan. B is NULL for SpMM with `dense_cols` columns. The caller has checked the
@@ -64,15 +62,21 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
    explain and reports show. With HYBRID_REUSE also stores hashes of the patterns. */
 hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Returns the number of chunks with cached packs of A. bound[i] has the chunks of portion
-   i. */
-int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound);
+/* Returns the number of chunks with cached packs of A in the run for which the sites were
+   bound last. */
+int64_t hy_plan_resident_chunks(const hybrid_plan *plan);
 
 /* Returns the predicted seconds of a device if the host computes in place of it; else
    0. */
 static inline double hy_plan_device_s(const hybrid_plan *plan)
 {
-    return hy_product_on_device(&plan->product) ? 0 : plan->portions->layout.seconds;
+    return hy_portion_on_device(plan->portions) ? 0 : plan->portions->layout.seconds;
+}
+
+/* Returns 1 if the host helps devices in some runs. */
+static inline int hy_plan_has_helper(const hybrid_plan *plan)
+{
+    return plan->portions[plan->count].site != NULL;
 }
 
 /* Returns the bytes of host memory for a C of `rows` rows and `entries` entries, with
@@ -80,8 +84,7 @@ static inline double hy_plan_device_s(const hybrid_plan *plan)
 int64_t hy_result_bytes(const hybrid_plan_options *options, hybrid_type type,
                         int64_t rows, int64_t entries);
 
-/* Returns a report with what is known before a run. bound[i] has the chunks of portion
-   i. */
-hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound);
+/* Returns a report with what is known before the run for which the sites are bound. */
+hybrid_report hy_plan_report(const hybrid_plan *plan);
 
 #endif /* HY_PLAN_H */

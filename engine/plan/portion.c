@@ -1,130 +1,67 @@
 /* engine/plan/portion.c - what one site does of a product, and how. */
 #include "engine/plan/portion.h"
 
-#include "engine/run/prefetch.h"
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "pipeline/load/room.h"
 
-void hy_portion_of(const hy_product *product, hy_portion *portion)
+/* Sets aside device memory for transposing X and Y. If X does not fit the device, this is
+   done only if a column-major X is expected. */
+static void leave_rooms(hy_portion *portion)
 {
-    portion->product = *product;
-    portion->begin   = 0;
-    portion->end     = product->profile.rows;
-    portion->weight  = 1;
+    const hy_product *product = portion->product;
+    const hy_features *f      = &portion->profile.features;
+    const int64_t row         = f->out_cols * (int64_t)hy_value_size(f->type);
+    const size_t x            = (size_t)(product->b_rows * row);
+    const size_t memory       = portion->rates.memory;
+
+    if (product->op != HY_SPMM || (product->options.order != HYBRID_COL_MAJOR &&
+                                   x > hy_allowed(memory, HY_ALLOW_MOST)))
+        return;
+    portion->transposed_room =
+        hy_room_bytes(portion->backend, f, product->b_rows, memory);
+    portion->rates.memory = memory - 2 * portion->transposed_room;
 }
 
-/* ---- the site --------------------------------------------------------------------- */
-
-static hybrid_status open_once(hy_portion *portion, hy_loader **prefetcher)
+void hy_portion_assign(hy_portion *portion, const hy_product *product,
+                       const hy_variant *variant, hy_backend *backend)
 {
-    const hy_product *product = &portion->product;
-    const hy_layout *l        = &portion->layout;
-    const int slots           = l->count < l->depth ? (int)l->count : l->depth;
-    hy_backend *backend       = product->backend;
-    const size_t image_room   = l->count > 0 ? l->image_room : 0;
-
-    if (*prefetcher && ((*prefetcher)->backend != backend ||
-                        (*prefetcher)->image_memory.bytes != image_room))
-        HY_TRY(hy_prefetch_end(prefetcher)); /* the loader is for another device or has
-                                           memory of another size */
-    HY_TRY(hy_site_open(backend, &product->rates, product->op, l->chunks, l->count, slots,
-                        product->result_on != NULL, image_room, *prefetcher,
-                        &portion->site));
-    hy_site *site         = portion->site;
-    site->transposed.room = product->transposed_room;
-    site->room = 2 * product->transposed_room + product->narrow_room + l->converted_bytes;
-    site->cache.lasts = (product->options.flags & HYBRID_RESIDENT) != 0;
-    site->tenant.rows = product->rows;
-    site->tenant.cols = product->cols;
-    *prefetcher       = NULL;
-    return HYBRID_OK;
+    portion->product         = product;
+    portion->variant         = variant;
+    portion->backend         = backend;
+    portion->transposed_room = 0;
+    portion->profile         = product->profile;
+    portion->begin           = 0;
+    portion->end             = product->profile.rows;
+    portion->weight          = 1;
+    hy_rates_of(backend, &portion->rates);
+    portion->rates.memory -= hy_smaller(product->narrow_room, portion->rates.memory);
+    hy_product_choose(product, variant, &portion->rates, &portion->profile.features);
+    leave_rooms(portion);
 }
 
-/* Returns 1 if device memory is left for transposing X and Y, which takes two times
-   transposed_room. If the budget seems exhausted, tries an allocation: free blocks in the
-   backend's pool count as used, but the allocation may use them. */
-static int leaves_rooms(const hy_product *product)
+hy_image hy_portion_image(const hy_portion *portion)
 {
-    hy_backend *backend       = product->backend;
-    const hy_backend_ops *ops = backend->ops;
-    const size_t cap = (size_t)backend->device.cap, bytes = product->transposed_room;
-    hy_buffer x = {0}, y = {0};
+    const hy_product *product = portion->product;
 
-    if (cap == 0 || (size_t)hy_meter_used(&backend->device) + 2 * bytes <= cap)
-        return 1;
-    const int can =
-        hy_tenants_alloc(backend, bytes, "X in another order", &x) == HYBRID_OK &&
-        hy_tenants_alloc(backend, bytes, "Y in another order", &y) == HYBRID_OK;
-    ops->free(backend, &x);
-    ops->free(backend, &y);
-    return can;
+    return hy_variant_image(portion->variant, product->b_rows, product->b_cols,
+                            product->b_nnz, portion->profile.type);
 }
 
-hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher)
+int hy_portion_fits(const hy_portion *portion)
 {
-    hy_backend *backend        = portion->product.backend;
-    const hybrid_status status = open_once(portion, prefetcher);
+    const hy_image image = hy_portion_image(portion);
 
-    if (status == HYBRID_OK && leaves_rooms(&portion->product))
-        return HYBRID_OK;
-    if (status != HYBRID_OK && status != HYBRID_NO_DEVICE_MEMORY)
-        return status;
-    /* memory may be short because the pool gave the site blocks larger than needed;
-       empties the pool and tries again */
-    hy_message_clear(&backend->ctx->message);
-    hy_site_close(portion->site);
-    portion->site = NULL;
-    HY_TRY(hy_prefetch_end(prefetcher));
-    backend->ops->trim(backend, 0);
-    return open_once(portion, prefetcher);
+    return portion->product->second_on ||
+           hy_align(hy_image_room(&image)) <=
+               hy_allowed(portion->rates.memory, HY_ALLOW_MOST);
 }
 
-void hy_portion_close(hy_portion *portion)
+int hy_portion_by_few(const hy_portion *portion)
 {
-    hy_site_close(portion->site);
-    portion->site = NULL;
-    hy_layout_free(&portion->product, &portion->layout);
-}
+    enum { FEW = 4 }; /* maximum number of threads that are few; measured with two */
+    const hy_product *product = portion->product;
 
-/* ---- estimates -------------------------------------------------------------------- */
-
-hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found)
-{
-    const hy_layout *layout = &portion->layout;
-    const hy_estimate e     = hy_estimate_device(&portion->product, layout, found);
-
-    /* a portion of a dense result has a layout with its own rows only */
-    return portion->product.op == HY_SPGEMM && portion->weight < 1
-               ? hy_estimate_part(&e, layout, portion->weight)
-               : e;
-}
-
-double hy_portions_s(const hy_portion *portions, int count, const hy_circumstances *found)
-{
-    const hy_product *first = &portions->product;
-    hy_estimate each[HY_MAX_DEVICES];
-    const hy_rates *rates[HY_MAX_DEVICES];
-    hy_rates host;
-
-    if (!hy_product_on_device(first))
-        return hy_estimated_host_s(first->engine, &first->profile.features,
-                                   first->variant);
-    hy_rates_of(first->engine->host, &host);
-    for (int i = 0; i < count; i++) {
-        each[i]  = hy_portion_estimate(&portions[i], &found[i]);
-        rates[i] = &portions[i].product.rates;
-    }
-    return hy_seconds_together(each, rates, count, &host);
-}
-
-double hy_portions_workers_s(const hy_portion *portions, int count,
-                             const hy_circumstances *found)
-{
-    hy_rates host;
-    double sum = 0;
-
-    hy_rates_of(portions->product.engine->host, &host);
-    for (int i = 0; i < count; i++) {
-        const hy_estimate e = hy_portion_estimate(&portions[i], &found[i]);
-        sum += hy_workers_seconds(&e, &host);
-    }
-    return sum;
+    return product->op == HY_SPGEMM && !hy_portion_on_device(portion) &&
+           hy_pool_threads(product->engine->ctx.pool) <= FEW;
 }

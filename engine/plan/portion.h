@@ -1,54 +1,112 @@
 /* engine/plan/portion.h - what one site does of a product, and how.
 
-   Each device has a variant, a schedule and a cut of its own, because budgets and speeds
+   Each device has a variant, a layout and a cut of its own, because budgets and speeds
    differ. Portions of a dense result are cut from their own rows. Portions of a sparse
    result are cut from all rows, since in a run that does not know where rows of C begin
-   each device takes the next rows. */
+   each device takes the next rows. A host that helps devices is a portion that owns no
+   rows. */
 #ifndef HY_PORTION_H
 #define HY_PORTION_H
 
-#include "engine/rates/estimate.h"
-#include "engine/rates/traffic.h"
-#include "pipeline/run/queue.h"
+#include "engine/plan/product.h"
+#include "pipeline/site/site.h"
+
+enum {
+    HY_RESIDENT_SHARE = 4 /* value of `share` with HYBRID_RESIDENT: slots take a quarter,
+                             so that many packs of A fit beside them */
+};
+
+/* Bytes that a run sends to the device if an X that does not fit is gathered with each
+   chunk, comes as a ring of rows, or comes in column blocks. -1: unknown, or X cannot
+   come in this way. */
+typedef struct hy_ways_up {
+    int64_t gathered, row_ring, column_blocks;
+} hy_ways_up;
+
+/* How a product would lie on its device: the image of B or X, slots, and the chunks for
+   which these leave room. */
+typedef struct hy_layout {
+    /* The caller of hy_layout_try() or hy_layout_cut() sets: */
+    hy_image image;   /* image of B or X on the device */
+    int depth;        /* number of slots; 0: there is no such layout */
+    int share;        /* slots take 1/share of the memory that B or X leaves */
+    int64_t products; /* maximum scalar products of a chunk (grain.h) */
+
+    /* Planning sets: */
+    hy_image if_pinned;     /* image of X in runs with pinned X and Y; only if it has
+                               column blocks (hy_image.axis) */
+    size_t image_bytes;     /* bytes of B or X that a run sends to the device; undefined
+                               if chunks gather them */
+    size_t image_room;      /* bytes of device memory set aside for B or X; 0 if chunks
+                               gather them or the caller has them in device memory */
+    size_t converted_bytes; /* bytes of device memory for converted copies of a B or X
+                               that the caller has on the device */
+    hy_chunk *chunks;
+    int64_t count;
+    hy_ways_up ways_up; /* bytes of this layout and of those compared with it */
+    double seconds;     /* predicted seconds of the best layout on the device, even if the
+                           host computes in place of it; 0: no estimate */
+} hy_layout;
+
+/* Predicted bytes that a run copies. */
+typedef struct hy_traffic {
+    int64_t up, down; /* approximate bytes that a run copies to and from the device,
+                         without packs that are cached; 0 if the host computes in place */
+    int64_t other_up; /* bytes up of the alternative; -1: no alternative, or unknown. A
+                         plan with B or X on the device has gathering as its alternative.
+                         A plan that gathers has B or X on the device, or a ring of rows
+                         or column blocks if X does not fit. */
+} hy_traffic;
 
 typedef struct hy_portion {
-    hy_product product; /* the product as this site computes it; the plan owns the arrays
-                           of the profile and the reduced A */
+    const hy_product *product;
+
+    /* set by hy_portion_assign(): */
+    const hy_variant *variant;
+    hy_backend *backend;
+    hy_rates rates; /* rates of the backend; rates.memory is the budget without
+                       narrow_room and two times transposed_room */
+    size_t transposed_room; /* bytes of device memory in which parts of a column-major X
+                               are transposed; Y has a second room of the same size */
+    hy_profile profile; /* of the rows that the layout is cut from; shares the arrays of
+                           the product's profile */
+
     hy_layout layout;
     hy_traffic traffic;
     hy_site *site;      /* NULL until hy_portion_open() */
     int64_t begin, end; /* rows [begin, end), which the portion owns; a sparse result uses
                            them only in runs that know the positions of its rows */
-    double weight;      /* share of the work of all portions, 0 to 1; the shares add up to
-                           1 */
+    double weight;      /* share of the work of the rows that the portion owns, 0 to 1;
+                           the shares add up to 1 */
     double rate;        /* predicted scalar products plus rows per second; set only if
                            there are several portions */
-    hy_sharing taking;  /* how the site takes rows of other portions; taking.variant is
+    hy_taking taking;   /* how the site takes rows of other portions; taking.variant is
                            NULL if it takes none */
 } hy_portion;
 
-/* Makes `portion` compute all rows of the product in portion->layout. */
-void hy_portion_of(const hy_product *product, hy_portion *portion);
+/* Lets this variant compute all rows of the product on this backend, with its rates. Does
+   not change the layout. */
+void hy_portion_assign(hy_portion *portion, const hy_product *product,
+                       const hy_variant *variant, hy_backend *backend);
 
-/* Opens the site for the chunks of the layout. *prefetcher is a loader that prefetches B,
-   or NULL: the site takes it over, or ends it if it does not suit. *prefetcher is NULL
-   afterwards. After a failure the portion has no site. */
-hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher);
+/* Returns the image of all of B or X as the variant reads it on the device. Its form is
+   HY_FORM_NONE if the product is computed in place or packs of A contain what they need
+   of B. */
+hy_image hy_portion_image(const hy_portion *portion);
 
-/* Frees site and layout; a portion without a site is allowed. */
-void hy_portion_close(hy_portion *portion);
+/* Returns 1 if all of B or X is in device memory, or fits it and leaves some memory for
+   slots. The function does not consider how small chunks become. */
+int hy_portion_fits(const hy_portion *portion);
 
-/* Returns the estimate of the portion's part of a run with the circumstances `found`. */
-hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found);
+/* Returns 1 for a SpGEMM on a host with few threads. In a first run, fresh pages of chunk
+   buffers, which the system provides during the product, then take a large part of the
+   time. */
+int hy_portion_by_few(const hy_portion *portion);
 
-/* Returns the predicted seconds of a run of all portions. found[i] has the circumstances
-   of portion i; `found` is not used if the host is the only portion. */
-double hy_portions_s(const hy_portion *portions, int count,
-                     const hy_circumstances *found);
-
-/* Returns the seconds that packing and storing for all portions take if all workers do
-   nothing else. */
-double hy_portions_workers_s(const hy_portion *portions, int count,
-                             const hy_circumstances *found);
+/* Returns 1 if the portion is computed on a device, to which operands are copied. */
+static inline int hy_portion_on_device(const hy_portion *portion)
+{
+    return portion->backend->ops->copy != NULL;
+}
 
 #endif /* HY_PORTION_H */

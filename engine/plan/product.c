@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/min_max.h"
-#include "pipeline/load/room.h"
 
 /* Returns the bytes of device memory for 32-bit copies of the operand's columns; 0 if the
    operand is not in device memory or has 32-bit columns. */
@@ -99,61 +97,10 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
     return hy_inspect_fill(&product->engine->ctx, A, blocks, &product->profile);
 }
 
-/* Sets aside device memory for transposing X and Y. If X does not fit the device, this is
-   done only if a column-major X is expected. */
-static void leave_rooms(hy_product *product)
-{
-    const hy_features *f = &product->profile.features;
-    const int64_t row    = f->out_cols * (int64_t)hy_value_size(f->type);
-    const size_t x       = (size_t)(product->b_rows * row);
-    const size_t memory  = product->rates.memory;
-
-    if (product->op != HY_SPMM || (product->options.order != HYBRID_COL_MAJOR &&
-                                   x > hy_allowed(memory, HY_ALLOW_MOST)))
-        return;
-    product->transposed_room =
-        hy_room_bytes(product->backend, f, product->b_rows, memory);
-    product->rates.memory = memory - 2 * product->transposed_room;
-}
-
 void hy_product_choose(const hy_product *product, const hy_variant *variant,
                        const hy_rates *rates, hy_features *f)
 {
     memcpy(f->parameter, product->parameter, sizeof f->parameter);
     if (variant->choose)
         variant->choose(f, rates);
-}
-
-void hy_product_assign(hy_product *product, const hy_variant *variant,
-                       hy_backend *backend)
-{
-    product->variant         = variant;
-    product->backend         = backend;
-    product->transposed_room = 0;
-    hy_rates_of(backend, &product->rates);
-    product->rates.memory -= hy_smaller(product->narrow_room, product->rates.memory);
-    hy_product_choose(product, variant, &product->rates, &product->profile.features);
-    leave_rooms(product);
-}
-
-int hy_product_by_few(const hy_product *product)
-{
-    enum { FEW = 4 }; /* maximum number of threads that are few; measured with two */
-
-    return product->op == HY_SPGEMM && !hy_product_on_device(product) &&
-           hy_pool_threads(product->engine->ctx.pool) <= FEW;
-}
-
-hy_image hy_product_image(const hy_product *product)
-{
-    return hy_variant_image(product->variant, product->b_rows, product->b_cols,
-                            product->b_nnz, product->profile.type);
-}
-
-int hy_product_fits(const hy_product *product)
-{
-    const hy_image image = hy_product_image(product);
-
-    return product->second_on || hy_align(hy_image_room(&image)) <=
-                                     hy_allowed(product->rates.memory, HY_ALLOW_MOST);
 }

@@ -1,8 +1,7 @@
 /* engine/plan/product.h - what is known about a product, as a value.
 
-   The plan fills it in: sizes, options, what inspection finds, and who computes the
-   product. The files that compare ways of computing it (rank, choose, reduce, schedules,
-   column_blocks, layout, traffic, split) only read it. */
+   The plan fills it in: sizes, options and what inspection finds. A portion (portion.h)
+   refers to the product and says who computes it. */
 #ifndef HY_PRODUCT_H
 #define HY_PRODUCT_H
 
@@ -37,14 +36,6 @@ typedef struct hy_product {
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
     hy_profile profile;         /* of A, or of the reduced A */
     int32_t parameter[HY_PARAMETERS]; /* hy_features.parameter of all rows */
-
-    /* set by hy_product_assign(): */
-    const hy_variant *variant;
-    hy_backend *backend;
-    hy_rates rates; /* rates of the backend; rates.memory is the budget without
-                       narrow_room and two times transposed_room */
-    size_t transposed_room; /* bytes of device memory in which parts of a column-major X
-                               are transposed; Y has a second room of the same size */
 } hy_product;
 
 /* Makes the product of these operands. B is NULL for SpMM with `dense_cols` columns. */
@@ -64,29 +55,15 @@ hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
    lie. SpGEMM: does nothing. */
 hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A);
 
-/* Returns 1 if all of B or X is in device memory, or fits it and leaves some memory for
-   slots. The function does not consider how small chunks become. */
-int hy_product_fits(const hy_product *product);
-
 /* Sets the parameters of f, and what the variant chooses on a backend with these rates
-   (hy_variant.choose). f is the product's features or a copy of them. */
+   (hy_variant.choose). f is a copy of the product's features. */
 void hy_product_choose(const hy_product *product, const hy_variant *variant,
                        const hy_rates *rates, hy_features *f);
-
-/* Lets this variant compute the product on this backend, with its rates. */
-void hy_product_assign(hy_product *product, const hy_variant *variant,
-                       hy_backend *backend);
 
 /* Returns the bytes of B or X that are sent to the device for this image. */
 static inline size_t hy_product_sent(const hy_product *product, const hy_image *image)
 {
     return product->second_on ? 0 : hy_image_bytes(image);
-}
-
-/* Returns 1 if the product is computed on a device, to which operands are copied. */
-static inline int hy_product_on_device(const hy_product *product)
-{
-    return product->backend->ops->copy != NULL;
 }
 
 /* Returns the device whose memory has operands or the result; NULL if all are in host
@@ -110,16 +87,6 @@ static inline int hy_product_in_columns(const hy_product *product)
 {
     return product->options.order == HYBRID_COL_MAJOR && product->b_cols > 1;
 }
-
-/* Returns 1 for a SpGEMM on a host with few threads. In a first run, fresh pages of chunk
-   buffers, which the system provides during the product, then take a large part of the
-   time. */
-int hy_product_by_few(const hy_product *product);
-
-/* Returns the image of all of B or X as the variant reads it on the device. Its form is
-   HY_FORM_NONE if the product is computed in place or packs of A contain what they need
-   of B. */
-hy_image hy_product_image(const hy_product *product);
 
 /* Returns 1 unless the reduced A is used, which refers to some rows of X and Y only.
    Without it, row numbers of chunks are those of X and Y where the caller has them: the

@@ -7,6 +7,7 @@
 
 #include "base/data/min_max.h"
 #include "engine/rates/estimate.h"
+#include "engine/tables/refusals.h"
 #include "engine/tables/parameters.h"
 
 enum {
@@ -31,71 +32,57 @@ static int can_gather(const hy_product *product)
 /* Returns an upper bound on the predicted seconds of a run whose chunks bring rows of B:
    one row for each entry of A, and one entry for each scalar product, but no chunk brings
    more than all of B. */
-static double gathered_s(const hy_product *product, int64_t chunks,
+static double gathered_s(const hy_portion *all, int64_t chunks,
                          const hy_circumstances *found)
 {
-    hy_features f    = product->profile.features;
-    hy_layout layout = {.image = hy_product_image(product)};
+    const hy_product *product = all->product;
+    hy_features f             = all->profile.features;
+    hy_layout layout          = {.image = hy_portion_image(all)};
 
     layout.image.axis = HY_AXIS_GATHERED;
     f.gather_rows     = hy_min(f.nnz, chunks * product->b_rows);
     f.gather_nnz      = hy_min(f.products, chunks * product->b_nnz);
     const hy_estimate e =
-        hy_estimate_even(product, &f, &layout, product->b_rows, chunks, found);
-    return hy_estimate_seconds(product, &e);
+        hy_estimate_even(all, &f, &layout, product->b_rows, chunks, found);
+    return hy_estimate_seconds(all, &e);
 }
 
 /* Returns the predicted seconds of a run with this candidate. With a resident A it is a
    later run, which finds its packs cached. */
-static double predict(hy_product *product, const hy_candidate *c)
+static double predict(const hy_product *product, const hy_candidate *c)
 {
     const hy_circumstances found = hy_circumstances_of(product);
     const hy_features *f         = &product->profile.features;
     const int64_t chunks         = hy_min(f->products / CHUNK_PRODUCTS + 1, CHUNKS);
+    hy_portion all               = {.variant = NULL};
 
     if (!c->backend->ops->copy)
         return hy_estimated_host_s(product->engine, f, c->variant);
-    hy_product_assign(product, c->variant, c->backend);
-    hy_layout layout = {.image = hy_product_image(product)};
+    hy_portion_assign(&all, product, c->variant, c->backend);
+    hy_layout layout = {.image = hy_portion_image(&all)};
     if (c->variant->form == HY_FORM_NONE)
         layout.image.axis = HY_AXIS_GATHERED;
     const hy_estimate e =
-        hy_estimate_even(product, f, &layout, product->b_rows, chunks, &found);
-    const double whole_s = hy_estimate_seconds(product, &e);
+        hy_estimate_even(&all, &all.profile.features, &layout, product->b_rows, chunks, &found);
+    const double whole_s = hy_estimate_seconds(&all, &e);
     return layout.image.axis == HY_AXIS_GATHERED || !can_gather(product)
                ? whole_s
-               : fmin(whole_s, gathered_s(product, chunks, &found));
-}
-
-/* Returns NULL, or why the variant cannot use operands in device memory. */
-static const char *refuse_space(const hy_product *product, const hy_variant *variant)
-{
-    if (product->a_on && !variant->csr)
-        return "it rearranges values of A on the CPU, and A is in device memory";
-    if (product->second_on && variant->form == HY_FORM_NONE)
-        return "it copies values of B on the CPU, and B is in device memory";
-    return NULL;
+               : fmin(whole_s, gathered_s(&all, chunks, &found));
 }
 
 /* Returns the candidate without its predicted seconds. */
 static hy_candidate judge(const hy_product *product, const hy_variant *variant,
                           hy_backend *backend)
 {
-    const unsigned flags = product->options.flags;
-    hy_candidate c       = {.variant = variant, .backend = backend};
-    hy_features f        = product->profile.features;
+    hy_candidate c = {.variant = variant, .backend = backend};
+    hy_features f  = product->profile.features;
     hy_rates rates;
 
     hy_rates_of(backend, &rates);
     hy_product_choose(product, variant, &rates, &f);
     c.refused = variant->refuse(&f, &rates);
     if (!c.refused)
-        c.refused = refuse_space(product, variant);
-    if (!c.refused && variant->unordered && flags & HYBRID_DETERMINISTIC)
-        c.refused = "its sums have no fixed order, which HYBRID_DETERMINISTIC "
-                    "(--deterministic) demands";
-    if (!c.refused && variant->by_name && !product->options.variant)
-        c.refused = "only on request (--variant)";
+        c.refused = hy_refused(hy_variant_values(variant), hy_product_values(product));
     return c;
 }
 
@@ -116,7 +103,8 @@ static void add(hy_candidates *out, int begin, hy_candidate c)
     out->of[i] = c;
 }
 
-static void add_backend(hy_product *product, hy_backend *backend, hy_candidates *out)
+static void add_backend(const hy_product *product, hy_backend *backend,
+                        hy_candidates *out)
 {
     const hybrid_engine *engine = product->engine;
     const char *wanted          = product->options.variant;
@@ -192,13 +180,13 @@ static hybrid_status none_left(const hy_product *product, const hy_candidates *c
                    prefix ? "; leave out variant (--variant), or name another" : "");
 }
 
-void hy_rank_device(hy_product *product, hy_backend *device, hy_candidates *out)
+void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out)
 {
     out->count = out->chosen = 0;
     add_backend(product, device, out);
 }
 
-hybrid_status hy_rank(hy_product *product, hy_candidates *out)
+hybrid_status hy_rank(const hy_product *product, hy_candidates *out)
 {
     hybrid_engine *engine    = product->engine;
     const char *prefix       = product->options.variant;

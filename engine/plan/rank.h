@@ -2,7 +2,7 @@
 #ifndef HY_RANK_H
 #define HY_RANK_H
 
-#include "engine/plan/product.h"
+#include "engine/plan/portion.h"
 
 enum { HY_CANDIDATES = 64 };
 
@@ -26,13 +26,13 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
    (hy_parameters_want()). Variants of the engine's device come first,
    then those of the host if the options and the engine allow it to compute; on each
    backend the cheapest comes first and refused ones last. HYBRID_DETERMINISTIC refuses
-   variants whose sums have no fixed order. Afterwards the product is assigned to any of
-   the variants. UNSUPPORTED, with a sentence that lists each refusal, if none is left. */
-hybrid_status hy_rank(hy_product *product, hy_candidates *out);
+   variants whose sums have no fixed order. If no variant is left, the error is
+   UNSUPPORTED, with a sentence that lists each refusal. */
+hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
 
 /* As hy_rank() for this device or the host alone. No error is returned if all variants
    are refused. */
-void hy_rank_device(hy_product *product, hy_backend *device, hy_candidates *out);
+void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out);
 
 /* Returns the index of the first candidate that computes in place, or the number of
    candidates. hy_rank_first() returns the first of all candidates that is not refused;

@@ -29,9 +29,8 @@ static int may_pay(const hy_product *product, const hybrid_csr *A)
     const int64_t row            = product->b_cols * (int64_t)hy_value_size(A->type);
     const int shares = o->split == HYBRID_SPLIT_AUTO || o->split == HYBRID_SPLIT_SHARE;
 
-    return product->op == HY_SPMM && !hy_product_device(product) &&
-           hy_product_on_device(product) && !shares && o->chunk_rows == 0 && A->nnz > 0 &&
-           A->rows <= INT32_MAX && row >= LEAST_ROW &&
+    return product->op == HY_SPMM && !hy_product_device(product) && !shares &&
+           o->chunk_rows == 0 && A->nnz > 0 && A->rows <= INT32_MAX && row >= LEAST_ROW &&
            A->rows + A->cols >= hy_settings_of(product->engine)->hypersparse_bytes / row;
 }
 

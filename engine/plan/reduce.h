@@ -16,7 +16,7 @@
 
 #include "engine/plan/product.h"
 
-/* Makes the reduced A if the product is assigned to a device and at least a quarter of
+/* Makes the reduced A of a product that a device will compute, if at least a quarter of
    the rows of X and Y then need not cross the bus. Makes none if memory is short.
    `reduced` is empty before; the caller frees it, even after a failure. */
 hybrid_status hy_reduce_find(const hy_product *product, const hybrid_csr *A,

@@ -14,6 +14,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/plan/rank.h"
 #include "engine/run/resident.h"
+#include "engine/tables/refusals.h"
 #include "partition/pattern/chunks.h"
 
 enum {
@@ -36,9 +37,9 @@ static const double LOAD_PASSES = 2;
 /* Returns 1 if runs with pinned X and Y differ from other runs. They do not if kernels
    read X in another form than rows, because workers then transpose X and Y in every
    run. */
-static int has_kinds(const hy_product *product)
+static int has_kinds(const hy_portion *first)
 {
-    return product->variant->form == HY_FORM_ROWS;
+    return first->variant->form == HY_FORM_ROWS;
 }
 
 /* ---- prediction ---------------------------------------------------------------- */
@@ -50,7 +51,7 @@ static void foresee(const hy_portion *portions, int count, hy_run_kind kind, dou
 {
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
-        found[i]                = hy_circumstances_of(&portions[i].product);
+        found[i]                = hy_circumstances_of(portions->product);
         found[i].pinned         = kind == HY_RUNS_PINNED;
         found[i].in_column_blocks =
             found[i].pinned && layout->if_pinned.axis == HY_AXIS_COLS;
@@ -72,67 +73,64 @@ static double busy_seconds(const hy_portion *portions, int count, hy_run_kind ki
 
 /* Predicts the rates of the devices and of the host, and the host's share of the work.
    Returns by how many seconds the host's help makes a run shorter. */
-static double predict(const hy_product *product, const hy_portion *portions, int count,
-                      hy_run_kind kind, hy_forecast *forecast)
+static double predict(const hy_portion *portions, int count, hy_run_kind kind,
+                      hy_forecast *forecast)
 {
-    hy_sharing *s          = &forecast->sharing;
-    const hy_features *f   = &product->profile.features;
-    const double work      = (double)f->products + (double)f->rows;
-    const hy_estimate host = hy_estimate_host(f, s->variant, &s->rates);
+    const hy_portion *helper = &portions[count];
+    const hy_rates *rates    = &helper->rates;
+    const hy_features *f     = &helper->profile.features;
+    const double work        = (double)f->products + (double)f->rows;
+    const hy_estimate host   = hy_estimate_host(f, helper->variant, rates);
     hy_circumstances found[HY_MAX_DEVICES];
 
     foresee(portions, count, kind, 0, found);
     const double device_s = hy_portions_s(portions, count, found);
     const double left_s =
-        fmax(device_s - busy_seconds(portions, count, kind, found, &s->rates), 0);
+        fmax(device_s - busy_seconds(portions, count, kind, found, rates), 0);
     if (device_s <= 0)
         return 0;
-    s->device_rate  = work / device_s;
-    s->host_rate    = left_s / device_s * work / hy_seconds(&host, &s->rates, &s->rates);
-    forecast->share = s->host_rate / (s->host_rate + s->device_rate);
+    forecast->device_rate = work / device_s;
+    forecast->host_rate   = left_s / device_s * work / hy_seconds(&host, rates, rates);
+    forecast->share = forecast->host_rate / (forecast->host_rate + forecast->device_rate);
     foresee(portions, count, kind, forecast->share, found);
     return device_s - hy_portions_s(portions, count, found);
 }
 
 /* ---- whether ------------------------------------------------------------------- */
 
-/* Returns 1 if a portion has an image with that axis. */
-static int any_has(const hy_portion *portions, int count, hy_axis axis)
+/* Returns the values of the portions' images in the table of refusals. */
+static unsigned image_values(const hy_portion *portions, int count)
 {
-    for (int i = 0; i < count; i++)
-        if (portions[i].layout.image.axis == axis)
-            return 1;
-    return 0;
+    unsigned values = 0;
+
+    for (int i = 0; i < count; i++) {
+        const hy_axis axis = portions[i].layout.image.axis;
+        values |= axis == HY_AXIS_ROWS   ? HY_WITH_ROW_RING
+                  : axis == HY_AXIS_COLS ? HY_WITH_COLUMN_RING
+                                         : 0;
+    }
+    return values;
 }
 
 /* Returns why the host helps in no run; NULL if it may help. */
-static const char *find_reason(const hy_product *product, const hy_portion *portions,
-                               int count, const hy_candidate *host)
+static const char *find_reason(const hy_portion *portions, int count,
+                               const hy_candidate *host)
 {
+    const hy_product *product = portions->product;
+
     if (product->options.split == HYBRID_SPLIT_GPU)
         return "as requested";
     if (!host->variant)
         return "no CPU variant can compute the product";
-    if (any_has(portions, count, HY_AXIS_COLS))
-        return "X is sent in blocks of columns, for which A stays on the GPU";
-    if (!hy_product_has_views(product))
-        return "the CPU is busy moving X and Y, because empty rows and columns of A are "
-               "left out";
-    if (any_has(portions, count, HY_AXIS_ROWS))
-        return "rows of X are sent in the order in which the GPU needs them";
-    if (product->options.flags & HYBRID_DETERMINISTIC)
-        return "the CPU rounds differently, and HYBRID_DETERMINISTIC (--deterministic) "
-               "is "
-               "set";
-    return NULL;
+    return hy_refused(HY_WITH_HOST_SHARE,
+                      hy_product_values(product) | image_values(portions, count));
 }
 
 /* Returns why the host helps in no run unless options ask for a share; NULL if it may
    help. */
-static const char *find_loss(const hy_product *product, const hy_portion *portions,
-                             int count)
+static const char *find_loss(const hy_portion *portions, int count)
 {
-    if (product->engine->ctx.memory.strict)
+    if (portions->product->engine->ctx.memory.strict)
         return "host memory is limited (host_bytes, --host-memory)";
     for (int i = 0; i < count; i++) {
         const hy_layout *layout = &portions[i].layout;
@@ -171,17 +169,17 @@ static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
     return NULL;
 }
 
-static void set_why_not(hy_split *split, const char *why_not)
+static void set_why_not(hy_forecast *forecasts, const char *why_not)
 {
     for (int kind = 0; kind < HY_RUN_KINDS; kind++)
-        split->of[kind].why_not = why_not;
+        forecasts[kind].why_not = why_not;
 }
 
 /* ---- the host ------------------------------------------------------------------ */
 
-static size_t bytes_of(const hy_sharing *s, const hy_features *f)
+static size_t bytes_of(const hy_portion *host, const hy_features *f)
 {
-    const hy_cost cost = s->variant->cost(f, &s->rates);
+    const hy_cost cost = host->variant->cost(f, &host->rates);
 
     return hy_cost_bytes(&cost);
 }
@@ -189,52 +187,46 @@ static size_t bytes_of(const hy_sharing *s, const hy_features *f)
 /* Returns the largest piece, or the costliest row if that is larger, for which the host's
    slots have memory. It is limited by the host's budget; larger rows are left to the
    device. */
-static hy_chunk largest_piece(const hy_sharing *sharing, const hy_features *f)
+static hy_chunk largest_piece(const hy_portion *host)
 {
-    const size_t budget   = sharing->rates.memory / SLOTS;
+    const hy_features *f  = &host->profile.features;
+    const size_t budget   = host->rates.memory / SLOTS;
     const int64_t longest = hy_min(f->products_max, f->out_cols);
-    hy_chunk largest      = {.variant = sharing->variant, .features = *f};
+    hy_chunk largest      = {.variant = host->variant, .features = *f};
     hy_features *room     = &largest.features;
 
     room->rows      = f->rows / PIECES + SPARE_ROWS;
-    room->products  = sharing->products;
+    room->products  = host->taking.products;
     room->out_bound = hy_max(room->products, longest);
-    while (room->out_bound > 0 && bytes_of(sharing, room) > budget) {
+    while (room->out_bound > 0 && bytes_of(host, room) > budget) {
         room->rows = room->rows / 2 + 1;
         room->out_bound /= 2;
     }
     return largest;
 }
 
-/* Sets, in both forecasts, the variant with which the host computes and the largest piece
-   that it takes. */
-static void size_pieces(const hy_product *product, const hy_variant *variant,
-                        hy_split *split)
+/* Makes the host a portion without rows of its own. */
+static void assign(const hy_product *product, const hy_variant *variant, hy_portion *host)
 {
-    hy_sharing *s         = &split->of[HY_RUNS_PAGEABLE].sharing;
-    const hy_features *f  = &product->profile.features;
-    const int64_t threads = hy_pool_threads(product->engine->ctx.pool);
-    const int64_t most    = threads * PIECE;
-    const int64_t rows    = product->options.chunk_rows;
+    const int64_t products = product->profile.features.products;
+    const int64_t most     = hy_pool_threads(product->engine->ctx.pool) * PIECE;
+    const int64_t rows     = product->options.chunk_rows;
 
-    s->variant = variant;
-    hy_rates_of(product->engine->host, &s->rates);
-    s->products = hy_min(f->products / PIECES + 1, most);
-    s->rows     = rows > 0 ? rows : INT64_MAX;
-    s->share    = -1;
-
-    const hy_chunk largest    = largest_piece(s, f);
-    s->slot_bytes             = bytes_of(s, &largest.features);
-    split->of[HY_RUNS_PINNED] = split->of[HY_RUNS_PAGEABLE];
+    hy_portion_assign(host, product, variant, product->engine->host);
+    host->begin = host->end = 0;
+    host->weight            = 0;
+    host->taking            = (hy_taking){.variant  = variant,
+                                          .products = hy_min(products / PIECES + 1, most),
+                                          .rows     = rows > 0 ? rows : INT64_MAX,
+                                          .share    = -1};
 }
 
-static hybrid_status open_host(const hy_product *product, hy_split *split)
+static hybrid_status open_host(hy_portion *host)
 {
-    const hy_sharing *s    = &split->of[HY_RUNS_PAGEABLE].sharing;
-    const hy_chunk largest = largest_piece(s, &product->profile.features);
+    const hy_chunk largest = largest_piece(host);
 
-    return hy_site_open(product->engine->host, &s->rates, product->op, &largest, 1, SLOTS,
-                        0, 0, NULL, &split->host);
+    return hy_site_open(host->backend, &host->rates, host->product->op, &largest, 1,
+                        SLOTS, 0, 0, NULL, &host->site);
 }
 
 static hybrid_status refuse(const hy_product *product, const char *why)
@@ -245,68 +237,64 @@ static hybrid_status refuse(const hy_product *product, const char *why)
 }
 
 /* Opens the site for the share that options ask for, for all runs. */
-static hybrid_status open_share(const hy_product *product, hy_split *split)
+static hybrid_status open_share(hy_portion *host, hy_forecast *forecasts)
 {
-    const double share = product->options.host_share;
-
+    host->taking.share = host->product->options.host_share;
     for (int kind = 0; kind < HY_RUN_KINDS; kind++)
-        split->of[kind].sharing.share = split->of[kind].share = share;
-    return open_host(product, split);
+        forecasts[kind].share = host->taking.share;
+    return open_host(host);
 }
 
 /* Opens the site if a gain is predicted for a kind of run. */
-static hybrid_status open_predicted(const hy_product *product, const hy_portion *portions,
-                                    int count, hy_split *split)
+static hybrid_status open_predicted(hy_portion *portions, int count,
+                                    hy_forecast *forecasts)
 {
-    const double least = least_share(portions, count);
-    int any            = 0;
+    const hy_product *product = portions->product;
+    const double least        = least_share(portions, count);
+    int any                   = 0;
 
     for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
         const hy_run_kind like =
-            has_kinds(product) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
-        hy_forecast *forecast = &split->of[kind];
-        const double gain_s   = predict(product, portions, count, like, forecast);
+            has_kinds(portions) ? (hy_run_kind)kind : HY_RUNS_PAGEABLE;
+        hy_forecast *forecast = &forecasts[kind];
+        const double gain_s   = predict(portions, count, like, forecast);
         forecast->why_not     = find_small_gain(product, like, forecast, least, gain_s);
         any |= !forecast->why_not;
     }
-    const hybrid_status status = any ? open_host(product, split) : HYBRID_OK;
+    const hybrid_status status = any ? open_host(&portions[count]) : HYBRID_OK;
     if (status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_NO_MEMORY)
         return status;
-    set_why_not(split, "memory for the part of the CPU cannot be allocated");
+    set_why_not(forecasts, "memory for the part of the CPU cannot be allocated");
     hy_message_clear(&product->engine->ctx.message);
     return HYBRID_OK;
 }
 
-hybrid_status hy_split_open(const hy_product *product, const hy_portion *portions,
-                            int count, hy_split *split)
+hybrid_status hy_split_open(hy_portion *portions, int count, hy_forecast *forecasts)
 {
-    const int by_share  = product->options.split == HYBRID_SPLIT_SHARE;
-    const char *why_not = NULL;
-    hy_candidate host;
+    const hy_product *product = portions->product;
+    const int by_share        = product->options.split == HYBRID_SPLIT_SHARE;
+    hy_portion *host          = &portions[count];
+    const char *why_not       = NULL;
+    hy_candidate best;
 
-    if (!hy_product_on_device(product) || portions->layout.count == 0)
+    *host = (hy_portion){.product = product};
+    if (!hy_portion_on_device(portions) || portions->layout.count == 0)
         return HYBRID_OK; /* the host computes the whole product, or there are no rows */
     if (product->op == HY_SPGEMM) {
-        set_why_not(split, "sparse results are not shared with the CPU");
+        set_why_not(forecasts, "sparse results are not shared with the CPU");
         return HYBRID_OK;
     }
-    hy_rank_host(product, &host);
-    why_not = find_reason(product, portions, count, &host);
+    hy_rank_host(product, &best);
+    why_not = find_reason(portions, count, &best);
     if (why_not && by_share)
         return refuse(product, why_not);
-    why_not = why_not || by_share ? why_not : find_loss(product, portions, count);
-    set_why_not(split, why_not);
+    why_not = why_not || by_share ? why_not : find_loss(portions, count);
+    set_why_not(forecasts, why_not);
     if (why_not)
         return HYBRID_OK;
-    size_pieces(product, host.variant, split);
-    return by_share ? open_share(product, split)
-                    : open_predicted(product, portions, count, split);
-}
-
-void hy_split_close(hy_split *split)
-{
-    hy_site_close(split->host);
-    split->host = NULL;
+    assign(product, best.variant, host);
+    return by_share ? open_share(host, forecasts)
+                    : open_predicted(portions, count, forecasts);
 }
 
 /* ---- a run --------------------------------------------------------------------- */
@@ -324,64 +312,28 @@ static int lies_alike(const hy_problem *problem)
 
 /* Returns 1 if the device copies X and Y directly: they come in column blocks, or their
    layout in memory is that on the device. */
-static int leaves_workers_idle(const hy_product *product, const hy_problem *problem)
+static int leaves_workers_idle(const hy_portion *first, const hy_problem *problem)
 {
     const hybrid_dense *Y = problem->Y;
 
-    if (!has_kinds(product) || Y->order != HYBRID_ROW_MAJOR)
+    if (!has_kinds(first) || Y->order != HYBRID_ROW_MAJOR)
         return 0;
     return problem->image.axis == HY_AXIS_COLS ||
            ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
 }
 
-int hy_split_all_stays(const hy_portion *portions, int count)
-{
-    int all = 1;
-
-    for (int i = 0; i < count; i++)
-        all = all && hy_resident_all(portions[i].site);
-    return all;
-}
-
 /* The host does not help once all of A is cached on devices, because the caller may have
    freed A's arrays. It does not help either if X is not in host memory. */
-const hy_forecast *hy_split_forecast(const hy_split *split, const hy_portion *portions,
-                                     int count, const hy_problem *problem, int direct)
+const hy_forecast *hy_split_forecast(const hy_forecast *forecasts,
+                                     const hy_portion *portions, int count,
+                                     const hy_problem *problem, int direct)
 {
-    const hy_product *first = &portions->product;
-    const int idle = direct && split->host && leaves_workers_idle(first, problem);
-    const hy_forecast *forecast = &split->of[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
+    const int helps = portions[count].site != NULL;
+    const int idle  = direct && helps && leaves_workers_idle(portions, problem);
+    const hy_forecast *forecast = &forecasts[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
-    if (!split->host || forecast->why_not || hy_split_all_stays(portions, count) ||
+    if (!helps || forecast->why_not || hy_resident_everywhere(portions, count) ||
         !hy_has_view(&problem->source))
         return NULL;
     return forecast;
-}
-
-/* A device with X in column blocks in this run takes no rows of others. `host` is NULL if
-   the host does not help; else its forecast also has the rate of the devices in runs with
-   the host's help. */
-static hy_side side_of(const hy_portion *p, const hy_bound *bound, const hy_sharing *host)
-{
-    const int takes = p->taking.variant && bound->image.axis == HY_AXIS_NONE;
-
-    return (hy_side){.site    = p->site,
-                     .image   = bound->image,
-                     .list    = bound->list,
-                     .begin   = p->begin,
-                     .end     = p->end,
-                     .sharing = takes ? &p->taking : NULL,
-                     .rate    = host ? p->weight * host->device_rate : p->rate};
-}
-
-void hy_split_sites(const hy_split *split, const hy_portion *portions, int count,
-                    const hy_bound *bound, const hy_forecast *forecast, hy_sites *out)
-{
-    const hy_sharing *host = forecast ? &forecast->sharing : NULL;
-
-    for (out->count = 0; out->count < count; out->count++)
-        out->of[out->count] = side_of(&portions[out->count], &bound[out->count], host);
-    if (host)
-        out->of[out->count++] =
-            (hy_side){.site = split->host, .sharing = host, .rate = host->host_rate};
 }

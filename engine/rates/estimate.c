@@ -68,12 +68,12 @@ double hy_estimate_min_s(const hy_rates *site)
     return (CALL + PACKING + CHUNK) * site->launch_s * hy_call_factor(HY_SPMM, site);
 }
 
-double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate)
+double hy_estimate_seconds(const hy_portion *portion, const hy_estimate *estimate)
 {
     hy_rates host;
 
-    hy_rates_of(product->engine->host, &host);
-    return hy_seconds(estimate, &product->rates, &host);
+    hy_rates_of(portion->product->engine->host, &host);
+    return hy_seconds(estimate, &portion->rates, &host);
 }
 
 hy_circumstances hy_circumstances_of(const hy_product *product)
@@ -82,22 +82,23 @@ hy_circumstances hy_circumstances_of(const hy_product *product)
                               .pinned = product->pinned && hy_product_has_views(product)};
 }
 
-hy_circumstances hy_circumstances_planned(const hy_product *product, const hybrid_csr *A,
+hy_circumstances hy_circumstances_planned(const hy_portion *portion, const hybrid_csr *A,
                                           const hybrid_csr *B)
 {
-    hy_circumstances found = hy_circumstances_of(product);
+    hy_circumstances found = hy_circumstances_of(portion->product);
 
-    found.rows_of_b = hy_traffic_same(product, A, B);
+    found.rows_of_b = hy_traffic_same(portion, A, B);
     return found;
 }
 
 /* ---- a device ---------------------------------------------------------------------- */
 
 /* Returns the share, 0 to 1, of a chunk's pack that is made in this run. */
-static double made_of(const hy_product *product, const hy_layout *layout,
+static double made_of(const hy_portion *portion, const hy_layout *layout,
                       const hy_chunk *chunk, const hy_circumstances *found)
 {
-    if (product->a_on || (found->rows_of_b && !hy_image_is_gathered(&layout->image)))
+    if (portion->product->a_on ||
+        (found->rows_of_b && !hy_image_is_gathered(&layout->image)))
         return 0;
     if (!chunk->cached)
         return 1;
@@ -106,14 +107,14 @@ static double made_of(const hy_product *product, const hy_layout *layout,
 
 /* Adds the kernels of all chunks, and the packs made in this run. Every chunk counts
    `times` times. */
-static void add_chunks(const hy_product *product, const hy_layout *layout, double times,
+static void add_chunks(const hy_portion *portion, const hy_layout *layout, double times,
                        const hy_circumstances *found, hy_estimate *e)
 {
     for (int64_t i = 0; i < layout->count; i++) {
         const hy_chunk *chunk = &layout->chunks[i];
         const hy_cost cost =
-            hy_cost_of(chunk->variant, &chunk->features, &product->rates);
-        const double made = times * made_of(product, layout, chunk, found);
+            hy_cost_of(chunk->variant, &chunk->features, &portion->rates);
+        const double made = times * made_of(portion, layout, chunk, found);
 
         e->device_s += times * (cost.multiply_s + cost.finish_s);
         e->up_bytes += made * hy_sent_bytes(&cost);
@@ -123,11 +124,11 @@ static void add_chunks(const hy_product *product, const hy_layout *layout, doubl
 }
 
 /* Returns the share of B or X that the first chunk needs. */
-static double first_part(const hy_product *product, const hy_layout *layout)
+static double first_part(const hy_portion *portion, const hy_layout *layout)
 {
     const hy_image *image = &layout->image;
     const double part =
-        (double)layout->chunks[0].x_end / (double)hy_max(product->b_rows, 1);
+        (double)layout->chunks[0].x_end / (double)hy_max(portion->product->b_rows, 1);
     const double cols =
         image->axis == HY_AXIS_COLS ? (double)image->block / (double)image->cols : 1;
 
@@ -136,24 +137,25 @@ static double first_part(const hy_product *product, const hy_layout *layout)
 
 /* Adds the copy of B or X, without the bytes that were prefetched during planning. The
    first chunk waits for the part that it needs. */
-static void add_image(const hy_product *product, const hy_layout *layout,
+static void add_image(const hy_portion *portion, const hy_layout *layout,
                       const hy_circumstances *found, hy_estimate *e)
 {
     const double all =
         hy_image_is_gathered(&layout->image) ? 0 : (double)layout->image_bytes;
-    const double left = fmax(0, all - found->prefetching_s * product->rates.h2d_Bps);
+    const double left = fmax(0, all - found->prefetching_s * portion->rates.h2d_Bps);
 
-    e->first_bytes = fmin(left, first_part(product, layout) * all);
+    e->first_bytes = fmin(left, first_part(portion, layout) * all);
     e->up_bytes += left - e->first_bytes;
 }
 
 /* Returns the bytes of host memory moved per stored byte of Y. With column blocks workers
    store parts of rows. */
-static double store_passes(const hy_product *product, const hy_image *image)
+static double store_passes(const hy_portion *portion, const hy_image *image)
 {
-    const double size  = (double)hy_value_size(product->profile.type);
-    const double part  = (double)image->block * size;
-    const int in_lines = product->b_cols * (int64_t)size % HY_LINE == 0 &&
+    const hy_product *product = portion->product;
+    const double size         = (double)hy_value_size(portion->profile.type);
+    const double part         = (double)image->block * size;
+    const int in_lines        = product->b_cols * (int64_t)size % HY_LINE == 0 &&
                          !(product->options.flags & HYBRID_DETERMINISTIC);
     int i = 0;
 
@@ -166,51 +168,53 @@ static double store_passes(const hy_product *product, const hy_image *image)
 
 /* Adds the costs of column blocks that the device copies itself. While the first block of
    X goes up, nothing goes down. While the last part of Y goes down, nothing goes up. */
-static void add_block_rows(const hy_product *product, const hy_layout *layout,
+static void add_block_rows(const hy_portion *portion, const hy_layout *layout,
                            hy_estimate *e)
 {
     const hy_image *image = &layout->image;
     const double row =
-        (double)image->block * (double)hy_value_size(product->profile.type);
+        (double)image->block * (double)hy_value_size(portion->profile.type);
 
     if (image->axis != HY_AXIS_COLS)
         return;
-    e->last_bytes = first_part(product, layout) * e->down_bytes;
+    e->last_bytes = first_part(portion, layout) * e->down_bytes;
     e->short_bytes =
         HALF_ROW * HALF_ROW / (row * row) *
         ((double)layout->image_bytes - e->first_bytes + e->down_bytes - e->last_bytes);
 }
 
-static void add_dense_result(const hy_product *product, const hy_features *f,
+static void add_dense_result(const hy_portion *portion, const hy_features *f,
                              const hy_layout *layout, const hy_circumstances *found,
                              hy_estimate *e)
 {
-    const double launch_s = product->rates.launch_s;
+    const double launch_s = portion->rates.launch_s;
 
-    e->down_bytes =
-        product->result_on ? 0 : (double)f->out_bound * (double)hy_value_size(f->type);
+    e->down_bytes = portion->product->result_on
+                        ? 0
+                        : (double)f->out_bound * (double)hy_value_size(f->type);
     e->call_s += launch_s * CALL;
     e->chunk_s +=
         launch_s * (CHUNK + (layout->image.axis == HY_AXIS_ROWS ? RING_CHUNK : 0));
     if (found->pinned) {
-        add_block_rows(product, layout, e);
+        add_block_rows(portion, layout, e);
         return;
     }
-    e->stored_bytes = store_passes(product, &layout->image) * e->down_bytes;
+    e->stored_bytes = store_passes(portion, &layout->image) * e->down_bytes;
     e->call_s += launch_s * WORKERS;
     e->chunk_s += launch_s * WORKERS_CHUNK;
 }
 
-static void add_sparse_result(const hy_product *product, const hy_features *f,
+static void add_sparse_result(const hy_portion *portion, const hy_features *f,
                               const hy_layout *layout, hy_estimate *e)
 {
+    const hy_product *product = portion->product;
     const double bytes = hy_expected_entries(f) * (4 + (double)hy_value_size(f->type)) +
                          8 * (double)(f->rows + layout->count);
 
     e->down_bytes   = product->result_on ? 0 : SPARSE_DOWN * bytes;
     e->stored_bytes = product->result_on ? 0 : SPARSE_STORED * bytes;
-    e->call_s += product->rates.launch_s * SPARSE_CALL;
-    e->chunk_s += product->rates.launch_s * SPARSE_CHUNK;
+    e->call_s += portion->rates.launch_s * SPARSE_CALL;
+    e->chunk_s += portion->rates.launch_s * SPARSE_CHUNK;
 }
 
 /* Scales the fields that are proportional to the number of rows. */
@@ -260,7 +264,7 @@ static void scale_call(hy_estimate *e, double factor)
 
 /* Returns the estimate of the layout's chunks, each counted `times` times, for a product
    with features `f`. */
-static hy_estimate estimate_of(const hy_product *product, const hy_features *f,
+static hy_estimate estimate_of(const hy_portion *portion, const hy_features *f,
                                const hy_layout *layout, int64_t times,
                                const hy_circumstances *found)
 {
@@ -268,28 +272,28 @@ static hy_estimate estimate_of(const hy_product *product, const hy_features *f,
 
     if (layout->count == 0)
         return e;
-    add_chunks(product, layout, (double)times, found, &e);
-    e.call_s = e.up_bytes > 0 ? product->rates.launch_s * PACKING : 0;
-    add_image(product, layout, found, &e);
-    if (product->op == HY_SPGEMM)
-        add_sparse_result(product, f, layout, &e);
+    add_chunks(portion, layout, (double)times, found, &e);
+    e.call_s = e.up_bytes > 0 ? portion->rates.launch_s * PACKING : 0;
+    add_image(portion, layout, found, &e);
+    if (portion->product->op == HY_SPGEMM)
+        add_sparse_result(portion, f, layout, &e);
     else
-        add_dense_result(product, f, layout, found, &e);
-    scale_call(&e, hy_call_factor(product->op, &product->rates));
+        add_dense_result(portion, f, layout, found, &e);
+    scale_call(&e, hy_call_factor(portion->product->op, &portion->rates));
     return part_of(e, 1 - found->share);
 }
 
-hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
+hy_estimate hy_estimate_device(const hy_portion *portion, const hy_layout *layout,
                                const hy_circumstances *found)
 {
-    const hy_features *f       = &product->profile.features;
+    const hy_features *f       = &portion->profile.features;
     hy_layout in_column_blocks = *layout;
 
     if (!found->in_column_blocks)
-        return estimate_of(product, f, layout, 1, found);
+        return estimate_of(portion, f, layout, 1, found);
     in_column_blocks.image       = layout->if_pinned;
     in_column_blocks.image_bytes = hy_image_bytes(&layout->if_pinned);
-    hy_estimate e                = estimate_of(product, f, &in_column_blocks, 1, found);
+    hy_estimate e                = estimate_of(portion, f, &in_column_blocks, 1, found);
     e.chunks *= hy_image_col_blocks(&layout->if_pinned);
     return e;
 }
@@ -309,20 +313,22 @@ hy_features hy_features_share(const hy_features *all, int64_t parts)
     return f;
 }
 
-hy_estimate hy_estimate_even(const hy_product *product, const hy_features *features,
+hy_estimate hy_estimate_even(const hy_portion *portion, const hy_features *features,
                              const hy_layout *layout, int64_t x_end, int64_t chunks,
                              const hy_circumstances *found)
 {
-    hy_chunk part  = {.features = hy_features_share(features, chunks),
-                      .x_end    = chunks > 1 ? x_end : product->b_rows,
-                      .cached = found->cached > 0 && !hy_image_is_gathered(&layout->image),
-                      .variant = product->variant};
-    hy_layout even = *layout;
+    const hy_product *product = portion->product;
+    const int gathered        = hy_image_is_gathered(&layout->image);
+    hy_chunk part             = {.features = hy_features_share(features, chunks),
+                                 .x_end    = chunks > 1 ? x_end : product->b_rows,
+                                 .cached   = found->cached > 0 && !gathered,
+                                 .variant  = portion->variant};
+    hy_layout even            = *layout;
 
     even.chunks      = &part;
     even.count       = 1;
     even.image_bytes = hy_product_sent(product, &layout->image);
-    return estimate_of(product, features, &even, chunks, found);
+    return estimate_of(portion, features, &even, chunks, found);
 }
 
 /* ---- the host ---------------------------------------------------------------------- */
@@ -371,16 +377,4 @@ double hy_estimated_host_s(const hybrid_engine *engine, const hy_features *featu
     const hy_estimate e = hy_estimate_host(features, variant, &host);
     host.width          = hy_pool_max_threads(engine->ctx.pool);
     return hy_seconds(&e, &host, &host);
-}
-
-/* ---- device or host -------------------------------------------------------------- */
-
-double hy_estimated_s(const hy_product *product, const hy_layout *layout,
-                      const hy_circumstances *found)
-{
-    if (!hy_product_on_device(product))
-        return hy_estimated_host_s(product->engine, &product->profile.features,
-                                   product->variant);
-    const hy_estimate e = hy_estimate_device(product, layout, found);
-    return hy_estimate_seconds(product, &e);
 }

@@ -67,16 +67,16 @@ double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
 double hy_estimate_min_s(const hy_rates *site);
 
 /* Returns the seconds of an estimate on the product's backend. */
-double hy_estimate_seconds(const hy_product *product, const hy_estimate *estimate);
+double hy_estimate_seconds(const hy_portion *portion, const hy_estimate *estimate);
 
 /* Return the circumstances that a plan assumes: with HYBRID_RESIDENT all packs are cached
    by an earlier run. hy_circumstances_planned() also sets rows_of_b. */
 hy_circumstances hy_circumstances_of(const hy_product *product);
-hy_circumstances hy_circumstances_planned(const hy_product *product, const hybrid_csr *A,
+hy_circumstances hy_circumstances_planned(const hy_portion *portion, const hybrid_csr *A,
                                           const hybrid_csr *B);
 
 /* Estimates a run of the layout's chunks on the product's device. */
-hy_estimate hy_estimate_device(const hy_product *product, const hy_layout *layout,
+hy_estimate hy_estimate_device(const hy_portion *portion, const hy_layout *layout,
                                const hy_circumstances *found);
 
 /* Returns the part of the layout's estimate `all` for a device that computes `share` of
@@ -90,7 +90,7 @@ hy_features hy_features_share(const hy_features *all, int64_t parts);
 /* Estimates `chunks` equal chunks of a layout that is not cut yet, for a product with
    these features. If there are several chunks, the first one needs `x_end` rows of B or
    X. */
-hy_estimate hy_estimate_even(const hy_product *product, const hy_features *features,
+hy_estimate hy_estimate_even(const hy_portion *portion, const hy_features *features,
                              const hy_layout *layout, int64_t x_end, int64_t chunks,
                              const hy_circumstances *found);
 
@@ -106,8 +106,17 @@ hy_estimate hy_estimate_near(const hy_product *product, const hy_rates *host);
 double hy_estimated_host_s(const hybrid_engine *engine, const hy_features *features,
                            const hy_variant *variant);
 
-/* Returns the seconds of a run of the product with this layout, on its backend. */
-double hy_estimated_s(const hy_product *product, const hy_layout *layout,
-                      const hy_circumstances *found);
+/* Returns the estimate of the portion's part of a run with the circumstances `found`. */
+hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found);
+
+/* Returns the predicted seconds of a run of all portions. found[i] has the circumstances
+   of portion i; `found` is not used if the host is the only portion. */
+double hy_portions_s(const hy_portion *portions, int count,
+                     const hy_circumstances *found);
+
+/* Returns the seconds that packing and storing for all portions take if all workers do
+   nothing else. */
+double hy_portions_workers_s(const hy_portion *portions, int count,
+                             const hy_circumstances *found);
 
 #endif /* HY_ESTIMATE_H */

@@ -33,7 +33,7 @@ typedef struct model {
 static model model_of(const hybrid_plan *plan, const hy_rates *rates)
 {
     const hy_layout *layout   = &plan->portions->layout;
-    const hy_variant *variant = plan->product.variant;
+    const hy_variant *variant = plan->portions->variant;
     model m                   = {0};
 
     for (int64_t i = 0; i < layout->count; i++) {
@@ -124,7 +124,7 @@ static hybrid_status observe_call(hybrid_plan *plan, const hy_observed_product *
                                   hy_backend *backend, const seconds *measured,
                                   hy_observation *out)
 {
-    const hy_features *f = &plan->product.profile.features;
+    const hy_features *f = &plan->portions->profile.features;
     double rest_s        = out->compute_s, call_s;
     hy_rates here;
 
@@ -134,7 +134,7 @@ static hybrid_status observe_call(hybrid_plan *plan, const hy_observed_product *
         rest_s += predicted - call_s;
     } else {
         hy_rates_of(backend, &here);
-        call_s = hy_estimate_host(f, plan->product.variant, &here).call_s;
+        call_s = hy_estimate_host(f, plan->portions->variant, &here).call_s;
     }
     if (call_s <= 0 || call_s < rest_s || measured->total <= rest_s)
         return HYBRID_OK;

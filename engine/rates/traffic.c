@@ -15,64 +15,64 @@ enum {
     ROWS_GRAIN = 1 << 14 /* rows of B per task */
 };
 
-static int64_t pack_bytes(const hy_product *product, const hy_chunk *chunk,
+static int64_t pack_bytes(const hy_portion *portion, const hy_chunk *chunk,
                           const hy_features *f)
 {
-    const hy_cost cost = chunk->variant->cost(f, &product->rates);
+    const hy_cost cost = chunk->variant->cost(f, &portion->rates);
     return (int64_t)hy_sent_bytes(&cost);
 }
 
 /* Returns the bytes of the chunk's rows of A, without gathered rows. */
-static int64_t own_bytes(const hy_product *product, const hy_chunk *chunk)
+static int64_t own_bytes(const hy_portion *portion, const hy_chunk *chunk)
 {
     hy_features f = chunk->features;
 
     f.gather_rows = f.gather_nnz = 0;
-    return pack_bytes(product, chunk, &f);
+    return pack_bytes(portion, chunk, &f);
 }
 
-int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B)
+int hy_traffic_same(const hy_portion *portion, const hybrid_csr *A, const hybrid_csr *B)
 {
-    return B && product->backend->ops->rebase && hy_pack_csr_same(product->variant, A, B);
+    return B && portion->backend->ops->rebase && hy_pack_csr_same(portion->variant, A, B);
 }
 
 /* Returns the bytes up with B or X on the device: the image, and the rows of A unless
    they are rows of B. Rows of A are sent once if they are cached, else with every column
    block. */
-static int64_t resident_up(const hy_product *product, const hy_layout *layout,
+static int64_t resident_up(const hy_portion *portion, const hy_layout *layout,
                            const hybrid_csr *A, const hybrid_csr *B)
 {
     const int64_t ranges     = hy_chunk_ranges(layout->chunks, layout->count);
     const int64_t col_blocks = hy_image_col_blocks(&layout->image);
     int64_t sum              = (int64_t)layout->image_bytes;
 
-    if (product->a_on || hy_traffic_same(product, A, B))
+    if (portion->product->a_on || hy_traffic_same(portion, A, B))
         return sum;
     for (int64_t i = 0; i < ranges; i++)
-        sum += own_bytes(product, &layout->chunks[i]) *
+        sum += own_bytes(portion, &layout->chunks[i]) *
                (layout->chunks[i].cached ? 1 : col_blocks);
     return sum;
 }
 
 /* Returns the bytes of the cached packs. They are sent once, and again after A has
    changed. */
-static int64_t cached_up(const hy_product *product, const hy_layout *layout)
+static int64_t cached_up(const hy_portion *portion, const hy_layout *layout)
 {
     const int64_t ranges = hy_chunk_ranges(layout->chunks, layout->count);
     int64_t sum          = 0;
 
     for (int64_t i = 0; i < ranges && layout->chunks[i].cached; i++)
-        sum += own_bytes(product, &layout->chunks[i]);
+        sum += own_bytes(portion, &layout->chunks[i]);
     return sum;
 }
 
 /* Returns the bytes of the packs of all chunks, gathered rows included. */
-static int64_t packed_up(const hy_product *product, const hy_layout *layout)
+static int64_t packed_up(const hy_portion *portion, const hy_layout *layout)
 {
     int64_t sum = 0;
 
     for (int64_t i = 0; i < layout->count; i++)
-        sum += pack_bytes(product, &layout->chunks[i], &layout->chunks[i].features);
+        sum += pack_bytes(portion, &layout->chunks[i], &layout->chunks[i].features);
     return sum;
 }
 
@@ -97,10 +97,10 @@ static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end
 
 /* Sets *out to the number of rows of B or X that a chunk would gather and to the number
    of entries in these rows of B. The latter is 0 for SpMM. */
-static hybrid_status touch(const hy_product *product, const hy_chunk *chunk,
+static hybrid_status touch(const hy_portion *portion, const hy_chunk *chunk,
                            const hybrid_csr *A, const hybrid_csr *B, hy_touch *out)
 {
-    hy_context *ctx      = &product->engine->ctx;
+    hy_context *ctx      = &portion->product->engine->ctx;
     hybrid_status status = HYBRID_OK;
     hy_touched touched;
 
@@ -116,7 +116,7 @@ done:
 }
 
 typedef struct sampling {
-    const hy_product *product;
+    const hy_portion *portion;
     const hybrid_csr *A, *B;
     int64_t count;
     hy_chunk chunks[SAMPLES];
@@ -129,13 +129,13 @@ static hybrid_status touch_samples(void *arg, int part, int64_t begin, int64_t e
 
     (void)part;
     for (int64_t k = begin; k < end; k++)
-        HY_TRY(touch(s->product, &s->chunks[k], s->A, s->B, &s->touched[k]));
+        HY_TRY(touch(s->portion, &s->chunks[k], s->A, s->B, &s->touched[k]));
     return HYBRID_OK;
 }
 
 static hybrid_status count_samples(sampling *s)
 {
-    hy_pool *pool = s->product->engine->ctx.pool;
+    hy_pool *pool = s->portion->product->engine->ctx.pool;
 
     return hy_pool_for(pool, HY_PLAN, 0, s->count, 1, touch_samples, s);
 }
@@ -147,17 +147,17 @@ static int64_t brought(const sampling *s, int64_t k)
 
     f.gather_rows = s->touched[k].rows;
     f.gather_nnz  = s->touched[k].nnz;
-    return pack_bytes(s->product, &s->chunks[k], &f) -
-           own_bytes(s->product, &s->chunks[k]);
+    return pack_bytes(s->portion, &s->chunks[k], &f) -
+           own_bytes(s->portion, &s->chunks[k]);
 }
 
-hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
+hybrid_status hy_traffic_gathered_up(const hy_portion *portion, const hy_layout *layout,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up)
 {
     const int64_t col_blocks = hy_image_col_blocks(&layout->image);
     const int64_t count      = layout->count / col_blocks;
-    sampling s  = {.product = product, .A = A, .B = B, .count = hy_min(count, SAMPLES)};
+    sampling s  = {.portion = portion, .A = A, .B = B, .count = hy_min(count, SAMPLES)};
     int64_t nnz = 0, bytes = 0;
 
     for (int64_t k = 0; k < s.count; k++)
@@ -169,25 +169,25 @@ hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout 
     }
     *up = 0;
     for (int64_t i = 0; i < count; i++)
-        *up += own_bytes(product, &layout->chunks[i]);
+        *up += own_bytes(portion, &layout->chunks[i]);
     if (nnz > 0)
         *up += (int64_t)((double)bytes * (double)col_blocks *
-                         (double)product->profile.features.nnz / (double)nnz);
+                         (double)portion->profile.features.nnz / (double)nnz);
     return HYBRID_OK;
 }
 
 /* Returns the rows of a gathered chunk that fills its slot. On average 16 * tile_fill of
    16 neighbouring rows of A share a row of B or X. */
-static int64_t rows_of_slot(const hy_product *product, const hy_layout *asked)
+static int64_t rows_of_slot(const hy_portion *portion, const hy_layout *asked)
 {
-    hy_features all     = product->profile.features;
+    hy_features all     = portion->profile.features;
     const double shared = fmax(1, 16 * all.tile_fill);
     const double slot =
-        (double)product->rates.memory / (double)(asked->share * asked->depth);
+        (double)portion->rates.memory / (double)(asked->share * asked->depth);
 
     all.gather_rows    = (int64_t)((double)all.nnz / shared);
-    all.gather_nnz     = product->op == HY_SPGEMM ? all.products : 0;
-    const hy_cost cost = product->variant->cost(&all, &product->rates);
+    all.gather_nnz     = portion->product->op == HY_SPGEMM ? all.products : 0;
+    const hy_cost cost = portion->variant->cost(&all, &portion->rates);
     const double bytes = (double)hy_cost_bytes(&cost) / (double)hy_max(all.rows, 1);
     return hy_max(1, (int64_t)fmin((double)all.rows, slot / bytes));
 }
@@ -195,17 +195,17 @@ static int64_t rows_of_slot(const hy_product *product, const hy_layout *asked)
 hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
                                 hy_touch *out)
 {
-    const hy_product *product = p->product;
-    const int64_t all         = product->profile.features.rows;
-    const int64_t rows        = rows_of_slot(product, asked);
+    const hy_portion *portion = p->portion;
+    const int64_t all         = portion->profile.features.rows;
+    const int64_t rows        = rows_of_slot(portion, asked);
     double nnz                = 0;
     sampling s                = {
-                       .product = product, .A = p->A, .B = p->B, .count = hy_min(all / rows, SAMPLES)};
+                       .portion = portion, .A = p->A, .B = p->B, .count = hy_min(all / rows, SAMPLES)};
 
     *out = (hy_touch){.rows = 0};
     for (int64_t k = 0; k < s.count; k++) {
         const int64_t begin =
-            product->profile.begin + (2 * k + 1) * (all - rows) / (2 * s.count);
+            portion->profile.begin + (2 * k + 1) * (all - rows) / (2 * s.count);
         s.chunks[k] = (hy_chunk){.row_begin = begin, .row_end = begin + rows};
     }
     HY_TRY(count_samples(&s));
@@ -215,46 +215,47 @@ hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
         nnz += (double)(hy_offset(p->A, s.chunks[k].row_end) -
                         hy_offset(p->A, s.chunks[k].row_begin));
     }
-    const double times = nnz > 0 ? (double)product->profile.features.nnz / nnz : 0;
+    const double times = nnz > 0 ? (double)portion->profile.features.nnz / nnz : 0;
     *out               = (hy_touch){.rows = (int64_t)(times * (double)out->rows),
                                     .nnz  = (int64_t)(times * (double)out->nnz)};
     return HYBRID_OK;
 }
 
-int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout)
+int64_t hy_traffic_dense_up(const hy_portion *portion, const hy_layout *layout)
 {
     if (hy_image_is_gathered(&layout->image))
-        return packed_up(product, layout);
-    const int64_t cached =
-        product->options.flags & HYBRID_RESIDENT ? cached_up(product, layout) : 0;
-    return resident_up(product, layout, NULL, NULL) - cached;
+        return packed_up(portion, layout);
+    const int64_t cached = portion->product->options.flags & HYBRID_RESIDENT
+                               ? cached_up(portion, layout)
+                               : 0;
+    return resident_up(portion, layout, NULL, NULL) - cached;
 }
 
-int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
-                         const hy_site *site)
+int64_t hy_traffic_first(const hy_portion *portion)
 {
-    const hy_pack_cache *cache = &site->cache;
+    const hy_pack_cache *cache = &portion->site->cache;
     int64_t sum                = 0;
 
     for (int64_t i = 0; i < cache->count; i++)
         if (cache->packs[i].bytes == 0)
-            sum += own_bytes(product, &layout->chunks[i]);
+            sum += own_bytes(portion, &portion->layout.chunks[i]);
     return sum;
 }
 
-double hy_traffic_cached(const hy_product *product, const hy_layout *layout,
-                         const hy_site *site)
+double hy_traffic_cached(const hy_portion *portion)
 {
-    if (!site->cache.lasts)
+    if (!portion->site->cache.lasts)
         return 0;
-    const int64_t left = hy_traffic_first(product, layout, site);
-    return left == 0 ? 1 : 1 - (double)left / (double)cached_up(product, layout);
+    const int64_t left = hy_traffic_first(portion);
+    return left == 0 ? 1
+                     : 1 - (double)left / (double)cached_up(portion, &portion->layout);
 }
 
-static int64_t result_down(const hy_product *product, const hy_layout *layout)
+static int64_t result_down(const hy_portion *portion, const hy_layout *layout)
 {
-    const hy_features *f = &product->profile.features;
-    const int64_t size   = (int64_t)hy_value_size(f->type);
+    const hy_product *product = portion->product;
+    const hy_features *f      = &portion->profile.features;
+    const int64_t size        = (int64_t)hy_value_size(f->type);
 
     if (product->result_on)
         return 0;
@@ -265,7 +266,7 @@ static int64_t result_down(const hy_product *product, const hy_layout *layout)
 
 /* Returns the bytes up if X were not gathered: the smaller number of a ring of rows and
    of column blocks, if planning considered them, else the bytes of a whole X. */
-static int64_t whole_up(const hy_product *product, const hy_layout *layout,
+static int64_t whole_up(const hy_portion *portion, const hy_layout *layout,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
     const int64_t row_ring   = layout->ways_up.row_ring,
@@ -275,29 +276,32 @@ static int64_t whole_up(const hy_product *product, const hy_layout *layout,
         return row_ring < col_blocks ? row_ring : col_blocks;
     if (row_ring >= 0 || col_blocks >= 0)
         return row_ring >= 0 ? row_ring : col_blocks;
-    return resident_up(product, layout, A, B);
+    return resident_up(portion, layout, A, B);
 }
 
-hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout,
-                              const hybrid_csr *A, const hybrid_csr *B, hy_traffic *out)
+hybrid_status hy_traffic_find(const hy_portion *portion, const hybrid_csr *A,
+                              const hybrid_csr *B, hy_traffic *out)
 {
+    const hy_layout *layout   = &portion->layout;
+    const hy_product *product = portion->product;
+
     *out = (hy_traffic){0, 0, -1};
-    if (!hy_product_on_device(product) || layout->count == 0)
+    if (!hy_portion_on_device(portion) || layout->count == 0)
         return HYBRID_OK;
-    out->down = result_down(product, layout);
-    if (product->variant->form == HY_FORM_NONE || hy_image_is_gathered(&layout->image)) {
-        out->up = packed_up(product, layout);
-        if (product->variant->form != HY_FORM_NONE)
-            out->other_up = whole_up(product, layout, A, B);
+    out->down = result_down(portion, layout);
+    if (portion->variant->form == HY_FORM_NONE || hy_image_is_gathered(&layout->image)) {
+        out->up = packed_up(portion, layout);
+        if (portion->variant->form != HY_FORM_NONE)
+            out->other_up = whole_up(portion, layout, A, B);
         return HYBRID_OK;
     }
     const int64_t cached =
-        product->options.flags & HYBRID_RESIDENT ? cached_up(product, layout) : 0;
-    out->up       = resident_up(product, layout, A, B) - cached;
+        product->options.flags & HYBRID_RESIDENT ? cached_up(portion, layout) : 0;
+    out->up       = resident_up(portion, layout, A, B) - cached;
     out->other_up = layout->ways_up.gathered;
     if (layout->ways_up.gathered >= 0)
         return HYBRID_OK;
     return product->options.flags & HYBRID_EXPLAIN
-               ? hy_traffic_gathered_up(product, layout, A, B, &out->other_up)
+               ? hy_traffic_gathered_up(portion, layout, A, B, &out->other_up)
                : HYBRID_OK;
 }

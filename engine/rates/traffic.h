@@ -4,33 +4,22 @@
 #define HY_TRAFFIC_H
 
 #include "engine/plan/layout.h"
-#include "pipeline/site/site.h"
-
-typedef struct hy_traffic {
-    int64_t up, down; /* approximate bytes that a run copies to and from the device,
-                         without packs that are cached; 0 if the host computes in place */
-    int64_t other_up; /* bytes up of the alternative; -1: no alternative, or unknown. A
-                         plan with B or X on the device has gathering as its alternative.
-                         A plan that gathers has B or X on the device, or a ring of rows
-                         or column blocks if X does not fit. */
-} hy_traffic;
 
 /* Returns the bytes up of an SpMM in this layout, without cached packs. */
-int64_t hy_traffic_dense_up(const hy_product *product, const hy_layout *layout);
+int64_t hy_traffic_dense_up(const hy_portion *portion, const hy_layout *layout);
 
-/* Returns the additional bytes up of the next run on the site for packs that are to be
-   cached and are not yet. */
-int64_t hy_traffic_first(const hy_product *product, const hy_layout *layout,
-                         const hy_site *site);
+/* Returns the additional bytes up of the next run on the portion's site for packs that
+   are to be cached and are not yet. */
+int64_t hy_traffic_first(const hy_portion *portion);
 
-/* Returns the share, 0 to 1, of the cached packs that are on the device already. */
-double hy_traffic_cached(const hy_product *product, const hy_layout *layout,
-                         const hy_site *site);
+/* Returns the share, 0 to 1, of the portion's cached packs that are on the device
+   already. */
+double hy_traffic_cached(const hy_portion *portion);
 
 /* Estimates the bytes up if each chunk gathered the rows of B or X that it touches. The
    layout has B or X on the device. Rows are counted for a few chunks, and scaled up by
    the number of entries of A. */
-hybrid_status hy_traffic_gathered_up(const hy_product *product, const hy_layout *layout,
+hybrid_status hy_traffic_gathered_up(const hy_portion *portion, const hy_layout *layout,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up);
 
@@ -48,11 +37,11 @@ hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
 
 /* Returns 1 if A and B are the same arrays and kernels can read rows of A in the B on the
    device. */
-int hy_traffic_same(const hy_product *product, const hybrid_csr *A, const hybrid_csr *B);
+int hy_traffic_same(const hy_portion *portion, const hybrid_csr *A, const hybrid_csr *B);
 
-/* Predicts the traffic of these operands (B NULL: SpMM). Gathered rows are counted for a
-   few chunks, and scaled up by the number of entries of A. */
-hybrid_status hy_traffic_find(const hy_product *product, const hy_layout *layout,
-                              const hybrid_csr *A, const hybrid_csr *B, hy_traffic *out);
+/* Predicts the traffic of the portion and these operands (B NULL: SpMM). Gathered rows are
+   counted for a few chunks, and scaled up by the number of entries of A. */
+hybrid_status hy_traffic_find(const hy_portion *portion, const hybrid_csr *A,
+                              const hybrid_csr *B, hy_traffic *out);
 
 #endif /* HY_TRAFFIC_H */

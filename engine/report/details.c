@@ -47,11 +47,10 @@ static void put_features(hy_words *w, const hy_product *product)
 
 static void put_candidates(hy_words *w, const hybrid_plan *plan)
 {
-    const hy_product *product = &plan->product;
+    const hy_portion *first = plan->portions;
     char set[128];
 
-    hy_parameters_text(product->variant, product->profile.features.parameter, set,
-                       sizeof set);
+    hy_parameters_text(first->variant, first->profile.features.parameter, set, sizeof set);
     hy_words_put(w, "%-26s %12s   note\n", "candidates", "predicted");
     for (int i = 0; i < plan->candidates.count; i++) {
         const hy_candidate *c = &plan->candidates.of[i];
@@ -71,14 +70,14 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
    long each resource would be busy. */
 static void put_estimate(hy_words *w, const hy_portion *portion)
 {
-    const hy_product *product    = &portion->product;
+    const hy_product *product    = portion->product;
     const hy_circumstances found = hy_circumstances_of(product);
     hy_rates host;
 
-    if (!hy_product_on_device(product) || portion->layout.count == 0)
+    if (!hy_portion_on_device(portion) || portion->layout.count == 0)
         return;
     hy_rates_of(product->engine->host, &host);
-    const hy_rates *r   = &product->rates;
+    const hy_rates *r   = &portion->rates;
     const hy_estimate e = hy_portion_estimate(portion, &found);
     hy_words_put(
         w,
@@ -101,13 +100,13 @@ static void put_resident(hy_words *w, const hybrid_plan *plan, const hy_portion 
     const int64_t cached       = cache->count * col_blocks_of(portion);
 
     if (!(plan->product.options.flags & HYBRID_RESIDENT) ||
-        !hy_product_on_device(&plan->product))
+        !hy_portion_on_device(portion))
         return;
     hy_words_put(w, "resident  A's rows in %lld of %lld chunks, packed once, ",
                  (long long)cached, (long long)portion->layout.count);
     hy_words_bytes(w, (double)cache->block.bytes);
     hy_words_put(w, "%s\n",
-                 plan->split.host && !hy_resident_all(portion->site)
+                 hy_plan_has_helper(plan) && !hy_resident_all(portion->site)
                      ? ", but for chunks that the host computes"
                      : "");
 }
@@ -163,13 +162,13 @@ static void put_rates(hy_words *w, const hybrid_engine *engine, const hy_backend
         hy_words_put(w, "rates     built in; see hybrid_spmm calibrate\n");
 }
 
-static void put_forecast(hy_words *w, const hy_forecast *f)
+static void put_forecast(hy_words *w, const hy_forecast *f, const hy_portion *host)
 {
     if (f->why_not)
         hy_words_put(w, "the GPU alone: %s", f->why_not);
     else
         hy_words_put(w, "host %.0f %% of the work%s by %s", 100 * f->share,
-                     f->sharing.share < 0 ? " expected" : "", f->sharing.variant->name);
+                     host->taking.share < 0 ? " expected" : "", host->variant->name);
 }
 
 /* Compares reasons by address, because they are static strings. */
@@ -181,32 +180,32 @@ static int is_same(const hy_forecast *a, const hy_forecast *b)
 /* Writes the share of the work that the host is expected to take from the devices. */
 static void put_split(hy_words *w, const hybrid_plan *plan)
 {
-    const hy_split *split     = &plan->split;
-    const hy_forecast *all    = &split->of[HY_RUNS_PAGEABLE],
-                      *pinned = &split->of[HY_RUNS_PINNED];
+    const hy_portion *host    = &plan->portions[plan->count];
+    const hy_forecast *all    = &plan->forecasts[HY_RUNS_PAGEABLE],
+                      *pinned = &plan->forecasts[HY_RUNS_PINNED];
+    const double device_s     = hy_plan_device_s(plan);
 
-    const double device_s = hy_plan_device_s(plan);
     if (device_s > 0)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
                      1e3 * device_s);
-    if (!split->host && !pinned->why_not) /* the host computes alone */
+    if (!host->site && !pinned->why_not) /* the host computes alone */
         return;
     hy_words_put(w, "split     ");
-    if (split->host && hy_split_all_stays(plan->portions, plan->count)) {
+    if (host->site && hy_resident_everywhere(plan->portions, plan->count)) {
         hy_words_put(
             w, "the GPU alone, which has all of A, until it is told to refresh it\n");
         return;
     }
-    put_forecast(w, pinned);
-    if (split->host && !is_same(all, pinned)) {
+    put_forecast(w, pinned, host);
+    if (host->site && !is_same(all, pinned)) {
         hy_words_put(w, " if X and Y are pinned, else ");
-        put_forecast(w, all);
+        put_forecast(w, all, host);
     }
-    if (split->host) {
+    if (host->site) {
         hy_words_put(w, "; pieces of %.3g products, slots %d x ",
-                     (double)pinned->sharing.products, split->host->depth);
-        hy_words_bytes(w, (double)pinned->sharing.slot_bytes);
+                     (double)host->taking.products, host->site->depth);
+        hy_words_bytes(w, (double)host->site->slot_device);
     }
     hy_words_put(w, "\n");
 }
@@ -219,15 +218,14 @@ static int is_ring(const hy_image *image)
 /* Says whether B or X lies on the device whole, passes through it, or is gathered. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
-    const hy_product *product = &portion->product;
-    const hy_layout *layout   = &portion->layout;
-    const char *second        = product->op == HY_SPGEMM ? "B" : "X";
+    const hy_layout *layout = &portion->layout;
+    const char *second      = portion->product->op == HY_SPGEMM ? "B" : "X";
 
-    if (!hy_product_on_device(product)) {
+    if (!hy_portion_on_device(portion)) {
         hy_words_put(w, "; operands are read in place\n");
         return;
     }
-    if (product->variant->form == HY_FORM_NONE) {
+    if (portion->variant->form == HY_FORM_NONE) {
         hy_words_put(w, "; each chunk brings a row of B for each entry of A\n");
         return;
     }
@@ -262,9 +260,9 @@ static void put_rows(hy_words *w, const hybrid_plan *plan, const hy_portion *por
 {
     if (plan->count == 1)
         return;
-    hy_words_put(w, "site      %d, %s: ", portion->product.backend->index,
-                 portion->product.variant->name);
-    if (portion->product.op == HY_SPGEMM)
+    hy_words_put(w, "site      %d, %s: ", portion->backend->index,
+                 portion->variant->name);
+    if (portion->product->op == HY_SPGEMM)
         hy_words_put(w, "the next rows, or where rows of C begin is known ");
     hy_words_put(w, "rows ");
     hy_words_count(w, portion->begin);
@@ -276,21 +274,18 @@ static void put_rows(hy_words *w, const hybrid_plan *plan, const hy_portion *por
 
 static void put_portion(hy_words *w, const hybrid_plan *plan, const hy_portion *portion)
 {
-    const hy_product *product = &portion->product;
-    const hy_backend *backend = product->backend;
+    const hy_product *product = portion->product;
+    const hy_backend *backend = portion->backend;
     const int64_t count       = portion->layout.count;
-    const int64_t each        = product->profile.features.products / (count ? count : 1);
-    size_t device = 0, pinned = 0;
+    const int64_t each        = portion->profile.features.products / (count ? count : 1);
 
     put_rows(w, plan, portion);
-    hy_slot_sizes(backend, &product->rates, portion->layout.chunks, count,
-                  product->result_on != NULL, &device, &pinned);
     hy_words_put(w, "chunks    %lld, products %.3g each, slots %d x ", (long long)count,
                  (double)each, portion->site->depth);
-    hy_words_bytes(w, (double)device);
+    hy_words_bytes(w, (double)portion->site->slot_device);
     put_estimate(w, portion);
     hy_words_put(w, "\ndevice    %s, budget ", backend->ops->describe(backend));
-    hy_words_bytes(w, (double)(product->rates.memory + 2 * product->transposed_room +
+    hy_words_bytes(w, (double)(portion->rates.memory + 2 * portion->transposed_room +
                                product->narrow_room));
     put_layout(w, portion);
     put_resident(w, plan, portion);

@@ -106,7 +106,7 @@ static void put_memory(hy_words *w, const hybrid_plan *plan)
 
 static const char *summary_of(const hybrid_plan *plan)
 {
-    return plan->product.variant->summary;
+    return plan->portions->variant->summary;
 }
 
 static void put_seconds(hy_words *w, double s)
@@ -122,20 +122,20 @@ static void put_seconds(hy_words *w, double s)
 
 static void put_where(hy_words *w, const hybrid_plan *plan)
 {
-    const hy_product *product = &plan->product;
-    const int on_device       = hy_product_on_device(product);
+    const hy_portion *first = plan->portions;
+    const int on_device     = hy_portion_on_device(first);
 
     hy_words_put(w, "computed    by the %s, %s", on_device ? "GPU" : "CPU",
-                 product->backend->ops->describe(product->backend));
+                 first->backend->ops->describe(first->backend));
     if (plan->count > 1)
         hy_words_put(w, ", and %d other GPUs", plan->count - 1);
-    if (on_device && plan->split.host)
+    if (hy_plan_has_helper(plan))
         hy_words_put(w, "; the CPU may take a part");
     if (hy_plan_device_s(plan) > 0) {
         hy_words_put(w, "; the GPU would take ");
         put_seconds(w, hy_plan_device_s(plan));
     }
-    hy_words_put(w, "\nalgorithm   %s: %s\n", product->variant->name, summary_of(plan));
+    hy_words_put(w, "\nalgorithm   %s: %s\n", first->variant->name, summary_of(plan));
 }
 
 static void put_parts(hy_words *w, const hybrid_plan *plan)
@@ -152,10 +152,9 @@ static void put_parts(hy_words *w, const hybrid_plan *plan)
 static void put_second(hy_words *w, const hy_portion *portion)
 {
     const hy_layout *layout = &portion->layout;
-    const char *second      = portion->product.op == HY_SPGEMM ? "B" : "X";
+    const char *second      = portion->product->op == HY_SPGEMM ? "B" : "X";
 
-    if (portion->product.variant->form == HY_FORM_NONE ||
-        hy_image_is_gathered(&layout->image))
+    if (portion->variant->form == HY_FORM_NONE || hy_image_is_gathered(&layout->image))
         hy_words_put(w, "each part brings the rows of %s that it needs", second);
     else if (layout->image.axis == HY_AXIS_ROWS || layout->image.axis == HY_AXIS_ENTRIES)
         hy_words_put(w, "%s passes through the memory of the GPU", second);
@@ -167,7 +166,7 @@ static void put_transfers(hy_words *w, const hybrid_plan *plan)
 {
     const hybrid_report *r = &plan->history.report;
 
-    if (!hy_product_on_device(&plan->product))
+    if (!hy_portion_on_device(plan->portions))
         return;
     hy_words_put(w, "copies      ");
     hy_words_bytes(w, (double)r->predicted_h2d_bytes);
@@ -182,7 +181,7 @@ static void put_time(hy_words *w, const hybrid_plan *plan)
 {
     const hybrid_engine *engine = plan->product.engine;
     const hybrid_report *r      = &plan->history.report;
-    const hy_backend *backend   = plan->product.backend;
+    const hy_backend *backend   = plan->portions->backend;
 
     hy_words_put(w, "time        ");
     put_seconds(w, r->predicted_s);

@@ -3,50 +3,52 @@
 #include "engine/plan/plan.h"
 #include "engine/rates/factors.h"
 #include "engine/run/resident.h"
+#include "engine/rates/traffic.h"
 
-int64_t hy_plan_resident_chunks(const hybrid_plan *plan, const hy_bound *bound)
+int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
 {
     int64_t sum = 0;
 
     for (int i = 0; i < plan->count; i++)
-        sum += hy_resident_chunks(plan->portions[i].site,
-                                  hy_image_col_blocks(&bound[i].list.image),
-                                  plan->split.host != NULL);
+        sum +=
+            hy_resident_chunks(plan->portions[i].site,
+                               hy_image_col_blocks(&plan->portions[i].site->list.image),
+                               hy_plan_has_helper(plan));
     return sum;
 }
 
 /* Returns the predicted seconds of kernels on the portion's device. */
-static double device_s(const hy_portion *p, const hy_bound *bound)
+static double device_s(const hy_portion *p)
 {
-    double sum = 0;
+    const hy_chunk_list *list = &p->site->list;
+    double sum                = 0;
 
-    for (int64_t i = 0; i < bound->list.count; i++) {
-        const hy_chunk chunk = hy_chunk_at(&bound->list, i);
-        const hy_cost cost =
-            hy_cost_of(chunk.variant, &chunk.features, &p->product.rates);
+    for (int64_t i = 0; i < list->count; i++) {
+        const hy_chunk chunk = hy_chunk_at(list, i);
+        const hy_cost cost   = hy_cost_of(chunk.variant, &chunk.features, &p->rates);
         sum += cost.multiply_s + cost.finish_s;
     }
-    return p->product.op == HY_SPGEMM ? sum * p->weight : sum;
+    return p->product->op == HY_SPGEMM ? sum * p->weight : sum;
 }
 
 /* Adds the numbers of one portion (the rows that one site computes) to `report`. */
-static void add_portion(const hy_portion *p, const hy_bound *bound, hybrid_report *report)
+static void add_portion(const hy_portion *p, hybrid_report *report)
 {
     const hy_pack_cache *cache = &p->site->cache;
     const int64_t other        = p->traffic.other_up;
 
-    report->chunks += bound->list.count;
-    report->predicted_h2d_bytes += bound->up;
+    report->chunks += p->site->list.count;
+    report->predicted_h2d_bytes += p->site->up;
     report->predicted_d2h_bytes += p->traffic.down;
     report->other_h2d_bytes =
         other < 0 || report->other_h2d_bytes < 0 ? -1 : report->other_h2d_bytes + other;
     report->gathered = report->gathered || hy_image_is_gathered(&p->layout.image);
-    if (hy_product_on_device(&p->product))
-        report->predicted_device_s += device_s(p, bound);
+    if (hy_portion_on_device(p))
+        report->predicted_device_s += device_s(p);
     if (!cache->lasts)
         return;
     report->resident_bytes += (int64_t)cache->block.bytes;
-    report->predicted_h2d_bytes += hy_traffic_first(&p->product, &p->layout, p->site);
+    report->predicted_h2d_bytes += hy_traffic_first(p);
 }
 
 /* Returns the bytes of one offset or column index of C. AUTO takes the narrowest type
@@ -89,7 +91,7 @@ static int64_t result_entries(const hy_product *product)
                                   : (int64_t)(hy_expected_entries(f) + 0.5);
 }
 
-hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
+hybrid_report hy_plan_report(const hybrid_plan *plan)
 {
     const hy_product *product = &plan->product;
     hybrid_report report      = HYBRID_REPORT_INIT;
@@ -98,10 +100,10 @@ hybrid_report hy_plan_report(const hybrid_plan *plan, const hy_bound *bound)
     report.pattern_bytes          = plan->pattern_bytes;
     report.rows                   = product->rows;
     report.flops                  = 2 * product->profile.features.products;
-    report.resident_chunks        = hy_plan_resident_chunks(plan, bound);
+    report.resident_chunks        = hy_plan_resident_chunks(plan);
     report.predicted_nnz_out      = result_entries(product);
     report.predicted_result_bytes = result_bytes(product, report.predicted_nnz_out);
     for (int i = 0; i < plan->count; i++)
-        add_portion(&plan->portions[i], &bound[i], &report);
+        add_portion(&plan->portions[i], &report);
     return report;
 }

@@ -4,6 +4,7 @@
 
 #include "base/data/csr.h"
 #include "engine/plan/column_blocks.h"
+#include "engine/rates/traffic.h"
 
 /* Returns 1 if all rows of Y begin at cache lines of the device. Rows that do not are
    copied at half the speed. */
@@ -17,12 +18,12 @@ static int in_lines(const hy_product *product, const hybrid_dense *Y)
 
 /* Returns the image with column blocks moved so that they begin at cache lines of Y, if
    they may move. */
-static hy_image moved(const hy_product *product, const hy_image *image,
+static hy_image moved(const hy_portion *portion, const hy_image *image,
                       const hy_problem *problem)
 {
     hy_image m = *image;
 
-    if (m.axis == HY_AXIS_COLS && hy_column_blocks_may_move(product))
+    if (m.axis == HY_AXIS_COLS && hy_column_blocks_may_move(portion->product))
         hy_image_move(&m, problem->Y);
     return m;
 }
@@ -30,18 +31,19 @@ static hy_image moved(const hy_product *product, const hy_image *image,
 /* Returns the image of B or X in this run. If the layout has column blocks for pinned X
    and Y, it uses them if X and Y are pinned and laid out suitably, else X whole. Other
    layouts have one image for all runs. */
-static hy_image image_for(const hy_product *product, const hy_layout *layout, int direct,
+static hy_image image_for(const hy_portion *portion, int direct,
                           const hy_problem *problem)
 {
-    const hy_image *pinned = &layout->if_pinned;
+    const hy_image *pinned = &portion->layout.if_pinned;
 
     if (pinned->axis != HY_AXIS_COLS)
-        return moved(product, &layout->image, problem);
-    if (direct && problem->X->order == HYBRID_ROW_MAJOR && in_lines(product, problem->Y))
-        return moved(product, pinned, problem);
-    if (direct && problem->X->order != HYBRID_ROW_MAJOR && product->transposed_room > 0)
+        return moved(portion, &portion->layout.image, problem);
+    if (direct && problem->X->order == HYBRID_ROW_MAJOR &&
+        in_lines(portion->product, problem->Y))
+        return moved(portion, pinned, problem);
+    if (direct && problem->X->order != HYBRID_ROW_MAJOR && portion->transposed_room > 0)
         return *pinned; /* in a column-major Y a block may begin at any column */
-    return hy_product_image(product);
+    return hy_portion_image(portion);
 }
 
 static int is_planned(const hy_image *image, const hy_image *planned)
@@ -50,28 +52,60 @@ static int is_planned(const hy_image *image, const hy_image *planned)
            image->back == planned->back;
 }
 
-hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic)
+void hy_bind_planned(const hy_portion *portion)
 {
-    const hy_chunk_list list = hy_chunks_of(layout->chunks, layout->count);
+    const hy_layout *layout = &portion->layout;
+    hy_site *site           = portion->site;
 
-    if (layout->image.axis != HY_AXIS_COLS)
-        return (hy_bound){list, layout->image, traffic->up};
-    return (hy_bound){hy_chunks_in(&list, &layout->image), layout->image, traffic->up};
+    site->list  = hy_chunks_of(layout->chunks, layout->count);
+    site->image = layout->image;
+    site->up    = portion->traffic.up;
+    if (layout->image.axis == HY_AXIS_COLS)
+        site->list = hy_chunks_in(&site->list, &layout->image);
 }
 
-hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
-                 const hy_traffic *traffic, int direct, const hy_problem *problem)
+void hy_bind(const hy_portion *portion, int direct, const hy_problem *problem)
 {
-    hy_bound bound = hy_bind_planned(layout, traffic);
+    hy_site *site = portion->site;
 
-    bound.image = image_for(product, layout, direct, problem);
-    if (is_planned(&bound.image, &layout->image))
-        return bound;
-    hy_layout moved_to   = *layout;
-    moved_to.image       = bound.image;
-    moved_to.image_bytes = hy_image_bytes(&bound.image);
-    bound.list           = hy_chunks_in(&bound.list, &bound.image);
-    if (bound.up > 0) /* update the prediction, if the plan has made one */
-        bound.up = hy_traffic_dense_up(product, &moved_to);
-    return bound;
+    hy_bind_planned(portion);
+    site->image = image_for(portion, direct, problem);
+    if (is_planned(&site->image, &portion->layout.image))
+        return;
+    hy_layout moved_to   = portion->layout;
+    moved_to.image       = site->image;
+    moved_to.image_bytes = hy_image_bytes(&site->image);
+    site->list           = hy_chunks_in(&site->list, &site->image);
+    if (site->up > 0) /* update the prediction, if the plan has made one */
+        site->up = hy_traffic_dense_up(portion, &moved_to);
+}
+
+/* A device with X in column blocks in this run takes no rows of others. */
+static hy_site *join(const hy_portion *p, double rate)
+{
+    hy_site *site = p->site;
+
+    site->begin  = p->begin;
+    site->end    = p->end;
+    site->taking = p->taking;
+    site->rate   = rate;
+    if (site->image.axis != HY_AXIS_NONE)
+        site->taking.variant = NULL;
+    return site;
+}
+
+hy_sites hy_bind_sites(const hy_portion *portions, int count, const hy_forecast *forecast)
+{
+    const hy_portion *host = &portions[count];
+    hy_sites sites         = {.count = count};
+
+    for (int i = 0; i < count; i++)
+        sites.of[i] =
+            join(&portions[i], forecast ? portions[i].weight * forecast->device_rate
+                                        : portions[i].rate);
+    if (forecast) {
+        hy_bind_planned(host);
+        sites.of[sites.count++] = join(host, forecast->host_rate);
+    }
+    return sites;
 }

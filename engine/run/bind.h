@@ -2,26 +2,23 @@
 #ifndef HY_BIND_H
 #define HY_BIND_H
 
-#include "engine/rates/traffic.h"
-#include "partition/pattern/chunks.h"
+#include "engine/plan/split.h"
+#include "pipeline/run/run.h"
 
-/* The chunks of a run on one site, and `up`, the predicted bytes that they send to the
-   device. */
-typedef struct hy_bound {
-    hy_chunk_list list;
-    hy_image image; /* image of B or X in this run */
-    int64_t up;
-} hy_bound;
+/* Sets the chunks and the image of the portion's site to those of a run as planned: X and
+   Y are not pinned, and Y begins at a cache line. */
+void hy_bind_planned(const hy_portion *portion);
 
-/* Returns the chunks of a run as planned: X and Y are not pinned, and Y begins at a cache
-   line. */
-hy_bound hy_bind_planned(const hy_layout *layout, const hy_traffic *traffic);
+/* Sets the chunks and the image of the portion's site for a run with this X and Y.
+   `direct` is 1 if X and Y are copied directly (pin.h); the run then uses the layout's
+   image for pinned operands, if it has one. Column blocks are moved to begin at cache
+   lines of Y, unless the plan must give the same bits in every run. */
+void hy_bind(const hy_portion *portion, int direct, const hy_problem *problem);
 
-/* Returns the chunks of a run with this X and Y. `direct` is 1 if X and Y are copied
-   directly (pin.h); the run then uses the layout's image for pinned operands, if it has
-   one. Column blocks are moved to begin at cache lines of Y, unless the plan must give
-   the same bits in every run. */
-hy_bound hy_bind(const hy_product *product, const hy_layout *layout,
-                 const hy_traffic *traffic, int direct, const hy_problem *problem);
+/* Sets what else the sites of the `count` portions, which are bound, do in a run, and
+   returns the sites. If the host helps, `forecast` is its forecast and portions[count]
+   its portion; else `forecast` is NULL. */
+hy_sites hy_bind_sites(const hy_portion *portions, int count,
+                       const hy_forecast *forecast);
 
 #endif /* HY_BIND_H */

@@ -22,6 +22,6 @@ hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* Checks that the rows of B which a chunk touches, and the piece that brings the last of
    them, fit the ring of entries, if B passes through one. */
-hybrid_status hy_match_ring(hy_context *ctx, const hy_bound *bound, const hybrid_csr *B);
+hybrid_status hy_match_ring(const hy_site *site, const hybrid_csr *B);
 
 #endif /* HY_MATCH_H */

@@ -6,6 +6,7 @@
 #include "base/data/csr.h"
 #include "engine/plan/reduce.h"
 #include "engine/rates/estimate.h"
+#include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
 #include "engine/run/match.h"
 #include "engine/run/resident.h"
@@ -24,7 +25,7 @@ static double passed_s(const hy_beginning *start)
 static void reset_peaks(const hybrid_plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
-        hy_backend *backend = plan->portions[i].product.backend;
+        hy_backend *backend = plan->portions[i].backend;
         hy_meter_reset_peak(&backend->device);
         hy_meter_reset_peak(&backend->pinned);
     }
@@ -34,7 +35,7 @@ static void reset_peaks(const hybrid_plan *plan)
 static void begin_report(const hybrid_plan *plan, const hy_beginning *start,
                          const hy_circumstances *found, hy_history *history)
 {
-    history->report = hy_plan_report(plan, history->bound);
+    history->report = hy_plan_report(plan);
     if (plan->product.one_shot)
         history->report.plan_s = passed_s(start);
     history->report.predicted_s =
@@ -68,12 +69,12 @@ static void end_report(const hybrid_plan *plan, const hy_beginning *begin,
     const hy_backend *backends[HY_MAX_DEVICES];
 
     for (int i = 0; i < plan->count; i++) {
-        backends[i] = plan->portions[i].product.backend;
+        backends[i] = plan->portions[i].backend;
         r->peak_device_bytes += hy_meter_peak(&backends[i]->device);
         r->peak_pinned_bytes += hy_meter_peak(&backends[i]->pinned);
     }
     r->peak_host_bytes = hy_meter_peak(&engine->ctx.memory.meter);
-    r->resident_chunks = hy_plan_resident_chunks(plan, history->bound);
+    r->resident_chunks = hy_plan_resident_chunks(plan);
     r->nnz_out         = nnz_out;
     hy_usage_end(engine, backends, plan->count, begin, reference, r);
     r->overlap     = hy_usage_overlap(r);
@@ -123,16 +124,13 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
-        history->bound[i]   = hy_bind(&p->product, &p->layout, &p->traffic, 0, &problem);
-        HY_TRY(hy_match_ring(&engine->ctx, &history->bound[i], B));
-        found[i] = (hy_circumstances){
-            .rows_of_b     = hy_traffic_same(&p->product, A, B),
-            .cached        = hy_traffic_cached(&p->product, &p->layout, p->site),
-            .prefetching_s = prefetching_s(p, start)};
+        hy_bind(p, 0, &problem);
+        HY_TRY(hy_match_ring(p->site, B));
+        found[i] = (hy_circumstances){.rows_of_b     = hy_traffic_same(p, A, B),
+                                      .cached        = hy_traffic_cached(p),
+                                      .prefetching_s = prefetching_s(p, start)};
     }
-    hy_sites sites;
-    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, NULL,
-                   &sites);
+    const hy_sites sites = hy_bind_sites(plan->portions, plan->count, NULL);
     begin_report(plan, start, found, history);
     history->report.reused_pattern = offsets_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
@@ -235,10 +233,9 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
 static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
                                 const hy_problem *all, hy_history *history)
 {
-    const hy_chunk_list *planned = &history->bound->list;
-    hybrid_report *report        = &history->report;
-    int64_t chunks               = 0;
-    hy_sites host                = *sites;
+    const hy_chunk_list planned = sites->of[0]->list;
+    hybrid_report *report       = &history->report;
+    int64_t chunks              = 0;
     hy_x_block block;
     hybrid_status status = hy_x_block_open(&all->source, &block);
 
@@ -252,8 +249,8 @@ static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
         problem.X            = &block.X;
         problem.Y            = &Y;
         problem.source       = hy_source_dense(all->ctx, &block.X);
-        host.of->list        = hy_chunks_in(planned, &image);
-        status               = run_chunks(plan, &host, &problem, history);
+        sites->of[0]->list   = hy_chunks_in(&planned, &image);
+        status               = run_chunks(plan, sites, &problem, history);
         chunks += report->chunks;
     }
     report->chunks = chunks;
@@ -264,46 +261,40 @@ static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
 static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
                                const hy_problem *problem, hy_history *history)
 {
-    return hy_has_view(&problem->source) || hy_product_on_device(&plan->product)
+    return hy_has_view(&problem->source) || hy_portion_on_device(plan->portions)
                ? run_chunks(plan, sites, problem, history)
                : run_blocks(plan, sites, problem, history);
 }
 
 /* Finds the chunks of all portions for these X and Y, and the sites that take part. */
-static void bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
-                       const hy_beginning *start, hy_history *history, hy_sites *sites)
+static hy_sites bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
+                           const hy_beginning *start, hy_history *history)
 {
     hy_circumstances found[HY_MAX_DEVICES];
 
-    for (int i = 0; i < plan->count; i++) {
-        const hy_portion *p = &plan->portions[i];
-        history->bound[i] =
-            hy_bind(&p->product, &p->layout, &p->traffic, direct, problem);
-    }
-    problem->image = history->bound->image;
+    for (int i = 0; i < plan->count; i++)
+        hy_bind(&plan->portions[i], direct, problem);
+    problem->image = plan->portions->site->image;
     const hy_forecast *host =
-        hy_split_forecast(&plan->split, plan->portions, plan->count, problem, direct);
+        hy_split_forecast(plan->forecasts, plan->portions, plan->count, problem, direct);
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
-        found[i]            = (hy_circumstances){
-                       .pinned           = direct,
-                       .in_column_blocks = history->bound[i].image.axis != p->layout.image.axis,
-                       .cached           = hy_traffic_cached(&p->product, &p->layout, p->site),
-                       .share            = host ? host->share : 0};
+        const int moved     = p->site->image.axis != p->layout.image.axis;
+        found[i]            = (hy_circumstances){.pinned           = direct,
+                                                 .in_column_blocks = moved,
+                                                 .cached           = hy_traffic_cached(p),
+                                                 .share            = host ? host->share : 0};
     }
     begin_report(plan, start, found, history);
-    hy_split_sites(&plan->split, plan->portions, plan->count, history->bound, host,
-                   sites);
+    return hy_bind_sites(plan->portions, plan->count, host);
 }
 
 static int64_t resident_bytes(const hybrid_plan *plan)
 {
     int64_t sum = 0;
 
-    for (int i = 0; i < plan->count; i++) {
-        const hy_portion *p = &plan->portions[i];
-        sum += hy_resident_bytes(&p->product, &p->layout, p->site);
-    }
+    for (int i = 0; i < plan->count; i++)
+        sum += hy_resident_bytes(&plan->portions[i]);
     return sum;
 }
 
@@ -326,12 +317,11 @@ hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
                                  .source   = *source,
                                  .profile  = &product->profile};
     hybrid_csr reduced;
-    hy_sites sites;
 
     hy_reduce_bind(product, source, &problem, &reduced);
-    const int direct = hy_product_on_device(product) && hy_pin_direct(&problem);
-    bind_dense(plan, direct, &problem, start, history, &sites);
-    const int64_t there = resident_bytes(plan);
+    const int direct = hy_portion_on_device(plan->portions) && hy_pin_direct(&problem);
+    const hy_sites sites = bind_dense(plan, direct, &problem, start, history);
+    const int64_t there  = resident_bytes(plan);
     hy_progress_expect(&ctx->progress, problem.A->rows * X->cols);
     HY_TRY(run_dense(plan, &sites, &problem, history));
     const int64_t x_bytes        = X->rows * X->cols * (int64_t)hy_value_size(X->type);

@@ -3,21 +3,20 @@
 
 #include "base/data/csr.h"
 
-int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
-                          const hy_site *site)
+int64_t hy_resident_bytes(const hy_portion *portion)
 {
-    const hy_pack_cache *cache = &site->cache;
+    const hy_pack_cache *cache = &portion->site->cache;
     int64_t sum                = 0;
 
     if (hy_pack_cache_filled(cache) == 0)
         return 0;
     for (int64_t i = 0; i < cache->count; i++) {
-        const hy_features *f = &layout->chunks[i].features;
+        const hy_features *f = &portion->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
     /* the offsets of rows that the reduced A leaves out need not be read either */
-    if (cache->count == cache->ranges && product->profile.begin == 0)
-        sum += 8 * (product->rows - product->profile.rows);
+    if (cache->count == cache->ranges && portion->profile.begin == 0)
+        sum += 8 * (portion->product->rows - portion->profile.rows);
     return sum;
 }
 
@@ -39,4 +38,13 @@ int64_t hy_resident_chunks(const hy_site *site, int64_t col_blocks, int helped)
 int hy_resident_all(const hy_site *site)
 {
     return site->cache.complete && site->cache.count == site->cache.ranges;
+}
+
+int hy_resident_everywhere(const hy_portion *portions, int count)
+{
+    int all = 1;
+
+    for (int i = 0; i < count; i++)
+        all = all && hy_resident_all(portions[i].site);
+    return all;
 }

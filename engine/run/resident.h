@@ -14,20 +14,20 @@
 #ifndef HY_RESIDENT_H
 #define HY_RESIDENT_H
 
-#include "engine/plan/layout.h"
-#include "pipeline/site/site.h"
+#include "engine/plan/portion.h"
 
-/* Returns the bytes that cached rows take in A's CSR arrays; 0 while no row is cached.
-   Once one row is cached, all rows whose packs have a place in the cache count, even
-   those that only the host has computed so far. */
-int64_t hy_resident_bytes(const hy_product *product, const hy_layout *layout,
-                          const hy_site *site);
+/* Returns the bytes that rows cached on the portion's site take in A's CSR arrays; 0
+   while no row is cached. Once one row is cached, all rows whose packs have a place in
+   the cache count, even those that only the host has computed so far. */
+int64_t hy_resident_bytes(const hy_portion *portion);
 
 /* Returns the number of chunks whose packs of A are cached, in a run with `col_blocks`
    column blocks. `helped` is 1 if the host may take part in runs. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t col_blocks, int helped);
 
-/* Returns 1 if all rows are cached and no later run reads A. */
+/* hy_resident_all() returns 1 if all rows of the site are cached, so that no later run
+   reads them. hy_resident_everywhere() returns 1 if that holds for all portions. */
 int hy_resident_all(const hy_site *site);
+int hy_resident_everywhere(const hy_portion *portions, int count);
 
 #endif /* HY_RESIDENT_H */

@@ -19,13 +19,15 @@ enum {
 /* One slot if operands and result are in device memory, because there are no copies to
    overlap with. Two slots if the host has only a few cores: a core begins the next chunk
    while others end the one before. */
-int hy_slots_fewer(const hy_product *product)
+int hy_slots_fewer(const hy_portion *portion)
 {
+    const hy_product *product = portion->product;
+
     if (product->options.depth > 0)
         return product->options.depth;
     if (hy_product_in_gpu_memory(product))
         return 1;
-    if (!hy_product_by_few(product))
+    if (!hy_portion_by_few(portion))
         return DEPTH;
     return hy_pool_threads(product->engine->ctx.pool) == 1 ? 1 : 2;
 }
@@ -33,40 +35,29 @@ int hy_slots_fewer(const hy_product *product)
 /* Workers pack the chunks of an SpMM and store its rows of Y. With more slots, other
    chunks are ready while one waits for the device. But the buffers of all chunks in
    flight must stay in the last-level cache. */
-int hy_slots(const hy_product *product)
+int hy_slots(const hy_portion *portion)
 {
-    const hy_features *f = &product->profile.features;
-    const size_t bytes   = (size_t)hy_csr_bytes(f->rows, f->nnz, f->type) +
+    const hy_product *product = portion->product;
+    const hy_features *f      = &portion->profile.features;
+    const size_t bytes        = (size_t)hy_csr_bytes(f->rows, f->nnz, f->type) +
                          (size_t)f->out_bound * hy_value_size(f->type);
 
     if (product->options.depth == 0 && product->op == HY_SPMM &&
-        hy_product_on_device(product) && !hy_product_in_gpu_memory(product) &&
+        hy_portion_on_device(portion) && !hy_product_in_gpu_memory(product) &&
         bytes / CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
         return DEPTH_SMALL;
-    return hy_slots_fewer(product);
+    return hy_slots_fewer(portion);
 }
 
 /* ---- rings --------------------------------------------------------------------- */
 
-const char *hy_refuse_ring(const hy_product *product)
+int64_t hy_ring_rows(const hy_portion *portion, hy_allowance part)
 {
-    if (product->second_on)
-        return "all of B or X is in device memory already";
-    if (product->op == HY_SPGEMM)
-        return "B is sparse, so that its rows have different sizes";
-    if (!product->variant->rings)
-        return "this variant uses the original row numbers of X";
-    if (product->options.split == HYBRID_SPLIT_SHARE)
-        return "the CPU computes a share of the rows";
-    return NULL;
-}
-
-int64_t hy_ring_rows(const hy_product *product, hy_allowance part)
-{
-    const size_t bytes   = hy_allowed(product->rates.memory, part);
-    const hy_image whole = hy_product_image(product);
-    const hy_image one   = hy_image_row_ring(&whole, 1);
-    const size_t row     = hy_image_room(&one);
+    const hy_product *product = portion->product;
+    const size_t bytes        = hy_allowed(portion->rates.memory, part);
+    const hy_image whole      = hy_portion_image(portion);
+    const hy_image one        = hy_image_row_ring(&whole, 1);
+    const size_t row          = hy_image_room(&one);
 
     if (row == 0)
         return 0;
@@ -79,7 +70,7 @@ hybrid_status hy_schedule_scan(const hy_planning *p)
 {
     const int64_t largest = p->product->op == HY_SPGEMM
                                 ? p->product->b_rows
-                                : hy_ring_rows(p->product, HY_ALLOW_MOST);
+                                : hy_ring_rows(p->portion, HY_ALLOW_MOST);
     const int64_t most =
         largest < p->product->b_rows ? hy_ring_max_span(largest) : largest;
 
@@ -95,18 +86,18 @@ hybrid_status hy_schedule_scan(const hy_planning *p)
 
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_circumstances found = hy_circumstances_planned(p->product, p->A, p->B);
+    const hy_circumstances found = hy_circumstances_planned(p->portion, p->A, p->B);
 
-    return hy_estimate_even(p->product, &p->features, layout, hy_prefetch_x_end(p->A),
+    return hy_estimate_even(p->portion, &p->features, layout, hy_prefetch_x_end(p->A),
                             hy_grain_chunks(p, layout), &found);
 }
 
 double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout)
 {
-    const hy_circumstances found = hy_circumstances_planned(p->product, p->A, p->B);
-    const hy_estimate e          = hy_estimate_device(p->product, layout, &found);
+    const hy_circumstances found = hy_circumstances_planned(p->portion, p->A, p->B);
+    const hy_estimate e          = hy_estimate_device(p->portion, layout, &found);
 
-    return hy_estimate_seconds(p->product, &e);
+    return hy_estimate_seconds(p->portion, &e);
 }
 
 /* ---- layouts ------------------------------------------------------------------- */

@@ -9,13 +9,12 @@
 #define HY_SCHEDULE_H
 
 #include "engine/rates/estimate.h"
+#include "engine/tables/refusals.h"
 
 typedef struct hy_schedule {
     const char *name;
 
-    /* (optional) Returns NULL, or the reason why the schedule cannot be used, as a static
-       string. Pure. */
-    const char *(*refuse)(const hy_product *product);
+    unsigned values; /* its values in the table of refusals (refusals.h) */
 
     /* Returns an optimistic estimate from sizes alone. It assumes that chunks are even,
        that all packs that may be cached are cached, and that A is as favourable as
@@ -41,15 +40,12 @@ extern const hy_schedule
 
 /* hy_slots() returns the preferred number of slots. hy_slots_fewer() returns a number, at
    most as large, for layouts that do not fit with the preferred one. */
-int hy_slots(const hy_product *product);
-int hy_slots_fewer(const hy_product *product);
-
-/* Returns NULL, or the reason why no ring can hold B or X. */
-const char *hy_refuse_ring(const hy_product *product);
+int hy_slots(const hy_portion *portion);
+int hy_slots_fewer(const hy_portion *portion);
 
 /* Returns the rows of the largest ring of X that fits `part` of the budget; 0 if not even
    the smallest ring fits. */
-int64_t hy_ring_rows(const hy_product *product, hy_allowance part);
+int64_t hy_ring_rows(const hy_portion *portion, hy_allowance part);
 
 /* Sets p->extents, the first and last columns of blocks of rows of A, unless they are set
    already. For SpMM p->extents->blocks is NULL if no ring of rows fits, or if some row

@@ -13,7 +13,7 @@
 static hy_layout asked_for(const hy_planning *p, hy_image blocks)
 {
     return (hy_layout){
-        .image = blocks, .depth = hy_slots(p->product), .share = HY_RESIDENT_SHARE};
+        .image = blocks, .depth = hy_slots(p->portion), .share = HY_RESIDENT_SHARE};
 }
 
 /* Returns 1 if a test asks for this schedule with a number of column blocks. */
@@ -26,11 +26,11 @@ static int is_named(const hybrid_engine *engine)
 
 static hy_image best(const hy_planning *p)
 {
-    const size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW);
+    const size_t part = hy_allowed(p->portion->rates.memory, HY_ALLOW);
 
-    if (!hy_product_fits(p->product))
-        return hy_column_blocks_within(p->product, part);
-    return is_named(p->product->engine) ? hy_column_blocks_forced(p->product)
+    if (!hy_portion_fits(p->portion))
+        return hy_column_blocks_within(p->portion, part);
+    return is_named(p->product->engine) ? hy_column_blocks_forced(p->portion)
                                         : (hy_image){.axis = HY_AXIS_NONE};
 }
 
@@ -50,14 +50,14 @@ static hybrid_status try(const hy_planning *p, hy_image blocks, hy_layout *out)
 {
     *out = asked_for(p, blocks);
     if (blocks.axis == HY_AXIS_NONE ||
-        hy_align(hy_image_room(&blocks)) >= p->product->rates.memory) {
+        hy_align(hy_image_room(&blocks)) >= p->portion->rates.memory) {
         out->depth = 0;
         return HYBRID_OK;
     }
     out->products = hy_grain_products(p, out);
     HY_TRY(hy_layout_try(p, out));
     if (out->depth > 0)
-        hy_layout_cache(p->product, out);
+        hy_layout_cache(p->portion, out);
     return HYBRID_OK;
 }
 
@@ -68,8 +68,8 @@ static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
     int all        = 0;
     double least_s = INFINITY;
 
-    for (size_t part = hy_allowed(p->product->rates.memory, HY_ALLOW); !all; part /= 2) {
-        const hy_image blocks = hy_column_blocks_within(p->product, part);
+    for (size_t part = hy_allowed(p->portion->rates.memory, HY_ALLOW); !all; part /= 2) {
+        const hy_image blocks = hy_column_blocks_within(p->portion, part);
         hy_layout other;
         if (blocks.axis == HY_AXIS_NONE)
             break;
@@ -92,10 +92,13 @@ static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
     *out = (hy_layout){.depth = 0};
-    if (hy_product_fits(p->product))
+    if (hy_portion_fits(p->portion))
         HY_TRY(try(p, best(p), out));
     return out->depth > 0 ? HYBRID_OK : cut_ring(p, out);
 }
 
-const hy_schedule hy_schedule_column_ring = {
-    .name = "ring of columns", .refuse = hy_refuse_ring, .promise = promise, .cut = cut};
+const hy_schedule hy_schedule_column_ring = {.name   = "ring of columns",
+                                             .values = HY_WITH_COPIES | HY_WITH_RING |
+                                                       HY_WITH_COLUMN_RING,
+                                             .promise = promise,
+                                             .cut     = cut};

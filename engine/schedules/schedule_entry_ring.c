@@ -29,13 +29,13 @@ enum {
 
 /* Returns the entries for which this part of the budget has room beside the offsets of
    B. */
-static int64_t entries_of(const hy_product *product, hy_allowance part)
+static int64_t entries_of(const hy_portion *portion, hy_allowance part)
 {
-    const hy_image whole = hy_product_image(product);
+    const hy_image whole = hy_portion_image(portion);
     const hy_image none  = hy_image_entry_ring(&whole, 1, 0);
-    const size_t bytes   = hy_allowed(product->rates.memory, part) & ~(size_t)255;
+    const size_t bytes   = hy_allowed(portion->rates.memory, part) & ~(size_t)255;
     const size_t fixed   = hy_image_room(&none) + 2 * GAP;
-    const size_t each    = 4 + hy_value_size(product->profile.type);
+    const size_t each    = 4 + hy_value_size(portion->profile.type);
 
     return bytes > fixed ? (int64_t)((bytes - fixed) / each) : 0;
 }
@@ -43,7 +43,7 @@ static int64_t entries_of(const hy_product *product, hy_allowance part)
 /* Returns a layout whose ring takes room for `entries` entries. */
 static hy_layout asked_for(const hy_planning *p, int slots, int64_t entries)
 {
-    const hy_image whole = hy_product_image(p->product);
+    const hy_image whole = hy_portion_image(p->portion);
     const int64_t span   = entries / 4;
 
     return (hy_layout){.image = hy_image_entry_ring(&whole, entries - span, span),
@@ -57,10 +57,10 @@ static hy_estimate promise(const hy_planning *p)
     int64_t entries = 0;
 
     for (int i = 0; i < PARTS && entries < LEAST_ENTRIES; i++)
-        entries = entries_of(p->product, parts[i]);
+        entries = entries_of(p->portion, parts[i]);
     if (entries < LEAST_ENTRIES || entries >= p->product->b_nnz)
         return (hy_estimate){.chunks = 0};
-    const hy_layout asked = asked_for(p, hy_slots_fewer(p->product), entries);
+    const hy_layout asked = asked_for(p, hy_slots_fewer(p->portion), entries);
     return hy_schedule_even(p, &asked);
 }
 
@@ -106,7 +106,7 @@ static int divide(hy_layout *layout, const hybrid_csr *B, int64_t following)
 static hybrid_status try(const hy_planning *p, hy_allowance part, int slots,
                          int following, hy_layout *out)
 {
-    const int64_t entries = entries_of(p->product, part);
+    const int64_t entries = entries_of(p->portion, part);
 
     *out = (hy_layout){.depth = 0};
     if (entries < LEAST_ENTRIES)
@@ -123,7 +123,7 @@ static hybrid_status try(const hy_planning *p, hy_allowance part, int slots,
    that, what one chunk touches is enough; then fewer slots are tried. */
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
-    const int slots = hy_slots_fewer(p->product);
+    const int slots = hy_slots_fewer(p->portion);
 
     *out = (hy_layout){.depth = 0};
     HY_TRY(hy_schedule_scan(p));
@@ -137,22 +137,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return HYBRID_OK;
 }
 
-static const char *refuse(const hy_product *product)
-{
-    if (product->op == HY_SPMM)
-        return "X is dense";
-    if (product->second_on)
-        return "all of B or X is in device memory already";
-    if (product->a_on)
-        return "workers cannot read device memory";
-    if (!product->variant->rings)
-        return "packs of this variant contain rows of B";
-    return product->engine->device_count > 1 ? "several devices take rows in turns"
-                                             : NULL;
-}
-
-const hy_schedule hy_schedule_entry_ring = {.name    = "ring of entries",
-                                            .refuse  = refuse,
+const hy_schedule hy_schedule_entry_ring = {.name   = "ring of entries",
+                                            .values = HY_WITH_COPIES | HY_WITH_ENTRY_RING,
                                             .promise = promise,
                                             .cost    = cost,
                                             .cut     = cut};

@@ -6,9 +6,9 @@
 #include "engine/schedules/schedule.h"
 #include "engine/rates/traffic.h"
 
-static hy_layout asked_for(const hy_product *product, int slots)
+static hy_layout asked_for(const hy_portion *portion, int slots)
 {
-    hy_layout asked = {.image = hy_product_image(product), .depth = slots, .share = 1};
+    hy_layout asked = {.image = hy_portion_image(portion), .depth = slots, .share = 1};
 
     asked.image.axis = HY_AXIS_GATHERED;
     return asked;
@@ -18,7 +18,7 @@ static hy_layout asked_for(const hy_product *product, int slots)
    touch.nnz entries. */
 static hy_estimate bring(const hy_planning *p, hy_touch touch)
 {
-    const hy_layout asked = asked_for(p->product, hy_slots_fewer(p->product));
+    const hy_layout asked = asked_for(p->portion, hy_slots_fewer(p->portion));
     hy_planning with      = *p;
 
     with.features.gather_rows = touch.rows;
@@ -31,16 +31,17 @@ static hy_estimate bring(const hy_planning *p, hy_touch touch)
    promise() assumes that they bring no row, and cost() finds out. */
 static hy_estimate promise(const hy_planning *p)
 {
-    const hy_product *product = p->product;
+    const hy_portion *portion = p->portion;
+    const hy_product *product = portion->product;
 
-    return bring(p, hy_product_fits(product)
+    return bring(p, hy_portion_fits(portion)
                         ? (hy_touch){.rows = product->b_rows, .nnz = product->b_nnz}
                         : (hy_touch){.rows = 0});
 }
 
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 {
-    const hy_layout asked = asked_for(p->product, hy_slots_fewer(p->product));
+    const hy_layout asked = asked_for(p->portion, hy_slots_fewer(p->portion));
     hy_touch touch;
 
     HY_TRY(hy_traffic_sample(p, &asked, &touch));
@@ -52,20 +53,16 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
    and kernels do not overlap. */
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
-    const int slots         = hy_slots_fewer(p->product);
-    const hy_layout asked[] = {asked_for(p->product, slots),
-                               asked_for(p->product, (slots + 1) / 2),
-                               asked_for(p->product, 1)};
+    const int slots         = hy_slots_fewer(p->portion);
+    const hy_layout asked[] = {asked_for(p->portion, slots),
+                               asked_for(p->portion, (slots + 1) / 2),
+                               asked_for(p->portion, 1)};
 
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);
 }
 
-static const char *refuse(const hy_product *product)
-{
-    return product->a_on || product->second_on
-               ? "the CPU cannot collect rows that are in device memory"
-               : NULL;
-}
-
-const hy_schedule hy_schedule_gather = {
-    .name = "gather", .refuse = refuse, .promise = promise, .cost = cost, .cut = cut};
+const hy_schedule hy_schedule_gather = {.name    = "gather",
+                                        .values  = HY_WITH_COPIES | HY_WITH_GATHER,
+                                        .promise = promise,
+                                        .cost    = cost,
+                                        .cut     = cut};

@@ -48,9 +48,10 @@ static hy_estimate near(const hy_product *product)
 
 static hy_estimate promise(const hy_planning *p)
 {
-    const hy_product *product = p->product;
+    const hy_portion *portion = p->portion;
+    const hy_product *product = portion->product;
     const int in_columns      = hy_product_in_columns(product);
-    const int fits            = hy_product_fits(product);
+    const int fits            = hy_portion_fits(portion);
     const int sparse          = product->op == HY_SPGEMM;
 
     if (isinf(p->host_s) || (fits && in_columns) ||
@@ -60,7 +61,7 @@ static hy_estimate promise(const hy_planning *p)
         return far(p);
     const hy_estimate one = near(product), other = far(p);
     return !fits && !in_columns && hy_product_has_views(product) &&
-                   hy_estimate_seconds(product, &one) < p->host_s
+                   hy_estimate_seconds(portion, &one) < p->host_s
                ? one
                : other;
 }
@@ -78,10 +79,11 @@ static double mean_span(const hy_extents *extents)
 
 static int is_near(const hy_planning *p)
 {
-    const hy_product *product = p->product;
+    const hy_portion *portion = p->portion;
+    const hy_product *product = portion->product;
     const hy_topology *cpu    = hy_pool_topology(product->engine->ctx.pool);
     const double row =
-        (double)product->b_cols * (double)hy_value_size(product->profile.type);
+        (double)product->b_cols * (double)hy_value_size(portion->profile.type);
 
     return p->extents->blocks && hy_product_has_views(product) &&
            NEAR * mean_span(p->extents) * row <= (double)hy_topology_llc_bytes(cpu);
@@ -89,7 +91,7 @@ static int is_near(const hy_planning *p)
 
 static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 {
-    if (hy_product_fits(p->product) || p->product->op == HY_SPGEMM) {
+    if (hy_portion_fits(p->portion) || p->product->op == HY_SPGEMM) {
         *out = promise(p);
         return HYBRID_OK;
     }
@@ -104,11 +106,14 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
-    const int slots         = hy_slots_fewer(p->product);
+    const int slots         = hy_slots_fewer(p->portion);
     const hy_layout asked[] = {{.depth = slots, .share = 1}, {.depth = 1, .share = 1}};
 
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);
 }
 
-const hy_schedule hy_schedule_in_place = {
-    .name = "in place", .promise = promise, .cost = cost, .cut = cut};
+const hy_schedule hy_schedule_in_place = {.name    = "in place",
+                                          .values  = HY_WITH_IN_PLACE,
+                                          .promise = promise,
+                                          .cost    = cost,
+                                          .cut     = cut};

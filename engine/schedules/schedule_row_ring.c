@@ -36,7 +36,7 @@ enum { TRIES = sizeof tries / sizeof *tries };
    leaves. */
 static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t rows)
 {
-    const hy_image whole = hy_product_image(p->product);
+    const hy_image whole = hy_portion_image(p->portion);
 
     return (hy_layout){
         .image = hy_image_row_ring(&whole, rows), .depth = slots, .share = share};
@@ -48,10 +48,10 @@ static hy_estimate promise(const hy_planning *p)
     int64_t rows = 0;
 
     for (int i = 0; i < TRIES && rows == 0; i++)
-        rows = hy_ring_rows(p->product, tries[i].part);
+        rows = hy_ring_rows(p->portion, tries[i].part);
     if (rows == 0 || rows >= p->product->b_rows)
         return (hy_estimate){.chunks = 0};
-    const hy_layout asked = asked_for(p, hy_slots(p->product), 1, rows);
+    const hy_layout asked = asked_for(p, hy_slots(p->portion), 1, rows);
     return hy_schedule_even(p, &asked);
 }
 
@@ -81,7 +81,7 @@ static int holds(const hy_layout *layout, int64_t rows, int64_t following)
 static hybrid_status try(const hy_planning *p, int slots, int share, int which,
                          hy_layout *out)
 {
-    const int64_t rows = hy_ring_rows(p->product, tries[which].part);
+    const int64_t rows = hy_ring_rows(p->portion, tries[which].part);
 
     *out = (hy_layout){.depth = 0};
     if (rows == 0)
@@ -97,7 +97,7 @@ static hybrid_status try(const hy_planning *p, int slots, int share, int which,
 
 static hybrid_status try_all(const hy_planning *p, int share, hy_layout *out)
 {
-    const int slots = hy_slots(p->product), fewer = hy_slots_fewer(p->product);
+    const int slots = hy_slots(p->portion), fewer = hy_slots_fewer(p->portion);
 
     *out = (hy_layout){.depth = 0};
     for (int i = 0; i < TRIES && out->depth == 0; i++)
@@ -115,7 +115,7 @@ static hybrid_status cut_resident(const hy_planning *p, hy_layout *out)
 
     HY_TRY(try_all(p, HY_RESIDENT_SHARE, out));
     if (out->depth > 0)
-        hy_layout_cache(p->product, out);
+        hy_layout_cache(p->portion, out);
     if (hy_layout_caches_all(out))
         return HYBRID_OK;
     const hybrid_status status = try_all(p, 1, &large);
@@ -140,15 +140,9 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
                                                        : try_all(p, 1, out);
 }
 
-static const char *refuse(const hy_product *product)
-{
-    return product->a_on ? "A is in device memory, with the original row numbers "
-                           "of X"
-                         : hy_refuse_ring(product);
-}
-
-const hy_schedule hy_schedule_row_ring = {.name    = "ring of rows",
-                                          .refuse  = refuse,
+const hy_schedule hy_schedule_row_ring = {.name   = "ring of rows",
+                                          .values = HY_WITH_COPIES | HY_WITH_RING |
+                                                    HY_WITH_ROW_RING,
                                           .promise = promise,
                                           .cost    = cost,
                                           .cut     = cut};

@@ -200,7 +200,7 @@ hybrid_status hy_blocking_open(const hy_job *job, hy_blocking *out)
     *b = (hy_blocking){
         .job = job, .A = A, .x_rows = A->cols, .size = hy_value_size(A->type)};
     HY_TRY(hy_pack_check(job, 0));
-    if (chunk->gathered) {
+    if (hy_job_gathers(job)) {
         HY_TRY(hy_pack_touched(job, &b->touched));
         b->x_rows = b->touched.count;
     }

@@ -224,7 +224,7 @@ hybrid_status hy_pack_csr(hy_job *job)
                  .gather_val     = base + pack->at[HY_GATHER_VAL]};
     if (problem->image.axis == HY_AXIS_ROWS)
         p.ring = hy_ring_of(&problem->image, chunk);
-    if (chunk->gathered)
+    if (hy_job_gathers(job))
         HY_TRY_ELSE_DONE(gather(&p));
     HY_TRY_ELSE_DONE(pack_a(&p));
 done:
@@ -290,7 +290,7 @@ int hy_pack_csr_shares(const hy_job *job)
 {
     const hy_problem *p = job->problem;
 
-    return p->op == HY_SPGEMM && !job->chunk->gathered && p->image_memory.ptr &&
+    return p->op == HY_SPGEMM && !hy_job_gathers(job) && p->image_memory.ptr &&
            hy_pack_csr_same(job->variant, p->A, p->B);
 }
 
@@ -328,7 +328,7 @@ hy_csr_view hy_packed_b(const hy_job *job)
 
     if (B)
         return view_of(B);
-    if (!job->chunk->gathered)
+    if (!hy_job_gathers(job))
         return image_of(job);
     return (hy_csr_view){.rows    = job->chunk->features.gather_rows,
                          .nnz     = job->chunk->features.gather_nnz,
@@ -385,7 +385,7 @@ hy_dense_view hy_packed_x(const hy_job *job)
 
     if (X)
         return (hy_dense_view){.x = hy_dense_at(X, chunk->col_begin), .ld = X->ld};
-    if (chunk->gathered)
+    if (hy_job_gathers(job))
         return (hy_dense_view){.x  = packed(job, HY_GATHER_VAL),
                                .ld = chunk->col_end - chunk->col_begin};
     return shared_x(p, chunk);
@@ -396,7 +396,7 @@ hy_cols_view hy_packed_x_cols(const hy_job *job)
     const hy_chunk *chunk = job->chunk;
     const hy_image *image = &job->problem->image;
 
-    if (chunk->gathered)
+    if (hy_job_gathers(job))
         return (hy_cols_view){.x     = packed(job, HY_GATHER_VAL),
                               .rows  = chunk->features.gather_rows,
                               .cols  = chunk->col_end - chunk->col_begin,

@@ -240,7 +240,7 @@ hybrid_status hy_pack_hrpb(hy_job *job, const hy_hrpb_rules *rules)
     HY_TRY(hy_pack_check(job, 0));
     if (problem->image.axis == HY_AXIS_ROWS)
         p.ring = hy_ring_of(&problem->image, chunk);
-    if (chunk->gathered)
+    if (hy_job_gathers(job))
         HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
     HY_TRY_ELSE_DONE(count(&p));
     HY_TRY_ELSE_DONE(fill(&p, job, rules));

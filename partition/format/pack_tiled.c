@@ -346,7 +346,7 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules)
 
     p.from = (const char *)A->val + (size_t)first * p.size;
     HY_TRY(hy_pack_check(job, 0));
-    if (job->chunk->gathered)
+    if (hy_job_gathers(job))
         HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
     p.source.touched = p.touched.rows ? &p.touched : NULL;
     HY_TRY_ELSE_DONE(hy_portions_make(&p.source, rules->segment, &p.portions));

@@ -66,7 +66,6 @@ hybrid_status hy_chunk_array_add(hy_context *ctx, hy_chunk_array *array,
                                          .row_begin = row,
                                          .row_end   = row + features->rows,
                                          .col_end   = width,
-                                         .gathered  = hy_image_is_gathered(&cut->image),
                                          .features  = *features,
                                          .variant   = cut->variant};
     array->count++;

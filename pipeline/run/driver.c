@@ -9,27 +9,24 @@
 static int in_flight(const hy_run *run)
 {
     for (int i = 0; i < run->queue.count; i++)
-        if (run->queue.of[i].finished < run->queue.of[i].begun)
+        if (run->queue.of[i]->finished < run->queue.of[i]->begun)
             return 1;
     return 0;
 }
 
-/* Claims the next chunk of the side for the slot. Returns 0 if none is left, or if the
-   side should leave the rest to other sites. */
-static int claim(hy_side *side, hy_slot *slot, int must)
+/* Claims the next chunk of the site for the slot. Returns 0 if none is left, or if the
+   site should leave the rest to other sites. */
+static int claim(hy_site *site, hy_slot *slot, int must)
 {
-    return hy_queue_claim(&side->run->queue, side->index, must, &slot->claim);
+    return hy_queue_claim(&site->run->queue, site->index, must, &slot->claim);
 }
 
-static void begin(hy_slot *slot, hy_side *side)
+static void begin(hy_slot *slot, hy_site *site)
 {
-    const hy_site *site = side->site;
-
-    slot->side     = side;
-    slot->sink     = side->run->sink;
-    slot->sequence = side->begun++;
+    slot->sink     = site->run->sink;
+    slot->sequence = site->begun++;
     slot->counted  = 0;
-    hy_slot_begin(slot, &side->problem, &site->rates, &site->cache);
+    hy_slot_begin(slot, &site->problem, &site->rates, &site->cache);
 }
 
 /* ---- issuing ---------------------------------------------------------------------- */
@@ -39,7 +36,7 @@ static void drive(hy_slot *slot)
     const hybrid_status status = hy_slot_advance(slot);
 
     if (status != HYBRID_OK) {
-        hy_run_stop(slot->side->run, status);
+        hy_run_stop(slot->site->run, status);
         hy_slot_release(slot);
     }
 }
@@ -62,40 +59,40 @@ static hy_slot *find_free(const hy_site *site)
 
 /* Resumes the parked slots whose turn on the lanes has come, then begins one chunk if a
    slot is free. Returns 0 if it did neither. */
-static int issue_some(hy_side *side, int must)
+static int issue_some(hy_site *site, int must)
 {
     hy_slot *slot;
     int some = 0;
 
-    for (; !hy_run_stopped(side->run) && (slot = find_parked(side->site)); some = 1) {
+    for (; !hy_run_stopped(site->run) && (slot = find_parked(site)); some = 1) {
         slot->parked = 0;
         drive(slot);
     }
-    slot = hy_run_stopped(side->run) ? NULL : find_free(side->site);
-    if (!slot || !claim(side, slot, must))
+    slot = hy_run_stopped(site->run) ? NULL : find_free(site);
+    if (!slot || !claim(site, slot, must))
         return some;
-    begin(slot, side);
+    begin(slot, site);
     drive(slot);
     return 1;
 }
 
-/* Lets each side issue. The host, which is the last side, comes first: it can no longer
+/* Lets each site issue. The host, which is the last site, comes first: it can no longer
    take rows of a chunk that a device has claimed. */
 static int issue_to_all(hy_run *run)
 {
     int some = 0;
 
     for (int i = run->queue.count - 1; i >= 0; i--)
-        some = issue_some(&run->queue.of[i], 0) || some;
+        some = issue_some(run->queue.of[i], 0) || some;
     return some;
 }
 
-/* Called when no chunk is in flight because each side leaves the remaining rows to the
-   others: forces one side to claim. */
+/* Called when no chunk is in flight because each site leaves the remaining rows to the
+   others: forces one site to claim. */
 static int issue_to_any(hy_run *run)
 {
     for (int i = 0; i < run->queue.count && !in_flight(run); i++)
-        if (issue_some(&run->queue.of[i], 1))
+        if (issue_some(run->queue.of[i], 1))
             return 1;
     return 0;
 }
@@ -109,7 +106,7 @@ static void issue(hy_run *run)
 static void drop_parked(hy_run *run)
 {
     for (int k = 0; k < run->queue.count; k++) {
-        const hy_site *site = run->queue.of[k].site;
+        const hy_site *site = run->queue.of[k];
         for (int i = 0; i < site->depth; i++)
             if (site->slots[i].parked)
                 hy_slot_release(&site->slots[i]);
@@ -141,11 +138,11 @@ static hybrid_status do_stages(hy_slot *slot)
 
 static void drive_alone(hy_run *run)
 {
-    hy_side *side = run->queue.of;
-    hy_slot *slot = side->site->slots;
+    hy_site *site = run->queue.of[0];
+    hy_slot *slot = site->slots;
 
-    while (!hy_run_stopped(run) && slot && claim(side, slot, 1)) {
-        begin(slot, side);
+    while (!hy_run_stopped(run) && slot && claim(site, slot, 1)) {
+        begin(slot, site);
         const hybrid_status status = do_stages(slot);
         if (status == HYBRID_OK)
             continue;
@@ -160,7 +157,7 @@ static void drive_alone(hy_run *run)
 static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
 {
     for (int i = 0; i < run->queue.count; i++) {
-        hy_loader *loader = run->queue.of[i].site->loader;
+        hy_loader *loader = run->queue.of[i]->loader;
         if (loader && task == &loader->progress.tick)
             return loader;
     }
@@ -169,7 +166,7 @@ static hy_loader *find_ticking(const hy_run *run, const hy_task *task)
 
 void hy_drive(hy_run *run)
 {
-    if (hy_site_by_caller(run->queue.of->site)) {
+    if (hy_site_by_caller(run->queue.of[0])) {
         drive_alone(run);
         return;
     }

@@ -22,8 +22,7 @@
 #include "pipeline/run/trace.h"
 
 /* One product on one or more sites. Each site has its own slots and lanes; all sites
-   share the run's queue, inbox and sink. The queue holds one hy_side for each site: what
-   the site does in this run. */
+   share the run's queue, inbox and sink. */
 typedef struct hy_run {
     hy_context *ctx;
     hy_sink *sink;
@@ -45,9 +44,9 @@ void hy_drive(hy_run *run);
 /* Records the first error and stops the run: no further chunk or stage begins. */
 void hy_run_stop(hy_run *run, hybrid_status status);
 
-/* Returns the number of leading blocks of the side's image that none of its chunks needs
+/* Returns the number of leading blocks of the site's image that none of its chunks needs
    any longer. */
-int64_t hy_side_passed(const hy_side *side);
+int64_t hy_site_passed(const hy_site *site);
 
 static inline int hy_run_stopped(const hy_run *run)
 {

@@ -15,7 +15,7 @@ void hy_run_stop(hy_run *run, hybrid_status status)
    traced. */
 static hy_work_on work_on(hy_slot *slot, const hy_stage *stage)
 {
-    return (hy_work_on){slot->side->run->tracer.to.fn ? &slot->log : NULL,
+    return (hy_work_on){slot->site->run->tracer.to.fn ? &slot->log : NULL,
                         (int)stage->step};
 }
 
@@ -38,7 +38,7 @@ hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage)
 static void cpu_stage(hy_task *task, int worker)
 {
     hy_slot *slot = (hy_slot *)task;
-    hy_run *run   = slot->side->run;
+    hy_run *run   = slot->site->run;
 
     (void)worker;
     if (!hy_run_stopped(run))
@@ -54,7 +54,7 @@ static void cpu_stage(hy_task *task, int worker)
 static int is_timed(const hy_slot *slot, hy_where where)
 {
     const int matters = where == HY_ON_RUN || (where == HY_ON_IN && !slot->job.reused);
-    return matters || slot->side->run->tracer.to.fn ||
+    return matters || slot->site->run->tracer.to.fn ||
            !slot->site->backend->ops->mark_untimed;
 }
 
@@ -90,11 +90,10 @@ static hybrid_status lane_stage(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* Returns the smallest index, in the side's list, of a chunk that has not finished. */
-static int64_t first_left(const hy_side *side)
+/* Returns the smallest index, in the site's list, of a chunk that has not finished. */
+static int64_t first_left(const hy_site *site)
 {
-    const hy_site *site = side->site;
-    int64_t first       = side->next;
+    int64_t first = site->next;
 
     for (int i = 0; i < site->depth; i++)
         if (site->slots[i].busy && site->slots[i].claim.index < first)
@@ -102,17 +101,17 @@ static int64_t first_left(const hy_side *side)
     return first;
 }
 
-int64_t hy_side_passed(const hy_side *side)
+int64_t hy_site_passed(const hy_site *site)
 {
-    const hy_chunk_list *list = &side->list;
-    const hy_image *image     = &side->problem.image;
-    const int64_t first       = first_left(side);
+    const hy_chunk_list *list = &site->list;
+    const hy_image *image     = &site->problem.image;
+    const int64_t first       = first_left(site);
 
     if (first >= list->count)
         return hy_image_blocks(image);
     const hy_chunk chunk = hy_chunk_at(list, first);
     if (image->axis == HY_AXIS_ENTRIES)
-        return hy_offset(side->problem.source.csr, chunk.x_begin);
+        return hy_offset(site->problem.source.csr, chunk.x_begin);
     return hy_image_block_of(image, chunk.x_begin, chunk.col_begin);
 }
 
@@ -120,12 +119,12 @@ int64_t hy_side_passed(const hy_side *side)
    still read for it. */
 void hy_slot_release(hy_slot *slot)
 {
-    hy_side *side = slot->side;
+    hy_site *site = slot->site;
 
     slot->busy = slot->parked = 0;
-    side->finished++;
-    if (side->site->loader && !hy_run_stopped(side->run))
-        hy_loader_free(side->site->loader, hy_side_passed(side));
+    site->finished++;
+    if (site->loader && !hy_run_stopped(site->run))
+        hy_loader_free(site->loader, hy_site_passed(site));
 }
 
 /* Chunks enter the lanes in order, after the rows of B or X that they touch were sent. */
@@ -133,7 +132,7 @@ static int may_enter(const hy_slot *slot)
 {
     hy_loader *loader = slot->site->loader;
 
-    return slot->sequence == slot->side->next_lane &&
+    return slot->sequence == slot->site->next_lane &&
            (!loader || hy_loader_reached(loader, slot->job.chunk));
 }
 
@@ -145,12 +144,12 @@ static int may_reserve(const hy_slot *slot)
     const hy_sink *sink = slot->sink;
 
     return !sink->in_order ||
-           slot->claim.chunk.row_begin == slot->side->run->reserved_rows;
+           slot->claim.chunk.row_begin == slot->site->run->reserved_rows;
 }
 
 static int may_store(const hy_slot *slot)
 {
-    return !slot->sink->ops->by_caller || slot->part == slot->side->run->stored;
+    return !slot->sink->ops->by_caller || slot->part == slot->site->run->stored;
 }
 
 /* Returns 1 if the slot's next stage may begin. It may have to wait for other chunks of
@@ -168,9 +167,9 @@ int hy_slot_may_go_on(const hy_slot *slot)
 
 static void note_done(const hy_slot *slot)
 {
-    const hy_side *side = slot->side;
+    const hy_site *site = slot->site;
 
-    hy_queue_done(&side->run->queue, side->index, &slot->claim.chunk, hy_now_ns());
+    hy_queue_done(&site->run->queue, site->index, &slot->claim.chunk, hy_now_ns());
 }
 
 /* Tells the queue that the chunk is computed: its size is known, or all its stages are
@@ -197,7 +196,7 @@ static void count_rows(const hy_slot *slot)
 hybrid_status hy_slot_finish(hy_slot *slot)
 {
     count_rows(slot);
-    HY_TRY(hy_trace_slot(&slot->side->run->tracer, slot));
+    HY_TRY(hy_trace_slot(&slot->site->run->tracer, slot));
     note_counted(slot);
     hy_slot_release(slot);
     return HYBRID_OK;
@@ -207,7 +206,7 @@ hybrid_status hy_slot_finish(hy_slot *slot)
 static int is_last(const hy_run *run)
 {
     return run->queue.count == 1 && run->queue.left == 0 &&
-           run->queue.of->begun - run->queue.of->finished == 1;
+           run->queue.of[0]->begun - run->queue.of[0]->finished == 1;
 }
 
 /* Waits until the slot's lane has finished the last work that was enqueued for the
@@ -228,14 +227,14 @@ static void watch(hy_task *task, int worker)
 
     (void)worker;
     slot->status = see(slot);
-    hy_inbox_push(&slot->side->run->inbox, task);
+    hy_inbox_push(&slot->site->run->inbox, task);
 }
 
 /* Lets a thread wait for the slot's last enqueued work: the lane's watcher, or the driver
    if it has no other work. The latter avoids waking two threads one after the other. */
 static hybrid_status let_see(hy_slot *slot)
 {
-    if (is_last(slot->side->run) && !hy_progress_asked(&slot->site->ctx->progress)) {
+    if (is_last(slot->site->run) && !hy_progress_asked(&slot->site->ctx->progress)) {
         HY_TRY(see(slot));
         return hy_slot_advance(slot);
     }
@@ -255,7 +254,7 @@ static hy_urgency urgency(const hy_slot *slot)
 /* Counts the part as reserved or stored, for which other slots may wait. */
 static void note_order(hy_slot *slot, hy_step step)
 {
-    hy_run *run = slot->side->run;
+    hy_run *run = slot->site->run;
 
     if (step == HY_STEP_PLACE)
         run->stored++;
@@ -283,7 +282,7 @@ hybrid_status hy_slot_advance(hy_slot *slot)
             return HYBRID_OK;
         }
         if (where < HY_LANES) {
-            slot->side->next_lane += !slot->on_lanes;
+            slot->site->next_lane += !slot->on_lanes;
             slot->on_lanes = 1;
             HY_TRY(lane_stage(slot));
         } else if (where == HY_ON_CPU) {

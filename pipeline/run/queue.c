@@ -3,8 +3,6 @@
 #include "pipeline/run/queue.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "base/data/min_max.h"
 
@@ -35,7 +33,7 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
 }
 
 /* Returns chunk i of a site's list without the rows that were taken from it. */
-hy_chunk hy_queue_rest(const hy_queue *queue, const hy_side *c, int64_t i)
+hy_chunk hy_queue_rest(const hy_queue *queue, const hy_site *c, int64_t i)
 {
     const hy_chunk chunk = hy_chunk_at(&c->list, i);
     const int64_t begin  = i == c->next ? c->row_begin : chunk.row_begin;
@@ -47,12 +45,12 @@ hy_chunk hy_queue_rest(const hy_queue *queue, const hy_side *c, int64_t i)
 }
 
 /* Returns a chunk with the rows of chunk i, which are the same in every column block. */
-static const hy_chunk *rows_at(const hy_side *c, int64_t i)
+static const hy_chunk *rows_at(const hy_site *c, int64_t i)
 {
     return &c->list.cut[c->list.ranges > 0 ? i % c->list.ranges : i];
 }
 
-static void drop_first(hy_side *c)
+static void drop_first(hy_site *c)
 {
     c->next++;
     if (c->next < c->stop)
@@ -63,11 +61,11 @@ static void drop_first(hy_side *c)
 
 /* Returns the seconds that the site needs for `work`, from its predicted and its measured
    speed. */
-double hy_queue_seconds(const hy_side *c, int64_t work)
+double hy_queue_seconds(const hy_site *c, int64_t work)
 {
     const hy_pace *p     = &c->pace;
     const double timed_s = (double)(p->last_ns - p->first_ns) * 1e-9;
-    const double done    = (double)p->timed + p->expected * PRIOR_S;
+    const double done    = (double)p->timed + c->rate * PRIOR_S;
 
     return (double)work * (timed_s + PRIOR_S) / done;
 }
@@ -82,7 +80,7 @@ void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order)
     queue->count                                             = 0;
 }
 
-static int is_of(const hy_side *c, const hy_chunk *chunk)
+static int is_of(const hy_site *c, const hy_chunk *chunk)
 {
     return chunk->row_begin < c->end && chunk->row_end > c->begin;
 }
@@ -90,7 +88,7 @@ static int is_of(const hy_side *c, const hy_chunk *chunk)
 /* Sets `next` and `stop` to the range of chunks that contain rows of the site's own
    range, and row_begin and row_end to these rows. With column blocks, all chunks contain
    some. */
-static void find_own(hy_side *c)
+static void find_own(hy_site *c)
 {
     c->stop = c->list.count;
     while (c->next < c->stop && !is_of(c, rows_at(c, c->next)))
@@ -104,7 +102,7 @@ static void find_own(hy_side *c)
 }
 
 /* Returns the work of those rows of chunk i that the site owns. */
-static int64_t own_work(const hy_queue *queue, const hy_side *c, int64_t i)
+static int64_t own_work(const hy_queue *queue, const hy_site *c, int64_t i)
 {
     const hy_chunk *cut = rows_at(c, i);
 
@@ -115,26 +113,24 @@ static int64_t own_work(const hy_queue *queue, const hy_side *c, int64_t i)
     return hy_queue_work(&rest);
 }
 
-hy_side *hy_queue_add(hy_queue *queue, const hy_side *given)
+void hy_queue_add(hy_queue *queue, hy_site *c)
 {
-    hy_side *c = &queue->of[queue->count];
-
-    memcpy(c, given, offsetof(hy_side, next));
-    memset(&c->next, 0, offsetof(hy_side, claim) - offsetof(hy_side, next));
-    c->claim.row_begin = c->claim.row_end = 0;
-    c->pace.expected                      = c->rate;
-    c->index                              = queue->count++;
+    c->next = c->stop = c->row_begin = c->row_end = 0;
+    c->left = c->taken = c->ceded = 0;
+    c->piece.row_begin = c->piece.row_end = 0;
+    c->pace                               = (hy_pace){.flying = 0};
+    c->index                              = queue->count;
+    queue->of[queue->count++]             = c;
     find_own(c);
     for (int64_t i = c->next; i < c->stop; i++)
         c->left += own_work(queue, c, i);
     queue->all  = queue->in_order ? c->left : queue->all + c->left;
     queue->left = queue->all;
-    return c;
 }
 
 /* ---- claiming ------------------------------------------------------------------ */
 
-static void note_claim(hy_queue *queue, hy_side *c, hy_claim *claim)
+static void note_claim(hy_queue *queue, hy_site *c, hy_claim *claim)
 {
     const int64_t work = hy_queue_work(&claim->chunk);
 
@@ -144,7 +140,7 @@ static void note_claim(hy_queue *queue, hy_side *c, hy_claim *claim)
     claim->chunk.id = queue->claimed++;
 }
 
-static int claim_own(hy_queue *queue, hy_side *c, int must, hy_claim *out)
+static int claim_own(hy_queue *queue, hy_site *c, int must, hy_claim *out)
 {
     out->chunk = hy_queue_rest(queue, c, c->next);
     if (!must && hy_queue_leaves(queue, c, &out->chunk))
@@ -160,12 +156,12 @@ static int claim_own(hy_queue *queue, hy_side *c, int must, hy_claim *out)
 /* Returns the seconds until the first of the other sites runs out of free slots. `c`
    should have counted the chunk that it is about to claim by then, because chunks that
    other sites claim from now on wait for that chunk in their slots. */
-static double patience(const hy_queue *queue, const hy_side *c)
+static double patience(const hy_queue *queue, const hy_site *c)
 {
     double least = INFINITY;
 
     for (int k = 0; k < queue->count; k++) {
-        const hy_side *o  = &queue->of[k];
+        const hy_site *o  = queue->of[k];
         const int64_t one = queue->all / (o->list.count + 1) + 1;
         if (o != c)
             least = fmin(least, hy_queue_seconds(o, o->pace.flying + o->depth * one));
@@ -175,12 +171,12 @@ static double patience(const hy_queue *queue, const hy_side *c)
 
 /* Returns the seconds in which the other sites would finish their claimed work and all
    unclaimed work. */
-static double others_s(const hy_queue *queue, const hy_side *c)
+static double others_s(const hy_queue *queue, const hy_site *c)
 {
     double rates = 0, flying = 0;
 
     for (int k = 0; k < queue->count; k++) {
-        const hy_side *o = &queue->of[k];
+        const hy_site *o = queue->of[k];
         if (o == c)
             continue;
         rates += 1 / hy_queue_seconds(o, 1);
@@ -189,7 +185,7 @@ static double others_s(const hy_queue *queue, const hy_side *c)
     return rates > 0 ? (flying + (double)queue->left) / rates : INFINITY;
 }
 
-static int is_in_time(const hy_queue *queue, const hy_side *c, int64_t work)
+static int is_in_time(const hy_queue *queue, const hy_site *c, int64_t work)
 {
     const double s = hy_queue_seconds(c, c->pace.flying + work);
 
@@ -198,7 +194,7 @@ static int is_in_time(const hy_queue *queue, const hy_side *c, int64_t work)
 
 /* Claims the next rows, up to the end of the chunk of the site's own cut that contains
    them. */
-static int claim_in_order(hy_queue *queue, hy_side *c, int must, hy_claim *out)
+static int claim_in_order(hy_queue *queue, hy_site *c, int must, hy_claim *out)
 {
     while (c->next < c->stop && rows_at(c, c->next)->row_end <= queue->front)
         drop_first(c);
@@ -217,18 +213,18 @@ static int claim_in_order(hy_queue *queue, hy_side *c, int must, hy_claim *out)
 
 int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out)
 {
-    hy_side *c = &queue->of[site];
+    hy_site *c = queue->of[site];
 
     if (queue->in_order)
         return claim_in_order(queue, c, must, out);
     if (c->next < c->stop)
         return claim_own(queue, c, must, out);
-    return c->sharing && hy_queue_take(queue, c, out);
+    return c->taking.variant && hy_queue_take(queue, c, out);
 }
 
 void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
 {
-    hy_side *c    = &queue->of[site];
+    hy_site *c    = queue->of[site];
     hy_pace *pace = &c->pace;
 
     pace->flying -= hy_queue_work(chunk);

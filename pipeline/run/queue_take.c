@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "pipeline/run/queue.h"
-#include "pipeline/site/slot.h"
 
 static const double MARGIN = 1.25; /* a taker gets an owner's remaining rows only if it
                                       would need MARGIN times less time than the owner */
@@ -11,42 +10,43 @@ static const double MARGIN = 1.25; /* a taker gets an owner's remaining rows onl
 
 /* Returns rows [begin, end) of a chunk as a piece for the taker. The rows of B or X that
    the piece touches are unknown, so it waits for all of them. */
-static hy_chunk piece_of(const hy_queue *queue, const hy_side *taker,
+static hy_chunk piece_of(const hy_queue *queue, const hy_site *taker,
                          const hy_chunk *chunk, int64_t begin, int64_t end)
 {
     hy_chunk piece = hy_queue_rows(queue, chunk, begin, end);
 
-    piece.gathered = piece.cached = piece.trimmed = 0;
+    piece.cached = piece.trimmed = 0;
     piece.features.gather_rows = piece.features.gather_nnz = 0;
-    piece.variant                                          = taker->sharing->variant;
+    piece.variant                                          = taker->taking.variant;
     piece.x_end                                            = queue->profile->cols;
     piece.x_begin                                          = 0;
     return piece;
 }
 
-static int fits(const hy_sharing *s, const hy_features *f)
+static int fits(const hy_site *taker, const hy_features *f)
 {
-    const hy_cost cost = s->variant->cost(f, &s->rates);
+    const hy_taking *t = &taker->taking;
+    const hy_cost cost = t->variant->cost(f, &taker->rates);
 
-    return (f->rows == 1 || (f->products <= s->products && f->rows <= s->rows)) &&
-           hy_cost_bytes(&cost) <= s->slot_bytes &&
-           (s->pinned_bytes == 0 ||
-            hy_slot_pinned_bytes(s->variant, f, &s->rates) <= s->pinned_bytes);
+    return (f->rows == 1 || (f->products <= t->products && f->rows <= t->rows)) &&
+           hy_cost_bytes(&cost) <= taker->slot_device &&
+           (hy_site_in_place(taker) ||
+            hy_slot_pinned_bytes(t->variant, f, &taker->rates) <= taker->slot_pinned);
 }
 
 /* Returns the largest number of rows at the end of `from` that fit a slot of the
    taker. */
-static int64_t fitting_rows(const hy_queue *queue, const hy_side *taker,
+static int64_t fitting_rows(const hy_queue *queue, const hy_site *taker,
                             const hy_chunk *from)
 {
     int64_t low = 0, high = from->row_end - from->row_begin;
 
-    high = high < taker->sharing->rows ? high : taker->sharing->rows;
+    high = high < taker->taking.rows ? high : taker->taking.rows;
     while (low < high) {
         const int64_t rows = low + (high - low + 1) / 2;
         const hy_chunk part =
             piece_of(queue, taker, from, from->row_end - rows, from->row_end);
-        if (fits(taker->sharing, &part.features))
+        if (fits(taker, &part.features))
             low = rows;
         else
             high = rows - 1;
@@ -56,7 +56,7 @@ static int64_t fitting_rows(const hy_queue *queue, const hy_side *taker,
 
 /* Returns 1 if a row with the most entries and scalar products of any row of the chunk
    fits a slot of the taker. */
-static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
+static int every_row_fits(const hy_site *taker, const hy_chunk *chunk)
 {
     hy_features f = chunk->features;
 
@@ -65,19 +65,20 @@ static int every_row_fits(const hy_sharing *sharing, const hy_chunk *chunk)
     f.products    = f.products_max;
     f.out_bound   = f.products < f.out_cols ? f.products : f.out_cols;
     f.gather_rows = f.gather_nnz = 0;
-    return fits(sharing, &f);
+    return fits(taker, &f);
 }
 
 /* Returns the rows that the taker would take of an owner's last chunk, of which `rest` is
    left. The piece is empty if they do not fit the taker's slots. */
-static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
-                           const hy_chunk *rest)
+static hy_chunk find_piece(const hy_queue *queue, const hy_site *taker,
+                           const hy_site *owner, const hy_chunk *rest)
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (rest->gathered || rest->cached) /* gathered and cached chunks are taken whole */
+    if (hy_image_is_gathered(&owner->image) ||
+        rest->cached) /* gathered and cached chunks are taken whole */
         return piece_of(queue, taker, rest, begin,
-                        every_row_fits(taker->sharing, rest) ? end : begin);
+                        every_row_fits(taker, rest) ? end : begin);
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
 }
 
@@ -85,31 +86,31 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_side *taker,
 
 /* Returns the work that a site with a fixed share has to take beyond what it has
    taken. */
-static double quota(const hy_queue *queue, const hy_side *taker)
+static double quota(const hy_queue *queue, const hy_site *taker)
 {
-    return taker->sharing->share * (double)queue->all - (double)taker->taken;
+    return taker->taking.share * (double)queue->all - (double)taker->taken;
 }
 
 /* Returns 1 if the taker should compute all remaining rows of the owner, which would
    otherwise claim a chunk of `work`. */
-static int owner_yields(const hy_queue *queue, const hy_side *taker, const hy_side *owner,
+static int owner_yields(const hy_queue *queue, const hy_site *taker, const hy_site *owner,
                         int64_t work)
 {
-    if (taker->sharing->share >= 0)
+    if (taker->taking.share >= 0)
         return (double)queue->left - 0.5 * (double)work < quota(queue, taker);
     return MARGIN *
                hy_queue_seconds(taker, taker->pace.flying + taker->left + owner->left) <=
            hy_queue_seconds(owner, owner->pace.flying + work);
 }
 
-static int taker_wants(const hy_queue *queue, const hy_side *taker, const hy_side *owner,
+static int taker_wants(const hy_queue *queue, const hy_site *taker, const hy_site *owner,
                        int64_t work)
 {
     const hy_chunk rest = hy_queue_rest(queue, owner, owner->next);
 
     if (owner_yields(queue, taker, owner, hy_queue_work(&rest)))
         return 1;
-    if (taker->sharing->share >= 0)
+    if (taker->taking.share >= 0)
         return quota(queue, taker) >= 0.5 * (double)work;
     return hy_queue_seconds(taker, taker->pace.flying + work) <=
            hy_queue_seconds(owner, owner->pace.flying + owner->left - work);
@@ -117,22 +118,22 @@ static int taker_wants(const hy_queue *queue, const hy_side *taker, const hy_sid
 
 /* Returns 1 if the owner has rows left and the taker may take them. Rows of column blocks
    can be taken only by a site that reads X in place. */
-static int may_take(const hy_side *taker, const hy_side *owner)
+static int may_take(const hy_site *taker, const hy_site *owner)
 {
     return taker != owner && owner->next < owner->stop &&
-           (taker->sharing->pinned_bytes == 0 || owner->list.image.axis != HY_AXIS_COLS);
+           (hy_site_in_place(taker) || owner->list.image.axis != HY_AXIS_COLS);
 }
 
 /* Returns 1 if another site can take some of the remaining rows and should. */
-int hy_queue_leaves(const hy_queue *queue, const hy_side *owner, const hy_chunk *rest)
+int hy_queue_leaves(const hy_queue *queue, const hy_site *owner, const hy_chunk *rest)
 {
     for (int k = 0; k < queue->count; k++) {
-        const hy_side *taker = &queue->of[k];
-        if (!taker->sharing || !may_take(taker, owner) ||
+        const hy_site *taker = queue->of[k];
+        if (!taker->taking.variant || !may_take(taker, owner) ||
             !owner_yields(queue, taker, owner, hy_queue_work(rest)))
             continue;
         const hy_chunk last  = hy_queue_rest(queue, owner, owner->stop - 1);
-        const hy_chunk piece = find_piece(queue, taker, &last);
+        const hy_chunk piece = find_piece(queue, taker, owner, &last);
         if (piece.row_begin < piece.row_end)
             return 1;
     }
@@ -142,13 +143,13 @@ int hy_queue_leaves(const hy_queue *queue, const hy_side *owner, const hy_chunk 
 /* ---- taking -------------------------------------------------------------------- */
 
 /* Returns the owner that will finish last, among those that have rows for the taker. */
-static hy_side *find_owner(hy_queue *queue, const hy_side *taker)
+static hy_site *find_owner(hy_queue *queue, const hy_site *taker)
 {
-    hy_side *latest = NULL;
+    hy_site *latest = NULL;
     double latest_s = -1;
 
     for (int k = 0; k < queue->count; k++) {
-        hy_side *c = &queue->of[k];
+        hy_site *c = queue->of[k];
         if (!may_take(taker, c))
             continue;
         const double s = hy_queue_seconds(c, c->pace.flying + c->left);
@@ -159,23 +160,23 @@ static hy_side *find_owner(hy_queue *queue, const hy_side *taker)
     return latest;
 }
 
-static void drop_last(hy_side *c)
+static void drop_last(hy_site *c)
 {
     c->stop--;
     if (c->next < c->stop)
         c->row_end = hy_chunk_at(&c->list, c->stop - 1).row_end;
 }
 
-/* Takes rows at the end of another site's range and stores them in taker->claim. Returns
+/* Takes rows at the end of another site's range and stores them in taker->piece. Returns
    0 if there are none that the taker is predicted to finish in time. */
-static int take(hy_queue *queue, hy_side *taker)
+static int take(hy_queue *queue, hy_site *taker)
 {
-    hy_side *owner = find_owner(queue, taker);
+    hy_site *owner = find_owner(queue, taker);
 
     if (!owner)
         return 0;
     const hy_chunk rest  = hy_queue_rest(queue, owner, owner->stop - 1);
-    const hy_chunk piece = find_piece(queue, taker, &rest);
+    const hy_chunk piece = find_piece(queue, taker, owner, &rest);
     const int64_t work   = hy_queue_work(&piece);
     if (piece.row_begin == piece.row_end || !taker_wants(queue, taker, owner, work))
         return 0;
@@ -186,15 +187,15 @@ static int take(hy_queue *queue, hy_side *taker)
     owner->left -= work;
     owner->ceded += work;
     queue->left -= work;
-    taker->claim = piece;
+    taker->piece = piece;
     taker->taken += work;
     taker->pace.flying += work;
     return 1;
 }
 
-int hy_queue_take(hy_queue *queue, hy_side *taker, hy_claim *out)
+int hy_queue_take(hy_queue *queue, hy_site *taker, hy_claim *out)
 {
-    hy_chunk *claim = &taker->claim;
+    hy_chunk *claim = &taker->piece;
 
     if (claim->row_begin == claim->row_end && !take(queue, taker))
         return 0;

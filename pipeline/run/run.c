@@ -9,24 +9,20 @@
 
 /* ---- begin ----------------------------------------------------------------------- */
 
-static void add_side(hy_run *run, const hy_side *from, const hy_problem *problem)
+static void add_site(hy_run *run, hy_site *site, const hy_problem *problem)
 {
-    hy_side given = *from;
-    hy_site *site = from->site;
-
     if (run->sink->in_order) { /* all sites claim from one front, so no site has a range
                                   of its own */
-        given.begin = 0;
-        given.end   = problem->A->rows;
+        site->begin = 0;
+        site->end   = problem->A->rows;
     }
-    given.depth   = site->depth;
-    hy_side *side = hy_queue_add(&run->queue, &given);
-    side->run     = run;
-    side->begun = side->next_lane = side->finished = 0;
-    side->problem                                  = *problem;
-    side->problem.image                            = from->image;
+    hy_queue_add(&run->queue, site);
+    site->run   = run;
+    site->begun = site->next_lane = site->finished = 0;
+    site->problem                                  = *problem;
+    site->problem.image                            = site->image;
     if (site->loader)
-        side->problem.image_memory = site->loader->image_memory;
+        site->problem.image_memory = site->loader->image_memory;
     site->down_ns = 0;
     hy_pack_cache_begin(&site->cache);
 }
@@ -41,34 +37,32 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
     run->stopped                                     = 0;
     hy_queue_open(&run->queue, problem->profile, sink->in_order);
     for (int i = 0; i < sites->count; i++)
-        add_side(run, &sites->of[i], problem);
-    if (!hy_site_by_caller(sites->of[0].site))
+        add_site(run, sites->of[i], problem);
+    if (!hy_site_by_caller(sites->of[0]))
         hy_inbox_open(&run->inbox, &run->ctx->progress, run->ctx->pool,
                       hy_pool_leaves_cores(run->ctx->pool));
 }
 
 /* Enqueues the copies that kernels need of operands in device memory. */
-static hybrid_status begin_on_device(hy_side *side)
+static hybrid_status begin_on_device(hy_site *site)
 {
-    hy_site *site = side->site;
-
     if (hy_site_in_place(site))
         return HYBRID_OK;
     return hy_on_device_begin(site->lane_set->lanes[HY_ON_IN], &site->converted,
-                              &side->problem);
+                              &site->problem);
 }
 
 /* Begins to load B or X if the site has a loader. */
-static hybrid_status begin_load(hy_run *run, hy_side *side)
+static hybrid_status begin_load(hy_run *run, hy_site *site)
 {
-    hy_loader *loader = side->site->loader;
-    const size_t room = side->site->transposed.room;
+    hy_loader *loader = site->loader;
+    const size_t room = site->transposed.room;
 
-    HY_TRY(hy_transposed_begin(side->site, &side->problem, run->sink));
-    if (side->list.count > 0) /* a site without chunks of its own needs no copies in
+    HY_TRY(hy_transposed_begin(site, &site->problem, run->sink));
+    if (site->list.count > 0) /* a site without chunks of its own needs no copies in
                                  device memory */
-        HY_TRY(begin_on_device(side));
-    return loader ? hy_loader_start(loader, &side->problem, hy_side_passed(side),
+        HY_TRY(begin_on_device(site));
+    return loader ? hy_loader_start(loader, &site->problem, hy_site_passed(site),
                                     &run->inbox, run->tracer.to.fn != NULL, room)
                   : HYBRID_OK;
 }
@@ -76,7 +70,7 @@ static hybrid_status begin_load(hy_run *run, hy_side *side)
 static void begin_loads(hy_run *run)
 {
     for (int i = 0; i < run->queue.count && !run->stopped; i++) {
-        const hybrid_status status = begin_load(run, &run->queue.of[i]);
+        const hybrid_status status = begin_load(run, run->queue.of[i]);
         if (status != HYBRID_OK)
             hy_run_stop(run, status);
     }
@@ -88,7 +82,7 @@ static void begin_loads(hy_run *run)
 static void finish_loads(hy_run *run)
 {
     for (int i = 0; i < run->queue.count; i++) {
-        const hy_site *site = run->queue.of[i].site;
+        const hy_site *site = run->queue.of[i];
         if (!site->loader)
             continue;
         const hybrid_status status = hy_loader_finish(site->loader);
@@ -102,13 +96,13 @@ static void finish_loads(hy_run *run)
 static void end_run(hy_run *run)
 {
     for (int i = 0; run->stopped && i < run->queue.count; i++)
-        hy_site_drain(run->queue.of[i].site);
+        hy_site_drain(run->queue.of[i]);
     if (!run->stopped)
         run->tracer.report->chunks = run->queue.claimed;
     for (int i = 0; i < run->queue.count; i++)
-        hy_pack_cache_end(&run->queue.of[i].site->cache, run->status,
-                          run->queue.of[i].ceded > 0);
-    if (!hy_site_by_caller(run->queue.of->site))
+        hy_pack_cache_end(&run->queue.of[i]->cache, run->status,
+                          run->queue.of[i]->ceded > 0);
+    if (!hy_site_by_caller(run->queue.of[0]))
         hy_inbox_destroy(&run->inbox);
 }
 
@@ -129,21 +123,21 @@ static hybrid_status end_sink(hy_sink *sink, hybrid_status status)
 static hybrid_status wake_sites(const hy_sites *sites)
 {
     for (int i = 0; i < sites->count; i++)
-        HY_TRY(hy_site_work(sites->of[i].site));
+        HY_TRY(hy_site_work(sites->of[i]));
     return HYBRID_OK;
 }
 
 static void rest_sites(const hy_sites *sites, hybrid_status status)
 {
     for (int i = 0; i < sites->count; i++)
-        hy_site_rest(sites->of[i].site, status);
+        hy_site_rest(sites->of[i], status);
 }
 
 static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
                                hy_sink *sink, const hy_listener *listener,
                                hybrid_report *report)
 {
-    const hy_site *first = sites->of[0].site;
+    const hy_site *first = sites->of[0];
     hy_pool *pool        = first->ctx->pool;
     hy_run run;
 

@@ -3,7 +3,7 @@
    hy_run_product() takes these steps on the calling thread:
 
      wake    sites allocate the device memory again that they gave back while idle
-     begin   the queue gets a side for each site, and loaders begin to send B or X
+     begin   the queue gets the sites, and loaders begin to send B or X
      drive   sites claim chunks, which pass through their stages (driver.h)
      end     loaders finish; after a failure the lanes of all sites are drained
      rest    sites are idle again: plans that need device memory may take theirs
@@ -19,9 +19,10 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-/* The sites of a run. If the host helps devices, it is the last one. */
+/* The sites of a run, whose part in it is set. If the host helps devices, it is the last
+   one. */
 typedef struct hy_sites {
-    hy_side of[HY_MAX_SITES];  /* as hy_queue_add() takes them, but without depth */
+    hy_site *of[HY_MAX_SITES];
     int count;
 } hy_sites;
 

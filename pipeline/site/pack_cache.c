@@ -15,12 +15,6 @@ static size_t pack_bytes(const hy_rates *rates, const hy_chunk *chunk, size_t *a
     return hy_align(cost.pack_bytes);
 }
 
-/* Gathered chunks are not cached, since their rows of X change from run to run. */
-static int may_cache(const hy_chunk *chunk)
-{
-    return !chunk->gathered && chunk->variant->prepare;
-}
-
 /* Gives the first `count` chunks of the first column block their positions in the cache,
    and the chunks of the same rows in later blocks the same positions. */
 static void set_positions(const hy_rates *rates, hy_chunk *chunks, int64_t count,
@@ -47,7 +41,7 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t 
     size_t cached = 0, slot = 0, all;
     int64_t k;
 
-    for (k = 0; k < ranges && may_cache(&chunks[k]); k++) {
+    for (k = 0; k < ranges && chunks[k].variant->prepare; k++) {
         const size_t pack = pack_bytes(rates, &chunks[k], &all);
         cached += pack;
         slot = hy_larger(slot, all - pack);

@@ -25,8 +25,8 @@ typedef struct hy_pack_cache {
 
 /* Sets hy_chunk.cached for the first chunks, as many as fit in `room` bytes beside
    `depth` slots, and for the chunks of the same rows in later column blocks. Their packs
-   take at most `most` bytes. Does nothing if some chunk of the first column block cannot
-   be cached. */
+   take at most `most` bytes. Does nothing if the variant makes no packs. The chunks must
+   not gather, because rows of X change from run to run. */
 void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
                           hy_chunk *chunks, int64_t count);
 

@@ -1,11 +1,14 @@
-/* pipeline/site/site.h - a device, or the host, with what it keeps from run to run.
+/* pipeline/site/site.h - a device, or the host, with what it keeps from run to run, and
+   its part in the present run.
 
    A site has a backend, lanes and slots for chunks in flight. On a device it also holds B
    or X and cached packs of A. It is made for the chunks of a plan, and the runs of that
-   plan (run.h) use it one after the other. */
+   plan (run.h) use it one after the other. In a run the site is a device, or the host,
+   which computes all rows or takes rows of devices. */
 #ifndef HY_SITE_H
 #define HY_SITE_H
 
+#include "partition/pattern/chunks.h"
 #include "pipeline/load/load.h"
 #include "pipeline/run/on_device.h"
 #include "pipeline/site/slot.h"
@@ -19,6 +22,26 @@ typedef struct hy_transposed_y {
     int active;       /* 1: the device transposes Y in the present run */
 } hy_transposed_y;
 
+/* How a site takes rows of other sites, in pieces that its slots hold. Work is scalar
+   products plus rows. */
+typedef struct hy_taking {
+    const hy_variant *variant; /* computes the pieces; NULL: the site takes no rows */
+    int64_t products, rows;    /* maximum scalar products and maximum rows of a piece. A
+                                  piece of one row may have more scalar products. */
+    double share;              /* share of all work that the site takes, 0 to 1; below 0:
+                                  the share that makes the run shortest */
+} hy_taking;
+
+/* Measured speed of a site. */
+typedef struct hy_pace {
+    int64_t flying;  /* work that the site has claimed and not finished */
+    int64_t timed;   /* work finished after first_ns, until last_ns: the times at which
+                        the site finished its first and its latest chunk */
+    int64_t first_ns, last_ns;
+} hy_pace;
+
+struct hy_run;
+
 typedef struct hy_site {
     hy_tenant tenant; /* must be the first member */
     hy_context *ctx;
@@ -30,7 +53,7 @@ typedef struct hy_site {
     hy_loader *loader; /* loader of B or X; NULL if neither is kept on the device */
     hy_pack_cache cache;  /* cached packs of A */
     hy_slot *slots;
-    int depth;
+    int depth; /* number of slots, the maximum number of chunks in flight */
     size_t slot_device, slot_pinned; /* bytes of one slot on the device and in pinned
                                         memory */
     size_t room;   /* limit of the device memory in which operands and results are
@@ -43,6 +66,36 @@ typedef struct hy_site {
     int64_t down_ns; /* copies to the host whose marks have no times: end of the last one
                         that this run has counted, as from hy_now_ns() */
     int failed;      /* 1: a run has failed, and lanes may be in any state */
+
+    /* the site's part in a run, which the caller of the run sets */
+    hy_image image;     /* how B or X lies on the site */
+    hy_chunk_list list; /* chunks of the site's own cut; empty: the site has no rows of
+                           its own */
+    int64_t begin, end; /* rows [begin, end) of the list that the site owns; in order: all
+                           rows */
+    hy_taking taking;   /* how the site takes rows of other sites */
+    double rate;        /* predicted work per second of the site */
+    int64_t up;         /* predicted bytes that the chunks send to the device */
+
+    /* fields that the queue sets */
+    int index;          /* index among the queue's sites */
+    int64_t next, stop; /* own chunks that are left: indices [next, stop) of the list */
+    int64_t row_begin,
+        row_end;     /* own rows that are left: [row_begin, row_end), from a row of the
+                        first of these chunks to a row of the last */
+    int64_t left;    /* work of own rows that no site has claimed */
+    int64_t taken;   /* work that this site has taken from other sites */
+    int64_t ceded;   /* work that other sites have taken from this site */
+    hy_pace pace;
+    hy_chunk piece; /* rows that this site has taken from another and not begun; may be
+                       empty */
+
+    /* fields that the driver sets */
+    struct hy_run *run;
+    int64_t begun;      /* number of chunks that the site has begun */
+    int64_t next_lane;  /* hy_slot.sequence of the chunk that may enter the lanes next */
+    int64_t finished;   /* number of chunks that the site has finished */
+    hy_problem problem; /* the run's problem, with this site's sources and image */
 } hy_site;
 
 /* Opens a site: takes a lane set, makes `depth` slots that suit every one of the chunks,

@@ -8,10 +8,15 @@
 #include "base/contract/sink.h"
 #include "pipeline/site/lane_set.h"
 #include "pipeline/site/pack_cache.h"
-#include "pipeline/run/queue.h"
 
 struct hy_site;
-struct hy_side;
+
+/* What a site computes next. */
+typedef struct hy_claim {
+    hy_chunk chunk;
+    int64_t index; /* index of the chunk in the site's list; the list's count if the rows
+                      belong to another site */
+} hy_claim;
 
 /* Times of one stage of one chunk, in marks or in nanoseconds of hy_now_ns(). */
 typedef struct hy_passage {
@@ -31,8 +36,7 @@ typedef struct hy_slot {
     hy_task task; /* must be the first member: the owner of the task owns the slot */
     struct hy_site *site;
     int lands; /* 1: results stay in device memory */
-    struct hy_side *side; /* side of the present run */
-    hy_sink *sink;        /* sink of the present run */
+    hy_sink *sink; /* sink of the present run */
     hy_backend *backend;
     hy_lane_set *lane_set; /* NULL: the calling thread does all stages, without marks */
     const hy_stage *stages;

@@ -36,7 +36,7 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan, int portion)
 {
     const hy_layout *l = &plan->portions[portion].layout;
 
-    if (!plan->product.backend->ops->copy)
+    if (!plan->portions->backend->ops->copy)
         return &hy_schedule_in_place;
     return hy_image_is_gathered(&l->image) ? &hy_schedule_gather
            : l->image.axis == HY_AXIS_ROWS ? &hy_schedule_row_ring

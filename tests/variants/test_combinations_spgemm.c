@@ -122,7 +122,7 @@ static const char *refused(const combination *c)
 
 static const hy_schedule *schedule_of(const hybrid_plan *plan)
 {
-    if (!plan->product.backend->ops->copy)
+    if (!plan->portions->backend->ops->copy)
         return &hy_schedule_in_place;
     const hy_axis axis = plan->portions->layout.image.axis;
     return axis == HY_AXIS_GATHERED  ? &hy_schedule_gather

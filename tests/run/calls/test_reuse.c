@@ -204,7 +204,7 @@ static void large_chunks_come_in_turns(void **state)
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
     assert_int_equal(plan->portions->layout.count, 1);
     assert_true(plan->product.profile.features.out_bound * 12 > MOST * 5 / 4);
-    hy_slot_sizes(plan->product.backend, &plan->product.rates,
+    hy_slot_sizes(plan->portions->backend, &plan->portions->rates,
                   plan->portions->layout.chunks, 1, 0, &device, &pinned);
     assert_true(pinned < MOST + (64 + 20) * ROWS); /* beside entries of C: offsets, and
                                                       rows of A */

@@ -186,10 +186,10 @@ static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind
             assert_null(oracle_check_spmm(alpha, A, &X, beta, &before, &Y, 1));
             assert_true(dense_gaps_intact(&Y) && dense_moved_intact(line, &Y));
             assert_null(column_blocks_misplaced(plan, &Y));
-            moved += plan->history.bound->list.image.back > 0;
-            one_more += plan->history.bound->list.count > count;
-            wider += plan->history.bound->list.image.last >
-                     plan->history.bound->list.image.block;
+            moved += plan->portions->site->list.image.back > 0;
+            one_more += plan->portions->site->list.count > count;
+            wider += plan->portions->site->list.image.last >
+                     plan->portions->site->list.image.block;
             free(line);
         }
     dense_free(&X);

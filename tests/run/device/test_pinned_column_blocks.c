@@ -84,7 +84,7 @@ static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, produc
     }
     hybrid_unpin(engine, p->X.data);
     if (status == HYBRID_OK && plan->portions->layout.if_pinned.axis == HY_AXIS_COLS)
-        assert_true(plan->history.bound->list.image.axis == HY_AXIS_COLS);
+        assert_true(plan->portions->site->list.image.axis == HY_AXIS_COLS);
     return status;
 }
 
@@ -109,9 +109,9 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
         assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &p->before, &p->Y, 1));
         assert_true(dense_gaps_intact(&p->Y));
         *in_blocks += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
-                      plan->history.bound->list.image.axis == HY_AXIS_COLS;
+                      plan->portions->site->list.image.axis == HY_AXIS_COLS;
         assert_true(report_of(plan).peak_device_bytes <=
-                    (int64_t)plan->product.rates.memory);
+                    (int64_t)plan->portions->rates.memory);
         assert_true(report_of(plan).h2d_bytes <= report_of(plan).predicted_h2d_bytes);
     }
     hybrid_plan_destroy(plan);
@@ -208,7 +208,7 @@ static int comes_in_panels(hybrid_engine *engine, hybrid_plan *plan, const produ
     hybrid_unpin(engine, p.Y.data);
     free(x_line);
     free(y_line);
-    return plan->history.bound->list.image.axis == HY_AXIS_COLS;
+    return plan->portions->site->list.image.axis == HY_AXIS_COLS;
 }
 
 static void rows_of_y_must_begin_with_lines(void **state)

@@ -88,14 +88,10 @@ static void run(const hybrid_plan *plan, const hybrid_csr *A, hy_sink *sink)
                                   .source  = hy_source_csr(&engine->ctx, A),
                                   .profile = &plan->product.profile};
     hybrid_report report       = HYBRID_REPORT_INIT;
-    hy_bound bound[HY_MAX_DEVICES];
-    hy_sites sites;
 
-    for (int i = 0; i < plan->count; i++) {
-        const hy_portion *p = &plan->portions[i];
-        bound[i]            = hy_bind(&p->product, &p->layout, &p->traffic, 0, &problem);
-    }
-    hy_split_sites(&plan->split, plan->portions, plan->count, bound, NULL, &sites);
+    for (int i = 0; i < plan->count; i++)
+        hy_bind(&plan->portions[i], 0, &problem);
+    const hy_sites sites = hy_bind_sites(plan->portions, plan->count, NULL);
     assert_int_equal(hy_run_product(&sites, &problem, sink, &listener, &report),
                      HYBRID_OK);
 }

@@ -191,7 +191,7 @@ static void a_shared_product_uses_pinned_arrays(void **state)
 static double share_of(world *w)
 {
     hybrid_plan *plan  = plan_spmm(w, 0, HYBRID_SPLIT_AUTO, 0);
-    const double share = plan->split.of[HY_RUNS_PINNED].share;
+    const double share = plan->forecasts[HY_RUNS_PINNED].share;
 
     hybrid_plan_destroy(plan);
     return share;

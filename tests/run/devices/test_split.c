@@ -19,12 +19,10 @@ enum { SHARES = sizeof shares / sizeof *shares, ROWS = 400, COLS = 3 };
 /* Lets the plan choose the host's share, even if sharing gains little. */
 static void set_free(hybrid_plan *plan)
 {
-    assert_non_null(plan->split.host);
-    for (int kind = 0; kind < HY_RUN_KINDS; kind++) {
-        hy_sharing *s  = &plan->split.of[kind].sharing;
-        s->share       = -1;
-        s->device_rate = s->host_rate = 1e6;
-    }
+    assert_true(hy_plan_has_helper(plan));
+    plan->portions[plan->count].taking.share = -1;
+    for (int kind = 0; kind < HY_RUN_KINDS; kind++)
+        plan->forecasts[kind].device_rate = plan->forecasts[kind].host_rate = 1e6;
 }
 
 static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
@@ -76,7 +74,7 @@ static void check_spmm(hybrid_engine *engine, const test_case *c,
     dense_make(c->A.rows, cols, turn, y_order, 4, kind, &Y);
     dense_copy(&Y, &before);
     assert_int_equal(hybrid_spmm_plan(engine, &c->A, cols, options, &plan), HYBRID_OK);
-    if (free && plan->split.host)
+    if (free && hy_plan_has_helper(plan))
         set_free(plan);
     assert_int_equal(hybrid_spmm_run(plan, -2, &c->A, &X, turn, &Y), HYBRID_OK);
     assert_null(oracle_check_spmm(-2, &c->A, &X, turn, &before, &Y, kind.integers));

@@ -49,8 +49,8 @@ static hybrid_plan *plan_of(moved *m, unsigned flags)
     hybrid_plan *plan = runs_plan(&m->at, flags, HYBRID_SPLIT_DEFAULT, 0);
 
     assert_true(plan->portions->layout.if_pinned.axis == HY_AXIS_COLS);
-    assert_null(plan->split.of[HY_RUNS_PINNED].why_not);
-    assert_non_null(plan->split.of[HY_RUNS_PAGEABLE].why_not);
+    assert_null(plan->forecasts[HY_RUNS_PINNED].why_not);
+    assert_non_null(plan->forecasts[HY_RUNS_PAGEABLE].why_not);
     return plan;
 }
 
@@ -59,7 +59,7 @@ static hybrid_report run_given(moved *m, hybrid_plan *plan, const hybrid_csr *gi
 {
     const hybrid_report r = run_with(&m->at, plan, given, beta);
 
-    assert_int_equal(plan->history.bound->list.image.axis == HY_AXIS_COLS, beta == 0);
+    assert_int_equal(plan->portions->site->list.image.axis == HY_AXIS_COLS, beta == 0);
     return r;
 }
 
@@ -157,7 +157,7 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
         assert_int_equal(hybrid_spmm_run(plan, 1, &m.at.A, &m.at.X, 0, Y), HYBRID_OK);
         assert_null(oracle_check_spmm(1, &m.at.A, &m.at.X, 0, &m.at.before, Y, 1));
         r = report_of(plan);
-        assert_int_equal(plan->history.bound->list.image.axis == HY_AXIS_COLS,
+        assert_int_equal(plan->portions->site->list.image.axis == HY_AXIS_COLS,
                          i % 2 == 0);
         assert_true(r.host_chunks > 0 && r.resident_chunks < r.chunks);
     }
@@ -184,8 +184,7 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
                 hybrid_spmm_run(plan, 1, &m.at.A, &m.at.X, 0, &m.at.Y);
             fault_arm(0);
             failed += status != HYBRID_OK;
-            assert_true(status == HYBRID_OK ||
-                        hy_plan_resident_chunks(plan, plan->history.bound) == 0);
+            assert_true(status == HYBRID_OK || hy_plan_resident_chunks(plan) == 0);
             assert_true(run(&m, plan, 0).host_chunks > 0);
         }
         hybrid_plan_destroy(plan);

@@ -71,8 +71,8 @@ static void each_kind_of_run_has_its_prediction(void **state)
                                                rows */
     plan = runs_plan(&w, 0, HYBRID_SPLIT_AUTO, 0);
     check_runs(&w, plan, 1, 1);
-    assert_true(plan->split.of[HY_RUNS_PAGEABLE].share <
-                plan->split.of[HY_RUNS_PINNED].share);
+    assert_true(plan->forecasts[HY_RUNS_PAGEABLE].share <
+                plan->forecasts[HY_RUNS_PINNED].share);
     hybrid_plan_destroy(plan);
     plan = runs_plan(&w, 0, HYBRID_SPLIT_SHARE, 0.5);
     check_runs(&w, plan, 1, 1);

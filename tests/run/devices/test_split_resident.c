@@ -33,8 +33,7 @@ static void shares_of_a_resident_plan_are_kept(void **state)
             assert_in_range(r.host_products,
                             (int64_t)((share - 0.1) * (double)r.flops / 2) * (share > 0),
                             (int64_t)((share + 0.1) * (double)r.flops / 2));
-            assert_int_equal(r.resident_chunks,
-                             hy_plan_resident_chunks(plan, plan->history.bound));
+            assert_int_equal(r.resident_chunks, hy_plan_resident_chunks(plan));
             assert_in_range(r.resident_chunks + (int64_t)(share * CHUNKS), CHUNKS - 1,
                             CHUNKS + 1);
             assert_true(i % 3 == 0 || r.h2d_bytes <= x); /* cached rows are not sent
@@ -42,10 +41,7 @@ static void shares_of_a_resident_plan_are_kept(void **state)
             if (i % 3 == 2) {
                 world_negate(&w);
                 hybrid_plan_refresh(plan);
-                assert_int_equal(hy_resident_bytes(&plan->product,
-                                                   &plan->portions->layout,
-                                                   plan->portions->site),
-                                 0);
+                assert_int_equal(hy_resident_bytes(plan->portions), 0);
             }
         }
         hybrid_plan_destroy(plan);
@@ -162,8 +158,7 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
             const hybrid_status status = hybrid_spmm_run(plan, 1, &w.A, &w.X, 0, &w.Y);
             fault_arm(0);
             failed += status != HYBRID_OK;
-            assert_true(status == HYBRID_OK ||
-                        hy_plan_resident_chunks(plan, plan->history.bound) == 0);
+            assert_true(status == HYBRID_OK || hy_plan_resident_chunks(plan) == 0);
             assert_true(run_once(&w, plan, 0).host_chunks > 0);
             assert_true(run_once(&w, plan, 3).host_chunks > 0);
         }

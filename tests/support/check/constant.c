@@ -14,7 +14,8 @@ enum { BEFORE = offsetof(hybrid_plan, history), BEHIND = BEFORE + sizeof(hy_hist
 
 static size_t plan_bytes(const hybrid_plan *plan)
 {
-    return offsetof(hybrid_plan, portions) + (size_t)plan->count * sizeof *plan->portions;
+    return offsetof(hybrid_plan, portions) +
+           (size_t)(plan->count + 1) * sizeof *plan->portions;
 }
 
 static size_t chunk_bytes(const hybrid_plan *plan)

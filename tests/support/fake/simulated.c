@@ -42,7 +42,7 @@ typedef struct simulation {
     simulated_run *run;
     hy_profile profile;
     hy_chunk *chunks;
-    hy_sharing taking[SIMULATED_DEVICES];
+    hy_site sites[SIMULATED_DEVICES];
     hy_queue queue;
     device of[SIMULATED_DEVICES];
     int64_t reserved; /* rows of the result with known positions */
@@ -58,6 +58,16 @@ static hy_cost cost_of(const hy_features *f, const hy_rates *rates)
 }
 
 static const hy_variant variant = {.name = "simulated", .op = HY_SPMM, .cost = cost_of};
+
+/* The simulation copies nothing: the queue only asks whether a site has copies. */
+static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
+{
+    (void)lane, (void)dst, (void)src, (void)bytes;
+    abort();
+}
+
+static const hy_backend_ops ops = {.copy = copy};
+static hy_backend backend       = {.ops = &ops};
 
 static int64_t *prefix_of(int64_t each)
 {
@@ -124,28 +134,29 @@ static void open_queue(simulation *s)
     const simulated_machine *m = s->machine;
     const hy_chunk_list list   = hy_chunks_of(s->chunks, s->product->chunks);
     const int64_t most         = SIMULATED_ROWS / s->product->chunks + 1;
+    const int in_order         = s->product->in_order;
     double all = 0, sum = 0;
 
     for (int i = 0; i < m->devices; i++)
         all += m->speed[i];
-    hy_queue_open(&s->queue, &s->profile, s->product->in_order);
+    hy_queue_open(&s->queue, &s->profile, in_order);
     for (int i = 0; i < m->devices; i++) {
         const int64_t begin = (int64_t)round(SIMULATED_ROWS * sum / all);
         sum += m->speed[i];
         const int64_t end = (int64_t)round(SIMULATED_ROWS * sum / all);
-        s->taking[i]      = (hy_sharing){.variant      = &variant,
-                                         .products     = INT64_MAX,
-                                         .rows         = most,
-                                         .slot_bytes   = (size_t)most * SPARE + 256,
-                                         .pinned_bytes = SIZE_MAX,
-                                         .share        = -1};
-        hy_queue_add(&s->queue,
-                     &(hy_side){.list    = list,
-                                .begin   = s->product->in_order ? 0 : begin,
-                                .end     = s->product->in_order ? SIMULATED_ROWS : end,
-                                .sharing = &s->taking[i],
-                                .rate    = rate_of(s) * m->speed[i],
-                                .depth   = SLOTS});
+        s->sites[i]       = (hy_site){.backend     = &backend,
+                                      .list        = list,
+                                      .begin       = in_order ? 0 : begin,
+                                      .end         = in_order ? SIMULATED_ROWS : end,
+                                      .taking      = {.variant  = &variant,
+                                                      .products = INT64_MAX,
+                                                      .rows     = most,
+                                                      .share    = -1},
+                                      .slot_device = (size_t)most * SPARE + 256,
+                                      .slot_pinned = SIZE_MAX,
+                                      .rate        = rate_of(s) * m->speed[i],
+                                      .depth       = SLOTS};
+        hy_queue_add(&s->queue, &s->sites[i]);
         s->of[i].image_left = s->product->image_bytes;
         s->of[i].speed      = m->speed[i];
     }

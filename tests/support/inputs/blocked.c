@@ -117,12 +117,11 @@ void blocked_store(blocked_reader *r, int64_t block_row)
 static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
                        const blocked_reader *all)
 {
-    const int64_t x_rows =
-        chunk->gathered ? chunk->features.gather_rows : problem->A->cols;
     const size_t bytes = current->bytes(&chunk->features);
     hy_job job         = {.problem = problem, .chunk = chunk, .variant = chunk->variant};
     int64_t *rank      = malloc((size_t)(problem->A->cols + 1) * 8);
     blocked_reader r   = *all;
+    const int gathers  = hy_job_gathers(&job);
 
     assert_non_null(rank);
     job.pack.mem = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
@@ -132,8 +131,8 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
     job.in   = job.pack.mem;
     r.job    = &job;
-    r.x_rows = x_rows;
-    if (chunk->gathered) {
+    r.x_rows = gathers ? chunk->features.gather_rows : problem->A->cols;
+    if (gathers) {
         gathered_ranks(&job, rank);
         r.rank = rank;
     }
@@ -199,7 +198,9 @@ static void check_cuts(const hy_problem *problem, const hy_profile *profile, int
             .products_max = INT64_MAX,
             .chunk_rows   = rows[i],
             .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
-        check_cut(problem, &cut, exact);
+        hy_problem with_image = *problem;
+        with_image.image.axis = cut.image.axis;
+        check_cut(&with_image, &cut, exact);
     }
 }
 

@@ -105,8 +105,10 @@ const char *combination_refused(const combination *c)
         return "X is dense";
     if (is_ring(c->schedule) && combination_is_tiled(c))
         return "this variant uses the original row numbers of X";
-    if (is_ring(c->schedule) && shares)
-        return "the CPU computes a share of the rows";
+    if (shares && c->schedule == &hy_schedule_row_ring)
+        return "rows of X are sent in the order in which the GPU needs them";
+    if (shares && c->schedule == &hy_schedule_column_ring)
+        return "X is sent in blocks of columns, for which A stays on the GPU";
     if (shares && c->flags & HYBRID_DETERMINISTIC)
         return "the CPU rounds differently, and HYBRID_DETERMINISTIC (--deterministic) "
                "is set";

@@ -6,7 +6,7 @@ enum { GAP = 256 /* maximum between two arrays of a pack */ };
 int caps_kept(const hybrid_plan *plan, size_t budget)
 {
     for (int i = 0; i < plan->count; i++) {
-        const hy_meter *meter = &plan->portions[i].product.backend->device;
+        const hy_meter *meter = &plan->portions[i].backend->device;
         const int64_t peak    = hy_meter_peak(meter);
         if ((budget > 0 && peak > (int64_t)budget) ||
             (meter->cap > 0 && peak > meter->cap))

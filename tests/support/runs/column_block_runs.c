@@ -84,7 +84,7 @@ static int has_panels(const trial *t)
 
 const char *column_blocks_misplaced(const hybrid_plan *plan, const hybrid_dense *Y)
 {
-    const hy_chunk_list *list = &plan->history.bound->list;
+    const hy_chunk_list *list = &plan->portions->site->list;
     const int64_t size = Y->type == HYBRID_F64 ? 8 : 4, last = list->count - 1;
     const hy_image *p  = &list->image;
     const int in_lines = !(plan->product.options.flags & HYBRID_DETERMINISTIC) &&

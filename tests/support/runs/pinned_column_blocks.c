@@ -83,7 +83,7 @@ static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 
     if (hybrid_plan_report(t->plan, &r) != HYBRID_OK)
         return complain(t, "there is no report");
-    if ((t->plan->history.bound->list.image.axis == HY_AXIS_COLS) != in_blocks)
+    if ((t->plan->portions->site->list.image.axis == HY_AXIS_COLS) != in_blocks)
         failed += complain(t, "panels, or none, against what was to be");
     const char *misplaced = in_blocks ? column_blocks_misplaced(t->plan, Y) : NULL;
     failed += misplaced ? complain(t, misplaced) : 0;

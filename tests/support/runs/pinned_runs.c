@@ -64,6 +64,5 @@ hybrid_csr runs_without_arrays(const hybrid_csr *A)
 
 void runs_share(hybrid_plan *plan, double share)
 {
-    for (int kind = 0; kind < HY_RUN_KINDS; kind++)
-        plan->split.of[kind].sharing.share = share;
+    plan->portions[plan->count].taking.share = share;
 }

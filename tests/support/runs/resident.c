@@ -92,7 +92,7 @@ static int sends_x_alone(const trial *t, const hybrid_csr *A)
 {
     const hybrid_report r = report_of_last(t);
     const hy_image image =
-        hy_variant_image(t->plan->product.variant, A->cols, t->width, 0, A->type);
+        hy_variant_image(t->plan->portions->variant, A->cols, t->width, 0, A->type);
     const int64_t x = t->plan->count * (int64_t)hy_image_bytes(&image);
 
     if (r.h2d_bytes > x || (r.chunks > 0 && r.predicted_h2d_bytes != x))

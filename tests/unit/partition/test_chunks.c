@@ -87,7 +87,6 @@ static void check_chunk(const hy_cut *cut, const hy_chunk *c, int64_t id)
 
     assert_int_equal(c->id, id);
     assert_ptr_equal(c->variant, cut->variant);
-    assert_int_equal(c->gathered, hy_image_is_gathered(&cut->image));
     assert_int_equal(c->features.rows, f.rows);
     assert_int_equal(c->features.nnz, f.nnz);
     assert_int_equal(c->features.products, f.products);

@@ -256,7 +256,7 @@ static int candidates(hybrid_engine *engine, const hybrid_csr *A, const char *va
     options.variant = variant;
     assert_int_equal(hybrid_spgemm_plan(engine, A, A, &options, &plan), HYBRID_OK);
     const int count = plan->candidates.count;
-    assert_string_equal(plan->product.variant->name, chosen);
+    assert_string_equal(plan->portions->variant->name, chosen);
     hybrid_plan_destroy(plan);
     return count;
 }

@@ -117,7 +117,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     assert_int_equal(job.pack.bytes, bytes);
     assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
     job.in = job.pack.mem;
-    if (chunk->gathered) {
+    if (hy_job_gathers(&job)) {
         const int64_t count = rank_columns(problem, chunk, rank);
         check_a(&job, rank);
         if (problem->op == HY_SPGEMM)
@@ -135,16 +135,18 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
 static void check_packs(const hy_problem *problem, const hy_profile *profile,
                         int gathered)
 {
-    hy_cut cut = {.A            = problem->A,
-                  .B            = problem->op == HY_SPGEMM ? problem->B : NULL,
-                  .profile      = profile,
-                  .variant      = problem->op == HY_SPGEMM ? &spgemm : &spmm,
-                  .slot_bytes   = SIZE_MAX / 4,
-                  .products_max = INT64_MAX,
-                  .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
+    hy_cut cut            = {.A            = problem->A,
+                             .B            = problem->op == HY_SPGEMM ? problem->B : NULL,
+                             .profile      = profile,
+                             .variant      = problem->op == HY_SPGEMM ? &spgemm : &spmm,
+                             .slot_bytes   = SIZE_MAX / 4,
+                             .products_max = INT64_MAX,
+                             .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
+    hy_problem with_image = *problem;
     hy_chunk *chunks;
     int64_t count;
 
+    with_image.image.axis = cut.image.axis;
     for (int parts = 1; parts <= 16; parts *= 4) {
         hy_features all = hy_profile_range(profile, 0, profile->rows, profile->out_cols);
         const hy_cost cost = cut.variant->cost(&all, NULL);
@@ -153,7 +155,7 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile,
         if (hy_cut_chunks(ctx, &cut, &chunks, &count) != HYBRID_OK)
             return;
         for (int64_t i = 0; i < count; i++)
-            check_pack(problem, &chunks[i]);
+            check_pack(&with_image, &chunks[i]);
         hy_array_free(ctx, chunks);
     }
 }
@@ -219,8 +221,12 @@ static void other_patterns_are_refused(void **state)
 
     (void)state;
     case_named("banded", kinds[0], &c);
-    hy_chunk chunk = {.row_end = 3, .col_end = c.B.cols, .gathered = 1};
-    hy_problem p   = {.op = HY_SPGEMM, .ctx = ctx, .A = &c.A, .B = &c.B};
+    hy_chunk chunk = {.row_end = 3, .col_end = c.B.cols};
+    hy_problem p   = {.op    = HY_SPGEMM,
+                      .ctx   = ctx,
+                      .A     = &c.A,
+                      .B     = &c.B,
+                      .image = {.axis = HY_AXIS_GATHERED}};
     hy_job job     = {.problem = &p, .chunk = &chunk};
     job.pack.mem   = (hy_buffer){block, sizeof block, HY_PINNED};
     chunk.features = (hy_features){.rows        = 3,
@@ -256,10 +262,13 @@ static void failed_allocations_leave_nothing(void **state)
 
     (void)state;
     case_named("banded", kinds[0], &c);
-    const hy_problem p   = {.op = HY_SPGEMM, .ctx = ctx, .A = &c.A, .B = &c.B};
+    const hy_problem p   = {.op    = HY_SPGEMM,
+                            .ctx   = ctx,
+                            .A     = &c.A,
+                            .B     = &c.B,
+                            .image = {.axis = HY_AXIS_GATHERED}};
     const hy_chunk chunk = {.row_end  = 3,
                             .col_end  = c.B.cols,
-                            .gathered = 1,
                             .features = {.rows        = 3,
                                          .nnz         = hy_offset(&c.A, 3),
                                          .out_cols    = c.B.cols,

@@ -212,8 +212,10 @@ static void check_pack(hy_problem problem, hy_chunk chunk, way w)
     if (w == WINDOW)
         problem.image =
             hy_image_row_ring(&problem.image, window_ranks(problem.A, &chunk, rank));
-    if (w == GATHERED)
+    if (w == GATHERED) {
+        problem.image.axis = HY_AXIS_GATHERED;
         gathered_ranks(&job, rank);
+    }
     job.pack.mem = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
     assert_int_equal(hy_pack_hrpb(&job, current), HYBRID_OK);
     assert_true(job.pack.bytes <= bytes);

@@ -79,11 +79,11 @@ static int check_pack(const hy_problem *problem, const hy_chunk *chunk)
     assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
     job.in                   = job.pack.mem;
     const hy_tiled_view view = hy_packed_tiled(&job);
-    if (chunk->gathered) {
+    if (hy_job_gathers(&job)) {
         gathered_ranks(&job, rank);
         check_x(&job, rank);
     }
-    tiled_check(&job, &view, chunk->gathered ? rank : NULL, &rules);
+    tiled_check(&job, &view, hy_job_gathers(&job) ? rank : NULL, &rules);
     free(job.pack.mem.ptr);
     free(rank);
     return (int)view.head.reordered;
@@ -109,10 +109,12 @@ static int64_t check_packs(const hy_problem *problem, const hy_profile *profile,
                .products_max = INT64_MAX,
                .chunk_rows   = rows[i],
                .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
+        hy_problem with_image = *problem;
+        with_image.image.axis = cut.image.axis;
         if (hy_cut_chunks(ctx, &cut, &chunks, &count) != HYBRID_OK)
             continue;
         for (int64_t k = 0; k < count; k++)
-            sorted += check_pack(problem, &chunks[k]);
+            sorted += check_pack(&with_image, &chunks[k]);
         hy_array_free(ctx, chunks);
     }
     return sorted;

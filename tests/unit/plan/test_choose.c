@@ -48,7 +48,7 @@ static int host_computes(hybrid_engine *engine, const hybrid_csr *A,
 {
     hybrid_plan *plan     = run_planned(engine, A, options);
     const hybrid_report r = report_of(plan);
-    const int host        = !plan->product.backend->ops->copy;
+    const int host        = !plan->portions->backend->ops->copy;
     hybrid_candidate candidate;
     char text[4096];
 
@@ -197,7 +197,7 @@ static int host_squares(hybrid_engine *engine, const hybrid_csr *A,
 
     assert_int_equal(hybrid_spgemm_plan(engine, A, A, options, &plan), HYBRID_OK);
     assert_int_equal(hybrid_spgemm_run(plan, A, A, &C), HYBRID_OK);
-    const int host = !plan->product.backend->ops->copy;
+    const int host = !plan->portions->backend->ops->copy;
     assert_int_equal(host, report_of(plan).h2d_bytes == 0);
     assert_int_equal(host, hy_plan_device_s(plan) > 0);
     oracle_spgemm(A, A, &o);

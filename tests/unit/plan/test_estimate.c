@@ -143,7 +143,7 @@ static void the_host_has_no_bus(void **state)
 static int says(const hybrid_report *r, const hybrid_plan *plan,
                 const hy_circumstances *found)
 {
-    const double s = hy_estimated_s(&plan->product, &plan->portions->layout, found);
+    const double s = hy_portions_s(plan->portions, 1, found);
     return s > 0 && r->predicted_s >= s && r->predicted_s <= s + r->total_s;
 }
 

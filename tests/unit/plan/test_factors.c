@@ -392,7 +392,7 @@ static double regret(hybrid_engine *engine)
         double least           = INFINITY;
         for (int kind = 0; kind < KINDS; kind++)
             least = fmin(least, true_s(p.op, kind, f));
-        logs += log(true_s(p.op, kind_of(plan->product.variant), f) / least);
+        logs += log(true_s(p.op, kind_of(plan->portions->variant), f) / least);
         hybrid_plan_destroy(plan);
     }
     return exp(logs / PRODUCTS);

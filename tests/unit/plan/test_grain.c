@@ -70,21 +70,22 @@ static void no_number_is_much_sooner(void **state)
     for (int sparse = 0; sparse < 2; sparse++) {
         hybrid_engine *engine        = open_with(2e-6);
         hybrid_plan *plan            = plan_of(engine, &A, sparse);
-        const hy_product *product    = &plan->product;
+        const hy_portion *portion    = plan->portions;
         const hy_circumstances found = {.rows_of_b = sparse};
-        const hy_planning planning   = {.product  = product,
+        const hy_planning planning   = {.product  = portion->product,
+                                        .portion  = portion,
                                         .A        = &A,
                                         .B        = sparse ? &A : NULL,
-                                        .features = product->profile.features};
+                                        .features = portion->profile.features};
         const int64_t chosen = hy_grain_chunks(&planning, &plan->portions->layout);
         hy_rates host;
         double s[64];
         hy_rates_of(engine->host, &host);
         for (int64_t n = 1; n < 64; n++) {
             const hy_estimate e =
-                hy_estimate_even(product, &planning.features, &plan->portions->layout,
-                                 product->b_rows, n, &found);
-            s[n] = hy_seconds(&e, &product->rates, &host);
+                hy_estimate_even(portion, &planning.features, &plan->portions->layout,
+                                 portion->product->b_rows, n, &found);
+            s[n] = hy_seconds(&e, &portion->rates, &host);
         }
         assert_true(chosen >= 1 && chosen < 64);
         for (int64_t n = 1; n < 64; n++)

@@ -37,7 +37,7 @@ static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
     hybrid_plan *plan       = plan_for(engine, A, &any_once);
     const hy_profile *found = &plan->product.profile;
     const int level         = !found->nnz ? 0 : found->features.tile_fill > 0 ? 2 : 1;
-    assert_int_equal(on_device, hy_product_on_device(&plan->product));
+    assert_int_equal(on_device, hy_portion_on_device(plan->portions));
     hybrid_plan_destroy(plan);
     return level;
 }
@@ -94,7 +94,7 @@ static void chunk_rows_are_kept(hybrid_engine *engine, const hybrid_csr *A)
     options.chunk_rows = 100;
     assert_int_equal(hy_plan_make(engine, A, NULL, COLUMNS, &options, &any_once, &plan),
                      HYBRID_OK);
-    assert_false(hy_product_on_device(&plan->product));
+    assert_false(hy_portion_on_device(plan->portions));
     assert_int_equal(plan->portions->layout.count, ROWS / 100);
     hybrid_plan_destroy(plan);
 }
@@ -147,7 +147,7 @@ static int by_device(hybrid_engine *engine, const hybrid_csr *A, const hy_one_sh
                      int pinned)
 {
     hybrid_plan *plan = plan_for(engine, A, once);
-    const int device  = hy_product_on_device(&plan->product);
+    const int device  = hy_portion_on_device(plan->portions);
     assert_int_equal(plan->product.pinned, pinned);
     hybrid_plan_destroy(plan);
     return device;

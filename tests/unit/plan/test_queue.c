@@ -39,11 +39,14 @@ static hy_cost cost_of(const hy_features *f, const hy_rates *rates)
 static const hy_variant device = {.name = "device", .op = HY_SPMM, .cost = cost_of};
 static const hy_variant host   = {.name = "host", .op = HY_SPMM, .cost = cost_of};
 
+static const hy_backend_ops no_ops = {.copy = NULL};
+static hy_backend in_place         = {.ops = &no_ops};
+
 typedef struct product {
     hybrid_csr A;
     hy_profile profile;
     hy_chunk chunks[CHUNKS];
-    hy_sharing sharing;
+    hy_site sites[2];
     hy_queue queue;
     int64_t front, back; /* no site has claimed the rows between these */
     int64_t begun;       /* the host has claimed rows [back, ...) and begun rows from here
@@ -72,20 +75,23 @@ static void open_product(product *p, unsigned seed, int kept, double share)
         p->chunks[i].features = hy_profile_range(&p->profile, row, row + rows, COLS);
         row += rows;
     }
-    p->sharing              = (hy_sharing){.variant    = &host,
-                                           .products   = INT64_MAX,
-                                           .rows       = PIECE_ROWS,
-                                           .slot_bytes = SLOT_BYTES,
-                                           .share      = share};
-    const hy_side with_rows = {.list  = hy_chunks_of(p->chunks, CHUNKS),
-                               .end   = ROWS,
-                               .rate  = RATE,
-                               .depth = CHUNKS};
-    const hy_side taking    = {.sharing = &p->sharing, .rate = RATE, .depth = CHUNKS};
+    p->sites[DEVICE] = (hy_site){.backend = &in_place,
+                                 .list    = hy_chunks_of(p->chunks, CHUNKS),
+                                 .end     = ROWS,
+                                 .rate    = RATE,
+                                 .depth   = CHUNKS};
+    p->sites[HOST]   = (hy_site){.backend     = &in_place,
+                                 .slot_device = SLOT_BYTES,
+                                 .taking      = {.variant  = &host,
+                                                 .products = INT64_MAX,
+                                                 .rows     = PIECE_ROWS,
+                                                 .share    = share},
+                                 .rate        = RATE,
+                                 .depth       = CHUNKS};
     hy_queue_open(&p->queue, &p->profile, 0);
-    hy_queue_add(&p->queue, &with_rows);
+    hy_queue_add(&p->queue, &p->sites[DEVICE]);
     if (share <= 1)
-        hy_queue_add(&p->queue, &taking);
+        hy_queue_add(&p->queue, &p->sites[HOST]);
     p->back = p->begun = ROWS;
 }
 
@@ -156,7 +162,7 @@ static int host_claims(product *p)
     assert_true(c.row_end <= home->row_end);
     assert_int_equal(c.row_end, p->begun);
     assert_ptr_equal(c.variant, &host);
-    assert_false(c.cached || c.gathered);
+    assert_false(c.cached);
     check_features(p, &c);
     p->begun = c.row_begin;
     p->back  = home->cached ? home->row_begin : c.row_begin;
@@ -177,10 +183,10 @@ static void claim_all(product *p, uint64_t seed)
         idle           = more || device_claims(p, 1) ? 0 : idle + 1;
     }
     assert_int_equal(p->front, p->begun); /* each row once */
-    assert_int_equal(p->queue.of[DEVICE].ceded, p->host_work);
+    assert_int_equal(p->queue.of[DEVICE]->ceded, p->host_work);
     assert_int_equal(p->queue.left, 0);
     for (int k = 0; k < p->queue.count; k++)
-        assert_int_equal(p->queue.of[k].claim.row_begin, p->queue.of[k].claim.row_end);
+        assert_int_equal(p->queue.of[k]->piece.row_begin, p->queue.of[k]->piece.row_end);
     assert_int_equal(p->device_work + p->host_work, p->queue.all);
     assert_int_equal(p->queue.left, 0);
 }
@@ -241,7 +247,7 @@ static void rows_too_large_for_a_slot_are_the_devices(void **state)
 
     (void)state;
     open_product(&p, 4, 0, 1);
-    p.sharing.slot_bytes = ROW_BYTES - 1;
+    p.sites[HOST].slot_device = ROW_BYTES - 1;
     assert_false(host_claims(&p));
     while (device_claims(&p, 0))
         continue;
@@ -258,7 +264,7 @@ static void the_faster_side_takes_more(void **state)
     for (int fast = 0; fast < 2; fast++) {
         product p;
         open_product(&p, 6, 0, -1);
-        p.queue.of[HOST].pace.expected = fast ? 1e8 : 1e4;
+        p.queue.of[HOST]->rate = fast ? 1e8 : 1e4;
         claim_all(&p, 6);
         host_work[fast] = p.host_work;
         close_product(&p);

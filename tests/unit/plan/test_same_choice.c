@@ -136,12 +136,12 @@ static choice choice_as(hybrid_engine *engine, const product_case *c, const hybr
 {
     hybrid_plan *plan   = plan_as(engine, c, A, B, flags, once);
     const hy_layout *at = &plan->portions->layout;
-    choice found        = {.variant   = plan->product.variant,
+    choice found        = {.variant   = plan->portions->variant,
                            .axis      = at->image.axis,
                            .block     = at->image.block,
                            .chunks    = at->count,
                            .slots     = at->depth,
-                           .on_device = hy_product_on_device(&plan->product)};
+                           .on_device = hy_portion_on_device(plan->portions)};
 
     for (int64_t i = 0; i < at->count; i++)
         found.ends = test_hash(found.ends, (uint64_t)at->chunks[i].row_end);

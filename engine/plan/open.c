@@ -1,0 +1,74 @@
+/* engine/plan/open.c - opens and closes the sites of portions. */
+#include "engine/plan/open.h"
+
+#include "engine/plan/layout.h"
+#include "engine/run/prefetch.h"
+
+static hybrid_status open_once(hy_portion *portion, hy_loader **prefetcher)
+{
+    const hy_product *product = portion->product;
+    const hy_layout *l        = &portion->layout;
+    const int slots           = l->count < l->depth ? (int)l->count : l->depth;
+    hy_backend *backend       = portion->backend;
+    const size_t image_room   = l->count > 0 ? l->image_room : 0;
+
+    if (*prefetcher && (*prefetcher)->image_memory.bytes != image_room)
+        HY_TRY(hy_prefetch_end(prefetcher)); /* the loader has memory of another size */
+    HY_TRY(hy_site_open(backend, &portion->rates, product->op, l->chunks, l->count, slots,
+                        product->result_on != NULL, image_room, *prefetcher,
+                        &portion->site));
+    hy_site *site         = portion->site;
+    site->transposed.room = portion->transposed_room;
+    site->room = 2 * portion->transposed_room + product->narrow_room + l->converted_bytes;
+    site->cache.lasts = (product->options.flags & HYBRID_RESIDENT) != 0;
+    site->tenant.rows = product->rows;
+    site->tenant.cols = product->cols;
+    *prefetcher       = NULL;
+    return HYBRID_OK;
+}
+
+/* Returns 1 if device memory is left for transposing X and Y, which takes two times
+   transposed_room. If the budget seems exhausted, tries an allocation: free blocks in the
+   backend's pool count as used, but the allocation may use them. */
+static int leaves_rooms(const hy_portion *portion)
+{
+    hy_backend *backend       = portion->backend;
+    const hy_backend_ops *ops = backend->ops;
+    const size_t cap = (size_t)backend->device.cap, bytes = portion->transposed_room;
+    hy_buffer x = {0}, y = {0};
+
+    if (cap == 0 || (size_t)hy_meter_used(&backend->device) + 2 * bytes <= cap)
+        return 1;
+    const int can =
+        hy_tenants_alloc(backend, bytes, "X in another order", &x) == HYBRID_OK &&
+        hy_tenants_alloc(backend, bytes, "Y in another order", &y) == HYBRID_OK;
+    ops->free(backend, &x);
+    ops->free(backend, &y);
+    return can;
+}
+
+hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher)
+{
+    hy_backend *backend        = portion->backend;
+    const hybrid_status status = open_once(portion, prefetcher);
+
+    if (status == HYBRID_OK && leaves_rooms(portion))
+        return HYBRID_OK;
+    if (status != HYBRID_OK && status != HYBRID_NO_DEVICE_MEMORY)
+        return status;
+    /* memory may be short because the pool gave the site blocks larger than needed;
+       empties the pool and tries again */
+    hy_message_clear(&backend->ctx->message);
+    hy_site_close(portion->site);
+    portion->site = NULL;
+    HY_TRY(hy_prefetch_end(prefetcher));
+    backend->ops->trim(backend, 0);
+    return open_once(portion, prefetcher);
+}
+
+void hy_portion_close(hy_portion *portion)
+{
+    hy_site_close(portion->site);
+    portion->site = NULL;
+    hy_layout_free(portion->product, &portion->layout);
+}

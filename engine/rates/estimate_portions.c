@@ -1,0 +1,45 @@
+/* engine/rates/estimate_portions.c - estimates of all portions of a plan. */
+#include "engine/rates/estimate.h"
+
+hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found)
+{
+    const hy_layout *layout = &portion->layout;
+    const hy_estimate e     = hy_estimate_device(portion, layout, found);
+
+    /* a portion of a dense result has a layout with its own rows only */
+    return portion->product->op == HY_SPGEMM && portion->weight < 1
+               ? hy_estimate_part(&e, layout, portion->weight)
+               : e;
+}
+
+double hy_portions_s(const hy_portion *portions, int count, const hy_circumstances *found)
+{
+    const hy_portion *first = portions;
+    hy_estimate each[HY_MAX_DEVICES];
+    const hy_rates *rates[HY_MAX_DEVICES];
+    hy_rates host;
+
+    if (!hy_portion_on_device(first))
+        return hy_estimated_host_s(first->product->engine, &first->profile.features,
+                                   first->variant);
+    hy_rates_of(first->product->engine->host, &host);
+    for (int i = 0; i < count; i++) {
+        each[i]  = hy_portion_estimate(&portions[i], &found[i]);
+        rates[i] = &portions[i].rates;
+    }
+    return hy_seconds_together(each, rates, count, &host);
+}
+
+double hy_portions_workers_s(const hy_portion *portions, int count,
+                             const hy_circumstances *found)
+{
+    hy_rates host;
+    double sum = 0;
+
+    hy_rates_of(portions->product->engine->host, &host);
+    for (int i = 0; i < count; i++) {
+        const hy_estimate e = hy_portion_estimate(&portions[i], &found[i]);
+        sum += hy_workers_seconds(&e, &host);
+    }
+    return sum;
+}
