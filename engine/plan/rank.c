@@ -62,8 +62,8 @@ static double predict(const hy_product *product, const hy_candidate *c)
     hy_layout layout = {.image = hy_portion_image(&all)};
     if (c->variant->form == HY_FORM_NONE)
         layout.image.axis = HY_AXIS_GATHERED;
-    const hy_estimate e =
-        hy_estimate_even(&all, &all.profile.features, &layout, product->b_rows, chunks, &found);
+    const hy_estimate e  = hy_estimate_even(&all, &all.profile.features, &layout,
+                                            product->b_rows, chunks, &found);
     const double whole_s = hy_estimate_seconds(&all, &e);
     return layout.image.axis == HY_AXIS_GATHERED || !can_gather(product)
                ? whole_s

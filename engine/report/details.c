@@ -50,7 +50,8 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
     const hy_portion *first = plan->portions;
     char set[128];
 
-    hy_parameters_text(first->variant, first->profile.features.parameter, set, sizeof set);
+    hy_parameters_text(first->variant, first->profile.features.parameter, set,
+                       sizeof set);
     hy_words_put(w, "%-26s %12s   note\n", "candidates", "predicted");
     for (int i = 0; i < plan->candidates.count; i++) {
         const hy_candidate *c = &plan->candidates.of[i];

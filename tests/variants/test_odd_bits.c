@@ -35,8 +35,8 @@ static void expect_schedules(const odd_bits *count, const hy_schedule *none)
 
     for (int k = 0; k < ODD_SCHEDULES; k++) {
         const hy_schedule *s = hy_schedules[k];
-        if ((several && s == &hy_schedule_entry_ring) || s == &hy_schedule_row_ring || s == &hy_schedule_column_ring ||
-            (s && s == none))
+        if ((several && s == &hy_schedule_entry_ring) || s == &hy_schedule_row_ring ||
+            s == &hy_schedule_column_ring || (s && s == none))
             continue;
         assert_true(count->schedules[k] >= 16);
     }
