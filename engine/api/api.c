@@ -109,6 +109,7 @@ static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A
     hy_spaces_view(&engine->spaces, A, plan->a_offsets, plan->a_offset_type);
     hy_spaces_view(&engine->spaces, B, NULL, HYBRID_I64);
     HY_TRY(hy_narrow_two(ctx, &engine->narrow, A, B));
+    HY_TRY(hy_match_ring(plan, *B));
     return plan->history.pattern.row_ptr ? hy_match_patterns(plan, *A, *B) : HYBRID_OK;
 }
 

@@ -9,9 +9,12 @@
 #include "engine/report/words.h"
 #include "partition/pattern/chunks.h"
 
-static void put_features(hy_words *w, const hy_product *product)
+static void put_features(hy_words *w, const hybrid_plan *plan)
 {
-    const hy_features *f = &product->profile.features;
+    const hy_product *product = &plan->product;
+    const hy_features *f      = &product->profile.features;
+    const hy_features *chosen = &plan->portions->profile.features; /* with the blocks that
+                                                                      the variant chose */
 
     hy_words_put(w, "%s  A ", product->op == HY_SPGEMM ? "spgemm" : "spmm");
     hy_words_count(w, product->rows);
@@ -39,9 +42,9 @@ static void put_features(hy_words *w, const hy_product *product)
     else if (f->tile_fill > 0)
         hy_words_put(w, "   tile fill %.1f %% (synergy %s)", 100 * f->tile_fill,
                      hy_synergy_class(f->tile_fill));
-    if (f->block_fill > 0)
-        hy_words_put(w, "   blocks %d x %d fill %.1f %%", f->block_rows, f->block_cols,
-                     100 * f->block_fill);
+    if (chosen->block_fill > 0)
+        hy_words_put(w, "   blocks %d x %d fill %.1f %%", chosen->block_rows,
+                     chosen->block_cols, 100 * chosen->block_fill);
     hy_words_put(w, "\n");
 }
 
@@ -308,7 +311,7 @@ size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity)
 
     if (!plan)
         return 0;
-    put_features(&w, &plan->product);
+    put_features(&w, plan);
     put_candidates(&w, plan);
     hy_words_lines(&w, "model", 10, plan->model);
     put_chunks(&w, plan);

@@ -93,17 +93,18 @@ hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* The chunks were cut for B as it was planned. If rows of B have other lengths now, a
    chunk could wait for entries that wait for the chunk. */
-hybrid_status hy_match_ring(const hy_site *site, const hybrid_csr *B)
+hybrid_status hy_match_ring(const hybrid_plan *plan, const hybrid_csr *B)
 {
-    const hy_image *image = &site->image;
+    const hy_layout *layout = &plan->portions->layout;
+    const hy_image *image   = &layout->image;
 
     if (image->axis != HY_AXIS_ENTRIES)
         return HYBRID_OK;
-    for (int64_t k = 0; k < site->list.count; k++) {
-        const hy_chunk *chunk = &site->list.cut[k];
+    for (int64_t k = 0; k < layout->count; k++) {
+        const hy_chunk *chunk = &layout->chunks[k];
         const int64_t read    = hy_offset(B, chunk->x_end) - hy_offset(B, chunk->x_begin);
         if (read > image->span || read > hy_ring_max_span(image->held))
-            return hy_fail(site->ctx, HYBRID_BAD_STATE,
+            return hy_fail(&plan->product.engine->ctx, HYBRID_BAD_STATE,
                            "rows %lld to %lld of B have %lld entries, and at most %lld "
                            "when they were planned; make a new plan",
                            (long long)chunk->x_begin, (long long)chunk->x_end - 1,

@@ -20,8 +20,8 @@ hybrid_status hy_match_spaces(const hy_product *product, hybrid_space a,
 hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B);
 
-/* Checks that the rows of B which a chunk touches, and the piece that brings the last of
+/* Checks that the rows of B which each chunk touches, and the piece that brings the last of
    them, fit the ring of entries, if B passes through one. */
-hybrid_status hy_match_ring(const hy_site *site, const hybrid_csr *B);
+hybrid_status hy_match_ring(const hybrid_plan *plan, const hybrid_csr *B);
 
 #endif /* HY_MATCH_H */

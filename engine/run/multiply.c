@@ -8,7 +8,6 @@
 #include "engine/rates/estimate.h"
 #include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
-#include "engine/run/match.h"
 #include "engine/run/resident.h"
 #include "engine/files/x_block.h"
 #include "partition/move/sources.h"
@@ -125,7 +124,6 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
         hy_bind(p, 0, &problem);
-        HY_TRY(hy_match_ring(p->site, B));
         found[i] = (hy_circumstances){.rows_of_b     = hy_traffic_same(p, A, B),
                                       .cached        = hy_traffic_cached(p),
                                       .prefetching_s = prefetching_s(p, start)};
