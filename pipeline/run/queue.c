@@ -3,6 +3,7 @@
 #include "pipeline/run/queue.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/data/min_max.h"
 
@@ -16,6 +17,14 @@ int64_t hy_queue_work(const hy_chunk *chunk)
 
 /* ---- rectangles ---------------------------------------------------------------- */
 
+void hy_queue_choose(hy_features *f, const hy_features *chosen)
+{
+    memcpy(f->parameter, chosen->parameter, sizeof f->parameter);
+    f->block_rows = chosen->block_rows;
+    f->block_cols = chosen->block_cols;
+    f->block_fill = chosen->block_fill;
+}
+
 /* Returns rows [begin, end) of a chunk as a chunk. Its numbers of gathered rows and
    entries are unknown, so those of the whole chunk stand for them as an upper bound. */
 hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
@@ -27,6 +36,7 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
     part.trimmed   = 1;
     part.features =
         hy_profile_range(queue->profile, begin, end, chunk->col_end - chunk->col_begin);
+    hy_queue_choose(&part.features, &chunk->features);
     part.features.gather_rows = chunk->features.gather_rows;
     part.features.gather_nnz  = chunk->features.gather_nnz;
     return part;

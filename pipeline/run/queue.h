@@ -55,6 +55,9 @@ void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
 
 int64_t hy_queue_work(const hy_chunk *chunk);
 
+/* Sets in f what a variant has chosen in `chosen` (hy_variant.choose). */
+void hy_queue_choose(hy_features *f, const hy_features *chosen);
+
 /* Returns rows [begin, end) of a chunk as a chunk. Its numbers of gathered rows and
    entries are those of the whole chunk, an upper bound. */
 hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,

@@ -8,6 +8,13 @@ static const double MARGIN = 1.25; /* a taker gets an owner's remaining rows onl
 
 /* ---- pieces -------------------------------------------------------------------- */
 
+/* Returns features with what the taker's variant has chosen for its own chunks. The host
+   has none, and its variants choose nothing. */
+static const hy_features *chosen_by(const hy_queue *queue, const hy_site *taker)
+{
+    return taker->list.count > 0 ? &taker->list.cut->features : &queue->profile->features;
+}
+
 /* Returns rows [begin, end) of a chunk as a piece for the taker. The rows of B or X that
    the piece touches are unknown, so it waits for all of them. */
 static hy_chunk piece_of(const hy_queue *queue, const hy_site *taker,
@@ -15,6 +22,7 @@ static hy_chunk piece_of(const hy_queue *queue, const hy_site *taker,
 {
     hy_chunk piece = hy_queue_rows(queue, chunk, begin, end);
 
+    hy_queue_choose(&piece.features, chosen_by(queue, taker));
     piece.cached = piece.trimmed = 0;
     piece.features.gather_rows = piece.features.gather_nnz = 0;
     piece.variant                                          = taker->taking.variant;
@@ -56,10 +64,12 @@ static int64_t fitting_rows(const hy_queue *queue, const hy_site *taker,
 
 /* Returns 1 if a row with the most entries and scalar products of any row of the chunk
    fits a slot of the taker. */
-static int every_row_fits(const hy_site *taker, const hy_chunk *chunk)
+static int every_row_fits(const hy_queue *queue, const hy_site *taker,
+                          const hy_chunk *chunk)
 {
     hy_features f = chunk->features;
 
+    hy_queue_choose(&f, chosen_by(queue, taker));
     f.rows        = 1;
     f.nnz         = f.row_max;
     f.products    = f.products_max;
@@ -78,7 +88,7 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_site *taker,
     if (hy_image_is_gathered(&owner->image) ||
         rest->cached) /* gathered and cached chunks are taken whole */
         return piece_of(queue, taker, rest, begin,
-                        every_row_fits(taker, rest) ? end : begin);
+                        every_row_fits(queue, taker, rest) ? end : begin);
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);
 }
 

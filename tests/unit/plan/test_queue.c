@@ -20,7 +20,8 @@ enum {
     CHUNKS     = 7,
     PIECE_ROWS = 9,
     SLOT_BYTES = 4000,
-    ROW_BYTES  = 8
+    ROW_BYTES  = 8,
+    CHOSEN     = 3 /* a parameter that the device's variant has chosen */
 };
 enum { DEVICE, HOST };
 
@@ -73,6 +74,7 @@ static void open_product(product *p, unsigned seed, int kept, double share)
                                            .cached    = i < kept,
                                            .variant   = &device};
         p->chunks[i].features = hy_profile_range(&p->profile, row, row + rows, COLS);
+        p->chunks[i].features.parameter[0] = CHOSEN;
         row += rows;
     }
     p->sites[DEVICE] = (hy_site){.backend = &in_place,
@@ -124,6 +126,7 @@ static void check_features(const product *p, const hy_chunk *c)
 
     assert_int_equal(c->features.rows, f.rows);
     assert_int_equal(c->features.products, f.products);
+    assert_int_equal(c->features.parameter[0], c->variant == &device ? CHOSEN : 0);
 }
 
 /* The device claims the next chunk from the front, without rows of the host. Returns 0 if
