@@ -167,8 +167,9 @@ static size_t unescape(const char *p, char to[3])
 
 void cli_slice_copy(cli_slice slice, char *to, size_t room)
 {
-    const char *p = slice.text, *end = p + slice.length;
-    char *last = to + room - 1;
+    const char *p   = slice.length > 0 ? slice.text : "";
+    const char *end = p + slice.length;
+    char *last      = to + room - 1;
 
     while (p < end) {
         char character[4];

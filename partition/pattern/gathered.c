@@ -1,7 +1,7 @@
 /* partition/pattern/gathered.c - cuts rows of A whose chunks bring the rows of B or X
    that they touch.
 
-   Which rows a chunk touches is found by reading its part of A. The rows of A are divided
+   The cut reads A to find the rows that a chunk touches. The rows of A are divided
    into ranges of about equal numbers of scalar products, and workers cut the ranges side
    by side. A chunk ends at the end of its range, or where one more row would not fit. The
    ranges depend on the product and on the limits of a chunk, and not on the number of
