@@ -12,7 +12,14 @@
 #include "support/engines/open_cuda.h"
 #include "support/check/oracle.h"
 
-enum { SKIP = 77, BYTES = 80 << 20, ROWS = 20000, COLUMNS = 64 };
+enum {
+    SKIP    = 77,
+    BYTES   = 80 << 20,
+    ALIGNED = 128 << 20, /* memory that begins at a multiple of this is pinned in one
+                            piece, which another engine can find */
+    ROWS    = 20000,
+    COLUMNS = 64
+};
 
 static void check_ranges(hybrid_engine *engine, char *memory)
 {
@@ -125,7 +132,7 @@ int main(void)
 
     if (status == HYBRID_NO_DEVICE)
         return SKIP;
-    char *memory = malloc(BYTES);
+    char *memory = aligned_alloc(ALIGNED, ALIGNED);
     if (status != HYBRID_OK || !memory)
         return 1;
     check_ranges(engine, memory);
