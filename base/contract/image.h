@@ -62,7 +62,8 @@ typedef struct hy_image {
                        tail columns; 0: rows have no tail columns. A row of that many
                        lines and 1 to HY_X_TAIL more bytes stores these bytes behind all
                        rows. Otherwise every row would take one line more. */
-    hy_axis axis;   /* direction of the ring; NONE and GATHERED: the fields below are 0 */
+    hy_axis axis;   /* how the image is divided. If it is HY_AXIS_NONE or
+                       HY_AXIS_GATHERED, the fields below are 0. */
     int64_t block;  /* rows, columns or entries of a block */
     int64_t held;   /* number of blocks that the device holds at once */
     int64_t span;   /* ring of entries: maximum entries of the rows of B that a chunk

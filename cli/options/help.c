@@ -8,7 +8,7 @@
 enum { WIDTH = 80, OPTION_COLUMN = 29 };
 
 /* Prints the paragraphs of `text` in lines of at most WIDTH columns. The first line
-   begins at column `column`, all others at `indent`. */
+   begins at column `column`; lines that are wrapped begin at `indent`. */
 static void put_wrapped(FILE *to, const char *text, int column, int indent)
 {
     while (*text) {

@@ -23,7 +23,7 @@ void cli_progress_phase(const char *verb, const char *name);
 void cli_progress_file(const char *verb, const char *name);
 
 /* Reports rows of a run, or bytes of a file. `total` is -1 if it is unknown. Shows
-   nothing during another phase. */
+   nothing after cli_progress_phase(). */
 void cli_progress_tell(int64_t done, int64_t total);
 
 /* Begins a run that was planned as `plan` says. */

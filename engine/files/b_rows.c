@@ -97,8 +97,8 @@ static run run_from(const gathering *g, int64_t i, int64_t end)
     return r;
 }
 
-/* Reads one array of the run's rows from the file, and stores it at the places of the
-   rows in B. */
+/* Reads one array of the neighbouring rows of `r` from the file, and stores each listed
+   row at its place in B. */
 static hybrid_status read_run(const gathering *g, const run *r, int array, size_t size,
                               char *out)
 {

@@ -19,8 +19,8 @@ constexpr int SORT_PRODUCTS[] = HY_HASH_SORT_PRODUCTS;
 #undef HY_PRODUCTS
 static_assert(SORT_PRODUCTS[HY_HASH_SORTS - 1] == HY_HASH_SHORT, "bins follow");
 
-/* Returns the greatest number of products of a row that belongs to a lower bin. Every row
-   of the bin has more products. */
+/* Returns a number of products that every row of the bin exceeds. It is HY_HASH_SHORT for
+   all bins whose rows have trees. */
 static int64_t above(int bin)
 {
     return bin == 0              ? 0

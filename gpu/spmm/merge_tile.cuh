@@ -67,9 +67,9 @@ inline int64_t merge_blocks(const hy_rates *r)
     return int64_t(r->width) * HY_SPMM_RESIDENT / HY_CUDA_THREADS;
 }
 
-/* Returns the shape for one column of X if the whole A has all_items items. A tile is one
-   step of a thread block, or two steps if there would be more than HY_MERGE_VECTOR_TILES
-   tiles for each multiprocessor. */
+/* Returns the shape for one column of X if the whole A has all_items items. A tile has
+   twice as many items if there would otherwise be more than HY_MERGE_VECTOR_TILES tiles
+   for each multiprocessor. */
 inline hy_merge_shape vector_shape_of(int64_t all_items, const hy_rates *r)
 {
     const int64_t tiles = int64_t(r->width) * HY_MERGE_VECTOR_TILES;
@@ -159,7 +159,8 @@ template <typename T> size_t merge_room(const merge_path<T> &p)
            sizeof(merge_split) * size_t(p.shares + 1) + 2 * items;
 }
 
-/* merge_arrange.cu: the hy_variant.arrange of a matrix with this shape. */
+/* merge_arrange.cu: does the work of hy_variant.arrange, with the merge path cut as
+   `shape` says. */
 hybrid_status hy_arrange_merge(hy_lane *lane, hy_job *job, hy_merge_shape shape);
 
 /* ---- device side ---- */

@@ -59,7 +59,8 @@ hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz)
    entry. row->lanes must be 1. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 /* spgemm_host_few.c: makes a row. The caller ensures that the row has at most HY_FEW
-   products, that it has no more products than B has columns, and that row->lanes is 1. */
+   products, that it has no more products than B has columns, and that `row` is a single
+   row (row->lanes is 1). */
 hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 
 /* spgemm_host_recipe.c: makes a row by the recipe of an earlier row whose columns are the

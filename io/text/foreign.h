@@ -5,7 +5,8 @@
 #include "io/text/io.h"
 
 /* Fails with BAD_FILE and a sentence that names the format and a command. The command
-   converts the file to one with a sparse matrix or, if `dense`, a dense one. Returns OK
+   makes a sparse or, if `dense`, a dense matrix of the file; for some formats it only
+   unpacks, renames or shows the file. Returns OK
    if the format is unknown. Only the first window of the input is examined. */
 hybrid_status hy_foreign_refuse(hy_context *ctx, const hy_input *input, int dense);
 

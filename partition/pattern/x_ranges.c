@@ -26,8 +26,8 @@ enum {
 
 typedef struct search {
     const hybrid_csr *A;
-    const int64_t *ends; /* ends of blocks of rows (hy_profile.ends); NULL if
-                            hy_profile.ends is not set */
+    const int64_t *ends; /* 1 + last column of each HY_ENDS_ROWS rows (hy_profile.ends),
+                            or NULL */
     hy_chunk *chunks;    /* chunks of the first column block */
     int64_t count;
     int64_t enough; /* a chunk that needs at least this many rows of B or X waits for all
