@@ -24,9 +24,9 @@ hybrid_status hy_touched_find(hy_context *ctx, const hybrid_csr *A, int64_t begi
                               int64_t end, hy_touched *out);
 
 /* hy_touched_cols() and hy_touched_rows() find all columns, or all rows, of A that have
-   entries, and count them; A must have fewer than 2^31 of them. hy_touched_list() adds the list
-   `rows` of their indices. All run in parallel. The caller frees the result, also after a
-   failure. */
+   entries, and count them; A must have fewer than 2^31 of them. hy_touched_list() adds
+   the list `rows` of their indices. All run in parallel. The caller frees the result,
+   also after a failure. */
 hybrid_status hy_touched_cols(hy_context *ctx, const hybrid_csr *A, hy_touched *out);
 hybrid_status hy_touched_rows(hy_context *ctx, const hybrid_csr *A, hy_touched *out);
 hybrid_status hy_touched_list(hy_context *ctx, hy_touched *touched);
