@@ -4,8 +4,8 @@
 expect 0 list
 sed -E -e 's/^(  (host|cuda)  +).*/\1.../' out | awk '
     /^  [a-z]+\.cuda\./ { skip = 1; next }
-    skip && /^ +source: / { skip = 0; next }
-    { print }' >listed
+    skip && /^ +(source|parameters): / { next }
+    { skip = 0; print }' >listed
 golden list listed
 [ "$(grep -c '^  [a-z]*\.[a-z]*\.' out)" -eq "$(grep -c '^ *source: .' out)" ] ||
     fail "a variant without a source"
