@@ -276,7 +276,7 @@ typedef struct hy_backend_ops {
     /* (optional) Support for operands and results in device memory. A backend has all of
        these functions or none.
 
-         holds    tells where an address lies, whoever allocated it
+         holds    tells where an address lies, even if another library allocated it
          fetch    copies device memory to ordinary host memory, and waits
          follow   notes the work enqueued so far in the caller's stream, a cudaStream_t
          reached  sets *out to 1 if the work that follow() noted last is done, else to 0

@@ -122,6 +122,13 @@ static inline int hy_image_is_gathered(const hy_image *image)
     return image->axis == HY_AXIS_GATHERED;
 }
 
+/* Returns 1 if rows of B or X pass through the device in their order: in a ring of rows
+   or of entries. */
+static inline int hy_image_is_ring(const hy_image *image)
+{
+    return image->axis == HY_AXIS_ROWS || image->axis == HY_AXIS_ENTRIES;
+}
+
 /* ---- blocks ---- */
 
 /* hy_image_blocks() returns the number of blocks: 1 for a whole image.

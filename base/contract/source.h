@@ -74,7 +74,7 @@ struct hy_source {
        the offsets of csr can be read. */
     const hybrid_csr *csr;     /* A or B; NULL: the operand is X */
     const hybrid_dense *dense; /* X; NULL: the operand is A or B. With `listed`, the
-                                  larger matrix of which X is some rows. */
+                                  larger matrix that contains the rows of X. */
     const int32_t *listed;     /* ascending indices of the rows of *dense that form the
                                   operand; NULL: all rows */
     const hy_source *all;      /* source of *dense if `listed` is set */

@@ -167,8 +167,8 @@ static void give_back(hy_context *ctx, mapping *m)
     m->now = m->before;
 }
 
-/* Keeps the pooled mappings that were released last: at most `most`, of which the meter
-   counts at most `bytes` bytes. Unmaps the other pooled mappings. */
+/* Keeps the pooled mappings that were released last: at most `most`, for which the meter
+   counts at most `bytes` bytes in all. Unmaps the other pooled mappings. */
 static void pool_at_most(hy_context *ctx, int most, int64_t bytes)
 {
     mapping **link = &ctx->results->first;

@@ -20,7 +20,7 @@ void hy_message_clear(hy_message *message);
 
 /* From now on, stores the sentences of the calling thread in `aside` instead of the
    context's message; with NULL, in the context's message again. The caller clears and
-   reads `aside`. For a thread whose call tries several ways, of which some may fail. */
+   reads `aside`. A thread uses this if its call tries several ways and some may fail. */
 void hy_message_aside(hy_message *aside);
 
 /* Drops the sentences of the calling thread between hy_message_hush() and

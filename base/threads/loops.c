@@ -112,7 +112,7 @@ static int is_called_away(const hy_loop *l)
 }
 
 /* Draws pieces until none is left, one fails, or the helper is called away. `part` is the
-   index of the worker, which is inside a loop only once at a time. */
+   index of the worker. A worker is inside a loop only once at a time. */
 static hybrid_status draw(hy_loop *l, int part, int helps)
 {
     do {

@@ -6,8 +6,9 @@ usage: oversized.py FILE.jsonl...
 A line without a cap on device memory gives the time and the bytes of the whole card. If there are
 several runs of the same product, the last counts.
 """
-import json
 import sys
+
+import summary
 
 HEAD = ["A*A", "device memory", "ms", "of the whole card", "bytes up", "of the whole card", "chunks",
         "planning, ms"]
@@ -16,11 +17,9 @@ HEAD = ["A*A", "device memory", "ms", "of the whole card", "bytes up", "of the w
 def read(paths):
     """Returns {(problem, type, pinned): {bytes of device memory, or 0 without a cap: line}}."""
     products = {}
-    for path in paths:
-        with open(path, encoding="utf-8") as f:
-            for line in map(json.loads, filter(str.strip, f)):
-                key = (line["problem"], line["type"], line["pinned"])
-                products.setdefault(key, {})[line["device_memory"] or 0] = line
+    for line in summary.read(paths):
+        key = (line["problem"], line["type"], line["pinned"])
+        products.setdefault(key, {})[line["device_memory"] or 0] = line
     return products
 
 

@@ -14,7 +14,7 @@
 
 enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
 
-/* What the line shows: no numbers, rows of a run, or bytes of a file */
+/* The line shows no numbers, rows of a run, or bytes of a file. */
 typedef enum phase_kind { PHASE, ROWS, BYTES } phase_kind;
 
 static struct {

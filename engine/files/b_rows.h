@@ -25,8 +25,9 @@ typedef struct hy_b_rows {
 void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out);
 void hy_b_rows_close(hy_b_rows *rows);
 
-/* Takes rows of A from `begin` on: as many as touch rows of B that fit. *end is the row
-   after them. The results are rows->A and rows->B, which are valid until the next call.
+/* Takes rows of A from `begin` on, until the rows of B that they touch would no longer
+   fit. *end is the row after them. The results are rows->A and rows->B, which are valid
+   until the next call.
 
    A must be checked. Rows of B are checked when they are read. Error sentences call row i
    of A `first + i`. Returns NO_MEMORY if the rows of B for one row of A do not fit the

@@ -148,8 +148,8 @@ static hybrid_status check_size(product *p)
                           bytes_of_c(p, p->size.entries), remedy);
 }
 
-/* Returns the entries for which address space is reserved: as many as fit into all of
-   host memory, but no more than C can have. */
+/* Returns the number of entries for which address space is reserved: the number that fits
+   into all of host memory, or the most that C can have if that is less. */
 static int64_t most_entries(const product *p)
 {
     const hybrid_csr *A = p->A.source.csr, *B = p->B.source.csr;

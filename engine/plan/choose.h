@@ -20,8 +20,8 @@ enum {
 
 enum { HY_OPTIONS = 8 }; /* maximum number of schedules */
 
-/* What the estimate of a schedule is based on: HY_PROMISED on sizes, HY_LOOKED on a look
-   at A, HY_CUT on the chunks that the schedule has cut. Each step takes longer than the
+/* The estimate of a schedule is based on sizes (HY_PROMISED), on a look at A (HY_LOOKED),
+   or on the chunks that the schedule has cut (HY_CUT). Each step takes longer than the
    one before and is more accurate. */
 typedef enum hy_knowledge { HY_PROMISED, HY_LOOKED, HY_CUT } hy_knowledge;
 
@@ -70,8 +70,8 @@ unsigned hy_choose(hy_choice *choice, unsigned known, double budget);
    every row. */
 hybrid_status hy_choice_cut(hy_choice *choice, hy_layout *out);
 
-/* As hy_choice_open() and hy_choice_cut(), for a product that the host must not
-   compute. */
+/* Does the work of hy_choice_open() and hy_choice_cut() for a product that the host must
+   not compute. */
 hybrid_status hy_choice_cut_device(const hy_portion *portion, const hybrid_csr *A,
                                    const hybrid_csr *B, hy_layout *out);
 

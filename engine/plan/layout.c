@@ -27,7 +27,7 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
     const size_t read   = rows < all ? rows : all;
     const int runs_once = !(p->product->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE));
 
-    if (layout->image.axis == HY_AXIS_ROWS || layout->image.axis == HY_AXIS_ENTRIES) {
+    if (hy_image_is_ring(&layout->image)) {
         HY_TRY(hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count));
         if (p->B && A->row_ptr == p->B->row_ptr) /* kernels read rows of A there */
             hy_chunks_read_own(layout->chunks, layout->count);

@@ -11,7 +11,7 @@
 #include "engine/device/single.h"
 #include "engine/run/bind.h"
 
-/* What a run leaves for later runs, for explain and for reports. */
+/* Data that a run leaves for later runs, for explain and for reports. */
 typedef struct hy_history {
     hy_pattern pattern;   /* hashes of the patterns of A and B, and offsets of C; only
                              SpGEMM with HYBRID_REUSE */

@@ -26,9 +26,8 @@ typedef struct hy_product {
 
     /* devices whose memory has operands or the result: */
     hy_backend *a_on, *second_on, *result_on; /* device with A, with B or X, and with the
-                                                 result. NULL: host memory. Those that are
-                                                 not NULL are the same device, which
-                                                 computes. */
+                                                 result. NULL: host memory. The others
+                                                 are one device, which computes. */
     size_t narrow_room; /* bytes of device memory for 32-bit copies of 64-bit columns of A
                            and B */
 

@@ -214,11 +214,6 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-static int is_ring(const hy_image *image)
-{
-    return image->axis == HY_AXIS_ROWS || image->axis == HY_AXIS_ENTRIES;
-}
-
 /* Says whether B or X lies on the device whole, passes through it, or is gathered. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
@@ -238,7 +233,7 @@ static void put_layout(hy_words *w, const hy_portion *portion)
         return;
     }
     hy_words_put(w, "; %s %s the device, ", second,
-                 is_ring(&layout->image) ? "passes through" : "stays on");
+                 hy_image_is_ring(&layout->image) ? "passes through" : "stays on");
     hy_words_bytes(w, (double)layout->image_room);
     if (layout->image.axis == HY_AXIS_COLS)
         hy_words_put(w, " in %lld column blocks of %lld columns",

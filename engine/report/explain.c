@@ -156,7 +156,7 @@ static void put_second(hy_words *w, const hy_portion *portion)
 
     if (portion->variant->form == HY_FORM_NONE || hy_image_is_gathered(&layout->image))
         hy_words_put(w, "each part brings the rows of %s that it needs", second);
-    else if (layout->image.axis == HY_AXIS_ROWS || layout->image.axis == HY_AXIS_ENTRIES)
+    else if (hy_image_is_ring(&layout->image))
         hy_words_put(w, "%s passes through the memory of the GPU", second);
     else
         hy_words_put(w, "%s stays in the memory of the GPU", second);

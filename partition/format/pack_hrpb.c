@@ -133,7 +133,7 @@ static hy_hrpb_unit *list_parts(const packing *p, int64_t panel, int64_t parts,
     return unit;
 }
 
-/* Lists the units. Those of heavy panels come first, so that none starts when the others
+/* Lists the units. Units of heavy panels come first, so that none starts when the others
    are nearly done. Light panels keep their order, because neighbours share rows of X. */
 static void list_units(const packing *p, int64_t longest, hy_hrpb_unit *unit,
                        hy_hrpb_split *split)

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What inspection found out about a range of rows. Prefix sums over rows have rows + 1
+/* The results of inspecting a range of rows. Prefix sums over rows have rows + 1
    elements: element i counts rows 0 to i-1. The arrays are NULL if only the sizes are
    known (hy_inspect_sizes()). */
 typedef struct hy_profile {
