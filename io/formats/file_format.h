@@ -1,22 +1,51 @@
 /* io/formats/file_format.h - formats of files in which the numbers of a matrix stay.
 
-   A format is a constant table of functions in a file of its own, io/formats/format_*.c.
-   To add a format, write the file and add its table to file_formats.c. */
+   A format is a constant table of functions in a file of its own, format_*.c in io/.
+   To add a format, write the file and add its table to file_formats.c.
+
+   A file name may end in "::MEMBER", which selects one matrix of a file that holds
+   several, such as "cells.h5ad::layers/counts". A file whose own name contains "::" is
+   opened under its whole name if there is such a file. */
 #ifndef HY_FILE_FORMAT_H
 #define HY_FILE_FORMAT_H
 
+#include "io/formats/entries.h"
+#include "io/formats/file_writer.h"
 #include "io/text/io.h"
 #include "partition/move/matrix_file.h"
 
+/* A file that is being opened. */
+typedef struct hy_opening {
+    const hy_input *input; /* its first window; input->path lacks the member */
+    const char *member;    /* the member that the name selects; NULL: none */
+} hy_opening;
+
 typedef struct hy_file_format {
+    const char *name; /* as messages and options name the format, such as "npz" */
+
+    /* Endings of the names of files that create() writes, such as ".h5 .h5ad": lower
+       case, separated by spaces. NULL if the format cannot be written. */
+    const char *endings;
+    int has_members; /* 1: the format accepts a member */
+
     /* (optional) Returns 1 if a file that begins with the input's first window has this
-       format. NULL: the format accepts every file. Pure. */
+       format. It decides by content; the name may decide between formats that look alike.
+       NULL: the format accepts every file. Pure. */
     int (*is)(const hy_input *input);
 
-    /* Opens the matrix: sets `sparse`, the shape and the arrays of *out. Its context and
-       its name are set before. After a failure the caller closes what has been opened.
-       The input is valid during the call only. */
-    hybrid_status (*open)(hy_context *ctx, const hy_input *input, hy_matrix_file *out);
+    /* Opens the matrix. If its rows can be read in any order, sets `sparse`, the shape and
+       the arrays of *out, whose context and name are set before. Otherwise sets *entries
+       and leaves *out alone, and the caller sorts the entries (io/formats/entries.h).
+       After a failure the caller closes what has been opened. *opening is valid during
+       the call only. */
+    hybrid_status (*open)(hy_context *ctx, const hy_opening *opening, hy_matrix_file *out,
+                          hy_entries *entries);
+
+    /* (optional) Begins a file at `path`, which must not exist or may be overwritten.
+       BAD_ARGUMENT if the format cannot hold such a matrix. */
+    hybrid_status (*create)(hy_context *ctx, const char *path, const hy_file_shape *shape,
+                            hy_file_writer *out);
+    int needs_nnz; /* 1: create() needs the number of entries of a sparse matrix */
 } hy_file_format;
 
 extern const hy_file_format hy_format_raw;
@@ -25,10 +54,15 @@ extern const hy_file_format hy_format_raw;
    accepts it. The last format accepts every file. */
 extern const hy_file_format *const hy_file_formats[];
 
-/* Opens the matrix in the file at `path`. *out is zeroed after a failure. */
+/* Opens the matrix in the file `name`, "PATH" or "PATH::MEMBER". *out is zeroed after a
+   failure. */
 hybrid_status hy_matrix_file_open(hy_context *ctx, const hy_file_format *const *formats,
-                                  const char *path, hy_matrix_file *out);
+                                  const char *name, hy_matrix_file *out);
 void hy_matrix_file_close(hy_matrix_file *file); /* accepts a zeroed struct */
+
+/* Returns the format that writes files of this name, or NULL. */
+const hy_file_format *hy_format_of_name(const hy_file_format *const *formats,
+                                        const char *path);
 
 /* Reads a whole sparse matrix and checks all rules of hybrid_csr. Free it with
    hy_csr_free(). BAD_FILE if the matrix is dense. */

@@ -1,15 +1,79 @@
 /* io/formats/file_formats.c - the table of formats, and opening a file of any of them. */
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "io/formats/file_format.h"
 #include "partition/move/sources.h"
 
 const hy_file_format *const hy_file_formats[] = {&hy_format_raw, NULL};
 
-static hybrid_status open_input(hy_context *ctx, const hy_file_format *const *formats,
-                                const hy_input *input, hy_matrix_file *out)
+/* ---- names --------------------------------------------------------------------------
+ */
+
+/* A name in its two parts. */
+typedef struct name_parts {
+    char *path;         /* allocated with hy_array() */
+    const char *member; /* text after "::"; NULL: none */
+} name_parts;
+
+static hybrid_status split_name(hy_context *ctx, const char *name, name_parts *out)
 {
-    const size_t length = strlen(input->path) + 1;
+    const size_t bytes = strlen(name) + 1;
+    void *copy;
+
+    HY_TRY(hy_array(ctx, (int64_t)bytes, 1, "the name of a file", &copy));
+    *out       = (name_parts){.path = memcpy(copy, name, bytes)};
+    char *mark = strstr(out->path, "::");
+    if (mark && access(name, F_OK) != 0) {
+        *mark       = '\0';
+        out->member = mark + 2;
+    }
+    return HYBRID_OK;
+}
+
+/* Returns 1 if `path` ends in the `length` characters of `ending`, in either case. */
+static int ends_in(const char *path, const char *ending, size_t length)
+{
+    const size_t bytes = strlen(path);
+
+    return bytes > length && strncasecmp(path + bytes - length, ending, length) == 0;
+}
+
+const hy_file_format *hy_format_of_name(const hy_file_format *const *formats,
+                                        const char *path)
+{
+    for (; *formats; formats++)
+        for (const char *ending = (*formats)->endings; ending && *ending;) {
+            const size_t length = strcspn(ending, " ");
+            if (ends_in(path, ending, length))
+                return *formats;
+            ending += length + strspn(ending + length, " ");
+        }
+    return NULL;
+}
+
+/* ---- opening ------------------------------------------------------------------------
+ */
+
+static hybrid_status open_format(hy_context *ctx, const hy_file_format *format,
+                                 const hy_opening *opening, hy_matrix_file *out)
+{
+    hy_entries entries = {.ops = NULL};
+
+    if (opening->member && !format->has_members)
+        return hy_fail(
+            ctx, HYBRID_BAD_FILE,
+            "%s: '::%s' selects a member, but files in the %s format have none",
+            opening->input->path, opening->member, format->name);
+    return format->open(ctx, opening, out, &entries);
+}
+
+static hybrid_status open_input(hy_context *ctx, const hy_file_format *const *formats,
+                                const hy_opening *opening, hy_matrix_file *out)
+{
+    const hy_input *input = opening->input;
+    const size_t length   = strlen(input->path) + 1;
     void *name;
 
     HY_TRY(hy_array(ctx, (int64_t)length, 1, "the name of a file", &name));
@@ -17,7 +81,7 @@ static hybrid_status open_input(hy_context *ctx, const hy_file_format *const *fo
     out->name = memcpy(name, input->path, length);
     while ((*formats)->is && !(*formats)->is(input))
         formats++;
-    return (*formats)->open(ctx, input, out);
+    return open_format(ctx, *formats, opening, out);
 }
 
 void hy_matrix_file_close(hy_matrix_file *file)
@@ -31,17 +95,29 @@ void hy_matrix_file_close(hy_matrix_file *file)
     *file = (hy_matrix_file){.ctx = NULL};
 }
 
-hybrid_status hy_matrix_file_open(hy_context *ctx, const hy_file_format *const *formats,
-                                  const char *path, hy_matrix_file *out)
+static hybrid_status open_parts(hy_context *ctx, const hy_file_format *const *formats,
+                                const name_parts *name, hy_matrix_file *out)
 {
     hy_input input;
 
-    *out = (hy_matrix_file){.ctx = NULL};
-    HY_TRY(hy_input_open(ctx, path, &input));
-    const hybrid_status status = open_input(ctx, formats, &input, out);
+    HY_TRY(hy_input_open(ctx, name->path, &input));
+    const hy_opening opening   = {&input, name->member};
+    const hybrid_status status = open_input(ctx, formats, &opening, out);
     hy_input_close(ctx, &input);
     if (status != HYBRID_OK)
         hy_matrix_file_close(out);
+    return status;
+}
+
+hybrid_status hy_matrix_file_open(hy_context *ctx, const hy_file_format *const *formats,
+                                  const char *name, hy_matrix_file *out)
+{
+    name_parts parts;
+
+    *out = (hy_matrix_file){.ctx = NULL};
+    HY_TRY(split_name(ctx, name, &parts));
+    const hybrid_status status = open_parts(ctx, formats, &parts, out);
+    hy_array_free(ctx, parts.path);
     return status;
 }
 

@@ -83,11 +83,13 @@ static hybrid_status open_csr(hy_context *ctx, const hy_input *input,
                       &out->values);
 }
 
-static hybrid_status open_matrix(hy_context *ctx, const hy_input *input,
-                                 hy_matrix_file *out)
+static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
+                                 hy_matrix_file *out, hy_entries *entries)
 {
+    const hy_input *input = opening->input;
     hy_raw_header h;
 
+    (void)entries;
     HY_TRY(hy_raw_parse(ctx, input, &h));
     out->sparse = h.sparse;
     return (h.sparse ? open_csr : open_dense)(ctx, input, &h, out);
@@ -95,4 +97,4 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_input *input,
 
 /* The format accepts every file, so that the parser tells what is wrong with a file of
    another format. */
-const hy_file_format hy_format_raw = {.open = open_matrix};
+const hy_file_format hy_format_raw = {.name = "raw", .open = open_matrix};

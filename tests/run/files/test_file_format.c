@@ -100,10 +100,11 @@ static int is_computed(const hy_input *input)
     return strncmp(input->text, "computed ", 9) == 0;
 }
 
-static hybrid_status open_matrix(hy_context *ctx, const hy_input *input,
-                                 hy_matrix_file *out)
+static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
+                                 hy_matrix_file *out, hy_entries *entries)
 {
-    out->sparse = strcmp(input->text, "computed sparse") == 0;
+    (void)entries;
+    out->sparse = strcmp(opening->input->text, "computed sparse") == 0;
     if (!out->sparse) {
         out->dense = (hybrid_dense){.rows  = SIZE,
                                     .cols  = WIDTH,
@@ -123,7 +124,8 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_input *input,
     return open_computed(ctx, VALUES, SIZE * EACH, &out->values);
 }
 
-static const hy_file_format computed               = {is_computed, open_matrix};
+static const hy_file_format computed = {
+    .name = "computed", .is = is_computed, .open = open_matrix};
 static const hy_file_format *const known_formats[] = {&computed, &hy_format_raw, NULL};
 
 /* ---- operands ---- */

@@ -1,0 +1,51 @@
+/* io/formats/file_writer.h - the interface of a file that receives a matrix row by row.
+
+   A format creates the file under a temporary name that it is given. The caller of
+   finish() makes the file durable and gives it its final name. */
+#ifndef HY_FILE_WRITER_H
+#define HY_FILE_WRITER_H
+
+#include "base/contract/context.h"
+
+/* How the numbers of a file are compressed, if its format can compress them. */
+typedef enum hy_compression { HY_STORED, HY_DEFLATE, HY_ZSTD } hy_compression;
+
+typedef struct hy_file_shape {
+    int sparse;
+    int64_t rows, cols;
+    int64_t nnz;          /* entries of a sparse matrix; -1 if not known yet */
+    hybrid_type type;     /* type of the values */
+    hybrid_index offsets; /* wanted type of row offsets, where the format has a choice */
+    hybrid_index columns; /* wanted type of column indices, where the format has a choice */
+    hybrid_order order;   /* order of a dense matrix, whose rows arrive in order anyway */
+    hy_compression compression;
+    int shuffle; /* 1: bytes are shuffled before they are compressed, if the format can */
+} hy_file_shape;
+
+typedef struct hy_file_writer hy_file_writer;
+
+typedef struct hy_file_writer_ops {
+    /* Appends the rows of a sparse matrix: rows->rows rows, whose offsets begin with 0, in
+       memory. Rows arrive in order, in any number per call. */
+    hybrid_status (*sparse)(hy_file_writer *self, const hybrid_csr *rows);
+
+    /* Appends the rows of a dense matrix in either order. */
+    hybrid_status (*dense)(hy_file_writer *self, const hybrid_dense *rows);
+
+    /* Completes the file and closes it. After a failure the caller calls abort(). */
+    hybrid_status (*finish)(hy_file_writer *self);
+
+    void (*abort)(hy_file_writer *self); /* closes the file, which the caller removes */
+} hy_file_writer_ops;
+
+struct hy_file_writer {
+    const hy_file_writer_ops *ops; /* NULL: no file is open */
+    hy_context *ctx;
+    hy_file_shape shape;
+    int64_t rows;  /* rows written so far */
+    int64_t nnz;   /* entries written so far */
+    int64_t bytes; /* bytes written so far, for progress */
+    void *writer;  /* the writer's own state, for ops */
+};
+
+#endif /* HY_FILE_WRITER_H */
