@@ -9,7 +9,7 @@
 #ifndef HY_FILE_FORMAT_H
 #define HY_FILE_FORMAT_H
 
-#include "io/formats/entries.h"
+#include "io/formats/entry_reader.h"
 #include "io/formats/file_writer.h"
 #include "io/text/io.h"
 #include "partition/move/matrix_file.h"
@@ -35,11 +35,11 @@ typedef struct hy_file_format {
 
     /* Opens the matrix. If its rows can be read in any order, sets `sparse`, the shape and
        the arrays of *out, whose context and name are set before. Otherwise sets *entries
-       and leaves *out alone, and the caller sorts the entries (io/formats/entries.h).
+       and leaves *out alone, and the caller sorts the entries (io/formats/entry_reader.h).
        After a failure the caller closes what has been opened. *opening is valid during
        the call only. */
     hybrid_status (*open)(hy_context *ctx, const hy_opening *opening, hy_matrix_file *out,
-                          hy_entries *entries);
+                          hy_entry_reader *entries);
 
     /* (optional) Begins a file at `path`, which must not exist or may be overwritten.
        BAD_ARGUMENT if the format cannot hold such a matrix. */

@@ -59,7 +59,7 @@ const hy_file_format *hy_format_of_name(const hy_file_format *const *formats,
 static hybrid_status open_format(hy_context *ctx, const hy_file_format *format,
                                  const hy_opening *opening, hy_matrix_file *out)
 {
-    hy_entries entries = {.ops = NULL};
+    hy_entry_reader entries = {.ops = NULL};
 
     if (opening->member && !format->has_members)
         return hy_fail(

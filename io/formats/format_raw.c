@@ -84,7 +84,7 @@ static hybrid_status open_csr(hy_context *ctx, const hy_input *input,
 }
 
 static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
-                                 hy_matrix_file *out, hy_entries *entries)
+                                 hy_matrix_file *out, hy_entry_reader *entries)
 {
     const hy_input *input = opening->input;
     hy_raw_header h;

@@ -101,7 +101,7 @@ static int is_computed(const hy_input *input)
 }
 
 static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
-                                 hy_matrix_file *out, hy_entries *entries)
+                                 hy_matrix_file *out, hy_entry_reader *entries)
 {
     (void)entries;
     out->sparse = strcmp(opening->input->text, "computed sparse") == 0;

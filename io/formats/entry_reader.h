@@ -1,9 +1,9 @@
-/* io/formats/entries.h - the entries of a sparse matrix whose file does not store them by
+/* io/formats/entry_reader.h - the entries of a sparse matrix whose file does not store them by
    rows: text, coordinates (COO) or columns (CSC).
 
    A reader brings the entries in the order of the file, in batches. */
-#ifndef HY_ENTRIES_H
-#define HY_ENTRIES_H
+#ifndef HY_ENTRY_READER_H
+#define HY_ENTRY_READER_H
 
 #include "base/contract/context.h"
 
@@ -12,20 +12,20 @@ typedef struct hy_entry {
     double value;
 } hy_entry;
 
-typedef struct hy_entries hy_entries;
+typedef struct hy_entry_reader hy_entry_reader;
 
-typedef struct hy_entries_ops {
+typedef struct hy_entry_reader_ops {
     /* Writes up to `most` entries to `to` and sets *count; 0 means that the file has no
        more. The reader checks rows and columns, and expands what the file leaves out, such
        as the other half of a symmetric matrix. May use the pool of workers. BAD_FILE or
        IO_FAILED, with a sentence that names file and line or index. */
-    hybrid_status (*next)(hy_entries *self, int64_t most, hy_entry *to, int64_t *count);
+    hybrid_status (*next)(hy_entry_reader *self, int64_t most, hy_entry *to, int64_t *count);
 
-    void (*close)(hy_entries *self);
-} hy_entries_ops;
+    void (*close)(hy_entry_reader *self);
+} hy_entry_reader_ops;
 
-struct hy_entries {
-    const hy_entries_ops *ops; /* NULL: the reader is not open */
+struct hy_entry_reader {
+    const hy_entry_reader_ops *ops; /* NULL: the reader is not open */
     hy_context *ctx;
     int64_t rows, cols; /* sizes of the matrix. If the file does not tell them, the sizes of
                            the entries read so far; final after the last batch. */
@@ -35,11 +35,11 @@ struct hy_entries {
 };
 
 /* Closes the reader. A zeroed struct is allowed. */
-static inline void hy_entries_close(hy_entries *entries)
+static inline void hy_entry_reader_close(hy_entry_reader *entries)
 {
     if (entries->ops)
         entries->ops->close(entries);
     entries->ops = NULL;
 }
 
-#endif /* HY_ENTRIES_H */
+#endif /* HY_ENTRY_READER_H */
