@@ -7,16 +7,20 @@
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_memory.cuh"
 
-/* Functions of hy_backend_ops. */
-hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out); /* cuda_measure.cu */
+/* Most of these functions are members of hy_backend_ops (base/contract/backend.h), which
+   explains them. */
+/* defined in cuda_measure.cu */
+hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out);
 hybrid_status hy_cuda_measure_blocks(hy_backend *self,
-                                     hy_block_speeds *out); /* spmv_measure.cu */
+                                     /* defined in gpu/papers/spmv_measure.cu */
+                                     hy_block_speeds *out);
 hybrid_status hy_cuda_pin(hy_backend *self, void *ptr, size_t bytes);
 void hy_cuda_unpin(hy_backend *self, void *ptr);
 hy_get_attributes hy_cuda_find_attributes();
 size_t hy_cuda_pinned(hy_backend *self, const void *ptr, size_t bytes);
 
-hy_held hy_cuda_holds(hy_backend *self, const void *ptr); /* cuda_space.cu */
+/* this function and the next seven are defined in cuda_space.cu */
+hy_held hy_cuda_holds(hy_backend *self, const void *ptr);
 hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes);
 hybrid_status hy_cuda_follow(hy_backend *self, void *stream);
 hybrid_status hy_cuda_reached(hy_backend *self, int *out);
@@ -26,13 +30,15 @@ hybrid_status hy_cuda_alloc_result(hy_backend *self, size_t bytes, const char *w
                                    void **out);
 void hy_cuda_free_result(hy_backend *self, void *ptr);
 hybrid_status hy_cuda_hash(hy_backend *self, const hybrid_csr *A,
-                           uint64_t *out);                          /* cuda_hash.cu */
-hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s); /* cuda_survey.cu */
+                           /* defined in cuda_hash.cu */
+                           uint64_t *out);
+/* defined in cuda_survey.cu */
+hybrid_status hy_cuda_survey(hy_lane *self, const hy_surveying *s);
 enum {
-    HY_CUDA_SURVEYORS = 264, /* survey: maximum thread blocks that count rows of A;
-                                each writes a record */
-    HY_CUDA_DRAWS = 128,     /* survey: thread blocks that each count one sampled row
-                                of C */
+    HY_CUDA_SURVEYORS = 264, /* survey (hy_survey): at most this many thread blocks count
+                                rows of A; each writes one hy_survey */
+    HY_CUDA_DRAWS = 128,     /* survey (hy_survey): this many thread blocks each count the
+                                entries of one sampled row of C */
     HY_CUDA_SURVEY_BYTES = 256 + (HY_CUDA_SURVEYORS + HY_CUDA_DRAWS) * 72
 };
 

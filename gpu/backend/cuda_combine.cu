@@ -1,20 +1,22 @@
-/* gpu/backend/cuda_combine.cu - combines and copies the caller's dense matrices in device
-   memory, in any order.
+/* gpu/backend/cuda_combine.cu - computes to = alpha * from + beta * to for dense matrices
+   of the caller in device memory, in any order (hy_combining).
 
-   A block moves a tile of 32 x 32 elements through shared memory. It reads along the
-   direction in which elements of `from` are contiguous and writes along that of `to`. A
-   single column needs no tile. */
+   A thread block moves a tile of 32 x 32 elements through shared memory. It reads along
+   the direction in which elements of `from` are contiguous and writes along that of `to`.
+   A single column needs no tile. */
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
 constexpr int TILE = 32;
-constexpr int ROWS = 8; /* threads that share a column of a tile */
+constexpr int ROWS = 8; /* a thread block has TILE x ROWS threads, so 8 threads share a
+                           column of a tile */
 
 template <typename T>
 static __device__ void combine_one(const hy_combining &c, int64_t at, T from)
 {
     T *to      = static_cast<T *>(c.to);
-    double sum = c.beta != 0 ? -0.0 : 0.0; /* adding to -0 changes no number */
+    double sum = c.beta != 0 ? -0.0 : 0.0; /* with beta, the sum begins with -0, because
+                                              adding to -0 changes no number */
     if (c.alpha != 0)
         sum = c.alpha * double(from);
     if (c.beta != 0)

@@ -14,7 +14,8 @@
 #include "gpu/backend/cuda_tuning.h"
 #include "partition/move/deltas.h"
 
-constexpr int THREADS     = HY_DELTA_LENS; /* one thread for four numbers */
+constexpr int THREADS = HY_DELTA_LENS; /* threads of a thread block; each encodes four
+                                          numbers */
 constexpr int FRAME_BYTES = HY_DELTA_LENS + 4 * HY_DELTA_FRAME;
 
 /* Returns numbers at to at + 3 of the `count` numbers. Those behind the last number are
@@ -29,7 +30,8 @@ static __device__ int4 load_four(const int32_t *numbers, int64_t at, int64_t cou
                      at + 2 < count ? numbers[at + 2] : last, last);
 }
 
-/* Returns the last number of the previous thread; 0 for the first number of a frame. */
+/* Returns the number before number `at`; 0 for the first number of a frame. `last` is the
+   last of this thread's four numbers, which the next thread gets by a shuffle. */
 static __device__ int32_t number_before(const int32_t *numbers, int64_t at, int64_t count,
                                         int32_t last)
 {
@@ -44,8 +46,8 @@ static __device__ int bytes_of(uint32_t difference)
     return (39 - __clz(int(difference | 1))) / 8;
 }
 
-/* Writes lengths and differences of this thread to the frame. Returns the size of the
-   frame in bytes. */
+/* Writes the lengths and differences of this thread's four numbers to the frame. Returns
+   the size of the frame in bytes. */
 static __device__ int fill_frame(unsigned char *frame, const int32_t *numbers, int64_t at,
                                  int64_t count)
 {
@@ -68,7 +70,8 @@ static __device__ int fill_frame(unsigned char *frame, const int32_t *numbers, i
     return HY_DELTA_LENS + all;
 }
 
-/* Unit 0 of `coded` must be zero at first (partition/move/deltas.h). */
+/* The caller sets the first 16 bytes of `coded` to zero: they count the units of 16 bytes
+   that frames take (partition/move/deltas.h). */
 static __global__ void __launch_bounds__(THREADS)
     encode_deltas(const int32_t *numbers, const int64_t *count_at, char *coded)
 {

@@ -29,9 +29,12 @@ struct cuda_backend {
     hy_backend base;
     int device, width, sm; /* device: its number; width: multiprocessors; sm: compute
                               capability, 90 = 9.0 */
-    int sm_warps, sm_blocks, sm_registers, sm_shared; /* as in hy_rates */
+    /* what a multiprocessor holds at most: warps, thread blocks, registers, and bytes of
+       shared memory */
+    int sm_warps, sm_blocks, sm_registers, sm_shared;
     size_t block_memory; /* bytes of shared memory that a thread block may have */
-    hy_block_speeds block_speeds; /* hy_backend.blocks */
+    hy_block_speeds block_speeds; /* constants of SpMV in blocks, to which
+                                     hy_backend.blocks points */
     char words[128];              /* result of describe() */
     double mem_Bps, flops;
     size_t l2_bytes;
@@ -49,7 +52,8 @@ struct cuda_backend {
     int64_t epoch_ns;
     pthread_t loader;   /* thread that loads kernels in advance */
     bool loads;         /* true until the loader has been joined */
-    cudaError_t loaded; /* result of loading; valid once `loads` is false */
+    cudaError_t loaded; /* result of loading, cudaSuccess or an error; valid once `loads`
+                           is false */
 };
 
 inline cuda_backend *hy_cuda_mine(hy_backend *self)

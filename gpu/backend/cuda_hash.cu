@@ -7,9 +7,10 @@
 #include "gpu/backend/cuda_backend.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
-/* Adds the hash of a block of offsets or columns to *sum. Eight neighbouring threads hold
-   the hashes of its eight chains. `seed` identifies the block. All threads of the warp
-   call it. */
+/* Adds the hash of a block of offsets or columns to *sum, if the block is `inside` the
+   array. `lane` is the hash of the chain that this thread computed; eight neighbouring
+   threads have the eight chains of the block. `seed` identifies the block. All threads of
+   the warp call it. */
 static __device__ void add_block(uint64_t lane, uint64_t seed, bool inside,
                                  unsigned long long *sum)
 {

@@ -26,8 +26,9 @@ hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call
                    cudaGetErrorString(error), call);
 }
 
-/* Other users of CUDA in this thread may have changed the device, or left an error that
-   the next launch would report. */
+/* Clears a pending error and makes the device current, because other users of CUDA in
+   this thread may have changed the device, or left an error that the next launch would
+   report. */
 hybrid_status hy_cuda_enter(const cuda_backend *b)
 {
     (void)cudaGetLastError();
@@ -35,8 +36,8 @@ hybrid_status hy_cuda_enter(const cuda_backend *b)
     return HYBRID_OK;
 }
 
-/* After a fault in a kernel the CUDA context of the process is lost, and every call
-   fails. */
+/* Asks a stream of the backend, because after a fault in a kernel the CUDA context of the
+   process is lost, and every call fails. */
 hybrid_status hy_cuda_works(const cuda_backend *b, const char *call)
 {
     const cudaError_t error = cudaStreamQuery(b->clock);
@@ -56,7 +57,8 @@ cudaStream_t hy_stream(const hy_lane *self)
     return reinterpret_cast<const cuda_lane *>(self)->stream;
 }
 
-/* Tries again to load kernels. They may have lacked memory when the engine was made. */
+/* Loads the kernels of spgemm.cuda.hash again if loading failed. Memory may have been
+   short when the engine was made. */
 static cudaError_t load_again(cuda_backend *b)
 {
     pthread_mutex_lock(&b->lock);

@@ -12,7 +12,8 @@ hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call
 /* Returns from the calling function unless the CUDA call succeeded. */
 #define HY_CUDA(ctx, call) HY_TRY(hy_cuda_check((ctx), (call), #call))
 
-/* Makes the lane's device current in this thread. Call it before the first launch. */
+/* Makes the lane's device current in this thread and clears a pending CUDA error. Call it
+   before the first launch. */
 hybrid_status hy_lane_enter(hy_lane *lane);
 cudaStream_t hy_stream(const hy_lane *lane);
 int hy_width(const hy_lane *lane); /* number of multiprocessors of the device */
@@ -28,13 +29,15 @@ hybrid_status hy_join(hy_lane *lane);
 hybrid_status hy_launched(hy_lane *lane, const char *what);
 
 /* Enqueues *to = *from; `to` is a word of pinned memory. A kernel does this, because a
-   copy would wait behind the large copy that occupies the engine of that direction. */
+   copy would wait behind the large copy that occupies the copy engine of that
+   direction. */
 hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 
-/* Enqueues hy_backend_ops.rebase. */
+/* Enqueues to[i] = from[i] - base (hy_backend_ops.rebase). */
 hybrid_status hy_rebase(hy_lane *lane, const hy_rebasing *r);
 
-/* Enqueues hy_backend_ops.combine. */
+/* Enqueues to = alpha * from + beta * to for dense matrices in device memory
+   (hy_backend_ops.combine). */
 hybrid_status hy_cuda_combine(hy_lane *lane, const hy_combining *c);
 
 /* Load kernels for the device of the calling thread: those of spgemm.cuda.hash, which may
@@ -46,27 +49,31 @@ void hy_words_load();
    device, and returns the status. */
 hybrid_status hy_lane_loaded(hy_lane *lane);
 
-/* Loads a kernel in advance. Otherwise its first launch loads it, which takes 0.3 ms. The
-   launch reports errors of loading. */
+/* Loads a kernel in advance. Otherwise its first launch loads it, which takes 0.3 ms.
+   Errors are ignored here, because the launch reports them. */
 template <typename K> void hy_load(K *kernel)
 {
     cudaFuncAttributes attributes;
     (void)cudaFuncGetAttributes(&attributes, kernel);
 }
 
-/* Enqueues hy_backend_ops.transpose. */
+/* Enqueues the transposition of a dense matrix in device memory
+   (hy_backend_ops.transpose). */
 hybrid_status hy_cuda_transpose(hy_lane *lane, const hy_transposition *t);
 
-/* Enqueues hy_backend_ops.products. */
+/* Enqueues products[i] = number of scalar products of row i of A*B
+   (hy_backend_ops.products). */
 hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                                 const int32_t *a_col, const int64_t *b_row_ptr,
                                 uint32_t *products);
 
-/* Enqueues hy_backend_ops.code_deltas. */
+/* Enqueues the delta coding of the first *count of `numbers`
+   (hy_backend_ops.code_deltas). */
 hybrid_status hy_code_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,
                              int64_t most, void *coded, int64_t *units);
 
-/* Functions of hy_backend_ops. */
+/* The functions lane_open, borrow, lane_close, lane_drain, copy and copy_rows of
+   hy_backend_ops. */
 hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
                                 hy_lane **out);
 hybrid_status hy_cuda_borrow(hy_backend *self, void *stream, hy_lane **out);

@@ -1,8 +1,9 @@
 /* gpu/backend/cuda_records.cuh - operands of a survey, and the records of its thread
    blocks.
 
-   Each thread block of a survey leaves one record. The block that ends last adds up all
-   records, always in the same order. */
+   A record is a hy_survey with what one thread block has found. Each thread block of a
+   survey leaves one. The block that ends last adds up all records, always in the same
+   order. */
 #ifndef HY_CUDA_RECORDS_CUH
 #define HY_CUDA_RECORDS_CUH
 
@@ -31,12 +32,14 @@ struct operands {
     int64_t rows, inner, cols, nnz; /* A: rows x inner, nnz entries; B: inner x cols */
     int64_t b_nnz;                  /* entries of B; -1 if B is A or if there is no B */
     int64_t inner_nnz;              /* entries of B, or of A if B is A */
-    unsigned *arrived;              /* thread blocks that have ended; 0 between surveys */
+    unsigned *arrived;              /* word in device memory: thread blocks that have
+                                       ended; 0 between surveys */
     hy_survey *record, *out;        /* record: `records` elements, one for each thread
                                        block; out: their sum */
     int records;
-    hy_survey expected; /* with a gate: the sum with which the survey sets *gate to 1 */
-    int *gate;          /* word that the survey sets to 1 or 0; nullptr: none */
+    hy_survey expected; /* with `gate`: the result for which the survey sets *gate to 1 */
+    int *gate;          /* word in device memory that the survey sets to 1 if it finds
+                           `expected`, else to 0; nullptr: none */
 };
 
 __device__ inline int64_t max_of(int64_t a, int64_t b)
@@ -79,7 +82,7 @@ __device__ inline hy_survey block_add(hy_survey s)
     __shared__ hy_survey of[WARPS];
     for (int apart = 16; apart > 0; apart /= 2)
         add(&s, warp_read(s, apart));
-    __syncthreads(); /* all threads have read the previous sum */
+    __syncthreads(); /* until here, threads may read `of` of the previous call */
     if (threadIdx.x % 32 == 0)
         of[threadIdx.x / 32] = s;
     __syncthreads();

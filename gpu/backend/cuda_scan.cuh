@@ -28,7 +28,7 @@ template <int THREADS> __device__ int block_scan(int mine, int *sum)
     __shared__ alignas(16) int part[WARPS];
     int in_warp, total = 0, before = 0;
     const int rank = warp_scan(mine, &in_warp);
-    __syncthreads(); /* all threads have read the result of the previous scan */
+    __syncthreads(); /* until here, threads may read `part` of the previous scan */
     if (threadIdx.x % 32 == 0)
         part[threadIdx.x / 32] = in_warp;
     __syncthreads();

@@ -17,7 +17,7 @@
 /* ---- device-wide primitives ---- */
 
 /* Calls `primitive` twice: without scratch, to learn the bytes it needs, and then with
-   scratch. */
+   scratch. Fails if it needs more than scratch.bytes. */
 template <typename F>
 static hybrid_status with_scratch(hy_lane *lane, hy_scratch scratch, const char *name,
                                   F primitive)
@@ -156,8 +156,9 @@ template <typename T> struct product_walk {
     }
 };
 
-/* Finds the lowest and highest column of the row's products. Columns ascend in rows of
-   B. */
+/* Lowers *low and raises *high to the lowest and highest column of the row's products.
+   All threads of the block call it. Columns ascend in rows of B, so the ends of those
+   rows suffice. */
 template <typename T>
 __device__ void column_range(const hy_esc<T> &e, int row, int *low, int *high)
 {
@@ -195,13 +196,15 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     using scanner = cub::BlockScan<int, THREADS>;
     __shared__ union {
         typename sorter::TempStorage sort;
-        T lead[THREADS * ITEMS]; /* element j * THREADS + i is value j of thread i, for
-                                    values that precede the thread's first new key */
+        T lead[THREADS * ITEMS]; /* element j * THREADS + i is value j of thread i. Only
+                                    values that belong to a sum begun by an earlier thread
+                                    are stored */
     } big;
     __shared__ typename scanner::TempStorage small;
     __shared__ unsigned last[THREADS];       /* for each thread, its last key */
-    __shared__ unsigned char leads[THREADS]; /* for each thread, the number of keys before
-                                                its first new key */
+    __shared__ unsigned char leads[THREADS]; /* for each thread, how many of its values
+                                                belong to a sum begun by an earlier
+                                                thread */
     __shared__ int low, high;
 
     const hy_esc_list list = hy_esc_rows(e, bin);

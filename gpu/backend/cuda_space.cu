@@ -2,8 +2,8 @@
 #include "gpu/backend/cuda_backend.cuh"
 #include "base/memory/shortage.h"
 
-/* Asks the driver, which does not need the device to be current. Returns 0 if it gives no
-   answer. */
+/* Sets *held to where `ptr` lies, as the driver says, which does not need the device to
+   be current. Returns 0 if the driver gives no answer. */
 static int ask_driver(const cuda_backend *b, const void *ptr, hy_held *held)
 {
     CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,

@@ -54,8 +54,8 @@ __device__ void check_columns(indices row, indices col, int64_t rows, int64_t co
     });
 }
 
-/* Makes all checks except those of the offsets of A between the first and the last, and
-   returns a record with their results. */
+/* Returns a record of the checks: all offsets and columns of A and B, except that offsets
+   of A between the first and the last are not checked here. */
 __device__ hy_survey begin_survey(const operands &o)
 {
     hy_survey s = {};
@@ -89,7 +89,8 @@ __global__ void __launch_bounds__(THREADS) survey_lengths(operands o)
     finish(o);
 }
 
-/* Returns the scalar products of entries begin, begin + step, ... before `end` of A. */
+/* Returns the number of scalar products of entries begin, begin + step, ... before `end`
+   of A. Sets s->wrong if a column is out of range. */
 __device__ int64_t products_of(const operands &o, int64_t begin, int64_t end, int step,
                                hy_survey *s)
 {
@@ -112,7 +113,8 @@ __device__ void note_products(const operands &o, int64_t products, hy_survey *s)
     s->bound += products < o.cols ? products : o.cols;
 }
 
-/* Returns the number of entries of a row of A, or 0 if its offsets are wrong. */
+/* Returns the number of entries of a row of A, or 0, with s->wrong set, if its offsets
+   are wrong. */
 __device__ int64_t length_of(const operands &o, int64_t row, hy_survey *s)
 {
     const int64_t begin = o.a_row[row], end = o.a_row[row + 1];
@@ -134,7 +136,8 @@ __device__ void block_long_rows(const operands &o, const int64_t *row, int count
         int64_t sum = products_of(o, begin + threadIdx.x, end, THREADS, s);
         for (int d = 16; d > 0; d /= 2)
             sum += __shfl_xor_sync(HY_ALL, sum, d);
-        __syncthreads(); /* the previous row has been summed */
+        __syncthreads(); /* until here, thread 0 may read the sums of the previous row in
+                            `part` */
         if (threadIdx.x % 32 == 0)
             part[threadIdx.x / 32] = sum;
         __syncthreads();
@@ -212,9 +215,9 @@ __device__ bool insert(int32_t *set, int32_t col)
     return false;
 }
 
-/* Inserts the columns of a row of C that have a hash of at most `most`. Returns how many
-   of them this thread inserted first. ROW_LANES threads share an entry of A and its row
-   of B. */
+/* Inserts into `set` the columns of a row of C that have a hash of at most `most`.
+   Returns how many columns this thread was the first to insert. ROW_LANES threads share
+   an entry of A and its row of B. */
 __device__ int insert_row(const operands &o, int64_t begin, int64_t end, unsigned most,
                           int32_t *set)
 {

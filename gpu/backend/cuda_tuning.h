@@ -18,14 +18,16 @@ enum {
 #define HY_SPIN_NS 1000000
 enum { HY_SPIN_THREADS = 6 };
 
-/* Bytes of a result that one call to CUDA pins. */
+/* Bytes of a result that one call to CUDA pins (hy_backend_ops.pin_bytes). */
 #define HY_PIN_BYTES (size_t(32) << 20)
 
-/* Bytes of the caller's operands that one call to CUDA pins. The pages of operands exist
-   already, so calls pin 60e9 bytes a second, from one thread or from twelve. */
+/* Bytes of the caller's operands that one call to CUDA pins (hy_backend_ops.range_bytes).
+   The pages of operands exist already, so calls pin 60e9 bytes a second, from one thread
+   or from twelve. */
 #define HY_RANGE_BYTES (size_t(1) << 30)
 
-/* Bytes that one core writes in a second to a pack in CSR or of spgemm.cuda.esc_dup. */
+/* Bytes that one core writes in a second to a pack in CSR or to a pack of
+   spgemm.cuda.esc_dup. */
 #define HY_PACK_BPS 5e9
 
 /* ---- spmm.cuda.rows and spmm.cuda.merge ----
@@ -38,8 +40,10 @@ enum { HY_SPIN_THREADS = 6 };
    of a row panel that have an entry in a column which the panel uses. */
 
 enum {
-    HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group reads at once */
-    HY_SPMM_TILES         = 4,     /* maximum tiles in one pass of spmm.cuda.rows */
+    HY_SPMM_LINE          = 128,   /* bytes of a row of X that a group of GPU lanes reads
+                                      at once: a line */
+    HY_SPMM_TILES         = 4,     /* spmm.cuda.rows: maximum tiles (ranges of columns) in
+                                      one walk over A */
     HY_SPMM_RESIDENT      = 1024,  /* threads that a multiprocessor should hold at least:
                                       in spmm.cuda.merge, and in spmm.cuda.rows with one
                                       tile in a pass. With fewer the device is partly
@@ -48,54 +52,65 @@ enum {
                                       that a multiprocessor should hold at least */
     HY_MAX_PASSES        = 65535,  /* maximum passes in one dimension of a grid; its
                                       blocks loop over further passes */
-    HY_ROWS_THREADS       = 256,   /* threads of a block of the wide kernel (rows of X of
-                                      more than half a line) */
-    HY_ROWS_BRIEF         = 6,     /* the narrow kernel computes rows with fewer entries
-                                      than this, on average, if X has at most one line;
-                                      the wide kernel is faster for longer rows */
-    HY_ROWS_LONG          = 28,    /* rows with this many entries or more, on average, are
-                                      long: a group then reads two or four tiles at
-                                      once */
-    HY_ROWS_IN_FLIGHT     = 4,     /* narrow kernel: entries for which a lane requests
-                                      rows of X before it uses the first of them */
-    HY_ROWS_LANE_NONZEROS = 4,     /* narrow kernel: mean entries of a row for each of the
+    HY_ROWS_THREADS       = 256,   /* spmm.cuda.rows: threads of a block of the wide
+                                      kernel, which is for rows of X of more than half a
+                                      line (64 bytes) */
+    HY_ROWS_BRIEF         = 6,     /* spmm.cuda.rows: if rows of A have fewer entries than
+                                      this on average, the narrow kernel also computes
+                                      rows of X of half a line to one line (64 to 128
+                                      bytes), for which the wide kernel is otherwise
+                                      faster */
+    HY_ROWS_LONG          = 28,    /* spmm.cuda.rows: rows of A with this many entries or
+                                      more, on average, are long: a group of lanes then
+                                      reads two or four tiles of X at once */
+    HY_ROWS_IN_FLIGHT     = 4,     /* spmm.cuda.rows, narrow kernel: entries for which a
+                                      lane requests rows of X before it uses the first of
+                                      them */
+    HY_ROWS_LANE_NONZEROS = 4,     /* spmm.cuda.rows, narrow kernel: target for the
+                                      entries of a row, on average, for each of the
                                       subgroups of lanes that share the row; fewer if the
                                       device would be partly idle */
-    HY_MERGE_WAVES        = 2,     /* if tiles of the maximum size fill the device more
-                                      often than this, they keep that size; else they are
-                                      made smaller, to fill the device a whole number of
-                                      times */
-    HY_MERGE_LOG_FIX      = 3,     /* log2 of the maximum columns whose sums one warp adds
-                                      up for a row that tiles cut */
-    HY_MERGE_MOST_ITEMS   = 2048,  /* maximum items of a tile if X has at most one line or
-                                      is scattered (HY_SPMM_SCATTERED) */
-    HY_MERGE_UNEVEN_ITEMS = 1536,  /* maximum items of a tile if X is wider than one line
-                                      and not scattered, and rows of A are uneven (row_cv
-                                      above 1) and long */
-    HY_MERGE_LONG_ROWS    = 8,     /* uneven rows with this many entries or more, on
-                                      average, are long */
-    HY_MERGE_WIDE_ITEMS   = 512,   /* maximum items of a tile if X is wider than one line
-                                      and not scattered, and rows of A are even or
-                                      short */
-    HY_MERGE_LEAST_ITEMS  = 256,   /* minimum items of a tile if a group reads at most two
-                                      lines of X at once */
-    HY_MERGE_LEAST_WIDE   = 96,    /* minimum items of a tile if a group reads four lines
-                                      of X at once */
-    HY_MERGE_LONGEST      = 256,   /* several columns of X: a row of up to this many
-                                      entries, or of a quarter of a tile's items, is never
-                                      cut */
-    HY_MERGE_PAPER_ITEMS  = 128,   /* items of a tile in the paper: T = 1 for each of 128
-                                      threads */
-    HY_MERGE_VECTOR_ITEMS = 816,   /* one column of X: target for the items of a tile */
-    HY_MERGE_VECTOR_TILES = 8,     /* one column of X: if A would make more tiles than
-                                      this for each multiprocessor, tiles have twice as
-                                      many items */
-    HY_MERGE_LINES        = 4      /* minimum whole lines in a row of X that has tail
-                                      columns; tail columns have a launch of their own */
+    HY_MERGE_WAVES        = 2,     /* spmm.cuda.merge: tiles have the maximum size if they
+                                      then fill the device more often than this; else they
+                                      are made smaller, to fill the device a whole number
+                                      of times */
+    HY_MERGE_LOG_FIX      = 3,     /* spmm.cuda.merge: log2 of the maximum columns that
+                                      one warp adds up for a row that was cut by tiles */
+    HY_MERGE_MOST_ITEMS   = 2048,  /* spmm.cuda.merge: maximum items (entries and ends of
+                                      rows) of a tile if rows of X have at most one line
+                                      (128 bytes), or X is scattered
+                                      (HY_SPMM_SCATTERED) */
+    HY_MERGE_UNEVEN_ITEMS = 1536,  /* spmm.cuda.merge: maximum items of a tile if rows of
+                                      X have more than one line, X is not scattered, and
+                                      rows of A are uneven (row_cv above 1) and long
+                                      (HY_MERGE_LONG_ROWS) */
+    HY_MERGE_LONG_ROWS    = 8,     /* spmm.cuda.merge: uneven rows of A with this many
+                                      entries or more, on average, are long */
+    HY_MERGE_WIDE_ITEMS   = 512,   /* spmm.cuda.merge: maximum items of a tile if rows of
+                                      X have more than one line, X is not scattered, and
+                                      rows of A are even or short */
+    HY_MERGE_LEAST_ITEMS  = 256,   /* spmm.cuda.merge: minimum items of a tile if a group
+                                      of lanes reads at most two lines of X at once */
+    HY_MERGE_LEAST_WIDE   = 96,    /* spmm.cuda.merge: minimum items of a tile if a group
+                                      of lanes reads four lines of X at once */
+    HY_MERGE_LONGEST      = 256,   /* spmm.cuda.merge, several columns of X: a row of up
+                                      to this many entries, or of up to a quarter of a
+                                      tile's items, is never cut */
+    HY_MERGE_PAPER_ITEMS  = 128,   /* spmm.cuda.merge with paper=1: items of a tile; in
+                                      the paper T = 1 for each of 128 threads */
+    HY_MERGE_VECTOR_ITEMS = 816,   /* spmm.cuda.merge, one column of X: target for the
+                                      items of a tile */
+    HY_MERGE_VECTOR_TILES = 8,     /* spmm.cuda.merge, one column of X: if A would make
+                                      more tiles than this for each multiprocessor, tiles
+                                      have twice as many items */
+    HY_MERGE_LINES        = 4      /* spmm.cuda.merge: a row of X has tail columns only if
+                                      it has at least this many whole lines; tail columns
+                                      have a launch of their own */
 };
 
 /* Bytes per second that kernels of SpMM read through the caches, as a multiple of the
-   bytes per second of device memory. */
+   bytes per second of device memory. The cost models of spmm.cuda.rows, merge and hrpb
+   assume it. */
 #define HY_SPMM_REUSE 2.5
 
 /* X is scattered if the L2 cache does not hold it, and A has a tile_fill below
@@ -126,14 +141,17 @@ enum {
 #define HY_ROWS_NONZERO_BRIEF 1.2
 #define HY_ROWS_NONZERO_NARROW 1.8
 #define HY_ROWS_ROW_NARROW 6.0
-#define HY_ROWS_EVEN_CV 0.55 /* row_cv (hy_features) above which the groups of a warp are
-                                predicted to wait for the longest of their rows */
-#define HY_ROWS_STEP_S 2.6e-8 /* seconds from one entry of a long row to the next, without
-                                 HY_ROWS_STEP_COLUMN_S */
-#define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* seconds added to HY_ROWS_STEP_S for each column of
-                                        X */
-#define HY_ROWS_STEP_NARROW 4.0 /* factor of HY_ROWS_STEP_S and HY_ROWS_STEP_COLUMN_S if a
-                                   row of X has at most half a line */
+#define HY_ROWS_EVEN_CV 0.55 /* spmm.cuda.rows: row_cv (hy_features) above which the
+                                groups of a warp are predicted to wait for the longest of
+                                their rows */
+#define HY_ROWS_STEP_S 2.6e-8 /* spmm.cuda.rows: seconds from one entry of a long row to
+                                 the next, without the part that depends on the columns of
+                                 X (HY_ROWS_STEP_COLUMN_S) */
+#define HY_ROWS_STEP_COLUMN_S 1.6e-9 /* spmm.cuda.rows: seconds added to HY_ROWS_STEP_S
+                                        for each column of X */
+#define HY_ROWS_STEP_NARROW 4.0 /* spmm.cuda.rows: factor of HY_ROWS_STEP_S and
+                                   HY_ROWS_STEP_COLUMN_S if a row of X has at most half a
+                                   line (64 bytes) */
 /* Costs of an entry of A for one column of X. HY_VECTOR_NONZERO is a multiple of the time
    to read the entry and one value of X. HY_VECTOR_SCATTERED is a multiple of the time to
    read 32 bytes, for a value of X that is not in the L1 cache. It applies in full if
@@ -157,8 +175,8 @@ enum {
 #define HY_MERGE_ROW_LINE 2.65
 #define HY_MERGE_ROW_HALF 3.8
 #define HY_MERGE_ROW_NARROW 24.0
-#define HY_MERGE_MISSING 3 /* this many columns missing from a full line of X save the
-                              time of one column */
+#define HY_MERGE_MISSING 3 /* spmm.cuda.merge: each 3 columns that a row of X lacks to a
+                              full line save the time of one column */
 
 /* ---- spmm.cuda.hrpb ----
 
@@ -168,27 +186,30 @@ enum {
 
 enum {
     HY_HRPB_THREADS   = 128,  /* threads of a thread block */
-    HY_HRPB_RESIDENT  = 4,    /* thread blocks that a multiprocessor should hold if the
-                                 size of a value times the tiles of a warp is 20 to 32
-                                 bytes; one more below 20, one less above 32 */
-    HY_HRPB_TILES_F32 = 8,    /* f32: maximum 8-column tiles of a warp. The sums of a tile
-                                 take four registers of each lane */
-    HY_HRPB_TILES_F64 = 4,    /* f64: maximum 8-column tiles of a warp; five tiles also
-                                 stay in one warp */
-    HY_HRPB_LEAST     = 16    /* a unit of up to this many blocks is never cut */
+    HY_HRPB_RESIDENT  = 4,    /* target for the thread blocks that a multiprocessor holds
+                                 at once, if the size of a value times the 8-column tiles
+                                 of a warp is 17 to 32 bytes; one more if it is less, one
+                                 less if it is more */
+    HY_HRPB_TILES_F32 = 8,    /* f32: maximum 8-column tiles of X that a warp computes.
+                                 The sums of a tile take four registers of each lane */
+    HY_HRPB_TILES_F64 = 4,    /* f64: maximum 8-column tiles of X that a warp computes; an
+                                 X of exactly five tiles also stays in one warp */
+    HY_HRPB_LEAST     = 16    /* a panel of up to this many blocks is never cut into
+                                 several units */
 };
 
 #define HY_HRPB_LAUNCHES 1.3   /* launch time of the variant's kernels as a multiple of
                                   that of one kernel */
 #define HY_HRPB_FIND 26e-9     /* seconds in which a multiprocessor finds the elements of
-                                  a block for one warp */
+                                  a block of A (16 x 16) for one warp */
 #define HY_HRPB_TILE_F32 16.5e-9 /* f32: seconds in which a multiprocessor multiplies a
-                                    block by a tile */
+                                    block of A (16 x 16) by 8 columns of X */
 #define HY_HRPB_TILE_F64 21e-9
 #define HY_HRPB_TILE_TF32 10.5e-9 /* f32 with TF32 allowed; derived from the time of f64,
                                      not fitted */
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry */
-#define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds added for each entry, divided by tile_fill
+#define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds in which a core packs an entry, besides
+                                        HY_HRPB_PACK_S: this number divided by tile_fill
                                         (hy_features) */
 
 /* ---- spmm.cuda.tiled (see also partition/tiled/tiled_rules.c) ---- */
@@ -202,11 +223,11 @@ enum {
                                       device memory's */
 #define HY_TILED_SHARED_RATE  5.0  /* bytes per second of shared memory, as a multiple of
                                       device memory's */
-#define HY_TILED_ALONE         3.0  /* factor of the predicted time if one pass covers all
-                                       columns of X */
+#define HY_TILED_ALONE         3.0  /* factor of the predicted time if a single pass
+                                       covers all columns of X */
 #define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry */
 #define HY_TILED_PACK_COLUMN_S 1.2e-8 /* seconds in which a core packs a column that a
-                                         panel uses */
+                                         panel of 256 rows uses */
 
 /* ---- spmv.cuda.bcsr and spmv.cuda.bellpack ----
 
@@ -214,12 +235,13 @@ enum {
    (partition/format/pack.h). r and c are at most 8. */
 
 enum {
-    HY_BELLPACK_LANES = 1024, /* lanes that a multiprocessor is assumed to run at once */
-    HY_BELLPACK_LEAST = 3     /* block rows of up to this many blocks have one lane */
+    HY_BELLPACK_LANES = 1024, /* GPU lanes that a multiprocessor is assumed to run at once */
+    HY_BELLPACK_LEAST = 3     /* a block row of up to this many blocks gets one lane; a
+                                 longer one may be shared by several */
 };
 
-#define HY_BELLPACK_PADDING    0.05 /* expected cells without a block, as a fraction of
-                                       the number of blocks */
+#define HY_BELLPACK_PADDING    0.05 /* expected padding (places for a block that hold
+                                       none), as a fraction of the number of blocks */
 #define HY_BELLPACK_RATE       1.3  /* bytes per second, as a multiple of device memory's;
                                        above 1, because much of A is in the L2 cache */
 #define HY_BCSR_RATE           0.8
@@ -242,18 +264,18 @@ enum {
     X(32, 4) X(64, 4) X(64, 8) X(128, 6) X(128, 8) X(192, 8) X(256, 8) X(384, 8) X(512, 8)
 
 enum {
-    HY_ESC_LONG = 512 * 8, /* rows with more products are long: the whole device sorts
-                              them */
-    HY_ESC_TILE = 2048,    /* products that a block expands at a time: those of long rows
-                              for esc, all for esc_dup */
+    HY_ESC_LONG = 512 * 8, /* rows with more scalar products than this are long: the whole
+                              device sorts them */
+    HY_ESC_TILE = 2048,    /* scalar products that a thread block expands at a time: of
+                              long rows in spgemm.cuda.esc, of all rows in esc_dup */
 #define HY_ESC_ONE(...) +1
     HY_ESC_BINS = 1 HY_ESC_WARP_BINS(HY_ESC_ONE) HY_ESC_BLOCK_BINS(HY_ESC_ONE)
 #undef HY_ESC_ONE
 };
 
 #define HY_ESC_SM_PRODUCTS                                                               \
-    9e7                   /* products that a multiprocessor puts into bins and sorts in a
-                             second */
+    9e7                   /* scalar products that a multiprocessor puts into bins and
+                             sorts in a second */
 #define HY_ESC_SM_NONZEROS 2.5e7 /* entries of A that a multiprocessor handles in a second
                                     when it expands rows of B */
 #define HY_DUP_ROW_S 2e-8 /* spgemm.cuda.esc_dup: seconds in which a core finds the row of
@@ -293,13 +315,15 @@ enum {
     HY_HASH_TREES = 0 HY_HASH_TREE_BINS(HY_HASH_ONE),
     HY_HASH_BINS  = HY_HASH_SORTS + HY_HASH_TREES,
 #undef HY_HASH_ONE
-    HY_HASH_SHORT           = 256,       /* maximum products of a row that is sorted */
-    HY_HASH_UNCUT           = 1024,      /* rows of up to this many products always fit a
-                                            tree, so they are never cut into windows */
+    HY_HASH_SHORT           = 256,       /* a row with up to this many scalar products is
+                                            sorted in registers */
+    HY_HASH_UNCUT           = 1024,      /* a row with up to this many scalar products
+                                            always fits a tree, so it is never cut into
+                                            windows */
     HY_HASH_SHARED          = 64 * 1024, /* bytes of shared memory that every device gives
                                             a block */
-    HY_HASH_STATIC          = 6400, /* bytes of shared memory that kernels need besides
-                                       trees and windows */
+    HY_HASH_STATIC          = 6400, /* bytes of shared memory that kernels of
+                                       spgemm.cuda.hash need besides trees and windows */
     HY_HASH_SM_BLOCKS       = 5,         /* blocks of the sorting kernel that a
                                             multiprocessor holds at once */
     HY_HASH_SM_THREADS      = 1024,      /* threads of tree kernels that a multiprocessor
@@ -307,8 +331,10 @@ enum {
     HY_HASH_TOP             = 64,        /* the top level of a tree has at most this many
                                             nodes, or as many as the row has products if
                                             that is more */
-    HY_HASH_EACH            = 2,         /* nodes that a thread numbers at a time */
-    HY_HASH_BLOCK_ROWS      = 32,        /* rows that a block puts into bins at a time */
+    HY_HASH_EACH            = 2,         /* nodes of a tree that a thread numbers at a
+                                            time */
+    HY_HASH_BLOCK_ROWS      = 32,        /* rows that a thread block puts into bins at a
+                                            time */
     HY_HASH_MANY            = 128, /* when products are counted, all threads of a block
                                       walk a row of A with more entries than this */
     HY_HASH_STORE_MANY      = 2048, /* all threads of a block store a row of C with more
@@ -316,7 +342,8 @@ enum {
     HY_HASH_UNEVEN          = 4, /* rows of B are not cut into slices if a group of lanes
                                     walks the longest of them in up to this many steps */
     HY_HASH_DENSE_THREADS   = 1024,
-    HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2, /* entries of A walked at once */
+    /* entries of A that a thread block walks at once */
+    HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2,
     HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a row is cut into more windows than its columns
                                           need only if each has at least this many
                                           products on average */
@@ -357,14 +384,15 @@ enum {
     HY_DENSE_BYTES     = 48 * 1024, /* maximum bytes of shared memory for the sums of a
                                        block */
     HY_DENSE_PART      = 32,        /* minimum entries of A in a part, except the last */
-    HY_DENSE_SM_WARPS  = 64,        /* target for the warps of a multiprocessor: it
-                                       determines the number of parts */
+    HY_DENSE_SM_WARPS  = 64,        /* target for the warps of a multiprocessor, which
+                                       determines into how many parts A is cut */
     HY_DENSE_SM_BLOCKS = 5          /* blocks that a multiprocessor holds at once */
 };
 
 #define HY_DENSE_WARP_PRODUCTS 4e7 /* scalar products that a warp computes in a second */
-#define HY_DENSE_SLOT_S 3e-6   /* seconds in which a block computes a slot, besides its
-                                  columns and scalar products */
+#define HY_DENSE_SLOT_S 3e-6   /* seconds in which a thread block computes a slot (one row
+                                  of C), without the time for its columns and scalar
+                                  products */
 #define HY_DENSE_COLUMN_S 1e-9 /* seconds added to HY_DENSE_SLOT_S for each column of the
                                   row */
 

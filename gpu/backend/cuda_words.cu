@@ -1,5 +1,5 @@
-/* gpu/backend/cuda_words.cu - kernels that write a few words, where copies would be
-   slow. */
+/* gpu/backend/cuda_words.cu - kernels that write one word or a chunk's offsets, where
+   copies would be slow. */
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
