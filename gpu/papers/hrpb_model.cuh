@@ -21,10 +21,12 @@
 namespace hrpb
 {
 
-constexpr int WARPS       = HY_HRPB_THREADS / 32;
-constexpr int MAX_ROUNDS  = 65535; /* of thread blocks over the columns, in a grid */
-constexpr int PAPER       = 0;     /* index of the parameter "paper" */
-constexpr int PAPER_TILES = 4;     /* TN = 32 columns */
+constexpr int WARPS      = HY_HRPB_THREADS / 32;
+constexpr int MAX_ROUNDS = 65535; /* maximum gridDim.y: thread blocks side by side over
+                                     the columns of X */
+constexpr int PAPER       = 0;    /* index of the parameter "paper" */
+constexpr int PAPER_TILES = 4;    /* 8-column tiles of a warp with paper=1: TN = 32
+                                     columns */
 
 inline bool is_paper(const hy_features *f)
 {
@@ -77,8 +79,8 @@ inline hy_hrpb_rules rules_for(const hy_features *f, const hy_rates *r)
 
 /* ---- time ---- */
 
-/* The product in the terms of the paper's model. An A of unknown density counts as
-   scattered. */
+/* Returns the product in the terms of the paper's model. If tile_fill is unknown, A
+   counts as scattered. */
 inline hy_synergy synergy_of(const hy_features *f)
 {
     hy_synergy s  = {};

@@ -28,7 +28,7 @@ __device__ inline void block_load(const operands<float> &o, int b, int64_t j, in
 {
     const int thread = int(threadIdx.x), threads = int(blockDim.x);
     int count = 0;
-    __syncthreads(); /* all warps have used the previous block */
+    __syncthreads(); /* until here, warps may read the previous block in *s */
     if (thread < BLOCK_WORDS)
         s->word[thread] = o.block[int64_t(b) * BLOCK_WORDS + thread];
     __syncthreads();
@@ -50,7 +50,8 @@ __device__ void block_add(const shared_block &s, int first, float (*sum)[4])
 {
     const int lane     = int(threadIdx.x) % WARP;
     const unsigned own = 1u << lane;
-    int at             = 0; /* values before those of this word */
+    int at             = 0; /* index in s.val of the first value of the pattern's word
+                               that is read next */
     for (int b = 0; b < HY_HRPB_BRICKS; b += 2) {
         brick_pair<float, TILES> p;
         p.any = 0;

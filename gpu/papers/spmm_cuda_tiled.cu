@@ -46,7 +46,8 @@
 
 using namespace tiled;
 
-constexpr int MAX_ROUNDS = 65535; /* maximum gridDim.y */
+constexpr int MAX_ROUNDS = 65535; /* maximum gridDim.y: thread blocks side by side over
+                                     the columns of X */
 
 /* Number of tiles in shared memory that a thread block uses in turn. */
 template <bool PAPER> constexpr int TILES = PAPER ? 1 : 2;
@@ -88,7 +89,8 @@ __global__ void __launch_bounds__(THREADS)
             if (s + AHEAD < last)
                 stage_tile<T, R>(o, o.a.stage[s + AHEAD], j, end,
                                  &tiles[(s + AHEAD - first) % TILES<PAPER>]);
-            __pipeline_commit(); /* there may be no copies to commit */
+            __pipeline_commit(); /* is called even without copies, so that the wait below
+                                    counts the same number of commits in each step */
             const steps mine = steps_of(o, s);
             __pipeline_wait_prior(AHEAD);
             __syncthreads(); /* the copies of all threads for this tile have arrived */
@@ -126,8 +128,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- launches ---- */
 
-/* Blocks have up to 48 KB of shared memory without asking. The limit belongs to the
-   kernel, and all its launches ask for the same. */
+/* Raises the limit on the shared memory of a thread block to `room` bytes; 48 KB need no
+   call. The limit belongs to the kernel, and all its launches ask for the same. */
 template <typename K>
 static hybrid_status allow_shared(hy_lane *lane, K *kernel, size_t room)
 {
@@ -240,7 +242,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     hy_cost c            = {};
     unpadded.paper       = 0;
     c.pack_bytes         = hy_pack_tiled_bytes(f, &rules);
-    c.sent_bytes         = double(hy_pack_tiled_bytes(f, &unpadded)); /* a lower bound */
+    /* a lower bound: the bytes without padding */
+    c.sent_bytes = double(hy_pack_tiled_bytes(f, &unpadded));
     c.work_bytes = size_t(rules.partials) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);
     c.prepare_s  = nnz * HY_TILED_PACK_ENTRY_S + nnz / reuse * HY_TILED_PACK_COLUMN_S;

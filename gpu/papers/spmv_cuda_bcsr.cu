@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bcsr_kernel(const operands<T>
 
 template <typename T> struct launcher {
     hy_lane *lane;
-    int threads; /* of a thread block */
+    int threads; /* threads of a thread block */
     operands<T> o;
 
     template <int ROWS, int COLS> void run() const
@@ -89,7 +89,7 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 
 constexpr int WARP = 32, LOG_WARP = 5;
 
-/* Number of block rows: each has a warp. */
+/* Returns the number of block rows: there is one for each warp. */
 int64_t dense_rows(const hy_dense_blocks *d)
 {
     return d->thread_blocks * (d->threads / WARP);
@@ -168,7 +168,8 @@ hybrid_status dense_registers(hy_context *ctx, const hy_dense_blocks *d, int *ou
 
 /* ---- the variant ---- */
 
-/* Refuses R where no thread block has R threads. */
+/* Refuses a parameter R without paper=1, because only paper=1 gives a thread block R
+   threads. */
 const char *refuse(const hy_features *f, const hy_rates *r)
 {
     if (f->parameter[HY_BLOCK_LANES] > 0 && !f->parameter[HY_BLOCK_PAPER])

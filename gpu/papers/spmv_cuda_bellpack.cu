@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
 
 template <typename T> struct launcher {
     hy_lane *lane;
-    int threads; /* of a thread block */
+    int threads; /* threads of a thread block */
     operands<T> o;
 
     template <int ROWS, int COLS> void run() const
@@ -97,7 +97,8 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 
 /* ---- dense matrices, for measurements ---- */
 
-/* Index of a dense matrix: its slices, and the order of its block rows. */
+/* Returns the order of the block rows, which follows the slices in the index of a dense
+   matrix. */
 int32_t *order_in(const hy_dense_blocks *d)
 {
     return reinterpret_cast<int32_t *>(static_cast<hy_bellpack_slice *>(d->index) +
@@ -110,7 +111,8 @@ size_t dense_index_bytes(const hy_dense_blocks *d)
            (sizeof(hy_bellpack_slice) + size_t(d->threads) * sizeof(int32_t));
 }
 
-/* A thread block writes one slice: its lanes have the same blocks of every step. */
+/* A thread block writes one slice. In each step, the blocks of all lanes have the same
+   columns. */
 __global__ void fill_kernel(hy_bellpack_slice *slice, int32_t *order, int32_t *col,
                             int32_t steps, int32_t width)
 {

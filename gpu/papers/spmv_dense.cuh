@@ -11,11 +11,11 @@ struct hy_dense_blocks {
     hybrid_type type;
     hy_block_shape shape;
     int threads;           /* R: threads of a thread block */
-    int64_t thread_blocks; /* L */
+    int64_t thread_blocks; /* L: number of thread blocks */
     int64_t steps;         /* N: blocks of r x c of each thread */
     void *index;           /* hy_dense_index_bytes() bytes: what the format needs besides
                               columns and values */
-    int32_t *col;          /* for each block */
+    int32_t *col;          /* first column of each block of r x c */
     const void *val, *x;
     void *y;
 };

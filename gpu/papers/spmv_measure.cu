@@ -17,9 +17,11 @@
 namespace
 {
 
-constexpr size_t VAL_BYTES   = size_t(768) << 20;   /* maximum bytes of values */
-constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2; /* beta */
-constexpr double LEAST_S = 1e-12; /* stands for a difference that is lost in noise */
+constexpr size_t VAL_BYTES = size_t(768) << 20; /* maximum bytes of values */
+/* beta: steps of a timed matrix, at most and at least */
+constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2;
+constexpr double LEAST_S = 1e-12; /* least seconds of a constant, for a difference of
+                                     times that is lost in noise */
 constexpr int LAUNCHES = 4, TRIES = 3;
 
 struct measuring {

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
 }
 
 /* Sums the products with equal keys in order. The thread of the first one adds up all of
-   them and stores the sum in row row_ptr[] of C. */
+   them and stores the sum at its place in C, which begins at row_ptr[] of the row. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_long(hy_esc<T> e, hy_esc_long<T, K> l, const int64_t *row_ptr, int32_t *col,
@@ -46,8 +46,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     val[at] = sum;
 }
 
-/* Moves the rows that are not long from row_start to row_ptr. 2^shift threads share a
-   row. */
+/* Moves the rows that are not long to C: from row_start[] of e.col and e.val to row_ptr[]
+   of col and val. 2^shift threads share a row. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_short(hy_esc<T> e, int shift, const int64_t *row_ptr, int32_t *col, T *val)

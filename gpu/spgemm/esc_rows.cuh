@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_warp_rows(hy_esc<T> e, in
         hy_esc_nonzeros(e, row, &k_begin, &k_end);
         for (int j = 0; j < ITEMS; j++) {
             const int t = j * 32 + lane;
-            col[j]      = -1; /* a column that equals none */
+            col[j]      = -1; /* no product; no product has this column */
             val[j] = sum[j] = 0;
             at[j]           = 0;
             head[j]         = t < p;

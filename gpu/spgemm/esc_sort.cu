@@ -55,8 +55,9 @@ static scratch scratch_of(const hy_features *f)
     s.ids      = f->products_max > HY_ESC_LONG ? f->products / (HY_ESC_LONG + 1) : 0;
     s.col_bits = bits_of(f->out_cols - 1);
     /* Ids are below s.ids, so no key has all bits set: that value remains for `none`. */
-    s.key_bits       = s.col_bits + bits_of(s.ids);
-    const size_t l   = s.ids > 0 ? products : 0; /* arrays for long rows only */
+    s.key_bits     = s.col_bits + bits_of(s.ids);
+    const size_t l = s.ids > 0 ? products : 0; /* elements of the arrays that only long
+                                                  rows need, one for each product */
     const size_t key = s.ids > 0 && s.key_bits > 32 ? 8 : 4;
 
     size_t bytes[PARTS] = {};

@@ -5,8 +5,9 @@
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* Sets span and ends. There is one thread for each entry of A, so that the lengths of
-   rows of A do not matter. */
+/* Sets h.span, for each entry of A the entries of the row of B that it selects, and,
+   unless all rows are short, h.ends, their first and last column. There is one thread for
+   each entry of A, so that the lengths of rows of A do not matter. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_spans(hy_hash<T> h)
 {
@@ -30,7 +31,9 @@ template <typename T> __device__ int length_of(const hy_hash<T> &h, int row)
     return int(h.a_row[row + 1] - h.a_row[row]);
 }
 
-/* Adds every step-th entry of a row to its statistics. */
+/* Adds every step-th entry of a row of A, beginning with entry `from` of the row, to
+   *out: the number of products and, if h.ends is set, the range of columns and the
+   longest row of B. */
 template <typename T>
 __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_sum *out)
 {

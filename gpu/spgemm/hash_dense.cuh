@@ -49,7 +49,7 @@ __device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, i
                  s.begin);
     }
     const int next = __shfl_down_sync(HY_ALL, at, 1);
-    __syncthreads(); /* all threads have walked the previous pieces */
+    __syncthreads(); /* until here, threads may walk the previous pieces in *p */
     if (!end) {
         p->skip[i]   = at;
         p->length[i] = next - at;

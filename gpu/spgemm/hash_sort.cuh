@@ -164,7 +164,8 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
     }
 }
 
-/* A multiprocessor of sm_75 holds only 1024 threads. */
+/* Target for the blocks of hash_sort_rows() that a multiprocessor holds at once. A
+   multiprocessor of sm_75 holds only 1024 threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int SORT_RESIDENT = 1024 / HY_CUDA_THREADS;
 #else

@@ -110,7 +110,7 @@ __device__ void add_in_order(T *val, int at, T product, bool real, int shift)
 template <int THREADS> __device__ int number_slices(int length, int slice, int *before)
 {
     int sum;
-    team_sync<THREADS>(); /* all threads have read the previous *before */
+    team_sync<THREADS>(); /* until here, threads may read *before of the previous call */
     const int rank = team_scan<THREADS>((length + (1 << slice) - 1) >> slice, &sum);
     if (before)
         *before = rank;

@@ -28,7 +28,8 @@
 #include "gpu/backend/cuda_sum.cuh"
 #include "gpu/spgemm/hash_walk.cuh"
 
-/* Maximum counts: 32-bit numbers must not overflow at the end of the last block. */
+/* MAX_COUNT: maximum rows, and entries of A, of a chunk, so that 32-bit numbers do not
+   overflow at the end of the last block. MAX_COLS: maximum columns of C. */
 constexpr int64_t MAX_COUNT = INT32_MAX - 65536, MAX_COLS = int64_t(1) << 30;
 
 template <typename T> struct dense_work {
@@ -132,8 +133,8 @@ static __device__ dense_slots slots_of(const dense_work<T> &d, int row)
     return {int64_t(row) + begin / d.part, int64_t(row) + (end - 1) / d.part};
 }
 
-/* A warp sums 32 columns of a row over the row's slots into the first of them, and adds
-   the number of existing ones to the row's count. */
+/* A warp sums 32 columns of a row over the row's slots into the first slot, and adds the
+   number of columns that have an entry to the row's count. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dense_join(dense_work<T> d, int tiles)

@@ -36,7 +36,8 @@
 #include "gpu/spgemm/hash_tree.cuh"
 #include "partition/format/pack.h"
 
-/* Maximum counts: 32-bit numbers must not overflow at the end of the last block. */
+/* Maximum rows, entries of A and scalar products of a chunk: 32-bit numbers must not
+   overflow at the end of the last block. */
 constexpr int64_t MAX_COUNT = INT32_MAX - 65536;
 
 /* ---- multiply ---- */

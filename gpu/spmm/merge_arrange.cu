@@ -16,7 +16,7 @@ struct arranging {
     hy_merge_shape shape;
     hy_merge_cut *cut;
     hy_merge_piece *piece; /* nullptr if no row is cut */
-    hy_merge_join *join;   /* nullptr without shape.vector */
+    hy_merge_join *join;   /* nullptr unless X has one column (shape.vector) */
     int32_t *arrived;
     uint16_t *last;
 };
@@ -47,8 +47,9 @@ static __device__ int64_t row_at(const arranging &a, int64_t low, int64_t high,
     return low;
 }
 
-/* Returns the place at which the tile begins. Row `near` must not end after it. All tiles
-   of a void pack (hy_variant.arrange) begin at the end, so that they are empty. */
+/* Returns the place at which the tile begins. The search begins at row `near`: the place
+   must lie in that row or behind it. All tiles of a void pack (hy_variant.arrange) begin
+   at the end, so that they are empty. */
 static __device__ path_place tile_start(const arranging &a, int64_t tile, int64_t near)
 {
     const int64_t item = tile * a.shape.items;
@@ -98,7 +99,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS) cut_tiles(arranging a)
 }
 
 /* Sets `last` of each row: its last entry, counted from the first entry of the tile that
-   ends the row. */
+   ends the row; HY_MERGE_NO_ENTRY if the row has no entry in that tile. */
 static __global__ void __launch_bounds__(HY_CUDA_THREADS) note_last(arranging a)
 {
     const int64_t row = int64_t(blockIdx.x) * HY_CUDA_THREADS + threadIdx.x;

@@ -40,8 +40,8 @@ static __device__ void walk(const hy_spmm_operands<T> &o, const merge_tile<T> &m
                             int share, int64_t j, int column)
 {
     constexpr int IN_FLIGHT = hy_rows_in_flight<T, VEC, 1>;
-    /* Values of A stay in registers only in this case. In the others the values of X
-       leave no room for them. */
+    /* Values of A stay in registers only if they are f32 and Y is stored in vectors. In
+       the other cases the values of X leave no room for them. */
     constexpr bool HOLDS_A = STORE == IN_VECTORS && sizeof(T) == 4;
     const merge_split from = m.split[share], to = m.split[share + 1];
     /* Every load is from a valid address, even by lanes that have no column and for
@@ -146,8 +146,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS,
     for (int64_t first = int64_t(blockIdx.y) * p.pass_columns; first < o.n;
          first += int64_t(gridDim.y) * p.pass_columns)
         pass_over<T, VEC, STORE>(o, p, m, first);
-    merge_wait_for_last(); /* The previous kernel must be over, because kernels that wait
-                              for this one do not wait for it. */
+    merge_wait_for_last(); /* This kernel must not end before the previous one, because
+                              later kernels wait for this one only. */
 }
 
 /* A warp adds to one row of Y the carries of the tiles before the one that ended it.

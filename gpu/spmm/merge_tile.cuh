@@ -12,7 +12,10 @@
 #include "gpu/spmm/spmm_lanes.cuh"
 #include "partition/format/merge.h"
 
-enum { MERGE_NEVER = INT32_MAX }; /* as the end of a row: no more rows end in the share */
+enum {
+    MERGE_NEVER = INT32_MAX
+}; /* in place of the entry at which the next row ends: no
+      more rows end in the share */
 
 /* Number of rows that ended, and of entries passed, before a point of a tile's path. */
 struct merge_split {
@@ -26,7 +29,7 @@ template <typename T> struct merge_path {
     int log_lanes;           /* 2^log_lanes lanes walk a share */
     int log_parts;           /* each share that merge_shape_of() provides is divided into
                                 2^log_parts shares */
-    int pass_columns;        /* columns of one pass */
+    int pass_columns;        /* columns of X that one pass covers */
     bool paper;              /* true: a lane owns one column, whatever fits */
     const hy_merge_cut *cut; /* tiles + 1 elements: where each tile begins */
     T *carry; /* tiles x ld elements: sum so far of the row that the tile does not end */

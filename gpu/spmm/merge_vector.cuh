@@ -22,8 +22,8 @@
 
 enum {
     VECTOR_EACH = 4, /* entries of a lane; large tiles have twice as many */
-    VECTOR_ROWS = 2, /* rows of a thread for which it keeps their last entries in
-                        registers */
+    VECTOR_ROWS = 2, /* for this many of its rows a thread keeps the number of the last
+                        entry in registers */
     VECTOR_WARPS = int(HY_CUDA_THREADS) / 32
 };
 

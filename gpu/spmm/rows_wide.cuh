@@ -78,9 +78,11 @@ template <typename T, int VEC, int LANES, int TILES, int REST>
 static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
                             bool reads_rest)
 {
-    const int lane         = int(threadIdx.x) % LANES;
-    const int64_t begin    = row < o.rows ? o.row_ptr[row] : -1;
-    const bool real        = begin >= 0; /* false for rows of a void pack, too */
+    const int lane      = int(threadIdx.x) % LANES;
+    const int64_t begin = row < o.rows ? o.row_ptr[row] : -1;
+    const bool real     = begin >= 0; /* false if there is no such row, or if the pack
+                                         is void: then all offsets are -1
+                                         (hy_variant.arrange) */
     int64_t k              = real ? begin : 0;
     const int64_t end      = real ? o.row_ptr[row + 1] : 0;
     const int columns_left = int(min(o.n - j, int64_t(INT32_MAX)));

@@ -151,7 +151,8 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job);
     const hy_merge_view view   = hy_packed_merge(job, shape);
-    /* maximum number of items of a tile, because the cut at its end may move by a row */
+    /* maximum number of items of a tile: the cut at its end may move by a row, which has
+       up to shape.longest entries */
     const int items = shape.items + shape.longest;
     T *carry        = static_cast<T *>(job->work.ptr);
     if (shape.vector) {

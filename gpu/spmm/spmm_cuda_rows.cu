@@ -29,10 +29,12 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     const int way       = (threadIdx.x & ((1 << group) - 1)) >> log_lanes;
     const int64_t j     = int64_t(threadIdx.x & ((1 << log_lanes) - 1)) * VEC;
     const int64_t begin = row < o.rows && j < o.n ? o.row_ptr[row] : -1;
-    const bool inside   = begin >= 0; /* false for rows of a void pack, too */
-    int64_t k           = inside ? begin + way : 0;
-    const int64_t end   = inside ? o.row_ptr[row + 1] : 0;
-    T sum[VEC]          = {};
+    const bool inside   = begin >= 0; /* false if there is no such row or column, or if
+                                         the pack is void: then all offsets are -1
+                                         (hy_variant.arrange) */
+    int64_t k         = inside ? begin + way : 0;
+    const int64_t end = inside ? o.row_ptr[row + 1] : 0;
+    T sum[VEC]        = {};
 
     for (; k < end; k += IN_FLIGHT * ways) {
         hy_vec<T, VEC> x[IN_FLIGHT];
@@ -63,7 +65,7 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         store_y(o, row, j, sum);
 }
 
-/* Returns the lanes with which the device is not idle. */
+/* Returns the number of GPU lanes below which the device is partly idle. */
 static int64_t device_lanes(const hy_rates *r)
 {
     return int64_t(r->width) * HY_SPMM_RESIDENT;

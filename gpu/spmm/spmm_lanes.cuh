@@ -41,8 +41,8 @@ static_assert(int(HY_X_LINE) == int(HY_SPMM_LINE), "slabs are what groups read a
 /* How a group of lanes covers the columns. */
 struct hy_spmm_columns {
     int log_lanes;         /* log2 of the lanes of a group */
-    int64_t tiles, passes; /* tiles: number for all columns; passes: number over A, 1 if
-                              the columns make less than a tile */
+    int64_t tiles, passes; /* tiles: number for all columns; passes: number of walks over
+                              A, 1 if the columns make less than a tile */
 };
 
 /* Loads columns [j, j + VEC) of row `row`; x_j points to column j of row 0. */
@@ -259,7 +259,7 @@ inline double hy_vector_s(const hy_features *f, const hy_rates *r)
 /* Returns the reason why X is too wide for these kernels, or NULL. */
 inline const char *hy_spmm_refuse_width(const hy_features *f)
 {
-    /* rows are padded to multiples of 16 bytes */
+    /* a row is padded to a multiple of 16 bytes, and its size must fit 32 bits */
     return f->out_cols * int64_t(hy_value_size(f->type)) > UINT32_MAX - 15
                ? "a row of X has 4 GiB or more"
                : nullptr;
