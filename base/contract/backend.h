@@ -76,14 +76,15 @@ typedef struct hy_rates {
     /* CUDA: what a multiprocessor holds: warps, thread blocks, registers, and bytes of
        shared memory */
     int sm_warps, sm_blocks, sm_registers, sm_shared;
-    const hy_block_speeds *blocks; /* CUDA: of this backend; NULL: unknown */
+    const hy_block_speeds *blocks; /* CUDA: constants of the kernels for SpMV in blocks;
+                                      NULL: unknown */
     size_t block_memory;     /* CUDA: bytes of shared memory that a thread block may have;
                                 host: 0 */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* bytes of the cache that all cores or multiprocessors share:
                                 the host's last-level cache, or a GPU's L2 cache */
-    const hy_factor_table *factors; /* of this backend; NULL: all are 1 */
+    const hy_factor_table *factors; /* corrections of predicted seconds; NULL: all are 1 */
 } hy_rates;
 
 /* Speeds measured by `hybrid_spmm calibrate`. A speed of 0 was not measured. */
@@ -200,7 +201,7 @@ typedef struct hy_backend_ops {
        there is no such device. */
     hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out);
-    /* does nothing if self is NULL */
+    /* Closes the backend and frees its memory; does nothing if self is NULL. */
     void (*close)(hy_backend *self);
     /* returns a text for users, such as "NVIDIA H200, 132 SMs" */
     const char *(*describe)(const hy_backend *self);
@@ -224,7 +225,7 @@ typedef struct hy_backend_ops {
        public call number `since` or later; 0 means all. No lane may work meanwhile. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
                            const char *what, hy_buffer *out);
-    /* also sets *buffer to zero; an empty buffer is allowed */
+    /* Frees or pools a buffer of alloc, and empties *buffer; an empty buffer is allowed. */
     void (*free)(hy_backend *self, hy_buffer *buffer);
     void (*trim)(hy_backend *self, int64_t since);
     void (*trim_scratch)(hy_backend *self, int64_t since);
@@ -238,8 +239,9 @@ typedef struct hy_backend_ops {
        error. */
     void (*lane_drain)(hy_lane *lane);
 
-    /* (optional) NULL if the backend computes on host memory in place. Either both `dst`
-       and `src` are device memory, or one is device memory and the other pinned. */
+    /* (optional) Enqueues a copy of `bytes` bytes. NULL if the backend computes on host
+       memory in place. Either both `dst` and `src` are device memory, or one is device
+       memory and the other pinned. */
     hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
 
     /* (optional) Enqueues a copy of rows between the kinds of memory that `copy` allows.

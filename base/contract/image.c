@@ -228,7 +228,8 @@ int hy_image_is_flat(const hy_image *image, hybrid_order *order)
 
 /* ---- bytes ------------------------------------------------------------------------- */
 
-/* Every turn of the ring but the first sends `span` entries twice. */
+/* Returns the bytes of B that are sent through a ring of entries. Every turn of the ring
+   but the first sends `span` entries again. */
 static size_t entry_ring_bytes(const hy_image *image)
 {
     const int64_t turns = image->nnz > 0 ? (image->nnz - 1) / image->held : 0;

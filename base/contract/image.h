@@ -137,7 +137,8 @@ static inline int hy_image_is_ring(const hy_image *image)
 int64_t hy_image_blocks(const hy_image *image);
 int64_t hy_image_col_blocks(const hy_image *image);
 
-/* Block that holds element (row, col). */
+/* Returns the number of the block that holds element (row, col) of X; 0 if the image has
+   no blocks of rows or columns. */
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col);
 
 /* hy_image_begin() returns the first column of column block k, or the end of the columns
@@ -168,7 +169,7 @@ typedef struct hy_region {
     size_t at;           /* position on the device, in bytes from the image's start */
 } hy_region;
 hy_region hy_image_region(const hy_image *image, int64_t k);
-/* X: the region that contains column `col` */
+/* Returns the region of X that contains column `col`. */
 hy_region hy_image_region_of(const hy_image *image, int64_t col);
 
 /* Offset on the device, in bytes, of an element, of a row, and of the tail columns of a
@@ -183,7 +184,9 @@ static inline int64_t hy_region_row(const hy_region *region)
     return region->ld + region->tail_ld;
 }
 
-/* Number of tail columns of a row of `cols` columns. */
+/* Returns the number of tail columns of a row of X of `cols` columns: those beyond whole
+   device cache lines (HY_X_LINE). It is 0 if they take more than HY_X_TAIL bytes, if the
+   row has fewer than `tail_lines` whole lines, or if tail_lines is 0. */
 int64_t hy_tail_cols(int tail_lines, hybrid_type type, int64_t cols);
 
 /* Sets *order to the order of the image. Returns 1 if the image is one array without
@@ -208,7 +211,7 @@ int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col);
 
 /* ---- column blocks of a run with a known Y ---- */
 
-/* Largest `back` that hy_image_move() can choose. */
+/* Returns the largest `back` that hy_image_move() can choose for this image. */
 int64_t hy_image_max_back(const hy_image *image);
 
 /* Sets `back` so that every block but the first begins at a line of the host's cache in

@@ -42,8 +42,9 @@ typedef struct hy_features {
                                    the fewest bytes, or that `choose` has chosen */
     double block_fill;          /* SpMV: share of the elements of such blocks that are
                                    entries, from a sample; 0 if unknown */
-    float block_fills[HY_BLOCK_SHAPES]; /* SpMV: the same for blocks of r x c, in element
-                                           8 (r - 1) + c - 1 */
+    float block_fills[HY_BLOCK_SHAPES]; /* SpMV: share of the elements of blocks of r x c
+                                           that are entries, in element 8 (r - 1) + c - 1;
+                                           0 if unknown */
     int64_t gather_rows; /* rows of B or X that the chunk brings in its pack; 0 if B or X
                             is on the device as an image */
     int64_t gather_nnz;  /* entries of the gathered rows of B */

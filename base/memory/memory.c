@@ -11,7 +11,8 @@
 
 enum {
     ALIGNMENT = 64,
-    OWN_PAGES = 32 << 10 /* minimum bytes of an array that gets pages of its own */
+    OWN_PAGES = 32 << 10 /* minimum bytes of an array that gets pages of its own, if the
+                            caller set the budget of host memory */
 };
 
 /* ---- arrays ------------------------------------------------------------------- */
@@ -58,8 +59,8 @@ static void release(hy_memory *memory, const header *h)
         free(h->block);
 }
 
-/* Counts `bytes` on the meter. If the budget does not allow that, frees idle memory and
-   tries again. */
+/* Counts `bytes` on the meter and returns 1. If the budget does not allow that, frees
+   idle memory and tries again; returns 0 if that fails, too. */
 static int count_bytes(struct hy_context *ctx, size_t bytes)
 {
     hy_meter *meter = &ctx->memory.meter;

@@ -12,7 +12,8 @@ enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes present in one st
 
 /* ---- pieces ---------------------------------------------------------------------- */
 
-/* Number of bytes at ptr, at most `bytes`, that lie in one piece. */
+/* Returns how many of the `bytes` bytes at ptr lie in the piece that contains ptr. Pieces
+   of pinned memory end at multiples of range_bytes. */
 static size_t in_piece(const hy_backend *device, const void *ptr, size_t bytes)
 {
     const size_t piece = device->ops->range_bytes;

@@ -83,7 +83,8 @@ void hy_results_destroy(hy_context *ctx, hy_results *results)
     if (!results)
         return;
     if (ctx->results == results)
-        ctx->results = NULL; /* or else hy_array() may try to trim it */
+        ctx->results = NULL; /* otherwise hy_array_free(), or an allocation that lacks
+                                memory, could use the list while it is destroyed */
     while (results->first) {
         mapping *m     = results->first;
         results->first = m->next;
@@ -305,8 +306,8 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
 }
 
-/* Counts `more` bytes. If the budget does not allow that, frees idle memory and tries
-   again. */
+/* Counts `more` bytes on the host meter and returns 1. If the budget does not allow that,
+   frees idle memory and tries again; returns 0 if that fails, too. */
 static int count(hy_context *ctx, size_t more)
 {
     if (hy_meter_charge(&ctx->memory.meter, more))

@@ -73,7 +73,7 @@ static void begin_to_spin(struct hy_worker *me)
 }
 
 /* Spins for a task that the worker is given. Returns NULL after HY_SPINS polls, or once
-   `offers` is no longer `seen`. */
+   another task was queued (pool->offers is no longer `seen`). */
 static hy_task *spin(struct hy_worker *me, unsigned seen)
 {
     hy_task *task = NULL;
@@ -105,7 +105,8 @@ static hy_task *spin_at_once(struct hy_worker *me, int *tired)
     return task;
 }
 
-/* Sleeps. The lock is held, and released meanwhile. */
+/* Sleeps until another thread calls the worker. The caller holds the pool's lock, which
+   is released meanwhile. */
 static void sleep_until_called(struct hy_worker *me)
 {
     __atomic_store_n(&me->state, HY_WORKER_SLEEPS, __ATOMIC_RELAXED);

@@ -33,8 +33,8 @@ static const double CORE_BPS = 10e9, MEMORY_BPS = 80e9;
 static const double CORE_FLOPS = HY_HOST_CYCLE_FLOPS * 2.5e9;
 static const double LOOP_S     = 20e-6;
 
-static const int64_t MEMORY = 1 << 30; /* bytes for the buffers of chunks if the user sets
-                                          no cap */
+static const int64_t MEMORY = 1 << 30; /* bytes that the buffers of chunks may take if the
+                                          caller sets no budget (device_bytes) */
 
 static hy_host_backend *host(hy_backend *self)
 {
@@ -112,8 +112,9 @@ static const char *describe(const hy_backend *self)
     return ((const hy_host_backend *)self)->text;
 }
 
-/* Returns how many bytes the buffers of chunks may take: the backend's cap, but at most
-   half of the host memory that other arrays leave. */
+/* Returns how many bytes the buffers of chunks may take: the budget that the caller set
+   (device_bytes), else MEMORY. If host memory has a budget, too, they take at most half
+   of what other arrays leave of it. */
 static size_t memory_of(const hy_backend *self)
 {
     const hy_meter *all  = &self->ctx->memory.meter;

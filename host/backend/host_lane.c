@@ -155,7 +155,8 @@ static void pop(lane *l)
     l->count--;
 }
 
-/* Calls the entry's function. The lane's lock is released during the call. */
+/* Calls the entry's function, unless an earlier call in the lane failed. The caller holds
+   the lane's lock, which is released during the call. */
 static void call(lane *l, const entry *e, int worker)
 {
     if (l->status != HYBRID_OK)
@@ -223,7 +224,8 @@ static hybrid_status grow(lane *l)
     return HYBRID_OK;
 }
 
-/* Appends an entry. The lane's lock is held. */
+/* Appends an entry, and starts the lane's task if it is idle. The caller holds the lane's
+   lock. */
 static hybrid_status push(lane *l, const entry *e)
 {
     if (l->count == l->room)

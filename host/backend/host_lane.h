@@ -45,20 +45,23 @@ hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t byte
 
 extern const hy_backend_ops hy_host_backend_ops;
 
-/* Scalar operations per cycle of a core, as hy_rates.flops counts them. */
+/* Floating-point operations of a core in a cycle, as hy_rates.flops counts them: two for
+   each of 8 fused multiply-adds. */
 enum { HY_HOST_CYCLE_FLOPS = 2 * 8 };
 
 typedef struct hy_host_backend {
     hy_backend       base;
-    int              threads, most_threads; /* number of workers without the reserve;
-                                               number with it */
+    int              threads, most_threads; /* threads: number of workers that usually
+                                               compute; most_threads: number with the
+                                               reserve, workers that sleep until they are
+                                               called (hy_pool_create()) */
     char             text[128];
     pthread_mutex_t  lock;    /* guards `pooled` */
     hy_lane          caller_lane;
     struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES elements; the last
                                      HY_SCRATCHES belong to the thread that calls the
                                      library */
-    struct hy_host_block *pooled; /* pooled buffers */
+    struct hy_host_block *pooled; /* list of freed buffers, to be used again */
 } hy_host_backend;
 
 hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,

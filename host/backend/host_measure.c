@@ -95,7 +95,9 @@ static hybrid_status add_up(void *arg, int part, int64_t begin, int64_t end)
         for (int64_t i = 0; i < ADDS; i += 4)
             for (int k = 0; k < 4; k++) {
                 x += i;
-                __asm__ volatile("" : "+r"(x)); /* keeps additions apart */
+                __asm__ volatile(""
+                                 : "+r"(x)); /* keeps the compiler from merging the
+                                                additions */
             }
         seconds[piece] = since(start);
     }

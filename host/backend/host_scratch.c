@@ -49,8 +49,8 @@ void hy_host_scratch_close(hy_host_backend *self)
     hy_array_free(self->base.ctx, self->scratch);
 }
 
-/* Grows the workspace by at least half, so that rows that become longer and longer do not
-   allocate each time. */
+/* A workspace that is too small grows by at least half, and loses its contents. Rows that
+   become longer and longer then do not allocate each time. */
 hybrid_status hy_host_workspace(hy_lane *lane, hy_scratch_kind kind, size_t bytes,
                                 void **out, size_t *fresh)
 {

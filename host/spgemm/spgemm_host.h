@@ -39,7 +39,8 @@ typedef struct hy_row {
     void          *val[4];
 } hy_row;
 
-typedef struct hy_recipes hy_recipes; /* recipes of a worker */
+typedef struct hy_recipes hy_recipes; /* recipes of a worker: notes on how it made earlier
+                                         rows, for rows with the same pattern */
 
 /* Context of the code that makes rows on a worker. */
 typedef struct hy_seat {
@@ -52,8 +53,8 @@ typedef struct hy_seat {
    which is the same number. Fails with NO_MEMORY if a workspace cannot grow. */
 typedef hybrid_status (*hy_row_fn)(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 
-/* spgemm_host_dense.c: makes up to 4 rows in a window over the columns [col_min,
-   col_max]. row->lanes is 1 to 4. */
+/* spgemm_host_dense.c: makes up to 4 rows in a dense window, which is an array with an
+   element for each column of [col_min, col_max]. row->lanes is 1 to 4. */
 hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 /* spgemm_host_hash.c: makes a row in a hash table with 2 to 4 slots for each possible
    entry. row->lanes must be 1. */
@@ -100,7 +101,8 @@ hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64
                               int64_t room);
 
 /* Iterator over the stretches of a row with many products. A stretch is a run of at most
-   HY_UNCHECKED products, in their order. */
+   HY_UNCHECKED products, in their order. After each stretch, a thread checks whether the
+   call is cancelled. */
 typedef struct hy_stretch {
     hy_row        row;      /* the present stretch: a copy of *whole with only some of its
                                terms */
@@ -119,12 +121,12 @@ int hy_stretch_next(hy_stretch *stretch, hybrid_type type);
    HY_UNCHECKED products. */
 hybrid_status hy_seat_check(const hy_seat *seat, int64_t rows);
 
-/* spgemm_host_rows.c: computes a chunk of C, for all three variants. `make` makes up to
-   `lanes` rows of equal pattern at once. */
+/* spgemm_host_rows.c: computes a chunk of C, for the variants spgemm.host.rows, dense and
+   hash. `make` makes up to `lanes` rows of equal pattern at once. */
 hybrid_status hy_spgemm_host_run(hy_lane *lane, hy_job *job, hy_row_fn make, int lanes);
 
-/* spgemm_host_work.c: predicts the cost of a chunk if a product takes `cycles` cycles of
-   a core. */
+/* spgemm_host_work.c: predicts the cost of a chunk if a scalar product takes `cycles`
+   cycles of a core. */
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles);
 
 /* spgemm_host_sort.c: sorts n keys (column << 32 | anything) by ascending column; equal

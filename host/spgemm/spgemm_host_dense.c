@@ -46,7 +46,8 @@ static inline void *before(void *array, size_t bytes)
 
 /* The loops for a type and an instruction set. */
 typedef struct window_loops {
-    /* make[0], add[0]: for one row; make[1], add[1]: for up to four rows */
+    /* `make` adds the products of a row and writes the row, `add` only adds them; element
+       0 is for one row, element 1 for up to four rows */
     int64_t (*make[2])(const hy_row *row, const window *w);
     void (*add[2])(const hy_row *row, const window *w);
 } window_loops;

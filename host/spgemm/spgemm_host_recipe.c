@@ -339,7 +339,8 @@ hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn ma
 
 hybrid_status hy_recipes_open(hy_seat *seat)
 {
-    const int f64 = seat->type == HYBRID_F64; /* steps are for vectors of 8 doubles or of
+    const int f64 = seat->type == HYBRID_F64; /* each type has its own recipes, because
+                                                 steps are for vectors of 8 doubles or of
                                                  16 floats */
     void *made = NULL;
     size_t fresh;

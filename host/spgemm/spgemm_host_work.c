@@ -21,7 +21,8 @@ void hy_row_measure(const hybrid_csr *B, hy_row *row)
     row->bound = row->products < B->cols ? row->products : B->cols;
 }
 
-/* Returns how many terms fit a stretch; 0 if the next term alone is too long. */
+/* Returns how many whole terms fit the next stretch; 0 if the next term alone is too
+   long, or if earlier stretches took a part of it. */
 static int64_t count_terms(const hy_stretch *s)
 {
     const hy_term *terms = s->whole->terms;

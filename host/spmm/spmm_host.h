@@ -72,8 +72,8 @@ typedef struct hy_piece {
 void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w);
 void hy_dense_product_columns(const hy_dense_product *p, const hy_piece *w);
 
-/* Computes piece k, in parts if a progress report is wanted. Returns CANCELLED if the
-   call is cancelled. */
+/* Computes piece k; if a progress report is wanted, in parts of a few milliseconds.
+   Returns CANCELLED if the call is cancelled. */
 hybrid_status hy_dense_product_make_piece(const hy_dense_product *p,
                                           hy_progress *progress, int64_t k);
 

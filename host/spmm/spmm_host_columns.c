@@ -33,8 +33,8 @@ typedef struct part {
 DEFINE_ADD(add_f32, float)
 DEFINE_ADD(add_f64, double)
 
-/* Stores `lines` parts of columns of Y at `to`, of `rows` elements each. At `from` they
-   lie one behind the other. */
+/* Stores `lines` parts of columns of Y at `to`, of `rows` elements each: Y = from + beta
+ * Y. At `from` the parts lie one behind the other. */
 static void store(const hy_dense_product *p, const void *from, int64_t lines,
                   int64_t rows, char *to)
 {

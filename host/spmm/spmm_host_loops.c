@@ -18,8 +18,9 @@
 enum {
     MOST      = 12,      /* maximum vectors of columns that are computed together */
     ROWS      = 64,      /* maximum short rows that are computed together */
-    PART_WORK = 1 << 22, /* scalar products, rows and entries of a part of a piece */
-    PAIRED    = 8        /* rows are summed in pairs if they have at least this many
+    PART_WORK = 1 << 22, /* target for the work of a part of a piece: scalar products,
+                            rows and entries */
+    PAIRED = 8           /* rows are summed in pairs if they have at least this many
                             entries on average */
 };
 

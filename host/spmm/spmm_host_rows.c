@@ -13,14 +13,15 @@ enum {
     PIECE_WORK        = 1 << 15, /* minimum work of a piece, in scalar products; one
                                     worker takes about 2 us for it */
     FINE = 4,                    /* a worker is woken for every FINE pieces */
-    FEW  = 10,                   /* if no worker spins, a product of at most FEW pieces is
-                                    computed by the caller alone */
+    FEW  = 10,                   /* if no worker polls for work, a product of at most FEW
+                                    pieces is computed by the caller alone */
     ENTRY_WORK = 16,             /* work of a row or an entry in addition to its scalar
                                     products, in units of one scalar product */
     NEAR_BYTES = 1 << 20, /* X is not fetched in advance if sampled rows of A span fewer
                              bytes of X than this on average: a core's caches hold them */
-    FAR_BYTES = 16 << 20, /* X is always fetched in advance if they span at least this: a
-                             core's caches cannot hold them */
+    FAR_BYTES = 16 << 20, /* X is always fetched in advance if sampled rows of A span at
+                             least this many bytes of X on average: a core's caches cannot
+                             hold them */
     NEIGHBOURS = 4,       /* an entry of A finds its row of X in the cache if the row of
                              A before has an entry within this many columns */
     SAMPLES      = 64,    /* target for the number of rows of A that are sampled */
@@ -53,8 +54,9 @@ static int64_t first_left(const shares *s, int64_t from)
     return INT64_MAX;
 }
 
-/* Begins a piece and returns its number: one of the part's share, or of the shares after
-   it. There is a piece to begin, because this is called once for each piece. */
+/* Begins a piece and returns its number: one of worker number `part`'s share, or of the
+   shares after it. There is a piece to begin, because this is called once for each
+   piece. */
 static int64_t begin_piece(shares *s, int part)
 {
     const int64_t pieces = s->product->pieces;
@@ -97,7 +99,8 @@ static int64_t count_pieces(const hy_dense_product *p, int threads)
     return work < (double)most * PIECE_WORK ? (int64_t)(work / PIECE_WORK) + 1 : most;
 }
 
-/* Makes room for the sums of segments, if there are long rows (spmm_host.h). */
+/* Makes room for the sums of segments, if there may be long rows (2 * HY_SEGMENT entries
+   or more). */
 static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_product *p)
 {
     const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
