@@ -225,7 +225,7 @@ typedef struct hy_backend_ops {
        public call number `since` or later; 0 means all. No lane may work meanwhile. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
                            const char *what, hy_buffer *out);
-    /* Frees or pools a buffer of alloc, and empties *buffer; an empty buffer is allowed. */
+    /* Frees or pools a buffer of alloc and empties *buffer; an empty buffer is allowed. */
     void (*free)(hy_backend *self, hy_buffer *buffer);
     void (*trim)(hy_backend *self, int64_t since);
     void (*trim_scratch)(hy_backend *self, int64_t since);

@@ -83,8 +83,8 @@ void hy_results_destroy(hy_context *ctx, hy_results *results)
     if (!results)
         return;
     if (ctx->results == results)
-        ctx->results = NULL; /* otherwise hy_array_free(), or an allocation that lacks
-                                memory, could use the list while it is destroyed */
+        ctx->results = NULL; /* a later hy_array() that lacks memory would otherwise trim
+                                these results, which are freed */
     while (results->first) {
         mapping *m     = results->first;
         results->first = m->next;

@@ -173,7 +173,7 @@ static void begin(hy_loader *loader, int64_t free, hy_inbox *inbox, int timed)
     reset_ring(&loader->ring, timed);
     p->inbox    = inbox;
     p->free     = free;
-    p->elements = -1; /* not even the row offsets of B are sent */
+    p->elements = -1; /* nothing is sent yet, not even the row offsets of B */
     p->wanted   = -1;
     p->stop = p->ticking = 0;
     p->status            = HYBRID_OK;
@@ -214,7 +214,8 @@ int hy_loader_reached(hy_loader *loader, const hy_chunk *chunk)
     pthread_mutex_lock(&p->lock);
     const int reached = p->elements >= need;
     p->wanted         = reached ? -1 : need;
-    if (!reached && p->status != HYBRID_OK) /* the thread has failed already */
+    if (!reached && p->status != HYBRID_OK) /* loading has failed already, so the driver
+                                               is woken at once */
         tick(p);
     pthread_mutex_unlock(&p->lock);
     return reached;

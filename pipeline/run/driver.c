@@ -14,8 +14,8 @@ static int in_flight(const hy_run *run)
     return 0;
 }
 
-/* Claims the next chunk of the site for the slot. Returns 0 if none is left, or if the
-   site should leave the rest to other sites. */
+/* Claims the next chunk of the site for the slot. Returns 0 if none is left, or, unless
+   `must` is 1, if the site should leave the rest to other sites. */
 static int claim(hy_site *site, hy_slot *slot, int must)
 {
     return hy_queue_claim(&site->run->queue, site->index, must, &slot->claim);

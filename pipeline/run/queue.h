@@ -66,7 +66,8 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
 /* Returns chunk i of a site's list without the rows that were taken from it. */
 hy_chunk hy_queue_rest(const hy_queue *queue, const hy_site *c, int64_t i);
 
-/* Returns the seconds that the site needs for `work`. */
+/* Returns the seconds that the site needs for `work` (scalar products plus rows), from
+   its predicted and its measured speed. */
 double hy_queue_seconds(const hy_site *c, int64_t work);
 
 /* Returns 1 if another site can take some of the owner's remaining rows and should.

@@ -146,7 +146,8 @@ static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
                            (size_t)up_bytes(job));
 }
 
-/* No copy may cross the boundary between two pinned pieces. */
+/* Enqueues the copy of a part straight to pinned memory of the result, piece by piece: no
+   copy may cross the boundary between two pinned pieces. */
 static hybrid_status copy_direct(hy_lane *lane, const hy_landing *landing)
 {
     if (landing->piece == 0)
@@ -274,7 +275,8 @@ static hybrid_status store_half(const halves *t, int64_t k, hy_part part)
     return t->slot->sink->ops->store(t->slot->sink, &part);
 }
 
-/* The d2h stage has filled both halves with the first two copies. */
+/* Stores a part that is larger than job.back, half by half, and copies further halves
+   meanwhile. The d2h stage has filled both halves of job.back with the first entries. */
 static hybrid_status store_halves(const hy_slot *slot, const hy_part *part)
 {
     const halves t            = {slot, slot->job.back_room / 2};

@@ -22,7 +22,8 @@
 typedef struct hy_listener {
     hybrid_trace_fn fn; /* NULL: no receiver */
     void *user;
-    int64_t pass; /* number of the run's pass, for hybrid_event.pass */
+    int64_t pass; /* number of the pass over the operands that the run is
+                     (hybrid_event.pass) */
     double
         worker_Bps; /* bytes/s of host memory that each worker can move while all workers
                        move bytes */

@@ -12,7 +12,7 @@ enum {
 };
 
 /* Bytes of decoded columns per second of one worker. If all workers together decode
-   slower than the bus copies, the run would wait for them. */
+   slower than the bus copies, columns are not delta-coded. */
 #define DECODE_BPS 7e9
 
 /* Returns 1 if delta coding can be faster for this chunk. */

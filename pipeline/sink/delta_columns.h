@@ -18,8 +18,8 @@
 
 #include "pipeline/site/slot.h"
 
-/* Enqueues the coding of the chunk's columns behind its kernels, if delta coding can be
-   faster. */
+/* Enqueues the coding of the chunk's columns behind its kernels and sets job.deltas, if
+   delta coding can be faster; else job.deltas stays NULL. */
 hybrid_status hy_delta_columns_make(hy_slot *slot, hy_lane *lane);
 
 /* Returns 1 if the columns will arrive delta-coded; slot->coded then has room for them.

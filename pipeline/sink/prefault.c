@@ -70,7 +70,8 @@ void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
     const int64_t used =
         /* number of leading entries whose columns lie in pages that are present */
         (int64_t)(col->touched / col_size);
-    const int64_t likely = expected + expected / 4; /* probable upper bound */
+    /* probable upper bound on the entries of C */
+    const int64_t likely = expected + expected / 4;
 
     memset(a, 0, sizeof *a);
     a->ctx      = ctx;

@@ -14,7 +14,8 @@ static const hy_csr_sink *csr_of(const hy_sink *sink)
 
 /* ---- memory ---------------------------------------------------------------- */
 
-/* Makes room in C for `count` entries, those of its first `rows` rows. */
+/* Makes room in C for `count` entries, those of its first `rows` rows. Fails if memory is
+   short, or if 32-bit offsets were asked for and cannot count the entries. */
 static hybrid_status use_entries(hy_csr_sink *csr, int64_t rows, int64_t count)
 {
     hy_context *ctx = csr->sink.ctx;
@@ -129,7 +130,8 @@ static hy_landing landing(const hy_span *span, int64_t first, int64_t count, siz
                         .piece = span->piece};
 }
 
-/* The device copies columns and values; workers store the offsets. */
+/* Returns copies of columns and values if their place in C is pinned and columns have 32
+   bits, else none. Workers store the offsets in any case. */
 static hy_direct direct(const hy_sink *sink, const hy_part *part)
 {
     const hy_csr_sink *csr = csr_of(sink);

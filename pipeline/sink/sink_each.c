@@ -6,7 +6,7 @@
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 
-enum { COPY_ENTRIES = 1 << 17 }; /* entries per task */
+enum { COPY_ENTRIES = 1 << 17 }; /* target for the entries that one task copies */
 
 /* ---- a part that is assembled ---------------------------------------------------- */
 

@@ -78,9 +78,6 @@ void hy_site_rest(hy_site *site, hybrid_status status)
    pinning takes 1.2 ms however small a block is. Device memory comes first: it is scarce,
    and pinning is slow. */
 
-/* Allocates one block on the device and one in pinned memory for all slots: pinning takes
-   1.2 ms however small a block is. Device memory comes first, because it is what may be
-   missing, and pinning is slow. */
 static hybrid_status open_blocks(hy_site *site, size_t depth)
 {
     const size_t device = depth * site->slot_device, pinned = depth * site->slot_pinned;
