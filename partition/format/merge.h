@@ -56,8 +56,8 @@ HY_KERNEL_INLINE int32_t hy_merge_part(int32_t share, int log_parts)
     return (share + (1 << log_parts) - 1) >> log_parts | 1;
 }
 
-/* The arrays that follow A in the pack. `join`, `arrived` and `last` are NULL without
-   shape.vector. */
+/* The arrays that follow A in the pack. `join`, `arrived` and `last` are NULL unless X
+   has one column (shape.vector). */
 typedef struct hy_merge_view {
     int64_t tiles, pieces;
     const hy_merge_cut *cut;     /* tiles + 1 elements: where each tile begins */

@@ -65,7 +65,8 @@ int hy_pack_csr_same(const hy_variant *variant, const hybrid_csr *A, const hybri
 int hy_pack_csr_shares(const hy_job *job);
 
 /* Return the operands of a chunk as the kernels read them: A from job->in; B from job->in
-   if the chunk is gathered, else from problem->shared or problem->source.on_device. */
+   if the chunk is gathered, else from problem->image_memory or
+   problem->source.on_device. */
 hy_csr_view hy_packed_a(const hy_job *job);
 hy_csr_view hy_packed_b(const hy_job *job);
 
@@ -87,8 +88,9 @@ hy_dense_view hy_packed_x(const hy_job *job);
    before the last. */
 typedef struct hy_cols_view {
     const void *x;
-    int64_t rows, cols; /* of all slabs */
-    int64_t first;      /* column of the slabs that is the chunk's first */
+    int64_t rows, cols; /* size of X, in all slabs together */
+    int64_t first;      /* first column of the chunk, counted from the first column of the
+                           slabs */
     int shift;          /* log2 of the rows of a slab; a gathered X is one slab */
 } hy_cols_view;
 hy_cols_view hy_packed_x_cols(const hy_job *job);
@@ -310,7 +312,8 @@ typedef struct hy_bcsr_head {
     int32_t before; /* rows of the first block row that lie before the chunk */
 } hy_bcsr_head;
 
-size_t hy_pack_bcsr_bytes(const hy_features *f); /* returns an upper bound */
+size_t hy_pack_bcsr_bytes(const hy_features *f); /* returns an upper bound on the bytes of
+                                                    a pack */
 hybrid_status hy_pack_bcsr(hy_job *job);         /* fills job->pack; the caller sets
                                                     job->pack.mem before */
 
@@ -357,7 +360,7 @@ typedef struct hy_bellpack_rules {
     int64_t wave;  /* lanes that run at once. A lane has at most 1/wave of all blocks, or
                       `least` blocks if that is more. It has more only if 32 lanes are too
                       few for a row */
-    int64_t least; /* rows of up to this many blocks get one lane */
+    int64_t least; /* block rows of up to this many blocks get one lane */
 } hy_bellpack_rules;
 
 size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rules);

@@ -83,8 +83,8 @@ static int64_t row_at(const hybrid_csr *A, int64_t low, int64_t high, int64_t it
     return low;
 }
 
-/* Returns the place where tile t begins. Row `near` must not end after it, and row `far`
-   not before it. */
+/* Returns the place where tile t begins. The search covers rows `near` to `far`; the
+   place must lie in one of them. */
 static place tile_start(const hybrid_csr *A, hy_merge_shape shape, int64_t t,
                         int64_t near, int64_t far)
 {

@@ -39,7 +39,7 @@ typedef struct hy_tiled_stage {
 /* Number of elements of each array; stored in pack.head. */
 typedef struct hy_tiled_head {
     int64_t panels, stages, mapped, splits, partials;
-    int64_t entries;   /* with padding */
+    int64_t entries;   /* number of entries, padding included */
     int64_t reordered; /* 1 if portions are not in the order of rows */
 } hy_tiled_head;
 

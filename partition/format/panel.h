@@ -19,7 +19,7 @@ enum {
 typedef struct hy_panel {
     const int32_t *col;          /* column indices of A */
     int32_t head[HY_PANEL_ROWS]; /* next column of each row; HY_PANEL_END if none */
-    int64_t at[HY_PANEL_ROWS];   /* index of the entry of A that has that column */
+    int64_t at[HY_PANEL_ROWS];   /* index in A of the next entry of each row */
     int64_t end[HY_PANEL_ROWS];
 } hy_panel;
 

@@ -2,7 +2,7 @@
 
    Row r of X is at place r mod the ring's rows (base/contract/image.h). All rows that a
    chunk touches are in the ring while it computes: chunk->x_begin <= r < chunk->x_end <=
-   chunk->first + rows. The pack of the chunk has places instead of columns, and the
+   chunk->x_begin + rows. The pack of the chunk has places instead of columns, and the
    kernels see an X with as many rows as the ring. engine/schedules/schedule_row_ring.c
    says why and when rings are used. */
 #ifndef HY_RING_H
@@ -13,8 +13,8 @@
 
 /* Maps columns of one chunk to places. */
 typedef struct hy_ring {
-    int32_t base;  /* row of X at place 0: the greatest multiple of `rows` up to
-                      chunk->first */
+    int32_t base;  /* row of X at place 0: the greatest multiple of `rows` that is not
+                      above chunk->x_begin */
     int32_t rows;  /* number of rows of the ring; 0 if X has no ring */
     int32_t first; /* the chunk may touch rows [first, first + count) of X */
     uint32_t count;

@@ -35,9 +35,9 @@ int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 typedef struct hy_chunk_list {
     const hy_chunk *cut; /* the chunks as they were cut, borrowed; with column blocks only
                             the first `ranges` are used */
-    int64_t ranges;      /* chunks of one column block */
+    int64_t ranges;      /* number of chunks of one column block */
     hy_image image;      /* column blocks of X if its axis is HY_AXIS_COLS */
-    int64_t count;       /* chunks of all column blocks */
+    int64_t count;       /* number of chunks of all column blocks */
 } hy_chunk_list;
 
 hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count);

@@ -8,7 +8,9 @@
 #include "base/threads/pool.h"
 
 enum {
-    BLOCK  = 16 /* rows */,
+    BLOCK = 16 /* rows of a block, for which one extent (range of columns with entries)
+                  is stored */
+    ,
     BLOCKS = 1 << 9 /* blocks that one worker takes at a time */
 };
 

@@ -21,8 +21,9 @@ typedef struct hy_synergy {
     double columns;     /* N: columns of X */
     double warps;       /* warps that load all of A, one after the other or side by side:
                            N / TN, rounded up */
-    double value;       /* a value of A or X */
-    double block_bytes; /* a block of 16 columns of a row panel, without its values */
+    double value;       /* bytes of a value of A or X */
+    double block_bytes; /* bytes of a block of 16 columns of a row panel, without its
+                           values */
 } hy_synergy;
 
 /* Returns the number of blocks of 16 columns: nnz / (256 alpha). */

@@ -151,7 +151,8 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
     return HYBRID_OK;
 }
 
-/* Rows of chunks ascend, so x_begin still holds for later chunks. */
+/* Adds the rows of B that are a chunk's own rows of A to the rows that it reads. Rows of
+   chunks ascend, so x_begin still holds for later chunks. */
 void hy_chunks_read_own(hy_chunk *chunks, int64_t count)
 {
     for (int64_t c = 0; c < count; c++) {

@@ -27,7 +27,7 @@ typedef struct hy_intensity {
 
 enum {
     HY_CACHE_LINE = 64, /* bytes of a cache line of the model, two sectors */
-    HY_METADATA   = 8   /* delta */
+    HY_METADATA   = 8   /* delta: bytes that a thread reads about its row */
 };
 
 /* Eq. 2: the naive kernel, in which a thread computes one element of Y. */

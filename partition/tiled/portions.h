@@ -71,8 +71,8 @@ int64_t hy_portions_padded(const hy_tiled_source *source, const hy_tiled_portion
 
 /* Sums over all panels. */
 typedef struct hy_tiled_reuse {
-    int64_t staged;   /* rows of X that panels stage */
-    int64_t distinct; /* different ones of these rows */
+    int64_t staged;   /* rows of X that panels stage, counted once for each panel */
+    int64_t distinct; /* different rows of X that panels stage */
     int64_t lines;    /* cache lines of a column of X in which these rows lie, counted
                          once for each panel */
     int64_t entries;  /* entries, with padding if that is asked for */

@@ -56,7 +56,8 @@ int64_t hy_tiled_most_entries(const hy_features *f, const hy_tiled_rules *rules)
                : hy_min(f->nnz * HY_TILED_SLICE, f->nnz * PADDED + PADDED_FIRST);
 }
 
-/* A panel that touches d rows of X has less than d / 768 + 1 stages. */
+/* The bound follows from the stages: a panel that touches d rows of X has less than d /
+   768 + 1 of them. */
 size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
 {
     const int64_t panels    = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);

@@ -27,7 +27,8 @@ static const int32_t *cols_of(const hy_tiled_source *source)
     return hy_cols(source->A) + hy_offset(source->A, source->begin);
 }
 
-/* Columns ascend in each row. */
+/* Reads only the first and the last entry of each portion, because columns ascend in each
+   row. */
 void hy_portions_range(const hy_tiled_source *source, const hy_tiled_portions *portions,
                        int64_t *first, int64_t *end)
 {
