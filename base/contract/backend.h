@@ -82,9 +82,9 @@ typedef struct hy_rates {
                                 host: 0 */
     size_t memory;           /* bytes of device memory that this engine may use */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
-    size_t cache;            /* bytes of the cache that all cores or multiprocessors share:
+    size_t cache;            /* bytes of the cache that all cores or multiprocessors use:
                                 the host's last-level cache, or a GPU's L2 cache */
-    const hy_factor_table *factors; /* corrections of predicted seconds; NULL: all are 1 */
+    const hy_factor_table *factors; /* corrections of predictions; NULL: all are 1 */
 } hy_rates;
 
 /* Speeds measured by `hybrid_spmm calibrate`. A speed of 0 was not measured. */
@@ -225,7 +225,7 @@ typedef struct hy_backend_ops {
        public call number `since` or later; 0 means all. No lane may work meanwhile. */
     hybrid_status (*alloc)(hy_backend *self, hy_space space, size_t bytes,
                            const char *what, hy_buffer *out);
-    /* Frees or pools a buffer of alloc and empties *buffer; an empty buffer is allowed. */
+    /* Frees or pools a buffer of alloc and empties *buffer, which may be empty before. */
     void (*free)(hy_backend *self, hy_buffer *buffer);
     void (*trim)(hy_backend *self, int64_t since);
     void (*trim_scratch)(hy_backend *self, int64_t since);

@@ -23,7 +23,8 @@ bool peer_cuda_ok(peer_device *d, cudaError_t error, const char *call)
         return true;
     snprintf(d->error, sizeof d->error, "%.*s: %s", (int)strcspn(call, "("), call,
              cudaGetErrorString(error));
-    (void)cudaGetLastError(); /* reported, so the next call starts without error */
+    (void)cudaGetLastError(); /* clears the error, which is reported above, so that the
+                                 next call starts without one */
     return false;
 }
 
@@ -66,7 +67,8 @@ void peer_release(peer_device *d, int count)
         d->count--;
         d->bytes -= d->blocks[d->count].bytes;
         if (cudaFree(d->blocks[d->count].ptr) != cudaSuccess)
-            (void)cudaGetLastError(); /* error of an earlier kernel, already reported */
+            (void)cudaGetLastError(); /* clears the error: it is of an earlier kernel and
+                                         already reported */
     }
 }
 
@@ -242,7 +244,9 @@ void peer_unload(peer_device *d)
 
 /* ---- calls ----------------------------------------------------------------------- */
 
-/* Computes with one algorithm. With `alone` only the kernels are timed. */
+/* Computes with one algorithm. `alone`: true: sets call->seconds to the time of the
+   kernels (SpGEMM: of the cuSPARSE calls) without allocations; SpMM and SpMV preprocess A
+   before that. */
 static bool compute(peer_device *d, int algorithm, bool alone, peer_call *call)
 {
     call->prepare_s = 0;
@@ -267,7 +271,8 @@ static bool make_y(peer_device *d)
     return peer_alloc(d, (size_t)p->A.rows * (size_t)p->cols * p->value_size, &d->Y);
 }
 
-/* Times a call with all its allocations. Operands and result are in device memory. */
+/* Times a call with all its allocations, whose operands and result are in device memory:
+   call->new_matrix_s. */
 static bool compute_new(peer_device *d, int algorithm, peer_call *call)
 {
     const double begin = peer_now();
@@ -279,7 +284,8 @@ static bool compute_new(peer_device *d, int algorithm, peer_call *call)
     return true;
 }
 
-/* Allocates a result of `nnz` entries; if it is sparse, with row offsets. */
+/* Makes room for a result of `nnz` entries; if it is sparse, with row offsets. Keeps the
+   arrays of an earlier result if they suffice. */
 static bool make_room(peer_device *d, peer_result *r, int64_t nnz, bool sparse)
 {
     const size_t count = nnz > 0 ? (size_t)nnz : 1;

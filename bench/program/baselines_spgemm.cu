@@ -24,7 +24,8 @@ struct product {
                        clocked */
 };
 
-/* Makes one cuSPARSE call and adds its time. */
+/* Makes one cuSPARSE call. If the product is clocked, adds the call's time to
+   p->seconds. */
 #define TIMED(d, p, function, ...)                                                       \
     do {                                                                                 \
         if ((p)->clocked && !peer_held_clock_start(d))                                   \

@@ -120,7 +120,7 @@ static bool run_mv(peer_device *d, mv *p, bool preprocess, peer_call *call)
                p->y, d->type, p->algorithm, &bytes);
     if (!peer_alloc(d, bytes, &buffer))
         return false;
-#if CUSPARSE_VERSION >= 12300 /* CUDA 12.4 */
+#if CUSPARSE_VERSION >= 12300 /* since CUDA 12.4, which has cusparseSpMV_preprocess() */
     if (preprocess) {
         SPARSE_TRY(d, cusparseSpMV_preprocess, d->handle, AS_IS, d->one, p->A, p->x,
                    d->zero, p->y, d->type, p->algorithm, buffer);

@@ -13,7 +13,8 @@ enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2, BENCH_WIDTHS = 64,
 
 typedef enum bench_op { BENCH_SPGEMM, BENCH_SPMM, BENCH_SPMV } bench_op;
 
-/* Bits of bench_options.peers, in the order of their names on the command line. */
+/* Bits of bench_options.peers: bit i is peer i in the list of names that --peer
+   accepts. */
 enum { BENCH_CUSPARSE = 1, BENCH_GRAPHBLAS = 2 };
 
 typedef struct bench_options {
@@ -25,10 +26,14 @@ typedef struct bench_options {
     int64_t        widths[BENCH_WIDTHS];
     int            width_count;
     int64_t        chunk_rows;    /* 0: the planner's choice */
-    size_t         device_memory; /* bytes; 0: no cap */
-    /* device_count 0: the library's first device only */
+    size_t         device_memory; /* most bytes of device memory that the library may use
+                                     on each device; 0: no cap */
+    /* numbers of CUDA devices that compute together; with device_count 0 the library uses
+       its first device only */
     int            devices[BENCH_DEVICES], device_count;
-    const char    *variant;       /* NULL: planner's choice; "all"; name or prefix */
+    const char    *variant;       /* NULL: the planner's choice; "all": each variant in
+                                     turn; else a variant's name, or a prefix of names of
+                                     which the planner chooses one */
     hybrid_split   split;
     double         host_share;
     int            threads, reps, warmup;
@@ -41,9 +46,9 @@ typedef struct bench_options {
                                      caches A on the device */
     int            tf32;          /* 1: HYBRID_ALLOW_TF32 */
     int            explain;       /* 1: HYBRID_EXPLAIN, and details in the JSON file */
-    int64_t        neighbour_ns;  /* nanoseconds for which other threads spin after the
-                                     start of each call (neighbour.h); 0: there are no
-                                     such threads */
+    int64_t        neighbour_ns;  /* nanoseconds for which other threads spin, from just
+                                     before each call (neighbour.h); NEIGHBOUR_FOREVER:
+                                     all the time; 0: there are no such threads */
     int            progress;      /* 1: measure progress callbacks and cancelling */
     int            verify, peers;
     const char    *json, *commit, *dump; /* NULL if not given */
@@ -75,11 +80,13 @@ int  bench_problem_load(hybrid_engine *tools, const char *spec, const bench_opti
                         bench_problem *out);
 void bench_problem_free(bench_problem *problem);
 
-/* Writes `folder`/NAME/{row_ptr,col,val,shape}.npy and problem.txt. Returns 0 or -1. */
+/* Writes `folder`/NAME/{row_ptr,col,val,shape}.npy and problem.txt. Returns 0 on success,
+   -1 after an error message. */
 int bench_dump(const bench_problem *problem, const char *folder);
 
-/* Makes a rows x cols matrix with malloc: random values, or zeros. If it is to be pinned,
-   its data begin at a multiple of 128 bytes. Returns 0 on success. */
+/* Makes a rows x cols matrix with malloc. `random`: 1: random values, 0: zeros. `pinned`:
+   1: the matrix will be pinned, so its data begin at a multiple of 128 bytes. Returns 0
+   on success. */
 int  bench_dense_make(hybrid_engine *tools, int64_t rows, int64_t cols,
                       hybrid_order order, hybrid_type type, int random, int pinned,
                       hybrid_dense *out);
@@ -89,24 +96,28 @@ void bench_dense_free(hybrid_dense *dense);
 
 typedef struct bench {
     bench_options  options;
-    hybrid_engine *tools;             /* makes operands and verifies; never timed */
+    hybrid_engine *tools;             /* engine without a device that makes operands and
+                                         verifies; never timed */
     FILE          *json;              /* NULL: no JSON file */
     int            threads;           /* workers of the timed engines */
     int            calls;             /* products computed so far in this process */
     int            graphblas;         /* 1: GraphBLAS was started, once per process */
-    int            failed;            /* 1: a call of this library failed */
+    int            failed;            /* 1: a call of this library failed or gave a wrong
+                                         result */
     char           cpu[BENCH_NAME];
     char           versions[BENCH_NAME]; /* versions of library, CUDA and peers */
     char           date[32];          /* when the program began, UTC */
     bench_problem  problem;
     struct neighbour *neighbour;      /* threads that disturb the calls; NULL: none */
-    struct bench_best {                 /* shortest verified time of this library, in
-                                           seconds; 0: none */
+    struct bench_best {                 /* shortest times of this library for the problem,
+                                           in seconds, without those of results that
+                                           verification found wrong; 0: none */
         double     end, kernels, new_matrix, reuse;
     } best;
-    double         reference_s;         /* reference time from the report; 0: unknown */
-    int64_t        nnz_out, flops;      /* from the report: entries or elements of the
-                                           result, and flops; 0: unknown */
+    double         reference_s;         /* reference time that the library last reported
+                                           for the problem, in seconds; 0: unknown */
+    int64_t        nnz_out, flops;      /* last report of the library: entries or elements
+                                           of the result, and flops; 0: unknown */
 } bench;
 
 /* ---- a product ----------------------------------------------------------------- */
@@ -114,21 +125,23 @@ typedef struct bench {
 typedef struct bench_case {
     bench         *bench;
     hybrid_engine *engine;
-    hybrid_csr     C;    /* SpGEMM; belongs to `engine` */
-    hybrid_dense   X, Y; /* SpMM and SpMV; from malloc */
-    struct peer_hold *hold; /* delays copies to the device (hold.cu); NULL: runs are timed
-                               without delays */
+    hybrid_csr     C;    /* result of SpGEMM; belongs to `engine` */
+    hybrid_dense   X, Y; /* operand and result of SpMM and SpMV; from malloc */
+    struct peer_hold *hold; /* delays kernels until the host has enqueued them (hold.cu);
+                               NULL: calls are timed without such delays */
 } bench_case;
 
 typedef struct bench_product {
     const char *name;    /* "spgemm" */
     const char *family;  /* prefix of its variants' names: "spgemm." */
-    int (*open)(bench_case *c);                    /* makes X and Y; 0: success */
+    int (*open)(bench_case *c);                    /* makes X and Y, if the product has
+                                                      them; returns 0 on success */
     hybrid_status (*plan)(bench_case *c, const hybrid_plan_options *o, hybrid_plan **plan);
     hybrid_status (*run)(bench_case *c, hybrid_plan *plan);
     hybrid_status (*once)(bench_case *c);          /* makes the one-shot call; NULL if the
                                                       product has none */
-    void (*clear)(bench_case *c);                  /* frees the result */
+    void (*clear)(bench_case *c);                  /* frees C; does nothing with Y, which
+                                                      the next call overwrites */
     void *(*keep)(bench_case *c);                  /* takes the result away, so that the
                                                       next call allocates another; returns
                                                       NULL if memory is short */
@@ -141,7 +154,7 @@ extern const bench_product bench_spgemm, bench_spmm, bench_spmv;
 
 const bench_product *bench_product_of(bench_op op);
 
-/* Pin the arrays of the operands for the case's engine, and unpin them. */
+/* Pin the arrays of A, its transpose, X and Y for the case's engine, and unpin them. */
 hybrid_status bench_pin(bench_case *c);
 void          bench_unpin(bench_case *c);
 
@@ -152,13 +165,16 @@ void bench_ours(bench *b);
    Returns 0 on success, else after an error message. */
 int bench_progress(bench_case *c, const bench_product *product);
 
-/* Times cuSPARSE on bench->problem. Prints a note if the build has no CUDA. */
+/* Times cuSPARSE on bench->problem. Prints a note instead if the build has no CUDA, if
+   there is no device, or if A or C has too many entries for 32-bit offsets. */
 void bench_peers(bench *b);
 
-/* Times SuiteSparse:GraphBLAS on bench->problem. Prints a note if the build has none. */
+/* Times SuiteSparse:GraphBLAS on bench->problem, in mode "end" only. Prints a note
+   instead if the build has no GraphBLAS. */
 void bench_graphblas(bench *b);
 void bench_graphblas_close(const bench *b);
-void bench_graphblas_versions(char *text, size_t size); /* ", ..." or empty */
+/* writes a text such as ", SuiteSparse:GraphBLAS 9.1.0", or "" if the build has none */
+void bench_graphblas_versions(char *text, size_t size);
 
 /* ---- results ------------------------------------------------------------------- */
 
@@ -167,7 +183,8 @@ typedef struct bench_span {
     double median, min, max;
 } bench_span;
 
-bench_span bench_span_of(double *seconds, int count); /* sorts `seconds` */
+/* returns median, minimum and maximum of `count` times; sorts `seconds` */
+bench_span bench_span_of(double *seconds, int count);
 
 /* Seconds of one line of the table. A line has the mode "core" or "end"; a mode before a
    colon means that the field is set for lines of that mode. */
@@ -183,7 +200,8 @@ typedef struct bench_times {
 typedef struct bench_line {
     const char   *op, *mode, *order, *peer; /* `order` and `peer` are NULL if the line has
                                                none */
-    const char   *engine;            /* backend: "cuda" or "host"; NULL: a peer */
+    const char   *engine;            /* backend of the library's engine: "cuda" or "host";
+                                        NULL: line of a peer */
     int           pinned;
     char          variant[BENCH_NAME], backend[16], device[BENCH_NAME];
     char          new_matrix_variant[BENCH_NAME]; /* core: variant that the planner chose
@@ -191,7 +209,7 @@ typedef struct bench_line {
     const char   *details;           /* hybrid_plan_details() of the plan; NULL: not asked
                                         for */
     char          error[BENCH_TEXT]; /* "": no error */
-    int64_t       cols;              /* 0: not an SpMM */
+    int64_t       cols;              /* columns of X; 0: SpGEMM, which has no X */
     bench_times   times;
     hybrid_report report;            /* stage times are NAN if unknown */
     int           resident;          /* 1: A was cached on the device; 0: it was not; -1:
@@ -200,28 +218,38 @@ typedef struct bench_line {
                                         pattern of C */
     int           reps;              /* number of calls of which `calls` and `new_matrix`
                                         are figures */
-    double        plan_s;            /* core: planning, a part of times.new_matrix */
+    double        plan_s;            /* seconds of planning in the median call: core: a
+                                        part of times.new_matrix; end: a part of
+                                        times.calls, except if that is a one-shot call;
+                                        NAN: unknown */
     double        pack_s;            /* mode "core": seconds in which the first call
                                         packed A; NAN: unknown, or another mode */
-    double        ratio;             /* the peer's time over ours; NAN: unknown */
-    double        new_matrix_ratio;  /* the peer's time over ours, for a new matrix */
-    int           verified;          /* 1: right, 0: wrong, -1: not verified */
+    double        ratio;             /* median time of the peer over the shortest median
+                                        of this library; NAN: unknown */
+    double        new_matrix_ratio;  /* the same ratio for the times.new_matrix of both;
+                                        NAN: unknown */
+    int           verified;          /* 1: right; 0: wrong, or it could not be verified;
+                                        -1: not verified */
     int           first;             /* 1: times.first belongs to the first product of
                                         this process */
 } bench_line;
 
-void bench_line_open(const bench *b, bench_line *line); /* sets all fields to unknown */
+/* takes over the options, and sets all times and findings to unknown */
+void bench_line_open(const bench *b, bench_line *line);
 void bench_print_head(void);
-void bench_print(bench *b, const bench_line *line);     /* table and JSON */
+/* prints a line of the table, and writes it to the JSON file if there is one */
+void bench_print(bench *b, const bench_line *line);
 void bench_json(const bench *b, const bench_line *line);
 
 /* Returns GFLOP/s; NAN if unknown. */
 double bench_gflops(const bench_line *line);
 
-/* Returns the reference time over the time of a whole call; NAN if unknown. */
+/* Returns the reference time over the median time of a whole call; NAN if unknown, and in
+   mode "core". */
 double bench_speedup(const bench_line *line);
 
-/* Returns the reported use of a resource; NAN if unknown. */
+/* Returns the utilisation of a resource, 0 to 1, that the library reported for a whole
+   call; NAN if unknown, and in mode "core". */
 double bench_use(const bench_line *line, hybrid_resource resource);
 
 double bench_now(void); /* seconds of CLOCK_MONOTONIC */

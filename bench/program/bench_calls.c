@@ -70,7 +70,7 @@ static hybrid_status call_planned(const caller *k, bench_call *out)
     return status;
 }
 
-/* Times a run of the plan of all calls. */
+/* Times a run of k->plan, the one plan that all calls share. */
 static hybrid_status call_run(const caller *k, bench_call *out)
 {
     if (k->c->hold && peer_hold_start(k->c->hold))
@@ -148,7 +148,8 @@ static hybrid_status call_kept(const caller *k, int count, bench_call *calls)
     return status;
 }
 
-/* For one-shot calls: makes a plan and fills in what only a plan reports. */
+/* For one-shot calls: makes a plan afterwards, and gives all timed calls its seconds of
+   planning and its predicted bytes, since only a plan reports them. */
 static hybrid_status ask_plan(const caller *k, bench_calls *all)
 {
     hybrid_report report = HYBRID_REPORT_INIT;

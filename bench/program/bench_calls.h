@@ -11,14 +11,15 @@ typedef struct bench_call {
     double        plan_s;  /* planning, included in `seconds`; for a one-shot call, time
                               of a plan made afterwards, not included; 0 for a later
                               run */
-    int           packs;   /* 1: the variant packs A when it prepares a chunk */
+    int           packs;   /* 1: bench_new_matrix_s() includes the time of preparing
+                              chunks, because this variant packs A */
     hybrid_report report;  /* report of the run */
 } bench_call;
 
 /* All calls of one variant: the first, the timed ones, and those with kept results. */
 typedef struct bench_calls {
     bench_call first, *timed, *kept;
-    char       variant[BENCH_NAME]; /* the planner's choice */
+    char       variant[BENCH_NAME]; /* name of the variant that the planner chose */
     char       details[BENCH_DETAILS]; /* hybrid_plan_details() of the last plan */
     int        first_in_process;    /* 1: `first` was the first product of this process */
 } bench_calls;
@@ -35,8 +36,11 @@ int bench_packs(const char *variant);
 typedef double (*bench_figure)(const bench_call *c);
 
 double bench_wall_s(const bench_call *c);
-double bench_kernels_s(const bench_call *c);    /* kernels, without copies */
-double bench_new_matrix_s(const bench_call *c); /* planning, packing and kernels */
+double bench_kernels_s(const bench_call *c);    /* returns the seconds of the kernels,
+                                                   without copies */
+double bench_new_matrix_s(const bench_call *c); /* returns the seconds of planning,
+                                                   kernels and, if call->packs is 1,
+                                                   packing */
 
 /* Returns the median, minimum and maximum of a time of `count` calls; NAN if count is
    0. */

@@ -56,7 +56,8 @@ static hybrid_status open_engine(const bench *b, hybrid_engine **engine, char *e
     return hybrid_engine_create(&o, engine);
 }
 
-/* Verifies the result. Returns 1, 0 or -1 as in bench_line.verified. */
+/* Verifies the result, unless --no-verify was given: then returns -1. Returns 1 if it is
+   right; otherwise 0, with the reason in `error`. */
 static int verify(bench_case *c, const bench_product *product, char *error)
 {
     int64_t row = -1;
@@ -72,7 +73,8 @@ static int verify(bench_case *c, const bench_product *product, char *error)
     return 0;
 }
 
-/* Fills the line: variant, times, report of the median call, and verification. */
+/* Fills the line: variant, times, report of the median call, and verification. Keeps the
+   report's reference time, entries and flops in the bench, for the lines of peers. */
 static void conclude(bench_case *c, const bench_product *product, const bench_calls *all,
                      bench_figure of, bench_line *line)
 {
@@ -127,7 +129,8 @@ static hybrid_plan_options plan_options(const bench_case *c, const char *variant
     return o;
 }
 
-/* Returns options for a single chunk, or for as few chunks as fit the device. */
+/* Returns options for timing kernels: one chunk in flight, and a single chunk, or as few
+   as fit the device, unless --chunk-rows sets their rows. */
 static hybrid_plan_options core_options(const bench_case *c, const char *variant)
 {
     hybrid_plan_options o = plan_options(c, variant);
@@ -148,7 +151,8 @@ static hybrid_status failed(const bench_case *c, const bench_calls *all,
     return status;
 }
 
-/* Times calls from host arrays to host arrays, with the planner's choices. */
+/* Times calls from host arrays to host arrays. The planner chooses what the command line
+   leaves open. */
 static hybrid_status time_end(bench_case *c, const bench_product *product,
                               const char *variant, bench_calls *all, bench_line *line)
 {
@@ -216,7 +220,8 @@ static hybrid_status time_core(bench_case *c, const bench_product *product,
         return failed(c, all, status, line);
     conclude(c, product, all, bench_kernels_s, line);
     if (strcmp(line->backend, "host") == 0)
-        return HYBRID_OK; /* no device, so no device stages to time */
+        return HYBRID_OK; /* the host computed it: there are no device stages to time, and
+                             the line is not printed */
     if (line->verified) {
         keep_best(&b->best.kernels, line->times.calls.median);
         keep_best(&b->best.new_matrix, line->times.new_matrix.median);
@@ -271,8 +276,10 @@ static hybrid_status time_line(bench_case *c, timing how, const char *variant,
     return status;
 }
 
-/* Times a variant with an open engine. Returns 0 if all results are right. With
-   `may_refuse` a refusal counts as success. */
+/* Times a variant with an open engine, in each mode that was asked for, but in mode
+   "core" only on a device without a cap of its memory. Returns 0 if all calls succeeded
+   with right results. `may_refuse`: 1: a call that returns HYBRID_UNSUPPORTED counts as
+   success, too. */
 static int time_opened(bench_case *c, const char *variant, int may_refuse)
 {
     const bench_options *options = &c->bench->options;
@@ -306,8 +313,8 @@ static void refused(bench *b, const char *why)
     b->failed = 1;
 }
 
-/* Times a variant with a new engine, because the first calls of an engine are timed,
-   too. */
+/* Times a variant with a new engine, because the times of an engine's first calls are
+   wanted, too. `may_refuse`: 1: the variant may return HYBRID_UNSUPPORTED. */
 static void time_variant(bench *b, const char *variant, int may_refuse)
 {
     const bench_product *product = bench_product_of(b->options.op);

@@ -30,7 +30,7 @@ typedef struct graph_case {
     double *seconds;    /* seconds of each timed call */
 } graph_case;
 
-/* Returns from the caller if the call fails. */
+/* Returns from the calling function if the call fails. */
 #define TRY(call)                                                                        \
     do {                                                                                 \
         const GrB_Info info_ = (call);                                                   \
@@ -66,8 +66,8 @@ static GrB_Info import_csr(const graph_case *g, const hybrid_csr *m, GrB_Matrix 
     return info;
 }
 
-/* Makes a full matrix with a copy of `from`, or zeros. All pages of its memory are
-   present. */
+/* Makes a full matrix with a copy of `from`, or of zeros if `from` is NULL. All pages of
+   its memory are present. */
 static GrB_Info make_full(const graph_case *g, int64_t rows, int64_t cols,
                           const void *from, GrB_Matrix *out)
 {
@@ -84,7 +84,8 @@ static GrB_Info make_full(const graph_case *g, int64_t rows, int64_t cols,
     GrB_Info info = GrB_Matrix_new(out, g->type, (GrB_Index)rows, (GrB_Index)cols);
     if (info == GrB_SUCCESS)
         info = GxB_Matrix_pack_FullR(*out, &values, bytes, false, NULL);
-    free(values); /* NULL once it belongs to the matrix */
+    free(values); /* GxB_Matrix_pack_FullR() has set `values` to NULL if the array now
+                     belongs to the matrix */
     return info;
 }
 
@@ -161,8 +162,9 @@ static GrB_Info call_freed(graph_case *g, double *seconds)
     return call(g, seconds);
 }
 
-/* Times calls whose results are kept. The first does not count, as in call_kept() of
-   bench_calls.c. */
+/* Times `count` calls whose results are all kept, so that each has pages of its own. A
+   call more is made first and its time is overwritten, because it may reuse the pages of
+   a result that was freed. */
 static GrB_Info call_kept(graph_case *g, int count, double *seconds)
 {
     GrB_Info info = GrB_SUCCESS;
@@ -210,7 +212,7 @@ static int32_t *narrow(const GrB_Index *col, int64_t nnz)
     return to;
 }
 
-/* Verifies that C is sorted and right. Unpacks the result, which ends its use. */
+/* Verifies that C is sorted and right. Takes the arrays out of g->out and frees them. */
 static hybrid_status check_csr(graph_case *g, int64_t *row)
 {
     const bench *b      = g->bench;

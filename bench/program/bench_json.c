@@ -79,7 +79,8 @@ static void put_report(FILE *f, const hybrid_report *r)
     put_whole(f, "peak_host_bytes", r->peak_host_bytes);
 }
 
-/* Writes the time of packing A once: in all, per entry of A, and in runs. */
+/* Writes the time of packing A once: in seconds, per entry of A, and as a multiple of the
+   median time of a call. */
 static void put_packing(FILE *f, const bench *b, const bench_line *line)
 {
     const double entries = (double)b->problem.A.nnz;
@@ -131,7 +132,8 @@ static void put_times(FILE *f, const bench_line *line)
     put_real(f, "new_matrix_ratio", line->new_matrix_ratio);
 }
 
-/* Writes the use of each resource in whole calls of the library. */
+/* Writes the utilisation of each resource in whole calls of the library; null in other
+   lines. */
 static void put_use(FILE *f, const bench_line *line)
 {
     const int known = bench_use(line, HYBRID_CORES) >= 0;
@@ -145,7 +147,8 @@ static void put_use(FILE *f, const bench_line *line)
     put_real(f, "use_cores", bench_use(line, HYBRID_CORES));
 }
 
-/* Returns the split of a line. Only whole calls use the option. */
+/* Returns the split that is written with a line. Only whole calls use the option
+   --split. */
 static hybrid_split split_of(const bench_options *o, const bench_line *line)
 {
     return strcmp(line->mode, "end") == 0 ? o->split : HYBRID_SPLIT_DEFAULT;

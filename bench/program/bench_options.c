@@ -95,7 +95,7 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* ---- option values: 0 = valid ---------------------------------------------------- */
+/* ---- option values: each function returns 0, or -1 after an error message --------- */
 
 static int refuse(const char *what, const char *text)
 {
@@ -116,7 +116,7 @@ static int whole(const char *what, const char *text, int64_t least, int64_t most
     return 0;
 }
 
-/* Parses numbers such as "1,2,33". */
+/* Parses at most `room` numbers from `least` to `most`, such as "1,2,33". */
 static int numbers(const char *what, const char *text, int64_t least, int64_t most,
                    int room, int64_t *out, int *count)
 {

@@ -11,8 +11,8 @@
 
 enum { SEED = 5 };
 
-static const double SLOW_S = 4; /* a call that takes longer than SLOW_S seconds is
-                                   repeated only once */
+static const double SLOW_S = 4; /* if the first call of an algorithm takes longer than
+                                   SLOW_S seconds, only one more is made */
 
 /* A peer on one problem. */
 typedef struct peer_case {
@@ -20,7 +20,7 @@ typedef struct peer_case {
     peer_device *device;
     peer_problem problem;
     hybrid_dense X;     /* X; empty for SpGEMM */
-    peer_result result; /* result of the whole calls */
+    peer_result result; /* latest result that was copied to the host */
     peer_result *kept;
     peer_call last; /* times of the last timed call */
     double *seconds;
@@ -28,7 +28,8 @@ typedef struct peer_case {
 
 /* ---- operands with 32-bit offsets ------------------------------------------------ */
 
-/* Copies A with 32-bit offsets. Returns 0 on success; the caller frees out->row_ptr. */
+/* Makes a CSR matrix with 32-bit offsets; `col` and `val` remain those of A. Returns 0 on
+   success; the caller frees out->row_ptr. */
 static int narrow(const hybrid_csr *A, peer_csr *out)
 {
     const int64_t *from = A->row_ptr;
@@ -245,11 +246,13 @@ static void time_algorithm(peer_case *p, int algorithm, const char *name, int co
             peer_unload(p->device);
     }
     if (bad) {
-        line_of(p, name, core, &line); /* clears times of earlier calls */
+        line_of(p, name, core, &line); /* sets the line anew, without times of calls that
+                                          succeeded */
         snprintf(line.error, sizeof line.error, "%s", peer_error(p->device));
     } else {
         summarize(p, &line);
-        if (!core || line.reuse) /* other algorithms are verified in whole calls */
+        if (!core || line.reuse) /* in mode "core" only the reuse algorithm copies its
+                                    result to the host */
             verify(p, &line);
     }
     bench_print(p->bench, &line);

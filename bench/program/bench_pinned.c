@@ -60,6 +60,7 @@ void bench_unpin(bench_case *c)
     array arrays[MOST_ARRAYS];
     const int count = arrays_of(c, arrays);
 
-    for (int i = 0; i < count; i++) /* hybrid_unpin() rejects what is not pinned */
+    for (int i = 0; i < count; i++) /* also arrays that bench_pin() did not reach; for
+                                       them this call only returns an error */
         hybrid_unpin(c->engine, arrays[i].ptr);
 }

@@ -23,7 +23,8 @@ static void *in_huge_pages(char *array, size_t bytes)
     const size_t skip = (PAGE - (uintptr_t)array % PAGE) % PAGE;
 
     if (array && bytes >= LARGE)
-        madvise(array + skip, bytes - skip, MADV_HUGEPAGE); /* may fail */
+        /* an error is ignored: then the array has pages of the usual size */
+        madvise(array + skip, bytes - skip, MADV_HUGEPAGE);
     return array;
 }
 
@@ -94,8 +95,9 @@ static void name_of(const char *spec, char *name)
         *strstr(name, ".mtx") = '\0';
 }
 
-/* Returns bench_problem.alpha, which hybrid_matrix_info.synergy estimates from samples.
-   `last` has the number of the last panel that used a column, from 1 on. */
+/* Returns bench_problem.alpha: the mean share of the 16 rows of a row panel that have an
+   entry in a column which the panel uses. `last` has, for each column, 1 + the number of
+   the last panel that used it. */
 static double alpha_of(const hybrid_csr *A)
 {
     const int64_t *row_ptr = A->row_ptr;

@@ -2,7 +2,10 @@
    how fast a call ends when it is cancelled. */
 #include "bench/program/bench.h"
 
-enum { POINTS = 9 }; /* calls that are cancelled, at equal distances of a call's time */
+enum {
+    POINTS = 9
+}; /* number of calls that are cancelled: after 1/10, 2/10, ... 9/10 of
+      a whole call's time */
 
 typedef struct watch {
     double begin, last; /* times in seconds: when the call began, and when the latest
@@ -65,7 +68,7 @@ int bench_progress(bench_case *c, const bench_product *product)
     int ended = 0;
 
     hybrid_engine_progress(c->engine, on_progress, &w);
-    /* untimed: takes the one-time costs */
+    /* this call is not timed, because it bears costs that occur only once */
     hybrid_status status = call(c, product, &w, &seconds);
     if (status == HYBRID_OK)
         status = call(c, product, &w, &whole);

@@ -23,7 +23,7 @@ static hybrid_status run(bench_case *c, hybrid_plan *planned)
     return hybrid_spgemm_run(planned, &p->A, bench_second(p), &c->C);
 }
 
-/* One-shot call, which prefetches B while the plan is made. */
+/* Makes the one-shot call, which prefetches B while it makes the plan. */
 static hybrid_status once(bench_case *c)
 {
     const bench_problem *p = &c->bench->problem;

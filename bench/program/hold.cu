@@ -46,7 +46,7 @@ void peer_hold_close(peer_hold *h)
         (void)cudaEventDestroy(h->end);
     (void)cudaFreeHost(h->from);
     (void)cudaFree(h->to);
-    (void)cudaGetLastError(); /* errors of what could not be opened */
+    (void)cudaGetLastError(); /* clears errors of calls above for what was never opened */
     free(h);
 }
 

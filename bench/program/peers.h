@@ -34,7 +34,8 @@ typedef struct peer_problem {
 /* A result on the host. Its arrays come from malloc, are reused by later calls, and grow
    if a call needs more. Start with all zero. */
 typedef struct peer_result {
-    int64_t  nnz, room;     /* entries of C or elements of Y: used, allocated */
+    int64_t  nnz, room;     /* number of entries of C or elements of Y; and for how many
+                               the arrays have room */
     int32_t *row_ptr, *col; /* NULL for Y */
     void    *val;
 } peer_result;
@@ -59,7 +60,8 @@ typedef struct peer_call {
 
 typedef struct peer_device peer_device;
 
-/* Returns NULL on failure, with the reason in `error`. */
+/* Opens CUDA device 0 and cuSPARSE. Returns NULL on failure, with the reason in
+   `error`. */
 peer_device *peer_open(char *error, size_t size);
 void         peer_close(peer_device *d); /* NULL is ignored */
 const char  *peer_error(const peer_device *d);
@@ -84,14 +86,16 @@ void       peer_hold_close(peer_hold *hold); /* NULL is ignored */
 int        peer_hold_start(peer_hold *hold);
 
 /* peer_load() copies the operands to the device, where they stay until peer_unload().
-   peer_core() times kernels with device events. */
+   peer_core() computes the product twice: once with all allocations, for
+   call->new_matrix_s, and once for call->seconds, timed with device events. */
 int  peer_load(peer_device *d, const peer_problem *problem);
-int  peer_core(peer_device *d, int algorithm, peer_result *result, /* may be NULL */
+/* receives the product; NULL: it stays on the device and is freed */
+int  peer_core(peer_device *d, int algorithm, peer_result *result,
                peer_call *call);
 void peer_unload(peer_device *d);
 
-/* Computes from host arrays to host arrays. The time includes allocating, copying and
-   freeing. */
+/* Computes from host arrays to host arrays. call->seconds includes allocating, copying
+   and freeing; `result` receives the product. */
 int peer_end(peer_device *d, const peer_problem *problem, int algorithm,
              peer_result *result, peer_call *call);
 

@@ -235,7 +235,7 @@ enum {
    (partition/format/pack.h). r and c are at most 8. */
 
 enum {
-    HY_BELLPACK_LANES = 1024, /* GPU lanes that a multiprocessor is assumed to run at once */
+    HY_BELLPACK_LANES = 1024, /* GPU lanes that a multiprocessor runs at once, assumed */
     HY_BELLPACK_LEAST = 3     /* a block row of up to this many blocks gets one lane; a
                                  longer one may be shared by several */
 };
