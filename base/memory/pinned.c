@@ -286,7 +286,8 @@ hybrid_status hy_pinned_copy_rows(hy_lane *lane, const hy_row_copy *rows,
         part.rows        = rows_in_piece(lane->backend, at, pitch, part.bytes, part.rows);
         if (part.rows > 1)
             HY_TRY(lane->backend->ops->copy_rows(lane, &part));
-        else /* a single row may lie in several pieces */
+        else /* one row is copied by itself, since it may lie in several pieces of pinned
+                memory */
             HY_TRY(hy_pinned_copy(lane, part.dst, part.src, part.bytes, at));
         done += part.rows > 1 ? part.rows : 1;
     }

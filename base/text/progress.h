@@ -22,7 +22,8 @@ enum { HY_PROGRESS_NS = 50000000 }; /* usual time between two calls of the calle
                                        function, in nanoseconds */
 
 /* Maximum work of a thread between two checks, a few milliseconds. */
-enum { HY_UNCHECKED = 1 << 20 /* scalar products */ };
+enum { HY_UNCHECKED = 1 << 20 /* scalar products that a thread computes between two checks
+                                 for cancellation, about */ };
 
 typedef struct hy_progress {
     hybrid_progress_fn fn; /* NULL: progress is not asked for */

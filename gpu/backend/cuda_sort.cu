@@ -121,9 +121,9 @@ hybrid_status hy_sort_pairs(hy_lane *lane, hy_scratch scratch, K *key[2], T *val
    with value 1 would select. */
 template <typename T> struct product_walk {
     const hy_esc<T> &e;
-    int k, next;   /* k: the entry of A that product t belongs to; next: first product of
-                      the following entry */
-    int64_t shift; /* product t is a product of entry t + shift of B */
+    int k, next;   /* k: the entry of A that scalar product t belongs to; next: first
+                      product of the following entry */
+    int64_t shift; /* scalar product t is a product of entry t + shift of B */
     T a;
 
     __device__ product_walk(const hy_esc<T> &e_, int row, int t) : e(e_)
@@ -156,9 +156,9 @@ template <typename T> struct product_walk {
     }
 };
 
-/* Lowers *low and raises *high to the lowest and highest column of the row's products.
-   All threads of the block call it. Columns ascend in rows of B, so the ends of those
-   rows suffice. */
+/* Lowers *low and raises *high to the lowest and highest column of the row's scalar
+   products. All threads of the block call it. Columns ascend in rows of B, so the ends of
+   those rows suffice. */
 template <typename T>
 __device__ void column_range(const hy_esc<T> &e, int row, int *low, int *high)
 {
@@ -185,10 +185,10 @@ __device__ void column_range(const hy_esc<T> &e, int row, int *low, int *high)
     }
 }
 
-/* Computes rows of C in registers. Thread i expands ITEMS products of a row from number i
-   * ITEMS on. The thread block sorts them by the bits in which their columns differ. The
-   thread with the first product of a column sums up all of that column. The sort is
-   stable, so sums follow the order of A's row. */
+/* Computes rows of C in registers. Thread i expands ITEMS scalar products of a row from
+   number i * ITEMS on. The thread block sorts them by the bits in which their columns
+   differ. The thread with the first product of a column sums up all of that column. The
+   sort is stable, so sums follow the order of A's row. */
 template <typename T, int THREADS, int ITEMS>
 __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
 {
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     for (int i = blockIdx.x; i < list.count; i += gridDim.x) {
         const int row = list.rows[i], begin = e.row_start[row];
         const int p = e.row_start[row + 1] - begin;
-        /* products that this thread has; its other items are padding */
+        /* scalar products that this thread has; its other items are padding */
         const int mine = min(max(p - int(threadIdx.x) * ITEMS, 0), ITEMS);
         unsigned key[ITEMS];
         T val[ITEMS];
@@ -287,8 +287,8 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
     }
 }
 
-/* Launches the kernel for the rows of a bin. They have more than `above` products each,
-   which bounds their number. */
+/* Launches the kernel for the rows of a bin. Each of them has more than `above` scalar
+   products, which bounds the number of rows. */
 template <typename T, int THREADS, int ITEMS>
 static hybrid_status launch_bin(hy_lane *lane, const hy_esc<T> &e, int bin, int above)
 {

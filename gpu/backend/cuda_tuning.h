@@ -255,11 +255,12 @@ enum {
 /* ---- spgemm.cuda.esc: the scalar products of a row (here: products) decide how it is
    sorted ---- */
 
-/* Bins of rows that one warp sorts. Parameter: maximum products of a lane. */
+/* Bins (sets) of rows that one warp sorts. Parameter: maximum scalar products of a GPU
+   lane. */
 #define HY_ESC_WARP_BINS(X) X(1) X(2)
 
-/* Bins of rows that one block sorts. Parameters: threads, maximum products of a
-   thread. */
+/* Bins (sets) of rows that one block sorts. Parameters: threads, maximum scalar products
+   of a thread. */
 #define HY_ESC_BLOCK_BINS(X)                                                             \
     X(32, 4) X(64, 4) X(64, 8) X(128, 6) X(128, 8) X(192, 8) X(256, 8) X(384, 8) X(512, 8)
 
@@ -290,16 +291,16 @@ enum {
    A tree is the bitmap of the columns of a row of C (gpu/spgemm/hash_tree.cuh), and a
    window a range of columns of a long row (gpu/spgemm/hash_dense.cuh). */
 
-/* Bins of rows that are sorted in registers. Parameters: lanes of a row, maximum products
-   of a lane. */
+/* Bins (sets) of rows that are sorted in registers. Parameters: lanes (threads) of a row,
+   maximum scalar products of a lane. */
 #define HY_HASH_SORT_BINS(X) X(4, 4) X(8, 4) X(8, 8) X(16, 8) X(32, 8)
 #define HY_HASH_SORT_PRODUCTS                                                            \
     {                                                                                    \
         16, 32, 64, 128, 256                                                             \
     }
 
-/* Bins of rows with a tree in shared memory. Parameters: threads of a row, bytes of its
-   tree, maximum products. */
+/* Bins (sets) of rows whose columns are found in a tree, in shared memory. Parameters:
+   threads of a row, bytes of its tree, maximum scalar products. */
 #define HY_HASH_TREE_BINS(X)                                                             \
     X(32, 3072, 2048)                                                                    \
     X(32, 6656, 4096)                                                                    \
@@ -329,27 +330,28 @@ enum {
     HY_HASH_SM_THREADS      = 1024,      /* threads of tree kernels that a multiprocessor
                                             holds at once */
     HY_HASH_TOP             = 64,        /* the top level of a tree has at most this many
-                                            nodes, or as many as the row has products if
-                                            that is more */
+                                            nodes, or as many as the row has scalar
+                                            products if that is more */
     HY_HASH_EACH            = 2,         /* nodes of a tree that a thread numbers at a
                                             time */
-    HY_HASH_BLOCK_ROWS      = 32,        /* rows that a thread block puts into bins at a
-                                            time */
-    HY_HASH_MANY            = 128, /* when products are counted, all threads of a block
-                                      walk a row of A with more entries than this */
+    HY_HASH_BLOCK_ROWS      = 32,        /* rows that a thread block assigns to bins (sets
+                                            of rows) at a time */
+    HY_HASH_MANY            = 128, /* when scalar products are counted, all threads of a
+                                      block walk a row of A with more entries than this */
     HY_HASH_STORE_MANY      = 2048, /* all threads of a block store a row of C with more
                                        entries than this */
-    HY_HASH_UNEVEN          = 4, /* rows of B are not cut into slices if a group of lanes
-                                    walks the longest of them in up to this many steps */
+    HY_HASH_UNEVEN          = 4, /* rows of B are cut into slices of equal length only if
+                                    a group of lanes would need more than this many steps
+                                    to walk the longest of them */
     HY_HASH_DENSE_THREADS   = 1024,
     /* entries of A that a thread block walks at once */
     HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2,
-    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a row is cut into more windows than its columns
-                                          need only if each has at least this many
-                                          products on average */
+    HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a row is cut into more windows (ranges of
+                                          columns) than its columns need only if each has
+                                          at least this many scalar products on average */
     HY_HASH_WINDOW_SHARE    = 128,     /* a row is cut into more windows than its columns
-                                          need only if each has at least 1/128 of the
-                                          chunk's products on average */
+                                          need only if each window has at least 1/128 of
+                                          the chunk's scalar products on average */
     HY_HASH_PIECE           = 32       /* a row is cut into more windows than its columns
                                           need only if rows of B have at least this many
                                           entries in each window, on average */
@@ -358,12 +360,12 @@ enum {
 #define HY_HASH_SPARE 1.25 /* memory for the entries of a row as a multiple of their
                               expected number */
 
-/* Products that a multiprocessor computes in a second if rows of B are long enough to
-   occupy the lanes. If row_cv (hy_features) of A is below 1, the rate is
-   HY_HASH_SM_PRODUCTS. Else it is HY_HASH_SM_SKEWED times (products / entries of C) to
-   the power HY_HASH_SKEWED_POWER. If rows of B have a mean of m entries, the rate is
-   multiplied by (m + HY_HASH_B_ROW_LEAST) / HY_HASH_B_ROW, at most 1. Fitted on an H200
-   to 14 matrices with row_cv below 1, and to 5 others. */
+/* Scalar products that a multiprocessor computes in a second if rows of B are long enough
+   to occupy the lanes. If row_cv (hy_features) of A is below 1, the rate is
+   HY_HASH_SM_PRODUCTS. Else it is HY_HASH_SM_SKEWED times (scalar products / entries of
+   C) to the power HY_HASH_SKEWED_POWER. If rows of B have a mean of m entries, the rate
+   is multiplied by (m + HY_HASH_B_ROW_LEAST) / HY_HASH_B_ROW, at most 1. Fitted on an
+   H200 to 14 matrices with row_cv below 1, and to 5 others. */
 #define HY_HASH_SM_PRODUCTS 9e8
 #define HY_HASH_SM_SKEWED 3.4e8
 #define HY_HASH_SKEWED_POWER 0.46

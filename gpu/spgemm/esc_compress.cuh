@@ -23,8 +23,9 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     e.count[e.order[id]] = l.rank[end - 1] - first;
 }
 
-/* Sums the products with equal keys in order. The thread of the first one adds up all of
-   them and stores the sum at its place in C, which begins at row_ptr[] of the row. */
+/* Sums the scalar products with equal keys in order. The thread of the first one adds up
+   all of them and stores the sum at its place in C, which begins at row_ptr[] of the
+   row. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_long(hy_esc<T> e, hy_esc_long<T, K> l, const int64_t *row_ptr, int32_t *col,

@@ -66,15 +66,15 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_fill_bins(hy_esc<T> e)
         e.long_id[row] = bin == 0 ? place[0] + at : -1;
 }
 
-/* Writes keys and values of the products of long rows. A thread block takes a tile,
-   HY_ESC_TILE consecutive products, whatever rows they belong to. Products of other rows
-   get the key `none`, which sorts last. */
+/* Writes keys and values of the scalar products of long rows. A thread block takes a
+   tile, HY_ESC_TILE consecutive products, whatever rows they belong to. Products of rows
+   that are not long get the key `none`, which sorts last. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_expand_long(hy_esc<T> e, hy_esc_long<T, K> l)
 {
     __shared__ int rows[2], nonzeros[2]; /* first and last row, and first and last entry
-                                            of A, that have products in the tile */
+                                            of A, that have scalar products in the tile */
     const int begin = blockIdx.x * HY_ESC_TILE;
     const int end   = min(begin + HY_ESC_TILE, e.products);
 

@@ -24,13 +24,13 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_warp_rows(hy_esc<T> e, in
         int32_t col[ITEMS];
         T val[ITEMS], sum[ITEMS];
         int at[ITEMS];    /* number of distinct smaller columns in the row */
-        bool head[ITEMS]; /* true if no earlier product has this column */
+        bool head[ITEMS]; /* true if no earlier scalar product has this column */
         unsigned heads[ITEMS];
 
         hy_esc_nonzeros(e, row, &k_begin, &k_end);
         for (int j = 0; j < ITEMS; j++) {
             const int t = j * 32 + lane;
-            col[j]      = -1; /* no product; no product has this column */
+            col[j] = -1; /* stands for no scalar product, since none has this column */
             val[j] = sum[j] = 0;
             at[j]           = 0;
             head[j]         = t < p;

@@ -44,8 +44,8 @@ static int bits_of(int64_t n)
     return bits;
 }
 
-/* Returns the layout of the scratch. Its size does not fall when rows, nnz or products
-   grow, because cutting chunks relies on that. */
+/* Returns the layout of the scratch. Its size does not fall when rows, nnz or scalar
+   products grow, because cutting chunks relies on that. */
 static scratch scratch_of(const hy_features *f)
 {
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
@@ -57,7 +57,8 @@ static scratch scratch_of(const hy_features *f)
     /* Ids are below s.ids, so no key has all bits set: that value remains for `none`. */
     s.key_bits     = s.col_bits + bits_of(s.ids);
     const size_t l = s.ids > 0 ? products : 0; /* elements of the arrays that only long
-                                                  rows need, one for each product */
+                                                  rows need, one for each scalar
+                                                  product */
     const size_t key = s.ids > 0 && s.key_bits > 32 ? 8 : 4;
 
     size_t bytes[PARTS] = {};

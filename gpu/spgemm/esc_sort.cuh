@@ -21,8 +21,8 @@
 #include "gpu/backend/cuda_sort.cuh"
 #include "partition/format/pack.h"
 
-/* Maximum number of products of a chunk, and of its entries of A: 32-bit numbers must not
-   overflow at the end of the last tile of HY_ESC_TILE products. */
+/* Maximum number of scalar products of a chunk, and of its entries of A: 32-bit numbers
+   must not overflow at the end of the last tile of HY_ESC_TILE products. */
 constexpr int64_t HY_ESC_MOST = INT32_MAX - 65536;
 
 /* Returns NULL, or the reason why no chunk can hold the longest row. */
@@ -33,20 +33,20 @@ const char *hy_esc_refuse(const hy_features *f, const hy_rates *r);
 hy_cost hy_esc_cost(const hy_features *f, const hy_rates *r);
 
 /* Returns the arrays in job->work and sets *temp to the scratch for scans. The caller
-   sets the sources of products: a_* and b_*, or expanded, b_col and b_val. */
+   sets the sources of scalar products: a_* and b_*, or expanded, b_col and b_val. */
 template <typename T> hy_esc<T> hy_esc_of(const hy_job *job, hy_scratch *temp);
 
-/* Returns UNSUPPORTED if the chunk has too many entries or products for 32-bit numbers
-   (HY_ESC_MOST). */
+/* Returns UNSUPPORTED if the chunk has too many entries or scalar products for 32-bit
+   numbers (HY_ESC_MOST). */
 hybrid_status hy_esc_check(hy_lane *lane, const hy_job *job);
 
-/* Puts rows into bins by their number of products and expands the long ones. e.start or
-   e.expanded must be set. */
+/* Puts rows into bins by their number of scalar products and expands the long ones.
+   e.start or e.expanded must be set. */
 template <typename T>
 hybrid_status hy_esc_bin_rows(hy_lane *lane, const hy_job *job, const hy_esc<T> &e);
 
-/* Sorts the products of each row, adds equal columns, stores the rows in job->out, and
-   sets *job->out_nnz to their number of entries. */
+/* Sorts the scalar products of each row, adds equal columns, stores the rows in job->out,
+   and sets *job->out_nnz to their number of entries. */
 template <typename T>
 hybrid_status hy_esc_finish(hy_lane *lane, const hy_job *job, const hy_esc<T> &e);
 

@@ -27,34 +27,38 @@ template <typename T> struct hy_esc {
     const int64_t *b_row; /* B, or the rows of B that A touches */
     const int32_t *b_col;
     const T *b_val;
-    const int *expanded; /* NULL if products were not expanded. Else rows + 1 elements:
-                            products before each row; product t is then (b_col[t],
-                            b_val[t]), and A, b_row and start are not read */
-    int *start;          /* nnz + 1 elements: products before each entry of A */
-    int *row_start;      /* rows + 1 elements: products before each row */
+    const int *expanded; /* NULL if scalar products were not expanded. Else rows + 1
+                            elements: scalar products before each row; number t of them is
+                            then (b_col[t], b_val[t]), and A, b_row and start are not
+                            read */
+    int *start;          /* nnz + 1 elements: scalar products before each entry of A */
+    int *row_start;      /* rows + 1 elements: scalar products before each row */
     int *count;          /* one for each row: entries of C */
     int *order;          /* non-empty rows, grouped by bin */
     int *bin_rows;       /* HY_ESC_BINS elements: rows in each bin */
     int *bin_used;       /* HY_ESC_BINS elements: rows of each bin already in `order` */
     int *long_id;        /* one for each row: place in bin 0, or -1; NULL if there are no
                             long rows */
-    int32_t *col; /* one for each product; a computed row begins at its row_start */
+    int32_t *col; /* columns of C: the entries of a row that is not long begin at its
+                     row_start; one element for each scalar product */
     T *val;
 };
 
 template <typename T, typename K> struct hy_esc_long {
-    K *key[2];    /* one for each product: id << col_bits | column, in key[0]; key[1] is
-                     room for sorting */
-    T *val[2];    /* one for each product, in val[0]; val[1] is room for sorting */
-    int *rank;    /* one for each product: distinct keys up to and including this one */
+    K *key[2];    /* one for each scalar product: id << col_bits | column, in key[0];
+                     key[1] is room for sorting */
+    T *val[2];    /* values, one for each scalar product, in val[0]; val[1] is room for
+                     sorting */
+    int *rank;    /* one for each scalar product: number of distinct keys up to and
+                     including its own */
     int *first;   /* one for each id: rank of the last key before those of the row */
     int col_bits; /* number of bits of a column */
     int key_bits; /* number of bits of a key */
-    K none;       /* key of the products of rows that are not long; greater than all
-                     others */
+    K none;       /* key of the scalar products of rows that are not long; greater than
+                     all others */
 };
 
-/* Computes product t, which belongs to an entry of A in [begin, end). */
+/* Computes scalar product t, which belongs to an entry of A in [begin, end). */
 template <typename T>
 __device__ void hy_esc_product(const hy_esc<T> &e, int begin, int end, int t,
                                int32_t *col, T *val)
@@ -71,7 +75,7 @@ __device__ void hy_esc_product(const hy_esc<T> &e, int begin, int end, int t,
 }
 
 /* Sets *begin and *end to the range of the entries of A of a row; to an empty range if
-   products were expanded before. */
+   scalar products were expanded before. */
 template <typename T>
 __device__ void hy_esc_nonzeros(const hy_esc<T> &e, int row, int *begin, int *end)
 {
@@ -92,7 +96,7 @@ template <typename T> __device__ hy_esc_list hy_esc_rows(const hy_esc<T> &e, int
     return {e.order + at, e.bin_rows[bin]};
 }
 
-/* Returns the bin of a row with p > 0 products. */
+/* Returns the bin of a row with p > 0 scalar products. */
 __device__ inline int hy_esc_bin(int p)
 {
     int bin = 1;

@@ -32,7 +32,7 @@ template <typename T> __device__ int length_of(const hy_hash<T> &h, int row)
 }
 
 /* Adds every step-th entry of a row of A, beginning with entry `from` of the row, to
-   *out: the number of products and, if h.ends is set, the range of columns and the
+   *out: the number of scalar products and, if h.ends is set, the range of columns and the
    longest row of B. */
 template <typename T>
 __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_sum *out)
@@ -58,8 +58,9 @@ __device__ void sum_row(const hy_hash<T> &h, int row, int from, int step, hash_s
     atomicMax(&out->longest, sum.longest);
 }
 
-/* Returns the bin of a row that has products, or HY_HASH_BINS if it must be cut into
-   windows. */
+/* Returns the bin (set of rows that one kernel computes) of a row that has scalar
+   products, or HY_HASH_BINS if the row must be cut into windows, which are ranges of
+   columns. */
 template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum &row)
 {
     constexpr int max_short[] = HY_HASH_SORT_PRODUCTS;
@@ -83,11 +84,11 @@ template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum 
     return HY_HASH_BINS;
 }
 
-/* Counts the products of rows and puts the rows into bins. A block takes
-   HY_HASH_BLOCK_ROWS rows. First a few threads walk each row, and all threads walk rows
-   of more than HY_HASH_MANY entries of A; then one thread finishes each row. A block
-   reserves its places in each bin with one addition. The order of rows within a bin does
-   not affect the result. */
+/* Counts the scalar products of rows and puts the rows into bins (sets of rows that one
+   kernel computes). A block takes HY_HASH_BLOCK_ROWS rows. First a few threads walk each
+   row, and all threads walk rows of more than HY_HASH_MANY entries of A; then one thread
+   finishes each row. A block reserves its places in each bin with one addition. The order
+   of rows within a bin does not affect the result. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_bins(hy_hash<T> h)
 {

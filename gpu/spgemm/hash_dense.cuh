@@ -28,7 +28,7 @@ __device__ inline int64_t first_from(const int32_t *col, int64_t begin, int64_t 
    window. It is cut into slices of 2^slice entries, which groups of threads take
    (hash_walk.cuh). */
 struct hash_pieces {
-    int before[HY_HASH_TILE]; /* slices of all earlier pieces */
+    int before[HY_HASH_TILE]; /* number of slices of all earlier pieces */
     int skip[HY_HASH_TILE];   /* entries of the row of B before the piece */
     int length[HY_HASH_TILE];
 };
@@ -90,8 +90,8 @@ __device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces 
 }
 
 /* Stores the entries of the window in the row's place, behind the windows that were
-   finished earlier. hash_store.cuh puts the windows of a row in order later. `before` is
-   scratch, an element for each 32 columns of the window. */
+   finished earlier, whatever their columns; hash_store.cuh puts the windows of a row in
+   order later. `before` is scratch, an element for each 32 columns of the window. */
 template <typename T>
 __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *bits,
                             int *before, const T *val)

@@ -19,8 +19,8 @@ constexpr int SORT_PRODUCTS[] = HY_HASH_SORT_PRODUCTS;
 #undef HY_PRODUCTS
 static_assert(SORT_PRODUCTS[HY_HASH_SORTS - 1] == HY_HASH_SHORT, "bins follow");
 
-/* Returns a number of products that every row of the bin exceeds. It is HY_HASH_SHORT for
-   all bins whose rows have trees. */
+/* Returns a number of scalar products that every row of the bin exceeds. It is
+   HY_HASH_SHORT for all bins whose rows have trees. */
 static int64_t above(int bin)
 {
     return bin == 0              ? 0
@@ -66,8 +66,8 @@ struct scratch {
                              the scratch */
 };
 
-/* Returns the layout of the scratch. Its size does not fall when rows, nnz or products
-   grow, because cutting chunks relies on that. */
+/* Returns the layout of the scratch. Its size does not fall when rows, nnz or scalar
+   products grow, because cutting chunks relies on that. */
 static scratch scratch_of(const hy_features *f)
 {
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);

@@ -69,7 +69,7 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
         }
         const int before    = upto - length;
         const int total     = __shfl_sync(HY_ALL, upto, LANES - 1, LANES);
-        const int64_t shift = s.begin - before; /* product t is a product of entry t +
+        const int64_t shift = s.begin - before; /* scalar product t belongs to entry t +
                                                    shift of B */
 
         for (int from = 0; __any_sync(HY_ALL, from < total); from += IN_FLIGHT * LANES) {

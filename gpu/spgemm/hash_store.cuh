@@ -58,8 +58,8 @@ __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t
     }
 }
 
-/* Moves rows that are not in windows (hash_work.cuh). A warp takes `rows` of them; the
-   whole block takes rows of more than HY_HASH_STORE_MANY entries. */
+/* Moves rows that are not cut into windows (ranges of columns). A warp takes `rows` of
+   them; the whole block takes rows of more than HY_HASH_STORE_MANY entries. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_rows(hy_hash<T> h, int rows, const int64_t *row_ptr, int32_t *col, T *val)
@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
                             col + row_ptr[row], val + row_ptr[row]);
 }
 
-/* Moves one window at a time, behind the windows of the row that have lower columns
-   (hash_work.cuh). */
+/* Moves the entries of one window (range of columns) of a row at a time, to their place
+   behind the windows of the row that have lower columns. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_windows(hy_hash<T> h, const int64_t *row_ptr, int32_t *col, T *val)

@@ -115,7 +115,7 @@ __device__ int build_tree(const hy_hash<T> &h, int row, const hash_walk &w, int 
     return used <= tree.room ? total : -1;
 }
 
-/* Adds the products of a row to its entries. */
+/* Adds the scalar products of a row to its entries. */
 template <int THREADS, int LEVELS, typename T>
 __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
                              int *before, const hash_tree<LEVELS> &tree, T *val,

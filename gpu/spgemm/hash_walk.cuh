@@ -20,10 +20,10 @@ struct hash_walk {
     int slice; /* a slice has 2^slice entries of B; 0 if rows of B are not cut */
 };
 
-/* Returns a walk with slices for `products` scalar products of `nonzeros` entries of A. A
-   group has half the mean length of the rows of B, so that most of them have few slices.
-   A slice takes two, four or eight steps of its group, as many as leave work for all
-   THREADS threads. */
+/* Returns a walk that cuts rows of B into slices, for `products` scalar products of
+   `nonzeros` entries of A. A group has the fewest lanes, from 4 to 32, that are at least
+   half the mean length of the rows of B, so that most rows have few slices. A group takes
+   two, four or eight steps for a slice, as many as leave work for all THREADS threads. */
 template <int THREADS> __device__ hash_walk slices_of(int products, int nonzeros)
 {
     int shift = 2, steps = 1;
@@ -104,9 +104,9 @@ __device__ void add_in_order(T *val, int at, T product, bool real, int shift)
     }
 }
 
-/* Numbers the slices of spans of B. Each thread of the team passes the length of its
-   span, or 0, and gets in *before the number of slices of the threads before it. Returns
-   the number of all slices. A slice has 2^slice entries. */
+/* Numbers the slices (pieces of 2^slice entries) of spans of B. Each thread of the team
+   passes the length of its span, or 0, and gets in *before the number of slices of the
+   threads before it. Returns the number of all slices. */
 template <int THREADS> __device__ int number_slices(int length, int slice, int *before)
 {
     int sum;

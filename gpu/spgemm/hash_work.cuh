@@ -20,7 +20,8 @@ struct alignas(16) hy_span {
     int64_t begin, end;
 };
 
-/* Columns [low, low + width) of a row. The windows of a row are consecutive. */
+/* Columns [low, low + width) of a row of C that is computed in ranges of columns. The
+   windows of a row are consecutive. */
 struct hy_window {
     int row;
     int index; /* number of the window among those of its row, from 0 */
@@ -65,8 +66,8 @@ template <typename T> struct hy_hash : hy_factors<T> {
     hy_span *span;           /* nnz elements */
     int2 *ends;              /* nnz elements: first and last column of each span; NULL if
                                 all rows are short */
-    int *row_products;       /* products of each row; negated when the row is cut into
-                                windows */
+    int *row_products;       /* scalar products of each row; negated when the row is cut
+                                into windows */
     int2 *range;             /* one for each row: first and last column; undefined without
                                 `ends` */
     int *longest;            /* one for each row: entries of the longest row of B that it
@@ -80,10 +81,12 @@ template <typename T> struct hy_hash : hy_factors<T> {
                      gaps between rows */
     T *val;
     int out_cols;
-    float share;             /* expected entries of a row divided by its products */
+    float share;             /* expected entries of a row of C, as a fraction of its
+                                scalar products */
     int window_width;        /* maximum columns of a window, a multiple of 32 */
-    int window_products;     /* a row is cut into more windows than its columns need only
-                                if each has at least this many products on average */
+    int window_products;     /* a row is cut into more windows (ranges of columns) than
+                                its columns need only if each has at least this many
+                                scalar products on average */
     int room[HY_HASH_TREES]; /* bytes of shared memory for a row of each tree bin */
 };
 
@@ -93,8 +96,8 @@ __device__ inline unsigned hy_below(int i)
 }
 
 /* Returns the number of levels of the tree over `range` + 1 columns: the fewest with
-   which the top level has at most as many nodes as the row has products, or HY_HASH_TOP
-   if that is more. */
+   which the top level has at most as many nodes as the row has scalar products, or
+   HY_HASH_TOP if that is more. */
 __device__ inline int hy_hash_levels(unsigned range, int products)
 {
     const unsigned most = max(unsigned(HY_HASH_TOP), unsigned(products));
@@ -104,10 +107,10 @@ __device__ inline int hy_hash_levels(unsigned range, int products)
     return levels;
 }
 
-/* Cuts a row into windows and sets its row_products to a negative number. A row of more
-   than window_width columns needs several windows. A row of more than window_products
-   products is cut further, unless the mean piece of a row of B in a window would have
-   less than HY_HASH_PIECE entries. */
+/* Cuts a row into windows (ranges of columns) and sets its row_products to a negative
+   number. A row of more than window_width columns needs several windows. A row of more
+   than window_products scalar products is cut further, unless the mean piece of a row of
+   B in a window would have less than HY_HASH_PIECE entries. */
 template <typename T> __device__ void hy_hash_cut(const hy_hash<T> &h, int row)
 {
     const int2 range  = h.range[row];

@@ -34,10 +34,13 @@ constexpr int64_t MAX_COUNT = INT32_MAX - 65536, MAX_COLS = int64_t(1) << 30;
 
 template <typename T> struct dense_work {
     hy_factors<T> f;
-    int cols, width; /* cols: columns of C; width: columns of a window */
-    int part;        /* entries of A in a part, except the last one */
+    int cols, width; /* cols: columns of C; width: columns of a window, the range of
+                        columns that a block computes at once */
+    int part;        /* A's entries are cut into parts, one for each block: this many, and
+                        in the last part the rest */
     int shift;       /* 2^shift lanes walk a row of B */
-    T *sum;          /* `cols` values for each slot */
+    T *sum;          /* sums of each part for each row of C that it touches (a slot):
+                        `cols` values */
     int *count;      /* one for each row: entries of C */
 };
 
@@ -97,7 +100,8 @@ static __device__ void add_nonzeros(const dense_work<T> &d, int begin, int end, 
     __syncthreads();
 }
 
-/* Block (x, y) computes part x in windows y, y + gridDim.y, ... of the columns. */
+/* Block (x, y) computes part x of A's entries in windows y, y + gridDim.y, ... of the
+   columns. */
 template <typename T, int WARPS>
 static __global__ void __launch_bounds__(32 * WARPS) dense_parts(dense_work<T> d)
 {
@@ -119,7 +123,8 @@ static __global__ void __launch_bounds__(32 * WARPS) dense_parts(dense_work<T> d
 
 /* ---- rows ---- */
 
-/* The slots of a row: [first, last]. A row of A without entries has none. */
+/* The slots of a row, [first, last], each with the sums of one part of A's entries for
+   this row. A row of A without entries has none. */
 struct dense_slots {
     int64_t first, last;
 };
@@ -133,8 +138,9 @@ static __device__ dense_slots slots_of(const dense_work<T> &d, int row)
     return {int64_t(row) + begin / d.part, int64_t(row) + (end - 1) / d.part};
 }
 
-/* A warp sums 32 columns of a row over the row's slots into the first slot, and adds the
-   number of columns that have an entry to the row's count. */
+/* A warp adds up 32 columns of a row over the row's slots, one for each part of A's
+   entries that the row lies in. It writes the sums to the first slot, and adds the number
+   of columns that have an entry to the row's count. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dense_join(dense_work<T> d, int tiles)
@@ -200,9 +206,9 @@ static int width_of(const hy_features *f)
     return int(hy_min(f->out_cols, HY_DENSE_BYTES / int64_t(hy_value_size(f->type))));
 }
 
-/* Returns the maximum number of parts. Each has at least HY_DENSE_PART entries. More
-   parts than rows are made only if there are at least two scalar products for each column
-   of each further part. */
+/* Returns the maximum number of equal parts into which A's entries are cut. Each part has
+   at least HY_DENSE_PART entries. More parts than rows are made only if there are at
+   least two scalar products for each column of each further part. */
 static int64_t max_parts(const hy_features *f)
 {
     const int64_t cols = hy_max(f->out_cols, 1);
@@ -337,9 +343,10 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
                                   : nullptr;
 }
 
-/* Returns the predicted seconds to compute all slots and scalar products. The time of a
-   slot grows with its columns. The time of all slots is at least that of one block for a
-   part with as many short rows as a part may have. */
+/* Returns the predicted seconds to compute all scalar products, and all slots, which hold
+   the sums of one part of A's entries for one row. The time of a slot grows with its
+   columns. The time of all slots is at least that of one block for a part with as many
+   short rows as a part may have. */
 static double parts_s(const hy_features *f, int width, int part)
 {
     const double blocks  = double(width) * double(HY_DENSE_SM_BLOCKS);

@@ -86,13 +86,15 @@ static int64_t tree_bytes(const hy_features *f)
            min(p, cols) * int64_t(sizeof(int32_t) + hy_value_size(f->type));
 }
 
-/* Launches the kernels of all tree bins from small to large trees, because rows that do
-   not fit are passed on to the next bin. */
+/* Launches the kernels of all tree bins (sets of rows whose trees have the same size)
+   from small to large trees, because a row that does not fit its tree is passed on to the
+   next bin. */
 template <typename T> static hybrid_status all_trees(hy_lane *lane, const places<T> &p)
 {
     const int64_t most = tree_bytes(p.f);
     int tree           = 0;
-    /* True if rows may be in the bin, or may be passed on to it. */
+    /* true while the next bin of rows with trees may get rows, of its own or passed on to
+       it */
     bool more = p.f->products_max > HY_HASH_SHORT;
 #define HY_LAUNCH(threads, bytes, products)                                              \
     if (more)                                                                            \

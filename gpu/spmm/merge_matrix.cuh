@@ -115,9 +115,9 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         walk<T, VEC, STORE>(o, m, s, j, column);
     __syncthreads();
     for (int s = group; s <= p.shares; s += groups) {
-        const bool last = s == p.shares; /* the step after all shares stores to p.carry
-                                            what the tile has of the row that it does not
-                                            end */
+        const bool last = s == p.shares; /* after all shares comes one step more, which
+                                            stores to p.carry what the tile has of the row
+                                            that it does not end */
         const int row   = last ? m.rows : m.split[s].rows;
         const bool ends = last || m.split[s + 1].rows > row;
         if (!ends || (last ? m.entries : m.split[s].entries) <= m.begin(row))

@@ -54,8 +54,8 @@ template <typename T> struct merge_tile {
         return r > 0 ? end[r - 1] : 0;
     }
 
-    /* Returns the share in which row r begins, or the first share with items of the chunk
-       if the row began earlier. */
+    /* Returns the share of the tile in which row r begins, or the first share with items
+       of the chunk if the row began earlier. */
     __device__ int first_share(int r) const
     {
         return (lead + begin(r) + r) / share;
@@ -114,8 +114,9 @@ inline int64_t merge_items(int64_t all, int64_t most, int64_t passes, int64_t bl
     return waves > HY_MERGE_WAVES ? most : all / (waves * room) + 1;
 }
 
-/* Returns the shape for a problem, with one share for each group of lanes. `f` are
-   features that all chunks of the problem have in common (hy_profile_range()). */
+/* Returns how the merge path of a problem is cut into tiles, and a tile into as many
+   shares as a block has groups of lanes. `f` are features that all chunks of the problem
+   have in common (hy_profile_range()). */
 inline hy_merge_shape merge_shape_of(const hy_problem &p, const hy_features &f,
                                      const hy_rates *r)
 {
@@ -246,7 +247,7 @@ static __device__ void block_read_ends(const hy_spmm_operands<T> &o,
     }
 }
 
-/* Reads this block's tile and splits it into shares. */
+/* Reads where this block's tile begins and ends, and splits it into shares. */
 template <typename T>
 static __device__ merge_tile<T> merge_open(const hy_spmm_operands<T> &o,
                                            const merge_path<T> &p, double *room)

@@ -28,8 +28,8 @@ typedef struct hy_row {
     int64_t        bound;            /* upper bound on the entries of each row of C */
     int64_t        room;             /* entries that each row of C has memory for: at
                                         least `bound` */
-    int32_t        col_min, col_max; /* smallest and largest column of the products;
-                                        INT32_MAX and -1 if there are no products */
+    int32_t        col_min, col_max; /* smallest and largest column of the row's scalar
+                                        products; INT32_MAX and -1 if there are none */
     int            lanes;
     int            shuffled;         /* 1: columns of a term may be in any order; 0: they
                                         ascend */
@@ -56,12 +56,12 @@ typedef hybrid_status (*hy_row_fn)(const hy_seat *seat, const hy_row *row, int64
 /* spgemm_host_dense.c: makes up to 4 rows in a dense window, which is an array with an
    element for each column of [col_min, col_max]. row->lanes is 1 to 4. */
 hybrid_status hy_row_dense(const hy_seat *seat, const hy_row *row, int64_t *nnz);
-/* spgemm_host_hash.c: makes a row in a hash table with 2 to 4 slots for each possible
+/* spgemm_host_hash.c: makes a row in a hash table with 2 to 4 places for each possible
    entry. row->lanes must be 1. */
 hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 /* spgemm_host_few.c: makes a row. The caller ensures that the row has at most HY_FEW
-   products, that it has no more products than B has columns, and that `row` is a single
-   row (row->lanes is 1). */
+   scalar products, and no more than B has columns, and that `row` is a single row
+   (row->lanes is 1). */
 hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 
 /* spgemm_host_recipe.c: makes a row by the recipe of an earlier row whose columns are the
@@ -93,22 +93,23 @@ typedef struct hy_huge {
    that of `make`. The worker that runs the lane calls this. */
 hybrid_status hy_row_huge(const hy_huge *huge, int64_t *nnz);
 
-/* spgemm_host_work.c: sets products, bound, col_min and col_max from the terms. */
+/* spgemm_host_work.c: sets row->products, bound, col_min and col_max from the terms. */
 void hy_row_measure(const hybrid_csr *B, hy_row *row);
 /* spgemm_host_work.c: returns an error with a sentence, because `lanes` rows of A from
    `row` on may need `bound` entries and there is room for `room`. */
 hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
                               int64_t room);
 
-/* Iterator over the stretches of a row with many products. A stretch is a run of at most
-   HY_UNCHECKED products, in their order. After each stretch, a thread checks whether the
-   call is cancelled. */
+/* Iterator over the stretches of a row with many scalar products. A stretch is a run of
+   at most HY_UNCHECKED of them, in their order. After each stretch, a thread checks
+   whether the call is cancelled. */
 typedef struct hy_stretch {
-    hy_row        row;      /* the present stretch: a copy of *whole with only some of its
-                               terms */
+    hy_row        row;      /* the present stretch (run of scalar products): a copy of
+                               *whole with only some of its terms */
     const hy_row *whole;
     int64_t       term, at; /* where the next stretch starts: index of the term, and
-                               number of its products that earlier stretches took */
+                               number of its scalar products that earlier stretches
+                               took */
     hy_term       part;     /* if a term is longer than a stretch: the part of it that
                                makes up the stretch */
 } hy_stretch;
@@ -118,7 +119,7 @@ typedef struct hy_stretch {
 int hy_stretch_next(hy_stretch *stretch, hybrid_type type);
 /* spgemm_host_work.c: counts `rows` more finished rows for the progress report, and
    returns CANCELLED if the call is cancelled. Code that makes rows calls this about every
-   HY_UNCHECKED products. */
+   HY_UNCHECKED scalar products. */
 hybrid_status hy_seat_check(const hy_seat *seat, int64_t rows);
 
 /* spgemm_host_rows.c: computes a chunk of C, for the variants spgemm.host.rows, dense and

@@ -22,11 +22,12 @@
 #include "partition/format/pack.h"
 
 enum {
-    SHORT = 12, /* a row's products are listed before they are added only if its terms
-                   have at most SHORT entries on average */
-    FEW = 16,  /* minimum products of a row whose products are listed first: listing fewer
-                  would wait for the stores of the list */
-    FLAT = 512 /* maximum products of a row whose products are listed first */
+    SHORT = 12, /* the scalar products of a row are listed before they are added to the
+                   window only if its terms have at most SHORT entries on average */
+    FEW = 16,   /* minimum scalar products of a row that are listed before they are added:
+                   listing fewer would wait for the stores of the list */
+    FLAT =
+        512 /* maximum scalar products of a row that are listed before they are added */
 };
 
 /* The window of one row, or of up to four. `mark` has a multiple of 64 bytes. */
@@ -46,8 +47,8 @@ static inline void *before(void *array, size_t bytes)
 
 /* The loops for a type and an instruction set. */
 typedef struct window_loops {
-    /* `make` adds the products of a row and writes the row, `add` only adds them; element
-       0 is for one row, element 1 for up to four rows */
+    /* `make` adds the scalar products of a row to the window and writes the row, `add`
+       only adds them; element 0 is for one row, element 1 for up to four rows */
     int64_t (*make[2])(const hy_row *row, const window *w);
     void (*add[2])(const hy_row *row, const window *w);
 } window_loops;
@@ -180,8 +181,8 @@ static hybrid_status open_window(const hy_seat *seat, const hy_row *row, window 
     return HYBRID_OK;
 }
 
-/* Makes a row in stretches of at most HY_UNCHECKED products. If the call is cancelled,
-   the row is still written, which clears the window. */
+/* Makes a row in stretches of at most HY_UNCHECKED scalar products. If the call is
+   cancelled, the row is still written, which clears the window. */
 static hybrid_status make_long_row(const hy_seat *seat, const hy_row *row,
                                    const window *w, int64_t *nnz)
 {

@@ -17,7 +17,8 @@
 enum { FREE = -1 };
 
 typedef struct table {
-    int32_t *key;            /* column - col_min of each slot, or FREE */
+    int32_t *key;            /* for each slot (place of the table): column - col_min, or
+                                FREE */
     void *sum;               /* a value for each slot */
     uint64_t *taken, *spare; /* `taken`: list of the taken slots as column << 32 | slot;
                                 `spare`: scratch memory for sorting it; both have room for

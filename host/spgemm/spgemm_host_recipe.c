@@ -25,38 +25,42 @@
 enum {
     RECIPES  = 16,   /* recipes of a worker, a power of two */
     TERMS    = 128,  /* maximum entries of the row of A */
-    PRODUCTS = 2048, /* maximum products of the row */
+    PRODUCTS = 2048, /* maximum scalar products of the row */
     ENTRIES  = 1024, /* maximum entries of the row of C */
     STEPS    = 1024, /* maximum steps of a recipe */
-    GAIN     = 2,    /* a recipe is written only if the row has at least GAIN products per
-                        step; below that the dense window is as fast */
+    GAIN     = 2,    /* a recipe is written only if the row has at least GAIN scalar
+                        products per step of the recipe, which is a vector addition; below
+                        that the dense window is as fast */
     GROUP  = 4,      /* rows that are computed together by one recipe */
     LINE   = 64,     /* bytes of an AVX-512 vector */
     CREDIT = 8,      /* a recipe is dropped after more than CREDIT consecutive rows that
-                        use its slot and do not suit it */
+                        the hash assigns to its place in `recipes` and that do not suit
+                        it */
     PATIENCE = 1 << 20
 };
 
-/* A step adds the next products of a term to a vector of 16 (or 8) entries of C. Each set
-   bit of `mask` stands for an entry that receives one of these products. */
+/* A step adds the next scalar products of a term to a vector of 16 (or 8) entries of C.
+   Each set bit of `mask` stands for an entry that receives one of these products. */
 typedef struct step {
-    uint32_t at; /* index of the first of these products in the term */
+    uint32_t at; /* index, in the term, of the first scalar product that the step adds */
     uint16_t term, mask;
 } step;
 
 typedef struct recipe {
-    int64_t count, products, range; /* number of terms, number of products, and col_max -
-                                       col_min: a slot belongs to the rows that agree in
-                                       all three */
-    int seen;                       /* number of rows that were noted since the slot was
-                                       assigned to them or lost its recipe */
+    int64_t count, products, range; /* number of terms, number of scalar products, and
+                                       col_max - col_min: the recipe is for rows that
+                                       agree in all three */
+    int seen;                       /* number of rows that were noted for this recipe
+                                       before it was written; 0 again when it is
+                                       dropped */
     int credit;
     int entries; /* entries of C; 0: the recipe is not yet written */
     int32_t length[TERMS];
-    int32_t product[PRODUCTS + LINE / 4]; /* columns of the products, less col_min */
-    int32_t col[ENTRIES];                 /* columns of the entries of C, less col_min */
-    int32_t steps_end[ENTRIES];           /* number of steps up to the end of each vector
-                                             of entries */
+    int32_t
+        product[PRODUCTS + LINE / 4]; /* columns of the scalar products, less col_min */
+    int32_t col[ENTRIES];             /* columns of the entries of C, less col_min */
+    int32_t steps_end[ENTRIES];       /* number of steps up to the end of each vector
+                                         of entries */
     step steps[STEPS];
 } recipe;
 
@@ -73,8 +77,8 @@ typedef struct pending {
 } pending;
 
 struct hy_recipes {
-    int patience; /* number of rows that are noted in a slot before the next row writes
-                     the recipe */
+    int patience; /* number of rows that are noted for a recipe before the next such row
+                     writes it */
     pending waiting;
     recipe recipes[RECIPES];
 };
@@ -88,8 +92,8 @@ HY_AVX512 static inline __mmask16 first_lanes(int64_t n)
     return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1);
 }
 
-/* Returns 1 if the products of the row have the columns of the recipe, moved by one
-   distance. */
+/* Returns 1 if the scalar products of the row have the columns of the recipe, all moved
+   by the same distance. */
 HY_AVX512 static int suits(const recipe *r, const hy_row *row)
 {
     const __m512i base     = _mm512_set1_epi32(row->col_min);
@@ -217,9 +221,9 @@ static void put_off(pending *w, const recipe *r, hybrid_type type, const hy_row 
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Counts the leading products of a term that fall into entry[0..lanes) of C. The term has
-   n products left, with columns from col[0] on. Sets *mask to the entries that receive a
-   product. Returns -1 if the term names a column twice. */
+/* Counts the leading scalar products of a term that fall into entry[0..lanes) of C. The
+   term has n products left, with columns from col[0] on. Sets *mask to the entries that
+   receive a product. Returns -1 if the term names a column twice. */
 static int take(const int32_t *col, int64_t n, const int32_t *entry, int lanes,
                 uint16_t *mask)
 {

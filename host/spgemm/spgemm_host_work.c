@@ -36,8 +36,8 @@ static int64_t count_terms(const hy_stretch *s)
     return t - s->term;
 }
 
-/* Makes a stretch from a part of the next term, after the first `at` products, which
-   earlier stretches took. */
+/* Makes a stretch from a part of the next term, after the first `at` scalar products,
+   which earlier stretches took. */
 static void take_part(hy_stretch *s)
 {
     const hy_term term  = s->whole->terms[s->term];

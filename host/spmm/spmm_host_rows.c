@@ -314,8 +314,9 @@ static double beyond(double bytes, double cache)
 }
 
 /* Returns the operations per entry that fetching X takes; a row of X has x_row bytes.
-   `apart` is the fraction of entries that are the first to name their row of X. For
-   BLOCK_ROWS times as many neighbours its square is taken. */
+   `apart` is the estimated fraction of entries that are the first among 16 neighbouring
+   rows of A to name their row of X; its square is taken for BLOCK_ROWS times as many
+   rows. */
 static double fetching(const hy_features *f, const hy_rates *r, double x_row)
 {
     const double x = (double)f->cols * x_row, lines = fmax(1, x_row / HY_LINE);

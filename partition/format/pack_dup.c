@@ -17,7 +17,7 @@
 
 enum {
     PACK_ROWS       = 1 << 14, /* rows of A that one worker takes at a time */
-    BLOCK_PRODUCTS  = 1 << 16, /* target for the products of a block */
+    BLOCK_PRODUCTS  = 1 << 16, /* target for the scalar products of a block */
     BLOCK_NONZEROS  = 1 << 13, /* maximum entries of A in a block */
     OFFSET_DISTANCE = 32, /* an offset of B is prefetched into the cache this many entries
                              of A before its use */
@@ -61,8 +61,9 @@ typedef struct packing {
     int64_t first; /* first entry of the chunk in A */
     int64_t nnz;   /* entries of the chunk */
     int64_t block; /* entries of A in a block */
-    int64_t *sum; /* blocks + 1 elements: products of each block, later those before it */
-    size_t size;  /* bytes of a value */
+    int64_t *sum;  /* blocks + 1 elements: scalar products of each block, later those
+                      before it */
+    size_t size;   /* bytes of a value */
     int32_t *row_start, *start, *col;
     char *a_val, *val;
 } packing;
@@ -85,7 +86,7 @@ static inline void ask_offset(const packing *p, int64_t k)
 }
 
 /* Sets start[k] to the number of entries of the row of B that entry k of A selects, and
-   sum[] to the products of the blocks. */
+   sum[] to the scalar products of the blocks. */
 static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p = arg;

@@ -11,7 +11,7 @@
 #include "base/data/csr.h"
 #include "base/contract/variant.h"
 
-/* Maps columns of one chunk to places. */
+/* Maps columns of one chunk, which are rows of X, to places in the ring. */
 typedef struct hy_ring {
     int32_t base;  /* row of X at place 0: the greatest multiple of `rows` that is not
                       above chunk->x_begin */

@@ -24,7 +24,7 @@ static int in_blocks(const hy_cut *cut)
 
 /* Returns the features of one row with `cols` columns. If the image is gathered, upper
    bounds are assumed: the row touches as many rows of B or X as it has entries, and as
-   many entries of B as it has products. */
+   many entries of B as it has scalar products. */
 static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
 {
     hy_features f = hy_profile_range(cut->profile, row, row + 1, cols);

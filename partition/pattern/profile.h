@@ -19,8 +19,8 @@ typedef struct hy_profile {
     int64_t *nnz;         /* prefix sums of the entries of A */
     int64_t *products;    /* prefix sums. SpGEMM: of the scalar products. SpMM: alias of
                              nnz; multiply by the columns of the chunk */
-    int64_t *bound;       /* prefix sums. SpGEMM: of min(products, out_cols) of each row;
-                             alias of products if they are equal. SpMM: NULL */
+    int64_t *bound;       /* prefix sums. SpGEMM: of min(scalar products, out_cols) of
+                             each row; alias of products if they are equal. SpMM: NULL */
     int64_t *ends;        /* SpGEMM: for each HY_ENDS_ROWS rows, 1 + the last column that
                              has an entry; SpMM: NULL */
     int64_t begin, end;   /* range of rows; all rows except in a result of

@@ -14,20 +14,21 @@ enum {
     MIN_SAMPLES  = 16,     /* rows sampled at first */
     MORE         = 4,      /* factor of the sample size if the sampled rows differ much */
     COUNTED_PART = 1024,   /* draws after the first sample may count up to 1/COUNTED_PART
-                              of all products */
-    SAMPLE_COST = 2 << 20, /* maximum products of the first sample. A row with more
+                              of all scalar products */
+    SAMPLE_COST = 2 << 20, /* maximum scalar products of the first sample. A row with more
                               products is not counted. */
     BOUND_PART = 8,        /* at most 1/BOUND_PART of the upper bound on C's entries is
                               counted: counting more takes longer than a better estimate
                               saves */
-    MIN_COST  = 1 << 12,   /* number of products that may be counted in any case */
+    MIN_COST  = 1 << 12,   /* number of scalar products that may be counted in any case */
     DRAWS     = 64,        /* rows that one worker draws at a time */
     NEAR_ROWS = 1 << 15,   /* one worker makes all draws if A has fewer rows than this,
                               because that worker's cache holds the prefix sums */
-    PIECE = 1 << 11,       /* products that one worker counts at a time, about 8 us */
-    FINE  = 4,             /* a worker is woken for every FINE pieces */
-    SHARE = 1 << 13,  /* products of a share, the part of a row that one worker counts */
-    MANY  = 1 << 12,  /* of a row with at most this many entries all columns are counted;
+    PIECE = 1 << 11,  /* scalar products that one worker counts at a time, about 8 us */
+    FINE  = 4,        /* a worker is woken for every FINE pieces */
+    SHARE = 1 << 13,  /* scalar products of a share, the part of a row that one worker
+                         counts */
+    MANY = 1 << 12,   /* of a row with at most this many entries all columns are counted;
                          of a longer row a fraction */
     PLACES = 4 * MANY /* maximum places of a row's hash table */
 };
@@ -44,9 +45,9 @@ typedef struct column_set {
     int64_t count;    /* columns inserted by this worker */
 } column_set;
 
-/* Rows of C that contain evenly spaced products, so that a row is drawn in proportion to
-   its products. The mean of entries / products over the draws therefore estimates nnz(C)
-   / products. */
+/* Rows of C that contain evenly spaced scalar products, so that a row is drawn in
+   proportion to its products. The mean of entries / products over the draws therefore
+   estimates nnz(C) / products. */
 typedef struct sample {
     hy_context *ctx;
     const hybrid_csr *A, *B;
@@ -195,7 +196,7 @@ static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, colum
     return set.count;
 }
 
-/* Computes the density, entries / products, of distinct row k. If the row was not
+/* Computes the density, entries / scalar products, of distinct row k. If the row was not
    counted, because it has too many products or its table was too small, its entries are
    assumed to equal their upper bound. */
 static void note_density(sample *s, int k)
@@ -274,7 +275,7 @@ static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Counts all distinct rows. `cost` is the number of their products. */
+/* Counts all distinct rows. `cost` is the number of their scalar products. */
 static hybrid_status count_samples(sample *s, int64_t cost)
 {
     hybrid_status status;
@@ -291,7 +292,7 @@ done:
     return status;
 }
 
-/* Computes the mean of entries / products over the draws and its relative standard
+/* Computes the mean of entries / scalar products over the draws and its relative standard
    error. */
 static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *error)
 {
@@ -310,9 +311,9 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
     return HYBRID_OK;
 }
 
-/* Returns how many products may be counted: the larger of `cost` and 1/COUNTED_PART of
-   all products, limited to 1/BOUND_PART of the upper bound on C's entries, but at least
-   MIN_COST. */
+/* Returns how many scalar products may be counted: the larger of `cost` and
+   1/COUNTED_PART of all products, limited to 1/BOUND_PART of the upper bound on C's
+   entries, but at least MIN_COST. */
 static int64_t worth(const hy_profile *p, int64_t cost)
 {
     const int64_t max = hy_max(cost, p->products[p->rows] / COUNTED_PART);

@@ -12,10 +12,10 @@ extern "C" {
 
 /* The parameters of the model (Table 1 of the paper). Sizes are in bytes. */
 typedef struct hy_intensity {
-    double value;    /* B_T: a value */
-    double index;    /* B_I: an index into device memory */
-    double in_tile;  /* B_IS: an index into shared memory */
-    double metadata; /* delta: what a thread reads about its row */
+    double value;    /* B_T: bytes of a value */
+    double index;    /* B_I: bytes of an index into device memory */
+    double in_tile;  /* B_IS: bytes of an index into shared memory */
+    double metadata; /* delta: bytes that a thread reads about its row */
     double R;        /* columns of X that a thread computes at once */
     double mu;       /* mean entries of a row of A */
     double mu_cut;   /* mu*: mean entries of a portion, a row or a segment of a row */

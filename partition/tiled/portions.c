@@ -21,7 +21,7 @@
 enum {
     SAMPLES = 32, /* maximum panels sampled, evenly spaced */
     SECTOR  = 32, /* bytes that the memory of the device moves at once */
-    GAIN    = 10  /* the sort must save more than 1/GAIN of the traffic */
+    GAIN    = 10 /* sorting the portions must save more than 1/GAIN of the traffic of X */
 };
 
 /* ---- segments ---------------------------------------------------------------- */
@@ -262,7 +262,8 @@ static hybrid_status compare_traffic(const hy_tiled_source *source,
     return status;
 }
 
-/* Sets *better to 1 if rho is larger, which means that panels stage fewer rows. */
+/* Sets *better to 1 if panels stage fewer rows of X with the portions in the order of
+   `other`, which means that rho (entries for each staged row) is larger. */
 static hybrid_status compare_reuse(const hy_tiled_source *source,
                                    const hy_tiled_portions *p, hy_tiled_portion *other,
                                    int *better)
