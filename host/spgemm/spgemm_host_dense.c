@@ -26,8 +26,7 @@ enum {
                    window only if its terms have at most SHORT entries on average */
     FEW = 16,   /* minimum scalar products of a row that are listed before they are added:
                    listing fewer would wait for the stores of the list */
-    FLAT =
-        512 /* maximum scalar products of a row that are listed before they are added */
+    FLAT = 512  /* maximum scalar products of a row that are listed first */
 };
 
 /* The window of one row, or of up to four. `mark` has a multiple of 64 bytes. */

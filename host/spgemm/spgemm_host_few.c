@@ -11,9 +11,7 @@
 #include "host/backend/target.h"
 #include "host/spgemm/spgemm_host_blocks.h"
 
-enum {
-    GROUP = 32
-}; /* number of scalar products that are compared together, in registers */
+enum { GROUP = 32 }; /* scalar products that are compared together, in registers */
 
 /* Sets result[i] to the number of col[0..padded) that are smaller than mine[i], for i <
    lanes. */

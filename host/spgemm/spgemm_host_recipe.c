@@ -56,11 +56,10 @@ typedef struct recipe {
     int credit;
     int entries; /* entries of C; 0: the recipe is not yet written */
     int32_t length[TERMS];
-    int32_t
-        product[PRODUCTS + LINE / 4]; /* columns of the scalar products, less col_min */
-    int32_t col[ENTRIES];             /* columns of the entries of C, less col_min */
-    int32_t steps_end[ENTRIES];       /* number of steps up to the end of each vector
-                                         of entries */
+    int32_t product[PRODUCTS + LINE / 4]; /* columns of scalar products, less col_min */
+    int32_t col[ENTRIES];                 /* columns of the entries of C, less col_min */
+    int32_t steps_end[ENTRIES];           /* number of steps up to the end of each vector
+                                             of entries */
     step steps[STEPS];
 } recipe;
 

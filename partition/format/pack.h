@@ -119,7 +119,7 @@ enum { HY_DUP_ROW_START, HY_DUP_START, HY_DUP_A_VAL, HY_DUP_COL, HY_DUP_VAL };
 typedef struct hy_dup_view {
     int64_t rows, nnz, products;
     const int32_t *row_start; /* rows + 1 elements: scalar products before each row */
-    const int32_t *start;     /* nnz + 1 elements: scalar products before each entry of A */
+    const int32_t *start;     /* nnz + 1 elements: scalar products before each entry */
     const void *a_val;        /* nnz elements */
     const int32_t *col;       /* for each scalar product: column of B */
     void *val;                /* for each scalar product: value of B. Kernels replace it
