@@ -211,7 +211,8 @@ int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col);
 
 /* ---- column blocks of a run with a known Y ---- */
 
-/* Returns the largest `back` that hy_image_move() can choose for this image. */
+/* Returns the most columns by which hy_image_move() can let the blocks of this image
+   begin earlier (image->back); 0 if it cannot. */
 int64_t hy_image_max_back(const hy_image *image);
 
 /* Sets `back` so that every block but the first begins at a line of the host's cache in

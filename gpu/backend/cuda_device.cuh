@@ -35,7 +35,8 @@ struct cuda_backend {
     size_t block_memory; /* bytes of shared memory that a thread block may have */
     hy_block_speeds block_speeds; /* constants of SpMV in blocks, to which
                                      hy_backend.blocks points */
-    char words[128];              /* result of describe() */
+    char words[128];              /* the device in words, for reports
+                                     (hy_backend_ops.describe) */
     double mem_Bps, flops;
     size_t l2_bytes;
     hy_block_list blocks;

@@ -18,7 +18,7 @@ namespace
 {
 
 constexpr size_t VAL_BYTES = size_t(768) << 20; /* maximum bytes of values */
-/* beta: steps of a timed matrix, at most and at least */
+/* limits for beta, the number of steps (blocks of a thread) of a timed matrix */
 constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2;
 constexpr double LEAST_S = 1e-12; /* least seconds of a constant, for a difference of
                                      times that is lost in noise */

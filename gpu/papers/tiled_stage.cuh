@@ -107,8 +107,9 @@ __device__ inline int warp_min(int value)
     return value;
 }
 
-/* Adds steps [0, full) of a slice, in which every lane has an entry or, if slices are
-   PADDED, padding. `at` is the index of the lane's first entry. */
+/* Adds steps [0, full) of a slice (the portions of a warp's lanes), in which every lane
+   has an entry or, if slices are PADDED, padding. `at` is the index of the lane's first
+   entry. */
 template <typename T, int R, bool PADDED>
 __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                int full, T *sum)
@@ -135,9 +136,9 @@ __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_
             add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
 }
 
-/* Adds the steps of a slice from t on; the entries of step t begin at index `at`. The
-   position of a lane's entry in a step is the number of lower lanes that have an
-   entry. */
+/* Adds the steps of a slice (the portions of a warp's lanes) from t on; the entries of
+   step t begin at index `at`. The position of a lane's entry in a step is the number of
+   lower lanes that have an entry. */
 template <typename T, int R>
 __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                  int t, int count, T *sum)

@@ -51,7 +51,8 @@ template <typename T, typename K> struct hy_esc_long {
                      sorting */
     int *rank;    /* one for each scalar product: number of distinct keys up to and
                      including its own */
-    int *first;   /* one for each id: rank of the last key before those of the row */
+    int *first;   /* one for each id (long row): rank of the last key before those of the
+                     row */
     int col_bits; /* number of bits of a column */
     int key_bits; /* number of bits of a key */
     K none;       /* key of the scalar products of rows that are not long; greater than

@@ -140,8 +140,9 @@ __device__ inline hy_span slice_of(hy_span s, int n, int slice)
     return {s.begin, min(s.end, s.begin + (1 << slice))};
 }
 
-/* Walks the scalar products of `count` entries of A from `first` on, or of their `slices`
-   slices. span_of(i) returns the entries of B for entry first + i. */
+/* Walks the scalar products of `count` entries of A from `first` on. With w.slice, the
+   rows of B that they select are cut into `slices` slices. span_of(i) returns the entries
+   of B for entry first + i. */
 template <bool VALUES, int THREADS, typename T, typename S, typename F>
 __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
                           int count, int slices, const int *before, S span_of, F body)

@@ -16,7 +16,9 @@ struct arranging {
     hy_merge_shape shape;
     hy_merge_cut *cut;
     hy_merge_piece *piece; /* nullptr if no row is cut */
-    hy_merge_join *join;   /* nullptr unless X has one column (shape.vector) */
+    hy_merge_join *join;   /* for each cut of the path, the tiles that have pieces of the
+                              row in which it lies; nullptr unless X has one column
+                              (shape.vector) */
     int32_t *arrived;
     uint16_t *last;
 };

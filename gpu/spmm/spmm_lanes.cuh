@@ -230,9 +230,9 @@ inline bool hy_is_scattered(double tile_fill, double x_bytes, const hy_rates *r)
     return tile_fill > 0 && tile_fill < HY_SPMM_SCATTERED && x_bytes > double(r->cache);
 }
 
-/* Returns the relative cost of an entry: 1 if neighbouring rows of A share no columns of
-   X, falling to 1 - `save` if they share as many as they can. tile_fill is HY_SPMM_NEAR
-   at the first limit and HY_SPMM_NEARER at the second. */
+/* Returns the relative cost of an entry: 1 if tile_fill is at most HY_SPMM_NEAR, since
+   then neighbouring rows of A share hardly any columns of X, falling linearly to 1 -
+   `save` at HY_SPMM_NEARER. */
 inline double hy_spmm_near(const hy_features *f, double save)
 {
     const double near = (f->tile_fill - HY_SPMM_NEAR) / (HY_SPMM_NEARER - HY_SPMM_NEAR);

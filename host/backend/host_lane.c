@@ -14,10 +14,10 @@ typedef enum action { CALL, REACH, WAIT } action;
 
 typedef struct entry {
     action action;
-    hy_host_fn fn; /* CALL: the function */
+    hy_host_fn fn; /* entry of kind CALL: the function to call */
     void *arg;
-    hy_work_on work; /* CALL: the stage that fn belongs to */
-    hy_mark *mark;   /* REACH, WAIT: the mark */
+    hy_work_on work; /* entry of kind CALL: the stage that fn belongs to */
+    hy_mark *mark;   /* entry of kind REACH or WAIT: the mark */
     int64_t setting; /* REACH, WAIT: which setting of the mark is meant: the number of
                         mark_set() calls up to it */
 } entry;

@@ -75,7 +75,7 @@ hybrid_status hy_host_lane_wait(hy_lane *lane, hy_mark *mark);
 hybrid_status hy_host_wait(hy_mark *mark);
 int64_t       hy_host_mark_ns(const hy_mark *mark);
 
-/* defined in host_measure.c */
+/* host_measure.c: measures the speeds of this machine (hy_backend_ops.measure) */
 hybrid_status hy_host_measure(hy_backend *self, hy_measured *out);
 
 /* host_scratch.c: hy_host_scratch_trim() frees the workspaces that grew in public call

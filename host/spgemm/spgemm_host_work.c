@@ -21,8 +21,8 @@ void hy_row_measure(const hybrid_csr *B, hy_row *row)
     row->bound = row->products < B->cols ? row->products : B->cols;
 }
 
-/* Returns how many whole terms fit the next stretch; 0 if the next term alone is too
-   long, or if earlier stretches took a part of it. */
+/* Returns how many whole terms (rows of B) fit the next stretch; 0 if the next term alone
+   is too long, or if earlier stretches took a part of it. */
 static int64_t count_terms(const hy_stretch *s)
 {
     const hy_term *terms = s->whole->terms;
@@ -36,8 +36,8 @@ static int64_t count_terms(const hy_stretch *s)
     return t - s->term;
 }
 
-/* Makes a stretch from a part of the next term, after the first `at` scalar products,
-   which earlier stretches took. */
+/* Makes a stretch from a part of the next term (row of B), after the first `at` scalar
+   products, which earlier stretches took. */
 static void take_part(hy_stretch *s)
 {
     const hy_term term  = s->whole->terms[s->term];

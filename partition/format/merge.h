@@ -61,8 +61,10 @@ HY_KERNEL_INLINE int32_t hy_merge_part(int32_t share, int log_parts)
 typedef struct hy_merge_view {
     int64_t tiles, pieces;
     const hy_merge_cut *cut;     /* tiles + 1 elements: where each tile begins */
-    const hy_merge_piece *piece; /* `pieces` elements */
-    const hy_merge_join *join;   /* tiles + 1 elements */
+    const hy_merge_piece *piece; /* `pieces` elements: the rows that several tiles have
+                                    pieces of */
+    const hy_merge_join *join;   /* tiles + 1 elements: for each cut, the tiles that have
+                                    pieces of the row in which it lies */
     int32_t *arrived;            /* `tiles` counters, initially 0. Counter t is for the
                                     row that begins in tile t and continues beyond it: the
                                     number of tiles that have finished their pieces of the

@@ -355,7 +355,7 @@ typedef struct hy_bellpack_head {
     int32_t before;    /* rows of the first block row that lie before the chunk */
 } hy_bellpack_head;
 
-/* How a variant wants its slices. */
+/* How a variant wants the lanes (GPU threads) of the slices to share the blocks. */
 typedef struct hy_bellpack_rules {
     int64_t wave;  /* lanes that run at once. A lane has at most 1/wave of all blocks, or
                       `least` blocks if that is more. It has more only if 32 lanes are too

@@ -108,7 +108,8 @@ typedef struct cutter {
     int64_t first, tiles; /* tiles of the whole matrix that overlap the chunk */
     hy_merge_cut *cut;
     hy_merge_piece *piece;
-    uint16_t *last; /* `rows` elements (hy_merge_view); NULL without shape.vector */
+    uint16_t *last; /* for each row, its last entry in the tile that ends it; NULL unless
+                       X has one column */
 } cutter;
 
 static cutter cutter_of(const hy_job *job, hy_merge_shape shape)

@@ -58,7 +58,7 @@ static void cut(const hy_features *f, const hy_rates *r, hy_tiled_rules *rules)
     /* rows for which U is 1 */
     const int64_t wave =
         ceil_of((int64_t)HY_TILED_ROWS * hy_max(r->width, 1), hy_max(passes, 1));
-    /* U mu, the entries of a segment */
+    /* target for the entries of a segment (U mu of the paper) */
     const int64_t spread = hy_max(ceil_of(f->nnz, wave), least);
     const int idle       = (double)f->rows < IDLE * (double)wave;
 

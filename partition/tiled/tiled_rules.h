@@ -16,7 +16,7 @@ enum {
     HY_TILED_COLS = 768  /* maximum rows of X in a tile */
 };
 
-/* A portion is a row of A, or a segment of a long row. */
+/* Whether the portions, which are rows of A or segments of long rows, are sorted. */
 typedef enum hy_tiled_order {
     HY_TILED_SORT_IF_BETTER, /* portions are sorted by their columns if that is predicted
                                 to pay */
