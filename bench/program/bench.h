@@ -226,8 +226,8 @@ typedef struct bench_line {
                                         packed A; NAN: unknown, or another mode */
     double        ratio;             /* median time of the peer over the shortest median
                                         of this library; NAN: unknown */
-    double        new_matrix_ratio;  /* the same ratio for the times.new_matrix of both;
-                                        NAN: unknown */
+    double        new_matrix_ratio;  /* median times.new_matrix of the peer over the
+                                        shortest of this library; NAN: unknown */
     int           verified;          /* 1: right; 0: wrong, or it could not be verified;
                                         -1: not verified */
     int           first;             /* 1: times.first belongs to the first product of

@@ -205,8 +205,9 @@ enum {
 #define HY_HRPB_TILE_F32 16.5e-9 /* f32: seconds in which a multiprocessor multiplies a
                                     block of A (16 x 16) by 8 columns of X */
 #define HY_HRPB_TILE_F64 21e-9
-#define HY_HRPB_TILE_TF32 10.5e-9 /* f32 with TF32 allowed: seconds for the same work;
-                                     derived from the time of f64, not fitted */
+#define HY_HRPB_TILE_TF32 10.5e-9 /* f32 with TF32 allowed: seconds in which a
+                                     multiprocessor multiplies a block of A (16 x 16) by
+                                     8 columns of X; derived from f64, not fitted */
 #define HY_HRPB_PACK_S 8e-9          /* seconds in which a core packs an entry */
 #define HY_HRPB_PACK_COLUMN_S 0.5e-9 /* seconds in which a core packs an entry, besides
                                         HY_HRPB_PACK_S: this number divided by tile_fill
