@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The history of a hybrid_plan, which runs do change, lies between these offsets. */
+/* Runs change the field `history` of a hybrid_plan and nothing else. It takes the bytes
+   [BEFORE, BEHIND) of the struct. */
 enum { BEFORE = offsetof(hybrid_plan, history), BEHIND = BEFORE + sizeof(hy_history) };
 
 static size_t plan_bytes(const hybrid_plan *plan)

@@ -4,14 +4,16 @@
 
 #include "engine/plan/plan.h"
 
-/* A copy of a plan and its chunks, without its history. A failure aborts the test. */
+/* A copy of a plan and its chunks, made by plan_remember(), which aborts the test if
+   memory runs out. */
 typedef struct plan_copy {
     void *plan, *chunks;
 } plan_copy;
 
 plan_copy plan_remember(const hybrid_plan *plan);
 
-/* Checks that the plan equals its copy, and frees the copy. */
+/* Compares the plan with its earlier copy, apart from the plan's history, which runs
+   change. A difference fails the test. Frees the copy. */
 void plan_is_unchanged(const hybrid_plan *plan, plan_copy before);
 
 #endif /* CONSTANT_H */

@@ -20,8 +20,8 @@ void deltas_fill(uint64_t seed, int bits, int rows, int32_t *numbers, int64_t co
     }
 }
 
-/* Codes numbers [0, count) as one frame, which has up to 1024 numbers. Returns the bytes
-   of the frame. */
+/* Delta-codes the first `count` numbers, or the first 1024 if there are more, to `frame`.
+   Returns the bytes of the frame. */
 static size_t pack_frame(const int32_t *numbers, int64_t count, unsigned char *frame)
 {
     unsigned char *to = frame + HY_DELTA_LENS;

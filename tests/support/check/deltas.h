@@ -4,21 +4,24 @@
 
 #include "base/contract/backend.h"
 
-/* Fills `numbers` with column indices of rows of C that have `rows` entries each; 0: one
-   row. Their differences have up to `bits` bits. */
+/* Fills `numbers` with `count` pseudorandom column indices of rows of C. Each row has
+   `rows` entries; with rows = 0 there is a single row. Within a row an index exceeds the
+   one before by less than 2^bits. */
 void deltas_fill(uint64_t seed, int bits, int rows, int32_t *numbers, int64_t count);
 
-/* Delta-codes `count` numbers into hy_deltas_bound(count) bytes at `packed`. The last
-   frame (1024 numbers) comes first. Returns how many units of 16 bytes the frames
-   take. */
+/* Delta-codes `count` numbers. `packed` has room for hy_deltas_bound(count) bytes. The
+   last 1024 numbers (one frame) are stored first. Returns the room of all frames, in
+   units of 16 bytes. */
 int64_t deltas_pack(const int32_t *numbers, int64_t count, void *packed);
 
-/* The function code_deltas of the fake device's hy_backend_ops. */
+/* Enqueues deltas_pack() on a lane of the fake device: its hy_backend_ops.code_deltas.
+   The lane reports an error if *count, read when the work begins, exceeds `most`. */
 hybrid_status fake_pack_deltas(hy_lane *lane, const int32_t *numbers,
                                const int64_t *count, int64_t most, void *packed,
                                int64_t *units);
 
-/* Returns the number of non-empty chunks that fake_pack_deltas() has coded. */
+/* Returns how many chunks with entries fake_pack_deltas() has coded since the program
+   began. */
 int64_t fake_packed(void);
 
 #endif /* DELTAS_H */

@@ -5,7 +5,7 @@
 /* If `truth` is 0, prints "wrong: " and `what`, and counts a failure. */
 void expect(int truth, const char *what);
 
-/* Returns the number of failures. */
+/* Returns how many calls of expect() had a `truth` of 0 so far. */
 int expect_failed(void);
 
 #endif /* EXPECT_H */

@@ -16,11 +16,11 @@ static const size_t ROOM = 1 << 20; /* bytes: more than any array of this test *
 
 typedef struct trial {
     hybrid_engine *engine;
-    const char *variant; /* NULL: one-shot calls */
+    const char *variant; /* NULL: one-shot calls without a plan */
     unsigned flags;
     hybrid_csr A;
     hybrid_dense X;
-    void *nowhere; /* memory that cannot be read */
+    void *nowhere; /* pages that cannot be read: arrays of A and X if alpha is 0 */
 } trial;
 
 static hybrid_status multiply(const trial *t, hybrid_plan *plan, double alpha,
@@ -64,7 +64,8 @@ static int check_product(const trial *t, hybrid_plan *plan, double alpha, double
     return wrong != NULL;
 }
 
-/* Runs that follow a run with alpha 0 must still do what that run omitted. */
+/* Runs the plan five times, with alpha 0 and 2. A run with alpha 0 leaves out reading A
+   and X; the next run with alpha 2 must read them. Returns the number of wrong runs. */
 static int check_runs(const trial *t, hybrid_plan *plan, test_kind kind, int64_t *checked)
 {
     static const double alphas[] = {0, 2, 0, 0, 2}, betas[] = {3, 0, 0, 1, 3};
@@ -75,7 +76,7 @@ static int check_runs(const trial *t, hybrid_plan *plan, test_kind kind, int64_t
     return failed;
 }
 
-/* Returns 0 if the variant refuses the plan. */
+/* Returns the number of wrong products; 0 also if the variant refuses the plan. */
 static int check_trial(const trial *t, test_kind kind, int64_t *checked)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For functions that read only operands and the oracle's own memory. The test thread
-   wrote both, so the thread sanitizer cannot find a race there. Reads of the library's
-   results stay instrumented. */
+/* UNWATCHED functions are not checked by the thread sanitizer. They read only operands
+   and the oracle's own memory; the test thread wrote both, so they cannot race. Functions
+   that read the library's results are not UNWATCHED. */
 #define UNWATCHED __attribute__((no_sanitize("thread")))
 #define INLINED                                                                          \
-    static inline __attribute__((always_inline)) /* instrumented if the caller is */
+    static inline __attribute__((always_inline)) /* checked by the thread sanitizer if   \
+                                                    the calling function is */
 
 static _Thread_local char sentence[256];
 
@@ -107,7 +108,8 @@ static void *grown(void *memory, int64_t count, size_t size)
     return more;
 }
 
-/* Doubles the capacity, because sanitizers copy every array that grows. */
+/* Provides room for `nnz` entries. Doubles the capacity, because a sanitizer copies the
+   whole array whenever it grows. */
 static void make_room(oracle *o, int64_t nnz)
 {
     if (nnz < o->room)
@@ -119,7 +121,7 @@ static void make_room(oracle *o, int64_t nnz)
     o->terms     = grown(o->terms, o->room, sizeof *o->terms);
 }
 
-/* Appends the row to the oracle's arrays, and clears it. */
+/* Appends row i of C, which `r` holds, to the oracle's arrays, and clears `r`. */
 UNWATCHED static void append_row(oracle *o, int64_t i, dense_row *r)
 {
     const int64_t nnz = o->nnz + r->count;
@@ -177,7 +179,7 @@ static long double tf32_bound(int64_t terms, hybrid_type type)
     return 0x1p-10L + 0x1p-22L + 2 * relative_bound(terms, type);
 }
 
-/* A comparison with NaN is false, so that NaN is never right. */
+/* Comparisons are written so that a NaN in `got` fails them: NaN is never right. */
 static int is_right(long double got, long double reference, long double bound, int exact)
 {
     if (exact)

@@ -24,7 +24,8 @@ void matrix_set_odd(hybrid_csr *A)
 
 /* ---- the loop ---- */
 
-/* One row of C as an array of all columns, and which of them occur. */
+/* One row of C as an array over all columns: the sum of each column, and a flag that the
+   column has an entry. */
 typedef struct plain_row {
     double *sum;
     uint8_t *there;
@@ -60,7 +61,7 @@ static void add_row(const hybrid_csr *A, const hybrid_csr *B, int64_t i, plain_r
         }
 }
 
-/* Appends the row to C, and clears it. */
+/* Appends row i of C, which `p` holds, to C, and clears `p`. */
 static void take_row(plain_rows *c, int64_t i, plain_row *p)
 {
     int64_t n = c->row_ptr[i];

@@ -5,8 +5,8 @@
 
 #include "hybrid_spmm.h"
 
-/* The whole product A*B. Each scalar product is rounded to the type; sums begin with +0
-   and follow the order of A's entries. */
+/* All of C = A*B as a plain loop computes it. Each scalar product and sum is rounded to
+   A's type; sums begin with +0 and follow the order of A's entries. */
 typedef struct plain_rows {
     int64_t *row_ptr; /* rows + 1 offsets */
     int32_t *col;
@@ -26,8 +26,8 @@ void plain_rows_free(plain_rows *rows);
 /* Returns 1 if value k has the bits of `expected`. Any NaN equals any other NaN. */
 int plain_same_bits(hybrid_type type, const void *values, int64_t k, double expected);
 
-/* Returns NULL if C has the shape, entries and bits of `right`, else a sentence that
-   names the difference, valid until the next call. */
+/* Returns NULL if C has the shape, entries and bits of `right` (any NaN equals any other
+   NaN), else a sentence that names the difference, valid until the next call. */
 const char *plain_rows_differ(const plain_rows *right, const hybrid_csr *C);
 
 #endif /* PLAIN_ROWS_H */

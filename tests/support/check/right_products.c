@@ -20,7 +20,7 @@ typedef struct product {
     unsigned flags;
     uint64_t seed;
     int trials;
-    int64_t *verified; /* counts products */
+    int64_t *verified; /* counter of verified products, increased by each one */
 } product;
 
 static int complain(const product *p, const char *what)
@@ -30,7 +30,8 @@ static int complain(const product *p, const char *what)
     return 1;
 }
 
-/* Returns 0 if the product was verified and accepted. */
+/* Returns 1 after printing a message if the product failed or verification rejected it
+   (row >= 0), else 0. Counts a product that did not fail. */
 static int judge(const product *p, hybrid_status status, int64_t row)
 {
     if (status != HYBRID_OK)

@@ -15,8 +15,8 @@
 int right_products(hybrid_engine *engine, const char *const *names, int64_t count,
                    int64_t *verified);
 
-/* Works as right_products() for SpGEMM with the matrices of long_rows.h. All values are
-   equal, so that rounding errors add up. */
+/* Works as right_products() for one SpGEMM of each matrix of long_rows.h, type and
+   variant. All values are equal, so that rounding errors add up instead of cancelling. */
 int right_long_rows(hybrid_engine *engine, const char *const *names, int64_t *verified);
 
 #endif /* RIGHT_PRODUCTS_H */

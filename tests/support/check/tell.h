@@ -8,7 +8,8 @@
    wrong ones, plus 1 if fewer than `least` were checked. */
 int tell(const char *what, int64_t checked, int64_t least, int wrong);
 
-/* Works as tell() if exactly `all` products must have been checked. */
+/* Works as tell(), but counts one wrong product more unless exactly `all` were
+   checked. */
 int tell_all(const char *what, int64_t checked, int64_t all, int wrong);
 
 #endif /* TELL_H */

@@ -1,5 +1,8 @@
 /* tests/support/check/tiled_reader.c - checks packs of spmm.cuda.tiled.
-   partition/format/pack_tiled.h explains portions, panels, slices and stages. */
+
+   A row panel has places 0 to 255, one for each portion: a row of A, or a segment of a
+   long row. Its stages hold the entries of up to HY_TILED_COLS rows of X each, in slices
+   of 32 places. partition/format/pack_tiled.h explains the format. */
 #include "tests/support/check/tiled_reader.h"
 
 #include <setjmp.h>
@@ -13,16 +16,18 @@
 #include "base/data/csr.h"
 #include "tests/support/inputs/cases.h"
 
-/* State of the check. */
+/* State of a walk over one pack, from its first entry to its last. */
 typedef struct reader {
     const hy_job *job;
     const hy_tiled_view *view;
     const hy_tiled_rules *rules;
-    const int64_t *rank;     /* new number of each column, or NULL */
-    int64_t *length, *begin; /* for each place of a portion in a panel: number of entries;
-                                index of its first entry in A, or -1 */
-    int64_t value;           /* next index in view->val */
-    int64_t map, stage;      /* next index in view->map and in view->stage */
+    const int64_t *rank;     /* new number of each column of A, or NULL: unchanged */
+    int64_t *length, *begin; /* arrays over the places of all row panels: number of
+                                entries; index in A of the next entry that the pack should
+                                have, or of none if the place is empty */
+    int64_t value;           /* index in view->val of the next entry to be read */
+    int64_t map, stage;      /* indices in view->map and view->stage of the next elements
+                                to be read */
 } reader;
 
 static int64_t places(const reader *r)
@@ -30,7 +35,8 @@ static int64_t places(const reader *r)
     return r->view->head.panels * HY_TILED_ROWS;
 }
 
-/* Returns how many entries, without padding, portion `i` of a stage has. */
+/* Returns how many entries place `i` of a row panel has in this stage, without
+   padding. */
 static int64_t entries_of(const reader *r, int64_t stage, int64_t i)
 {
     const int64_t first = i / HY_TILED_SLICE * HY_TILED_SLICE, lane = i - first;
@@ -54,7 +60,8 @@ static void add_lengths(reader *r)
                 r->length[p * HY_TILED_ROWS + i] += entries_of(r, s, i);
 }
 
-/* Checks that padded slices are as long as their longest portion. */
+/* Checks the padded slice that begins at place `first`: all places have as many entries,
+   padding included, as the longest has without padding. */
 static void check_padding(const reader *r, int64_t stage, int64_t first)
 {
     const uint16_t *count = r->view->count + stage * HY_TILED_ROWS + first;
@@ -68,8 +75,8 @@ static void check_padding(const reader *r, int64_t stage, int64_t first)
     assert_int_equal(count[0], longest);
 }
 
-/* Returns the place with the portion that goes to `out`: a row of the chunk, or -1 - i
-   for partial sum i. Fails the test if there is none. */
+/* Returns the place that computes `out`: a row of the chunk, or -1 - i for partial sum i.
+   Fails the test if no place does. */
 static int64_t place_of(const reader *r, int64_t *of_row, int64_t out)
 {
     const int64_t rows = r->job->chunk->features.rows;
@@ -79,7 +86,8 @@ static int64_t place_of(const reader *r, int64_t *of_row, int64_t out)
     return at;
 }
 
-/* Checks that every row is stored whole, or in consecutive parts. */
+/* Checks that each row of the chunk is stored at one place, or, if it is longer than a
+   segment, in consecutive segments of at most that length. Sets r->begin. */
 static void find_portions(reader *r)
 {
     const hy_tiled_head *head = &r->view->head;
@@ -125,7 +133,8 @@ static void find_portions(reader *r)
     free(of);
 }
 
-/* Checks that the entries of a slice are the next entries of their portions. */
+/* Checks that the entries of a slice are, at each place, the next entries of A in
+   order. */
 static void read_slice(reader *r, const hy_tiled_stage *s, int64_t place,
                        const uint16_t *count, char *used)
 {
@@ -152,8 +161,8 @@ static void read_slice(reader *r, const hy_tiled_stage *s, int64_t place,
         }
 }
 
-/* Checks the rows of X of a panel: they ascend over the stages, all are used, and all
-   tiles but the last are full. */
+/* Checks one row panel. The rows of X that its stages name must ascend, all must be used,
+   and all stages but the last must have HY_TILED_COLS of them. */
 static void read_panel(reader *r, int64_t panel)
 {
     int32_t last = -1;

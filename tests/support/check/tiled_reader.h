@@ -4,9 +4,9 @@
 
 #include "partition/format/pack_tiled.h"
 
-/* Checks that stages and slices (partition/format/pack_tiled.h) contain each entry of the
-   chunk's rows once and nothing else, and that rows are cut as `rules` say. `rank` has
-   new column numbers, or is NULL. A failure aborts the test. */
+/* Checks that a pack has each entry of the chunk's rows once and nothing else but
+   padding, and that rows longer than rules->segment are cut into segments. `rank` has the
+   new number of each column of A; NULL: unchanged. A failure aborts the test. */
 void tiled_check(const hy_job *job, const hy_tiled_view *view, const int64_t *rank,
                  const hy_tiled_rules *rules);
 

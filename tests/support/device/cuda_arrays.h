@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-/* Copies `bytes` bytes to the device. The array begins `skew` bytes after an address that
-   CUDA aligned; cuda_array_free() needs the same skew. */
+/* Copies `bytes` bytes to a new array in GPU memory. The array begins `skew` bytes behind
+   an aligned address, to test unaligned operands; cuda_array_free() needs the same
+   skew. */
 void *cuda_array(const void *from, size_t bytes, size_t skew);
 void cuda_array_free(void *array, size_t skew);
 
@@ -21,24 +22,25 @@ void cuda_array_read(void *to, const void *from, size_t bytes);
 /* Returns managed memory, which cuda_array_free() frees with skew 0. */
 void *cuda_managed(size_t bytes);
 
-/* cuda_stream() returns a stream. cuda_write_late() enqueues a wait of 50 ms and then a
-   copy from host memory to a device array. */
+/* cuda_stream() returns a CUDA stream of its own. cuda_write_late() enqueues a wait of 50
+   ms on it and then a copy from host memory to a device array. */
 void *cuda_stream(void);
 void cuda_stream_free(void *stream);
 void cuda_write_late(void *stream, void *to, const void *from, size_t bytes);
 
-/* cuda_hold() makes later work of the stream wait until cuda_release(). A kernel launched
-   in between must have been launched before, because loading a kernel may wait for the
-   device. */
+/* cuda_hold() makes work that is enqueued later on the stream wait until cuda_release().
+   A test must launch its kernels once before, because the first launch loads a kernel,
+   which may wait for the device. */
 void *cuda_hold(void *stream);
 void cuda_release(void *hold);
 
 /* cuda_stream_busy() returns 1 while the stream has unfinished work. cuda_stream_wait()
-   waits for its end. */
+   returns when all work of the stream has ended. */
 int cuda_stream_busy(void *stream);
 void cuda_stream_wait(void *stream);
 
-/* Allocates an array, copies `bytes` bytes to it, and frees it, all in stream order. */
+/* Allocates an array, copies `bytes` bytes to it, and frees it, all as work of the
+   stream. Returns its address. */
 void *cuda_array_in(void *stream, const void *from, size_t bytes);
 void cuda_array_free_in(void *stream, void *array);
 

@@ -13,8 +13,8 @@ size_t cuda_dense_bytes(const hybrid_dense *X);
 /* Returns a device copy of X. cuda_array_free() frees its data. */
 hybrid_dense cuda_dense(const hybrid_dense *X, size_t skew);
 
-/* Return a device copy of A; cuda_wide_csr() converts its column indices to 64 bits.
-   cuda_csr_free() frees the arrays. */
+/* Return a copy of A in GPU memory; cuda_wide_csr() also converts its column indices to
+   64 bits. cuda_csr_free() frees the arrays. */
 hybrid_csr cuda_csr(const hybrid_csr *A, size_t skew);
 hybrid_csr cuda_wide_csr(const hybrid_csr *A, size_t skew);
 void cuda_csr_free(hybrid_csr *A, size_t skew);

@@ -12,12 +12,13 @@ hybrid_csr on_device_wide(int device, const hybrid_csr *A, size_t skew);
 void on_device_csr_free(hybrid_csr *A);
 hybrid_dense on_device_dense(int device, const hybrid_dense *X, size_t skew);
 
-/* Copy all elements, gaps included, to `to`, a host matrix of the same shape.
-   on_device_take() also frees the device copy. */
+/* Copy all elements of a matrix on a fake device, gaps included, to `to`, a host matrix
+   of the same shape. on_device_take() also frees the device copy. */
 void on_device_read(const hybrid_dense *there, hybrid_dense *to);
 void on_device_take(hybrid_dense *there, hybrid_dense *to);
 
-/* Returns a host copy of a device result. Its arrays are allocated with malloc(). */
+/* Returns a host copy of a result that lies on a fake device. Its arrays are allocated
+   with malloc(). */
 hybrid_csr on_device_fetch(const hybrid_csr *C);
 
 #endif /* ON_DEVICE_H */

@@ -10,8 +10,7 @@ enum { SPACE_ROWS = 40, SPACE_COLS = 8 };
 
 typedef struct space_world {
     hybrid_engine *engine;
-    hybrid_csr A, a; /* capital letters: in host memory; small letters: a copy on device
-                        0 */
+    hybrid_csr A, a; /* A, X, Y are in host memory; a, x, y: copies on device 0 */
     hybrid_dense X, Y, x, y;
 } space_world;
 
@@ -20,18 +19,20 @@ extern const hy_variant *const space_variants[];
 
 void space_world_open(const hybrid_engine_options *options, space_world *w);
 
-/* Opens an engine with default options and a device that does not delay. */
+/* Opens an engine with default options and a fake device whose work is not delayed. */
 void space_world_open_plain(space_world *w);
 
 /* Frees everything. Fails the test if the engine or the fake device still holds
    memory. */
 void space_world_close(space_world *w);
 
-/* Checks that a call returned `wanted` and that the engine's message contains `words`. */
+/* Fails the test unless a call returned `wanted` and the engine's last message contains
+   `words`. */
 void space_world_expect(const space_world *w, hybrid_status status, hybrid_status wanted,
                         const char *words);
 
-/* Checks that y, on the device, is alpha*A*X + beta*Y. */
+/* Fails the test unless w->y, on the device, is alpha*A*X + beta*Y with the host's A, X
+   and Y. */
 void space_world_check(const space_world *w, double alpha, double beta);
 
 /* Computes Y = A*X. */

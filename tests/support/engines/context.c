@@ -15,7 +15,7 @@
 #include "base/threads/topology.h"
 
 typedef struct fixture {
-    hy_context ctx; /* first, so that a context pointer converts to its fixture */
+    hy_context ctx; /* the first member, so that &ctx is also the fixture */
     hy_topology *topology;
 } fixture;
 

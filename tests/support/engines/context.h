@@ -13,7 +13,8 @@ hy_context *test_context(int threads);
    freed. */
 void test_context_free(hy_context *ctx);
 
-/* Returns the topology of the context, from which a test can create further pools. */
+/* Returns the machine's topology (cores and memory nodes) as the context sees it. A test
+   can create further worker pools from it. */
 const struct hy_topology *test_topology(const hy_context *ctx);
 
 #endif /* HY_TEST_CONTEXT_H */

@@ -10,7 +10,7 @@
 #include "support/products/variants.h"
 
 enum { KINDS = 4, MOST_ENGINES = 8, MOST_VARIANTS = 64, ENOUGH = 20, ONE_LIFE = 3 };
-enum { TRIES = 2 }; /* products that each thread computes at least with each variant */
+enum { TRIES = 2 }; /* minimum of products that each thread computes with each variant */
 
 static const test_kind kinds[KINDS] = {{HYBRID_F32, HYBRID_I32, 1},
                                        {HYBRID_F32, HYBRID_I64, 0},
@@ -21,9 +21,9 @@ static const size_t budgets[] = {0, (size_t)64 << 20, (size_t)256 << 20, (size_t
 
 enum { BUDGETS = sizeof budgets / sizeof *budgets };
 
-/* The squares have ROWS rows with some hundred to some thousand scalar products each, so
-   that the GPU variants use each of their kernels, which are made for rows of different
-   lengths. */
+/* Square matrices with ROWS rows. Rows of their products take some hundred to some
+   thousand scalar products each. GPU variants have a kernel for each range of row
+   lengths; these squares use all of them. */
 enum { ROWS = 700, SQUARES = 3 };
 static const double per_row[SQUARES] = {18, 27, 45};
 
@@ -80,7 +80,7 @@ typedef struct worker {
     uint64_t index, turn;
     int64_t until_ns;
     int failed;
-    int64_t checked[MOST_VARIANTS]; /* products checked, by variant */
+    int64_t checked[MOST_VARIANTS]; /* number of products checked, by variant */
     pthread_t thread;
 } worker;
 
@@ -93,8 +93,9 @@ static int variant_count(const worker *w)
     return count;
 }
 
-/* Returns 1 until the time is up and the thread has computed TRIES products with each
-   variant. On a slow machine a run takes longer instead of testing less. */
+/* Returns 1 while the thread must continue: its time is not up, or it has not yet
+   computed TRIES products with each variant. A slow machine thus takes longer and tests
+   no less. Returns 0 after ENOUGH failures. */
 static int goes_on(const worker *w)
 {
     const int few = w->turn < (uint64_t)(TRIES * variant_count(w));
@@ -116,7 +117,7 @@ static void multiply(worker *w, hybrid_engine *engine)
                                     dice / 3, &w->checked[v], NULL);
 }
 
-/* Creates an engine, computes `products` products with it at most, and destroys it. */
+/* Creates an engine, computes at most `products` products with it, and destroys it. */
 static void live(worker *w, int64_t products)
 {
     hybrid_engine *engine;

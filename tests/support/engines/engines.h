@@ -6,14 +6,15 @@
 #include "hybrid_spmm.h"
 
 typedef struct engines_run {
-    /* Creates an engine with at most device_bytes of device memory; 0: no cap. */
+    /* Opens an engine with at most device_bytes of device memory; 0: no cap. */
     hybrid_status (*open)(size_t device_bytes, hybrid_engine **engine);
     const char *const *names; /* names of the variants to test, ended by NULL */
-    int engines;              /* threads, each with one engine for the whole run */
+    int engines;              /* number of threads that keep one engine each for the whole
+                                 run */
     int churn;                /* 1: one more thread creates and destroys engines during
-                                 the run */
-    double seconds;           /* duration; a run takes longer if a thread has not tried
-                                 each variant twice by then */
+                                 the run; 0: none */
+    double seconds;           /* duration of the run; it is longer if a thread needs more
+                                 time for two products with each variant */
 } engines_run;
 
 /* Every engine multiplies random test cases by all variants in turn. Each result is

@@ -6,8 +6,9 @@
 
 extern hy_context *ctx;
 
-/* Fixtures of a cmocka group or test that create and destroy `ctx`. open_context()
-   creates three workers. close_context() fails if memory of the context was not freed. */
+/* Set-up and tear-down functions of a cmocka group or test, which create and destroy the
+   context `ctx`. open_context() gives it three workers. close_context() fails the test if
+   memory of the context was not freed. */
 int open_context(void **state);
 int open_one_worker(void **state);
 int open_two_workers(void **state);

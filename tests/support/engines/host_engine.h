@@ -6,7 +6,8 @@
 
 extern hybrid_engine *engine;
 
-/* Fixtures of a cmocka group that create and destroy `engine`, which has two workers. */
+/* Set-up and tear-down functions of a cmocka group, which create and destroy the variable
+   `engine`, an engine with two workers on the host. */
 int open_engine(void **state);
 int close_engine(void **state);
 

@@ -56,7 +56,7 @@ hy_context *io_open(int threads)
 
 void io_close(hy_context *ctx)
 {
-    fixture *f = (fixture *)ctx; /* ctx is its first member */
+    fixture *f = (fixture *)ctx; /* valid because ctx is the first member of fixture */
 
     hy_results_destroy(ctx, ctx->results);
     hy_pool_destroy(ctx, ctx->pool);

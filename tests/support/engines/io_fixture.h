@@ -9,8 +9,8 @@
 hy_context *io_open(int threads);
 void io_close(hy_context *ctx);
 
-/* Fixtures of a cmocka group that shares `io_ctx`, a context of three workers. The
-   closing fixture also removes the files of io_temp(). */
+/* Set-up and tear-down functions of a cmocka group that shares `io_ctx`, a context of
+   three workers. The tear-down also removes the temporary files of io_temp(). */
 extern hy_context *io_ctx;
 int io_group_open(void **state);
 int io_group_close(void **state);
@@ -26,11 +26,12 @@ void io_store(const char *path, const void *data, size_t bytes);
 /* Returns a path in a temporary folder of this process. The path is valid until the next
    call. */
 const char *io_temp(const char *name);
-const char *io_partial(const char *name); /* path to which the library writes until the
-                                             file is complete */
+const char *io_partial(const char *name); /* path of the file that the library writes in
+                                             place of io_temp(name) and renames when it is
+                                             complete */
 void io_remove_temp(void);
-int io_group_remove(void **state); /* io_remove_temp() as the closing fixture of a
-                                      group */
+int io_group_remove(void **state); /* tear-down function of a group that calls
+                                      io_remove_temp() */
 
 /* Calls `fn` with every file of tests/data that has `part` in its name, and with `rounds`
    random mutations of each. The mutations are the same on every run. */

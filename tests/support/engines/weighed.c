@@ -33,9 +33,9 @@ void weighed_settle(hy_backend *host)
     host->ops  = &ops;
 
     host->measured.mem_Bps  = 3e10;
-    host->measured.launch_s = 1e-9; /* seconds: too little to matter */
-    host->measured.flops    = 2e10; /* flops per second, so few that a device on which X
-                                       fits is faster */
+    host->measured.launch_s = 1e-9; /* seconds a kernel launch; too little to matter */
+    host->measured.flops    = 2e10; /* flops per second; so few that a device is faster if
+                                       all of X fits into its memory */
 }
 
 hybrid_engine *weighed_open(size_t device_bytes)

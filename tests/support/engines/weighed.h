@@ -5,12 +5,13 @@
 
 #include "engine/api/engine.h"
 
-/* Gives the host fixed caches and rates, so that estimates do not depend on the machine.
-   The host is so slow that a device on which X fits is faster. */
+/* Gives the host fixed cache sizes and rates, so that estimates do not depend on the
+   machine. Its flops are so few that a device is faster if all of X fits into its
+   memory. */
 void weighed_settle(hy_backend *host);
 
-/* Creates an engine with the host and a fake device of `device_bytes` bytes. Launches on
-   the device cost next to nothing. */
+/* Creates an engine with the host and a fake device with `device_bytes` bytes of memory.
+   Estimates decide between them; a kernel launch on the device costs next to nothing. */
 hybrid_engine *weighed_open(size_t device_bytes);
 
 #endif /* WEIGHED_H */

@@ -23,8 +23,8 @@ void world_open(world *w, const hy_backend_ops *device, const hy_variant *spmm,
     static const hy_variant *table[sizeof variants / sizeof *variants];
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
 
-    memcpy(table, variants, sizeof variants); /* static, because the engine keeps a
-                                                 pointer to it */
+    memcpy(table, variants, sizeof variants); /* `table` is static, because the engine
+                                                 keeps a pointer to it */
     options.threads      = 3;
     options.device_bytes = device_bytes;
     assert_int_equal(fake_engine_open(&options, places, table, &w->engine), HYBRID_OK);

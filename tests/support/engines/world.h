@@ -11,10 +11,11 @@ enum { ROWS = 900, COLS = 800, EACH = 7 };
 enum { NONE = 0, X_PINNED = 1, Y_PINNED = 2, BOTH = 3 };
 
 typedef struct world {
-    hybrid_engine *engine; /* with three workers */
+    hybrid_engine *engine; /* with three workers, a fake device and the host */
     hybrid_csr A;
-    hybrid_dense X, Y, before; /* before: a copy of Y */
-    unsigned runs;             /* counter for tests that change X for each run */
+    hybrid_dense X, Y, before; /* before: a copy of Y's elements before a run */
+    unsigned runs;             /* number of runs so far, for tests that change X before
+                                  each run */
 } world;
 
 /* Creates the engine and the operands. A has about EACH f64 entries per row, all whole
@@ -24,13 +25,13 @@ void world_open(world *w, const hy_backend_ops *device, const hy_variant *spmm,
                 size_t device_bytes, int64_t width);
 void world_close(world *w);
 
-/* Pins (on = 1) or unpins the matrices of `which`: X, Y, both or none. */
+/* Pins (on = 1) or unpins X, Y, both or none, as `which` says. */
 void world_pin(world *w, int which, int on);
 
 hybrid_plan *world_plan(world *w, int64_t chunk_rows, unsigned flags, hybrid_split split,
                         double share);
 
-/* Negates all values of A, and thus A*X. */
+/* Negates all values of A, which negates A*X. */
 void world_negate(world *w);
 
 size_t world_bytes(const hybrid_dense *m);
