@@ -18,17 +18,18 @@ typedef struct block {
     char *ptr;
     size_t bytes;
     hy_space space;
-    const hy_context *foreign; /* engine whose caller pinned this memory in place, for all
-                                  its devices; NULL: allocated */
+    const hy_context *foreign; /* engine whose caller pinned this memory, which it owns,
+                                  for all devices of the engine; NULL: memory that a
+                                  device allocated */
 } block;
 
 typedef struct fake {
     hy_backend base;
     pthread_mutex_t lock;
-    block *blocks; /* memory that this device allocated */
+    block *blocks; /* list of the memory that this device allocated */
 } fake;
 
-/* Memory that callers pinned in place, of all engines. */
+/* List of the caller's memory that is pinned, for all engines, and its lock. */
 static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
 static block *pinned_blocks;
 
@@ -170,7 +171,8 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     return HYBRID_OK;
 }
 
-/* The caller holds pinned_lock. */
+/* Returns 1 if any of the `bytes` bytes lies in memory that a caller pinned for the
+   engine of `ctx`. The calling function must hold pinned_lock. */
 static int is_pinned_by(const hy_context *ctx, const void *ptr, size_t bytes)
 {
     const uintptr_t begin = (uintptr_t)ptr;
@@ -182,8 +184,8 @@ static int is_pinned_by(const hy_context *ctx, const void *ptr, size_t bytes)
     return 0;
 }
 
-/* Records that caller's memory is pinned. Refuses memory that is already pinned, even in
-   part. */
+/* Records in pinned_blocks that memory of the caller is pinned for all devices of the
+   engine. Returns NO_MEMORY if any of it is pinned already. */
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
 {
     block *b = malloc(sizeof *b);
@@ -220,8 +222,9 @@ size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes)
     return bytes < left ? bytes : left;
 }
 
-/* Unlinks and returns the block that begins at `ptr`, or NULL. The caller holds the lock
-   of the list. */
+/* Removes the block that begins at `ptr` from the list at *link and returns it; NULL if
+   no such block is listed. `foreign`: engine of caller's memory, or NULL. The calling
+   function must hold the lock of the list. */
 static block *take_out(block **link, const hy_context *foreign, const void *ptr)
 {
     while (*link && ((*link)->ptr != ptr || (*link)->foreign != foreign))
@@ -267,8 +270,9 @@ static void trim(hy_backend *self, int64_t since)
 
 /* ---- copies ---- */
 
-/* Returns the block that contains all `bytes` bytes, or NULL. The caller holds the lock
-   of the list. */
+/* Returns the listed block that contains all `bytes` bytes at `ptr`, or NULL. `foreign`:
+   engine of caller's memory, or NULL. The calling function must hold the lock of the
+   list. */
 static const block *find_block(const block *b, const hy_context *foreign, const void *ptr,
                                size_t bytes)
 {
@@ -280,8 +284,9 @@ static const block *find_block(const block *b, const hy_context *foreign, const 
     return b;
 }
 
-/* Returns the space of the block that contains all `bytes` bytes; -1 if none does. `used`
-   is the number of bytes that are copied, for the statistics. */
+/* Returns the hy_space (device or pinned memory) of the block that contains all `bytes`
+   bytes; -1 if none does. `used` is the number of bytes to be copied, which
+   fake_direct() counts if a caller pinned the memory. */
 static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
 {
     pthread_mutex_lock(&self->lock);

@@ -11,11 +11,14 @@
 #include "tests/support/fake/fake_memory.h"
 
 static int64_t armed, armed_pins;
-static int lasts, broken; /* lasts: all calls after the first failure fail; broken: that
-                             failure has happened */
-static int only = -1;     /* device whose calls are counted and fail; -1: all devices */
-static pthread_rwlock_t works = PTHREAD_RWLOCK_INITIALIZER; /* lanes hold it for reading
-                                                               while they work */
+static int lasts, broken; /* lasts: 1 if all calls after the first failure fail too;
+                             broken: 1 if that first failure has happened, so that the
+                             device is lost */
+static int only = -1;     /* number of the device whose calls are counted and fail; -1:
+                             all devices */
+/* a lane holds it for reading while it works, and a device becomes lost while holding it
+   for writing */
+static pthread_rwlock_t works = PTHREAD_RWLOCK_INITIALIZER;
 
 static void arm(int64_t calls, int for_good)
 {
@@ -102,8 +105,8 @@ int fault_pins_are_armed(void)
     return __atomic_load_n(&armed_pins, __ATOMIC_RELAXED) > 0;
 }
 
-/* Calls that pin are counted apart from the others, because a product continues if
-   pinning fails. */
+/* Pins memory. It has a count of its own (fault_arm_pins()), because a product continues
+   if pinning fails. */
 static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 {
     if (is_broken() && fault_hits(self, "pinning"))
@@ -117,8 +120,8 @@ static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 static hybrid_status open_fault(hy_context *ctx, const hybrid_engine_options *options,
                                 hy_backend **out)
 {
-    if (is_broken() || is_the_one()) /* hy_fail() directly, because the device has no
-                                        number yet */
+    if (is_broken() || is_the_one()) /* calls hy_fail() directly, because the device has
+                                        no number yet for fault_hits() */
         return hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device: opening failed");
     HY_TRY(hy_fake_backend_ops.open(ctx, options, out));
     (*out)->ops = &hy_fault_backend_ops;

@@ -20,8 +20,8 @@ int64_t fake_counts(void)
 
 /* ---- columns and rows ---- */
 
-/* Returns 1 if `lines` lines of `length` elements, `ld` elements apart, are in device
-   memory. */
+/* Returns 1 if `lines` lines of `length` elements of `size` bytes each are in device
+   memory. Lines begin `ld` elements apart; returns 0 also if length > ld. */
 static int on_device(hy_backend *self, const void *ptr, int64_t lines, int64_t ld,
                      int64_t length, size_t size)
 {

@@ -29,7 +29,8 @@ void fake_count(int64_t by);
 
 enum { FAKE_PIN_BYTES = 4096 };
 
-/* Returns 1 if all `bytes` bytes are in device memory. */
+/* Returns 1 if all `bytes` bytes are in memory that this device allocated or, outside
+   the engine, that fake_memory() gave it. */
 int fake_on_device(hy_backend *base, const void *ptr, size_t bytes);
 
 hybrid_status fake_transpose(hy_lane *lane, const hy_transposition *transposition);
@@ -38,7 +39,8 @@ hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_pt
                             const int32_t *a_col, const int64_t *b_row_ptr,
                             uint32_t *products);
 enum { FAKE_SURVEY_BYTES = 64 };
-hybrid_status fake_survey(hy_lane *lane, const hy_surveying *s); /* fake_survey.c */
+/* implemented in fake_survey.c */
+hybrid_status fake_survey(hy_lane *lane, const hy_surveying *s);
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes);
 void fake_unpin(hy_backend *base, void *ptr);
 size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes);

@@ -62,8 +62,9 @@ void fake_stream_asks(int64_t asks)
 
 /* ---- arrays ---- */
 
-/* Lets the host touch the pages of an array only while this memory is opened
-   (fake_memory_open()). Managed memory is never protected. The caller holds `lock`. */
+/* Lets the host touch the pages of an array only between fake_memory_open() and
+   fake_memory_close(). Managed memory is never protected. The calling function must hold
+   `lock`. */
 static void protect(const array *a)
 {
     if (a->device == FAKE_MANAGED)
@@ -136,7 +137,8 @@ void fake_memory_free(void *ptr)
     free(a);
 }
 
-/* Returns the device that has all `bytes` bytes, or FAKE_MANAGED, or NOWHERE. */
+/* Returns the number of the device that has all `bytes` bytes in one array; FAKE_MANAGED
+   if it is managed memory; NOWHERE if no array has them. */
 static int device_of(const void *ptr, size_t bytes)
 {
     const uintptr_t begin = (uintptr_t)ptr;
@@ -217,8 +219,8 @@ static void combine_one(const hy_combining *c, int64_t i, int64_t j)
     const int64_t at = i * c->to_row + j * c->to_col;
     const int reads  = j < c->cols && c->alpha != 0;
     const int adds   = j < c->cols && c->beta != 0;
-    double sum       = adds ? -0.0 : 0; /* adding -0 leaves every number unchanged, even
-                                           -0 */
+    double sum       = adds ? -0.0 : 0; /* -0 as the first summand leaves every number
+                                           unchanged, even -0 */
 
     if (reads)
         sum = c->alpha * load(c->from, c->type, i * c->from_row + j * c->from_col);
@@ -248,7 +250,8 @@ hybrid_status fake_combine(hy_lane *lane, const hy_combining *c)
                : hy_fake_enqueue_copy(lane, do_combine, c, sizeof *c);
 }
 
-/* Returns A with a copy of its column indices in 32 bits, which the caller frees. */
+/* Returns a copy of A's struct whose column indices are converted to 32 bits. The caller
+   frees them. */
 static hybrid_csr narrowed(const hybrid_csr *A)
 {
     hybrid_csr narrow = *A;

@@ -8,32 +8,35 @@
 
 #include "base/contract/backend.h"
 
-/* Allocates `bytes` bytes of device `device`, or of FAKE_MANAGED. They begin `skew` bytes
-   after a page boundary. They are a copy of `from`, or poisoned if `from` is NULL. */
+/* Allocates `bytes` bytes on device number `device`, or as managed memory
+   (FAKE_MANAGED). The array begins `skew` bytes after a page boundary. It is a copy of
+   `from`, or filled with POISON if `from` is NULL. */
 void *fake_memory(int device, const void *from, size_t bytes, size_t skew);
 void fake_memory_free(void *ptr);
 
-/* Managed memory, which belongs to all fake devices and which the host may always
-   touch. */
+/* In place of a device number: managed memory, which all fake devices and the host may
+   touch at any time. */
 enum { FAKE_MANAGED = -2 };
 
-/* Between fake_memory_open() and fake_memory_close() the host may touch all of this
-   memory. Calls nest. */
+/* The host may touch arrays of fake_memory() only between fake_memory_open() and
+   fake_memory_close(). The pairs may nest. */
 void fake_memory_open(void);
 void fake_memory_close(void);
 
-/* Returns 1 if all `bytes` bytes are in this memory of `device`. */
+/* Returns 1 if all `bytes` bytes are in one array of fake_memory() on that device or in
+   managed memory. */
 int fake_memory_has(int device, const void *ptr, size_t bytes);
 
-/* Counters: arrays that exist now; times that a device was asked whether it has an array;
-   bytes fetched to the host; calls that waited for `stream`. */
+/* Return the arrays of fake_memory() that exist now; how often a device was asked
+   whether it has an array; the bytes fetched to the host; how often a call waited for
+   the CUDA stream `stream`. */
 int64_t fake_memory_alive(void);
 int64_t fake_asked(void);
 int64_t fake_fetched(void);
 int64_t fake_followed(const void *stream);
 
-/* From now on streams report unfinished work the first `asks` times that a device is
-   asked. */
+/* From now on fake streams report unfinished work the first `asks` times that a device
+   is asked whether its stream is done. */
 void fake_stream_asks(int64_t asks);
 
 /* ---- functions of the backend ---- */

@@ -1,8 +1,8 @@
 /* tests/support/fake/fake_survey.c - surveys on the fake device. A survey is what a
    device finds out about operands in its memory (hy_survey), for planning.
 
-   Entries are surveyed one by one. All rows of C count as sampled, each with the upper
-   bound of its entries. */
+   The fake device examines all rows one by one, where a GPU takes a sample of the rows
+   of C. It reports the upper bound of each row's entries as their number. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "tests/support/fake/fake_backend.h"

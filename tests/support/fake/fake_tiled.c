@@ -10,8 +10,9 @@
 #include "tests/support/inputs/cases.h"
 #include "tests/support/fake/fake_backend.h"
 
-/* Maximum entries of a segment unless parameters of the variant are given. Longer rows
-   are cut into segments; the limit is small enough for rows of small cases to be cut. */
+/* Rows of A with more entries are cut into segments of this length, unless the variant
+   has parameters, which then decide. It is small enough for rows of the small test cases
+   to be cut. */
 static const int64_t segment = 20;
 
 static hy_tiled_rules rules_for(const hy_features *f, const hy_rates *r)
@@ -43,8 +44,8 @@ static hybrid_status prepare(hy_job *job)
     return hy_pack_tiled(job, &rules);
 }
 
-/* Adds to an element of the result, or with out < 0 to a partial sum. Partial sums are
-   stored by columns in job->work. */
+/* Adds `value` to element (out, j) of the result or, if out < 0, to element (-1 - out,
+   j) of the partial sums in job->work. Both are stored by columns. */
 static void add(const hy_job *job, const hy_tiled_view *a, int32_t out, int64_t j,
                 double product)
 {
@@ -56,8 +57,8 @@ static void add(const hy_job *job, const hy_tiled_view *a, int32_t out, int64_t 
     value_set(to, type, at, value_at(to, type, at) + product);
 }
 
-/* Multiplies column j of X by one slice (32 portions) of a stage. Entries are visited in
-   the order in which they are stored. */
+/* Multiplies column j of X by the entries of one slice (32 rows or segments) of a stage,
+   in the order in which they are stored. */
 static void walk_slice(const hy_job *job, const hy_tiled_view *a, const hy_cols_view *x,
                        int64_t stage, const int32_t *out, int slice, int64_t j)
 {

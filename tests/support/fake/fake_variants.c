@@ -12,8 +12,8 @@ static const char *never_refuse(const hy_features *f, const hy_rates *r)
     return NULL;
 }
 
-/* Rounds x to the type. Arithmetic in double that rounds each result gives the same
-   values as arithmetic in the type. */
+/* Rounds x to the type. Double arithmetic of which each result is rounded to f32 gives
+   the same values as f32 arithmetic. */
 static double rounded(hybrid_type type, double x)
 {
     return type == HYBRID_F32 ? (double)(float)x : x;
@@ -37,12 +37,12 @@ static void store(void *values, hybrid_type type, int64_t k, double x)
 
 typedef struct term {
     int32_t col;
-    int32_t order; /* position in its row: makes the sort stable */
+    int32_t order; /* position in its row before sorting, which makes the sort stable */
     double product;
 } term;
 
-/* job->work holds the offset of each row's terms, then the terms. A term is one scalar
-   product with its column. */
+/* Returns the start of job->work, which holds the position of each row's first term, and
+   then the terms. A term is one scalar product and its column. */
 static int64_t *starts_of(const hy_job *job)
 {
     return job->work.ptr;
@@ -95,8 +95,8 @@ static int by_column(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Adds the terms of equal column of one sorted row. Entries are stored from `at` on.
-   Returns the position after the last entry. */
+/* Adds the terms of equal column of one sorted row, and stores the entries from index
+   `at` on. Returns the index after the last entry. */
 static int64_t compress_row(const hy_job *job, const term *terms, int64_t count,
                             int64_t at)
 {
@@ -104,7 +104,8 @@ static int64_t compress_row(const hy_job *job, const term *terms, int64_t count,
 
     for (int64_t k = 0; k < count; at++) {
         const int32_t col = terms[k].col;
-        double sum        = 0.0 + terms[k++].product; /* 0.0 + x is never -0 */
+        /* 0.0 + x is never -0, so sums begin with +0 */
+        double sum = 0.0 + terms[k++].product;
         for (; k < count && terms[k].col == col; k++)
             sum = rounded(type, sum + terms[k].product);
         job->out.col[at] = col;
@@ -142,7 +143,8 @@ static hybrid_status spgemm_finish(hy_lane *lane, hy_job *job)
     return hy_fake_enqueue(lane, compress, job);
 }
 
-/* Computes rows of C from rows of B that the packer duplicated, which need no look-up. */
+/* Computes rows of C from a pack that contains a copy of a row of B for each entry of
+   A. */
 static hybrid_status multiply_dup(hy_lane *lane, void *arg)
 {
     const hy_job *job      = arg;
@@ -217,7 +219,7 @@ static hy_cost spmm_cost(const hy_features *f, const hy_rates *r)
                      .out_bytes  = hy_rows_bytes(HY_SPMM, f, 0)};
 }
 
-/* Returns element (row, j) of a chunk's X, which has `cols` columns. */
+/* Returns element (row, j) of X as the chunk has it, with `cols` columns. */
 static double x_at(const hy_dense_view *x, hybrid_type type, int64_t cols, int64_t row,
                    int64_t j)
 {
@@ -234,7 +236,8 @@ static hybrid_status rows_times_x(hy_lane *lane, void *arg)
     const int64_t cols     = job->chunk->col_end - job->chunk->col_begin;
     const hy_csr_view a    = hy_packed_a(job);
     const hy_dense_view x  = hy_packed_x(job);
-    const int64_t rows     = a.row_ptr[0] < 0 ? 0 : a.rows; /* a void pack has no rows */
+    /* a negative first offset marks a pack without rows */
+    const int64_t rows = a.row_ptr[0] < 0 ? 0 : a.rows;
 
     (void)lane;
     for (int64_t i = 0; i < rows; i++)

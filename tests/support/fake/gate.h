@@ -12,10 +12,11 @@ typedef struct gate {
     sem_t entered, leave;
 } gate;
 
-/* Submits a task that blocks its worker. Returns when a worker is blocked. */
+/* Submits a task to the pool that blocks the worker that takes it until gate_open().
+   Returns when a worker is blocked. */
 void gate_close(gate *g, hy_pool *pool);
 
-/* Lets the worker continue. */
+/* Lets the worker that gate_close() blocked continue. */
 void gate_open(gate *g);
 
 #endif /* GATE_H */

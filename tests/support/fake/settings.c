@@ -7,12 +7,13 @@
 
 typedef struct entry {
     struct entry *next;
-    const hybrid_engine *engine; /* address of the engine; a later engine may have the
-                                    same one */
+    const hybrid_engine *engine; /* address of the engine; an engine that is created
+                                    later may get the same address */
     hy_settings settings;
 } entry;
 
-static entry *entries; /* never freed: the end of an engine is unknown */
+static entry *entries; /* list of all entries; they are never freed, because the end of
+                          an engine is not reported */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static entry *entry_of(const hybrid_engine *engine)

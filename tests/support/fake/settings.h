@@ -4,8 +4,8 @@
 
 #include "engine/api/engine.h"
 
-/* Returns the settings of the engine, which the caller may change. They are valid as long as
-   the engine, and begin as the usual ones. */
+/* Returns the engine's own settings, which the caller may change. The first call sets
+   them to the usual ones. They stay valid as long as the engine. */
 hy_settings *settings_of(hybrid_engine *engine);
 
 #endif /* TEST_SETTINGS_H */

@@ -27,7 +27,7 @@ static const hy_block_shape shapes[] = {{1, 8}, {8, 1}, {2, 3}, {5, 7}};
 enum {
     KINDS       = 2,
     SHAPES      = sizeof shapes / sizeof *shapes,
-    MOST_CHUNKS = 500 /* per matrix */
+    MOST_CHUNKS = 500 /* chunk sizes that cut a matrix into more chunks are skipped */
 };
 
 static const blocked_format *current;
@@ -51,7 +51,8 @@ static int is_none(const blocked_reader *r, const void *val, int64_t k)
     return value_at(val, type, k) == 0 && signbit(value_at(val, type, k));
 }
 
-/* Returns the index of A's entry in that row and column of X; -1 if there is none. */
+/* Returns the index of A's entry in row `row` and in column `col` of the packed X; -1 if
+   there is none. */
 static int64_t find_entry(const blocked_reader *r, int64_t row, int64_t col)
 {
     const hybrid_csr *A = r->job->problem->A;
@@ -145,7 +146,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk,
     free(rank);
 }
 
-/* Returns 1 if all flags are set. */
+/* Returns 1 if all n flags are set. */
 static int all_set(const unsigned char *flags, int64_t n)
 {
     for (int64_t k = 0; k < n; k++)
@@ -179,8 +180,9 @@ static void check_cut(const hy_problem *problem, const hy_cut *cut, int exact)
     free(r.stored);
 }
 
-/* Checks the pack of all rows, of chunks of 1, 7 and 40 rows (at most MOST_CHUNKS), and
-   of chunks with a quarter of the memory. */
+/* Checks the pack of all rows, of chunks of 1, 7 and 40 rows (except sizes that give
+   more than MOST_CHUNKS), and of chunks that fit a quarter of the memory that all rows
+   need. */
 static void check_cuts(const hy_problem *problem, const hy_profile *profile, int gathered,
                        int exact)
 {
@@ -248,7 +250,8 @@ void blocked_check_cases(hy_context *ctx, const blocked_format *format)
         }
 }
 
-/* Sizes are no multiples of the block shape. Some matrices have missing entries. */
+/* Checks matrices of all block shapes. Their sizes are no multiples of the shape, and
+   some lack entries. */
 void blocked_check_shapes(hy_context *ctx, const blocked_format *format)
 {
     hybrid_csr A;
@@ -263,8 +266,8 @@ void blocked_check_shapes(hy_context *ctx, const blocked_format *format)
     }
 }
 
-/* The matrix is so large that workers pack it in several pieces. It has blocks of 3 x 3,
-   a long row, and scattered entries. */
+/* Checks a matrix that is so large that workers pack it in several pieces. It has blocks
+   of 3 x 3, a long row, and scattered entries. */
 void blocked_check_large(hy_context *ctx, const blocked_format *format)
 {
     builder b = build_start(15000, 15000);
@@ -284,8 +287,8 @@ void blocked_check_large(hy_context *ctx, const blocked_format *format)
 
 /* ---- zeros ---- */
 
-/* A is [0 -0 1 .; . 3 -0 5]. A column of X that only one row of A has is infinite. Y
-   shows whether a stored zero was multiplied. */
+/* Checks A = [0 -0 1 .; . 3 -0 5], where . is no entry. X is infinite in a row that only
+   one row of A uses, so that Y shows whether a stored zero was multiplied. */
 void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
 {
     int64_t ptr[]      = {0, 3, 6};
@@ -305,8 +308,8 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format)
     hy_profile profile;
 
     current = format;
-    for (int i = 0; i < 4; i++) { /* partly filled and full blocks; infinity in the first
-                                     or last row of X */
+    for (int i = 0; i < 4; i++) { /* the blocks are partly filled or full; the infinity
+                                     is in the first or last row of X */
         unsigned char seen[6] = {0}, stored[2] = {0};
         const blocked_reader r = {.seen = seen, .stored = stored, .Y = &Y};
         x[0]                   = i / 2 ? INFINITY : 2;
