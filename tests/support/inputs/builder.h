@@ -13,15 +13,17 @@ typedef struct builder {
 
 builder build_start(int64_t rows, int64_t cols);
 
-/* Adds a column to the current row, in any order. Duplicates are dropped. */
+/* build_add() adds an entry in column `col` to the current row, in any order; a column
+   that the row has already is ignored. build_end_row() ends the row. */
 void build_add(builder *b, int64_t col);
 void build_end_row(builder *b);
 
-/* Returns the matrix, which owns the builder's arrays. Rows that were not built are
-   empty. */
+/* Returns the matrix with values of that kind. It takes over the builder's arrays. Rows
+   that were not built are empty. */
 hybrid_csr build_finish(builder *b, uint64_t seed, test_kind kind);
 
-/* Return a pseudorandom number in [0, 1), or in [0, limit). */
+/* Return pseudorandom number k of the sequence `seed`: a real number in [0, 1), or a
+   whole number in [0, limit). */
 double test_uniform(uint64_t seed, uint64_t k);
 int64_t test_below(uint64_t seed, uint64_t k, int64_t limit);
 

@@ -39,7 +39,8 @@ static void no_entries_in_b(test_kind kind, test_case *c)
     make_random(kind, c, 13, 11, 12, 3, 0);
 }
 
-/* Row i has `per_row` consecutive columns, beginning at i * step. */
+/* Makes a matrix of which row i has `per_row` consecutive columns from column i * step
+   on, fewer at the matrix's right end. */
 static hybrid_csr runs(int64_t rows, int64_t cols, int64_t per_row, int64_t step,
                        uint64_t seed, test_kind kind)
 {
@@ -148,8 +149,8 @@ static void banded(test_kind kind, test_case *c)
     c->B = band(211, 3, 52, kind);
 }
 
-/* Makes dense blocks of 16 x 16: one on the diagonal and one elsewhere in each block
-   row. */
+/* Makes a matrix of dense blocks of 16 x 16. Each of the `count` groups of 16 rows has
+   one block on the diagonal and one elsewhere. */
 static hybrid_csr blocks_of(int64_t count, uint64_t seed, test_kind kind)
 {
     enum { SIDE = 16 };
@@ -224,15 +225,17 @@ static void long_row(test_kind kind, test_case *c)
     matrix_random(400, 3000, 40, 92, kind, &c->B);
 }
 
-/* Rows of A have few or many entries, and one or two of these select rows of B that are
-   much longer than the others. */
+/* Rows of A have few or many entries. Up to two entries of a row select rows of B (40 to
+   43) that are much longer than the others. */
 static void uneven(test_kind kind, test_case *c)
 {
     enum { SHORT = 7 };
-    static const int64_t longer[] = {150, 1500, 6000, 30000}; /* lengths of rows 40 to 43
-                                                                 of B */
+    /* entries of rows 40, 41, 42 and 43 of B */
+    static const int64_t longer[] = {150, 1500, 6000, 30000};
     static const struct {
-        int64_t entries, first, last; /* indices into `longer` */
+        int64_t entries, first, last; /* entries that select short rows of B; the row
+                                         also selects rows 40 + first to 40 + last of
+                                         B */
     } rows[]  = {{35, 0, 0}, {30, 0, 1},   {300, 1, 1}, {620, 1, 1}, {1250, 2, 2},
                  {90, 2, 3}, {1290, 3, 3}, {1, 3, 3},   {200, 4, 3}};
     builder a = build_start(sizeof rows / sizeof *rows, 1300),

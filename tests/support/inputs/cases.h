@@ -8,19 +8,20 @@
 #include "hybrid_spmm.h"
 
 typedef struct test_case {
-    const char *name; /* static */
+    const char *name; /* a static string */
     hybrid_csr A, B;  /* A.cols == B.rows */
 } test_case;
 
-/* Types of a case and kind of its values. */
+/* Value type and offset type of a case, and whether its values are whole numbers. */
 typedef struct test_kind {
     hybrid_type type;
     hybrid_index offsets;
     int integers;
 } test_kind;
 
-/* Under the thread sanitizer, which finds races whatever the values are, a case is tested
-   with every second kind, and the next case with the other kinds. */
+/* Step from one kind (value and offset types) that a case is tested with to the next.
+   Under the thread sanitizer, which finds races whatever the values are, each case uses
+   every second kind, and the next case uses the others. */
 #ifdef __SANITIZE_THREAD__
 enum { KIND_STEP = 2 };
 #else
@@ -41,32 +42,35 @@ void matrix_random(int64_t rows, int64_t cols, double per_row, unsigned seed,
                    test_kind kind, hybrid_csr *out);
 void matrix_free(hybrid_csr *matrix);
 
-/* Returns A with its column indices copied to a 64-bit array, which the caller frees with
-   free(). */
+/* Returns A with its column indices converted to a new 64-bit array, which the caller
+   frees with free(). The other arrays are A's. */
 hybrid_csr matrix_widen(const hybrid_csr *A);
 
-/* dense_make() makes a rows x cols matrix with `gap` unused elements after each row
-   (column). They hold a number that dense_gaps_intact() looks for. */
+/* dense_make() makes a rows x cols matrix. `gap` unused elements follow each row
+   (row-major) or column (column-major). They hold a number; dense_gaps_intact() returns
+   1 if all still do. */
 void dense_make(int64_t rows, int64_t cols, int64_t gap, hybrid_order order,
                 unsigned seed, test_kind kind, hybrid_dense *out);
 void dense_copy(const hybrid_dense *from, hybrid_dense *out);
 void dense_free(hybrid_dense *matrix);
 int dense_gaps_intact(const hybrid_dense *matrix);
 
-/* Makes a copy of `from` with that order and gap. */
+/* Makes a copy of `from` with that order and gap (unused elements after each line). */
 void dense_reorder(const hybrid_dense *from, hybrid_order order, int64_t gap,
                    hybrid_dense *out);
 
-/* Makes a copy of `from` that begins `bytes` bytes after a multiple of HY_X_LINE bytes;
-   bytes < HY_X_LINE. Returns that multiple, which the caller frees with free().
-   dense_moved_intact() returns 1 if nothing was written between the two. */
+/* Makes a copy of `from` that begins `bytes` bytes after an address A that is a multiple
+   of HY_X_LINE; bytes must be less than HY_X_LINE. Returns A, which the caller frees
+   with free(). dense_moved_intact() returns 1 if nothing was written between A and the
+   matrix. */
 void *dense_move(const hybrid_dense *from, size_t bytes, hybrid_dense *out);
 int dense_moved_intact(const void *line, const hybrid_dense *matrix);
 
 /* Sets all elements, but not the gaps. */
 void dense_set(hybrid_dense *matrix, double value);
 
-/* Return or set element (i, j) of a matrix, or value k of an array, of either type. */
+/* Return or set a value of either type: element (i, j) of a matrix, or element k of an
+   array. */
 double dense_at(const hybrid_dense *matrix, int64_t i, int64_t j);
 double value_at(const void *values, hybrid_type type, int64_t k);
 void value_set(void *values, hybrid_type type, int64_t k, double value);

@@ -7,7 +7,7 @@
 
 #include "base/contract/image.h"
 
-static const double GAP = 12345; /* fills gaps */
+static const double GAP = 12345; /* value of all unused elements between lines */
 
 static size_t value_size(hybrid_type type)
 {
@@ -95,11 +95,8 @@ void dense_reorder(const hybrid_dense *from, hybrid_order order, int64_t gap,
                       dense_at(from, i, j));
 }
 
-enum {
-    LINE      = HY_X_LINE,
-    UNTOUCHED = 0xa5
-}; /* HY_X_LINE is the largest cache line that
-      column blocks know */
+/* LINE is the longest cache line, in bytes, to which column blocks of X are aligned. */
+enum { LINE = HY_X_LINE, UNTOUCHED = 0xa5 };
 
 void *dense_move(const hybrid_dense *from, size_t bytes, hybrid_dense *out)
 {

@@ -15,7 +15,7 @@
 #include "support/inputs/cases.h"
 #include "support/check/deltas.h"
 
-enum { TURN = 700 /* entries that arrive at a time with IN_TURNS */ };
+enum { TURN = 700 /* how many entries arrive at a time if a part arrives IN_TURNS */ };
 
 plain_csr plain_make(hybrid_type type)
 {
@@ -48,7 +48,8 @@ static void *take(piece *p, int k, size_t bytes)
     return p->memory[k];
 }
 
-/* Places the rows of the chunk one behind another, or with gaps. */
+/* Sets where the rows of the piece begin in its arrays: one behind another or, if it
+   arrives WITH_GAPS, with unused elements between them. */
 static void place_rows(piece *p)
 {
     const int64_t *row_ptr = p->plain->row_ptr + p->chunk.row_begin;
@@ -61,8 +62,8 @@ static void place_rows(piece *p)
     for (int64_t i = 0; i <= CHUNK; i++)
         rows->row_ptr[i] = row_ptr[i] - row_ptr[0];
     for (int64_t i = 0; i < CHUNK && gap > 0; i++)
-        rows->row_at[i] = rows->row_ptr[i] + i / 5 * gap; /* a gap after every fifth
-                                                             row */
+        /* 3 unused elements after every fifth row */
+        rows->row_at[i] = rows->row_ptr[i] + i / 5 * gap;
 }
 
 piece piece_of(const plain_csr *plain, how way, int64_t k)
@@ -107,7 +108,8 @@ static void copy(const hy_landing *to)
     memcpy(r->dst, r->src, r->bytes);
 }
 
-/* Returns 0 if the sink takes no direct copies. */
+/* Copies the part's entries to the memory that sink->ops->direct() names, as a device
+   would. Returns 0, without copying, if the sink names none; else 1. */
 static int store_direct(hy_sink *sink, hy_part *part, int deltas)
 {
     const hy_direct to = sink->ops->direct(sink, part);
@@ -130,7 +132,8 @@ static int store_direct(hy_sink *sink, hy_part *part, int deltas)
     return 1;
 }
 
-/* Hands over TURN entries at a time, each time at the front of the arrays. */
+/* Stores the piece's entries in the sink, TURN at a time. Each time part.rows.col and
+   part.rows.val point to the first of them. */
 static void store_turns(hy_sink *sink, const piece *p)
 {
     const size_t size = p->plain->type == HYBRID_F64 ? 8 : 4;

@@ -1,6 +1,6 @@
 /* tests/support/inputs/csr_parts.h - parts of a CSR result that are handed to a sink.
 
-   Parts arrive as a device or as workers would hand them over. */
+   The functions call the sink as the driver, workers and a device would in a run. */
 #ifndef CSR_PARTS_H
 #define CSR_PARTS_H
 
@@ -8,11 +8,12 @@
 
 enum { ROWS = 3000, COLS = 1 << 20, CHUNK = 250, PARTS = ROWS / CHUNK };
 
-/* How the entries of a part arrive: all at once, some at a time, in rows with gaps,
-   copied directly to the result, or as delta-coded columns. */
+/* How the entries of a part arrive: all at once, TURN at a time, with unused elements
+   between rows, copied directly to the result's memory, or copied directly with columns
+   delta-coded. */
 typedef enum { AT_ONCE, IN_TURNS, WITH_GAPS, DIRECT, DELTAS } how;
 
-/* The expected result. Rows have 0 to 60 entries. */
+/* The expected result of all parts. Rows have 0 to 60 entries. */
 typedef struct plain_csr {
     hybrid_type type;
     int64_t *row_ptr;
@@ -23,20 +24,22 @@ typedef struct plain_csr {
 plain_csr plain_make(hybrid_type type);
 void plain_free(plain_csr *p);
 
-/* Rows [k * CHUNK, (k + 1) * CHUNK) of the result. */
+/* One part: rows [k * CHUNK, (k + 1) * CHUNK) of the result. */
 typedef struct piece {
     const plain_csr *plain;
     how way;
     hy_chunk chunk;
     hy_part part;
-    void *memory[4]; /* the part's arrays, each exactly as long as needed */
+    void *memory[4]; /* the part's arrays, allocated with malloc(), each exactly as long
+                        as needed */
 } piece;
 
 piece piece_of(const plain_csr *plain, how way, int64_t k);
 void piece_free(piece *p);
 
-/* Hands a part to the sink, which has reserved its position. Copies of the device are
-   memcpy(). Returns 1 if they went to the sink's memory. */
+/* Hands the part to the sink, which must have reserved its position. memcpy() stands for
+   copies of the device. Returns 1 if they went directly to the result's memory, 0 if
+   not. */
 int piece_store(hy_sink *sink, piece *p);
 
 #endif /* CSR_PARTS_H */

@@ -5,28 +5,30 @@
 #include <pthread.h>
 #include <stddef.h>
 
-enum { FEED_PIPE_BYTES = 1 << 16 }; /* capacity of a pipe */
+enum { FEED_PIPE_BYTES = 1 << 16 }; /* bytes that a pipe holds before a writer blocks */
 
-/* A thread that writes `head` to a pipe. If body_bytes is not 0, it then repeats `body`
-   until the reader closes the pipe. SIGPIPE must be ignored. */
+/* A thread that writes `head` to a pipe. If body_bytes is not 0, it then writes `body`
+   again and again until the reader closes the pipe. The test must ignore SIGPIPE. */
 typedef struct feed {
     const char *head, *body;
     size_t head_bytes, body_bytes;
 
     size_t written;
-    int in, out; /* ends of the pipe */
+    int in, out; /* file descriptors of the pipe's two ends */
     pthread_t thread;
     char path[32];
 } feed;
 
-/* Returns the path of the pipe, which can be read once. */
+/* Starts the thread. Returns the path of the pipe, which can be opened and read once. */
 const char *feed_begin(feed *f);
 
-/* Returns the bytes that were read or are in the pipe. */
+/* Closes the pipe and ends the thread. Returns the bytes that it wrote: they were read,
+   or were still in the pipe. */
 size_t feed_end(feed *f);
 
-/* Returns gzip data with `times` members that contain `plain` each. The caller frees it
-   with free(). */
+/* Returns gzip data of `times` members (compressed streams one behind another), each of
+   which decompresses to `plain`. Sets *out to the bytes. The caller frees the data with
+   free(). */
 char *feed_compress(const char *plain, size_t bytes, int times, size_t *out);
 
 /* ---- the same text in several ways ---- */
@@ -36,11 +38,12 @@ typedef struct text {
     size_t bytes;
 } text;
 
-/* Returns an empty text with room for `room` bytes. */
+/* Returns a text of 0 bytes whose array has room for `room` bytes. */
 text text_open(size_t room);
 
-/* Ways to read a text: from a mapped file, from a file with two gzip members, from a
-   pipe, and compressed from a pipe. */
+/* Ways to read a text: MAPPED, from a mapped file; PACKED, from a compressed file with
+   two gzip members; PIPED, from a pipe; PACKED_PIPED, compressed as in PACKED, from a
+   pipe. */
 enum { MAPPED, PACKED, PIPED, PACKED_PIPED, WAYS };
 
 typedef struct way {
@@ -51,7 +54,8 @@ typedef struct way {
     char path[256];
 } way;
 
-/* Returns the path of the text. */
+/* Offers the text in way `how` (MAPPED to PACKED_PIPED). Returns the path under which it
+   can be read, valid until way_close(). */
 const char *way_open(way *w, int how, const text *t);
 void way_close(way *w, const text *t);
 

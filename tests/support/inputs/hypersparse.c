@@ -20,14 +20,16 @@ enum { ROWS = 700, ENTRIES = 6, TURNS = 4 };
 /* ---- matrices ---- */
 
 typedef enum shape {
-    SCATTERED, /* random rows and columns, every other one on average, are empty */
-    ENDS,      /* rows and columns at both ends are empty, more than 64 of them */
-    FAR_APART, /* one of 64 rows, and one of 64 columns, have entries */
-    NO_ROWS,   /* only rows are empty */
-    NO_COLS,   /* only columns are empty */
-    HUB,       /* scattered, with one row and one column that have all possible entries */
-    WIDE,      /* scattered, five times as many columns as rows */
-    TALL,      /* scattered, five times as many rows as columns */
+    SCATTERED, /* rows and columns drawn at random, about half of them, are empty */
+    ENDS,      /* at both ends of the matrix more than 64 rows, and as many columns, are
+                  empty */
+    FAR_APART, /* one of 64 rows, and one of 64 columns, have entries; all others are
+                  empty */
+    NO_ROWS,   /* four of five rows are empty, and no column */
+    NO_COLS,   /* four of five columns are empty, and no row */
+    HUB,       /* as SCATTERED, but one row and one column have all possible entries */
+    WIDE,      /* as SCATTERED, with five times as many columns as rows */
+    TALL,      /* as SCATTERED, with five times as many rows as columns */
     BANDED,
     SHAPES
 } shape;
@@ -123,7 +125,9 @@ static void poison_rest(const hybrid_csr *A, hybrid_dense *X)
     }
 }
 
-/* Checks that elements of empty rows and columns were not copied. */
+/* Checks the report and the bytes copied by a run: no more to the device than predicted,
+   and from the device only rows of Y that are not empty. Returns the number of
+   errors. */
 static int sends_less(const trial *t, const hybrid_csr *A)
 {
     const hy_hypersparse *c = &t->plan->product.hypersparse;

@@ -6,8 +6,8 @@
 #include "tests/support/runs/budgets.h"
 #include "tests/support/inputs/cases.h"
 
-/* hypersparse_make() makes matrix `shape`, 0 to hypersparse_shapes() - 1. The shapes
-   differ in which rows and columns are empty. */
+/* hypersparse_make() makes matrix number `shape`, which must be 0 to
+   hypersparse_shapes() - 1. The matrices differ in which rows and columns are empty. */
 int hypersparse_shapes(void);
 void hypersparse_make(int shape, test_kind kind, hybrid_csr *out);
 

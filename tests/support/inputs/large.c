@@ -12,8 +12,8 @@ enum { KINDS = 2, LENGTHS = 3, WIDTHS = LARGE_PRODUCTS / KINDS / LENGTHS };
 
 static const int64_t widths[WIDTHS] = {17, 31,  32,  33,  35,  64,  65,  66,
                                        98, 100, 128, 129, 131, 132, 196, 257};
-/* Mean entries per row: few, more, and enough for many tiles of the merge path
-   (partition/format/merge.h). */
+/* Mean numbers of entries of a row. A kernel divides rows and entries into equal tiles
+   (partition/format/merge.h); with the last number there are many tiles. */
 static const double lengths[]  = {3, 11, 18};
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
@@ -30,7 +30,7 @@ static int check(hybrid_engine *engine, const char *name, const hybrid_csr *A,
     dense_make(A->rows, width, 0, HYBRID_ROW_MAJOR, 4, kind, &Y);
     dense_copy(&Y, &before);
     o.variant    = name;
-    o.chunk_rows = A->rows; /* one chunk */
+    o.chunk_rows = A->rows; /* all of A in one chunk */
     if (hybrid_spmm_plan(engine, A, width, &o, &plan) != HYBRID_OK ||
         hybrid_spmm_run(plan, 1, A, &X, 0, &Y) != HYBRID_OK)
         wrong = hybrid_engine_message(engine);
@@ -71,7 +71,8 @@ int large_check(hybrid_engine *engine, const char *const *names, int64_t rows, i
 
 enum { B_ROWS = 5000, B_COLS = 200000, B_EACH = 64, DOUBLINGS = 13 };
 
-/* Makes `like` rows of 1 entry, `like` of 2, of 4, and so on up to 4096. */
+/* Makes a matrix of `like` rows with 1 entry, `like` with 2, `like` with 4, and so on up
+   to 4096. */
 static hybrid_csr rising(int like, test_kind kind)
 {
     builder b = build_start((int64_t)like * DOUBLINGS, B_ROWS);

@@ -5,9 +5,9 @@
 
 #include "hybrid_spmm.h"
 
-/* A has two rows with all `inner` columns. Row l of B has `length` consecutive columns.
-   They begin `step` columns after those of row l - 1, or at column 0 if they would exceed
-   B. The last column of B is empty. */
+/* Shape of a product. A has two rows with entries in all `inner` columns. Row l of B has
+   `length` consecutive columns, beginning at column l * step modulo (cols - length + 1).
+   B has cols + 1 columns; the last one is empty. */
 typedef struct long_rows {
     const char *name;
     int64_t inner, length, step, cols;
@@ -17,10 +17,10 @@ enum { LONG_ROWS = 7 };
 extern const long_rows long_rows_table[LONG_ROWS];
 
 typedef enum long_values {
-    LONG_EQUAL,    /* 0.1, with which rounding errors of sums grow much faster than with
-                      random values */
-    LONG_POSITIVE, /* in [0.5, 1.5) */
-    LONG_SIGNED    /* in [-1, 1) */
+    LONG_EQUAL,    /* all values are 0.1, with which rounding errors of sums grow much
+                      faster than with random values */
+    LONG_POSITIVE, /* random values in [0.5, 1.5) */
+    LONG_SIGNED    /* random values in [-1, 1) */
 } long_values;
 
 /* Makes A and B. Values in A's second row are three times as large. matrix_free() frees

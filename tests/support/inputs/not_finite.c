@@ -11,8 +11,8 @@
 
 enum { ROWS = 200, INFINITE = 17, NO_NUMBER = 101, WIDTHS = NOT_FINITE_PRODUCTS / 2 };
 
-/* Sets a NaN with all mantissa bits set. Code that rounds by adding to the bits, as for a
-   number, would carry into the sign. */
+/* Sets element `at` to NaN. In f32 all bits of its mantissa are set: code that rounds by
+   adding to the bits, as for a number, would carry into the sign bit. */
 static void set_nan(hybrid_dense *X, int64_t at)
 {
     const uint32_t bits = 0x7fffffffu;
@@ -23,7 +23,8 @@ static void set_nan(hybrid_dense *X, int64_t at)
         memcpy((float *)X->data + at, &bits, sizeof bits);
 }
 
-/* One column has the infinity, another the NaN, in rows of X that many rows of A need. */
+/* Makes X of finite numbers, except an infinity in the last column and a NaN in column
+   0. Both lie in rows of X that many rows of A use. */
 static void make_x(int64_t cols, test_kind kind, hybrid_dense *X)
 {
     dense_make(ROWS, cols, 0, HYBRID_ROW_MAJOR, 11, kind, X);

@@ -4,13 +4,14 @@
 
 #include "hybrid_spmm.h"
 
-/* Runs the SpMM variant with `flags` for both types and several widths. Y must be
-   infinite or NaN exactly where an entry of A multiplies such an element. Prints failures
-   and returns their number; adds the number of products to *checked. */
+/* Runs the SpMM variant with `flags` for both types and several widths. An element of Y
+   must be infinite or NaN if one of its scalar products is, and otherwise finite and
+   right. Prints failures and returns their number; adds the number of products to
+   *checked. */
 int not_finite_check(hybrid_engine *engine, const char *variant, unsigned flags,
                      int64_t *checked);
 
-/* products that one call of not_finite_check() adds to *checked */
+/* products that each call of not_finite_check() adds to *checked */
 enum { NOT_FINITE_PRODUCTS = 10 };
 
 #endif /* NOT_FINITE_H */

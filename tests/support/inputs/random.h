@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Returns the next number of a linear congruential generator (Knuth's MMIX). Upper bits
-   are better distributed than lower ones. */
+/* Advances *state and returns the next number of a linear congruential generator
+   (Knuth's MMIX). Its upper bits are better distributed than the lower ones. */
 static inline uint64_t random_next(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

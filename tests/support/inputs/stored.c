@@ -43,7 +43,8 @@ static void store_json(const hybrid_dense *X)
     io_store(io_temp("x.json"), text, strlen(text));
 }
 
-/* Bytes before the elements are junk. The file ends with the last element. */
+/* The file begins with STORED_FRONT bytes of junk. It ends with the last element,
+   without a gap. */
 void stored_write(const hybrid_dense *X)
 {
     const size_t bytes = stored_bytes(X);

@@ -9,24 +9,26 @@ enum { STORED_ROWS = 300, STORED_COLS = 900, STORED_FRONT = 24 };
 
 typedef struct stored_trial {
     hybrid_engine *engine;
-    const hybrid_plan_options *options; /* NULL: the default options with X's order */
+    const hybrid_plan_options *options; /* options of plans; NULL: default options, with
+                                           the order of X */
     hybrid_csr A;
     hybrid_dense X, Y, before;
 } stored_trial;
 
-/* Returns the bytes from the first element to the last, gaps included. */
+/* Returns the bytes from the first element of X to its last, including the unused
+   elements between lines. */
 size_t stored_bytes(const hybrid_dense *X);
 
-/* Writes X to x.bin, after STORED_FRONT other bytes, and its description to x.json. Both
-   are files of io_temp(). */
+/* Writes X to the file x.bin, after STORED_FRONT other bytes, and its description to
+   x.json. Both lie in the temporary folder of io_temp(). */
 void stored_write(const hybrid_dense *X);
 
 /* Writes a sparse matrix to NAME.bin (values, columns, offsets) and its description to
    NAME.json. */
 void stored_write_csr(const char *name, const hybrid_csr *A);
 
-/* Returns an operand: A itself, or with in_file a file that it is written to. The caller
-   closes the file. */
+/* Returns an operand for A: with in_file = 0, A itself; with 1, the file NAME.bin, to
+   which A is written. The caller closes the file. */
 hybrid_operand stored_csr(hybrid_engine *engine, const char *name, const hybrid_csr *A,
                           int in_file);
 
@@ -34,14 +36,15 @@ hybrid_operand stored_csr(hybrid_engine *engine, const char *name, const hybrid_
    consecutive. */
 hybrid_csr stored_matrix(int banded, test_kind kind);
 
-/* Makes X with `width` columns and Y, and writes X to its file. The trial takes ownership
-   of A. Bits of `orders`: 1, X is row-major; 2, Y is row-major. */
+/* Makes X with `width` columns, and Y, and writes X to its file. `gap` elements between
+   lines are unused. Bits of `orders`: 1, X is row-major; 2, Y is row-major. The trial
+   takes ownership of A. */
 void stored_make(stored_trial *t, hybrid_csr A, int64_t width, int orders, int64_t gap,
                  test_kind kind);
 void stored_free(stored_trial *t);
 
-/* Runs one plan twice and compares with the oracle, bit for bit. Returns 0 if no plan can
-   be made. */
+/* Runs one plan twice and compares Y with the oracle's, bit for bit; a difference fails
+   the test. Returns 1, or 0 if the engine refuses the plan. */
 int stored_run(stored_trial *t, double alpha, double beta);
 
 extern const test_kind stored_kinds[2];

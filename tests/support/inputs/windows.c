@@ -12,8 +12,9 @@
 
 enum {
     ROWS    = 500,
-    COLUMNS = 17, /* with f64, one of 17 columns would be a tail column (beyond whole
-                     cache lines, stored behind all rows) if X were whole on the device */
+    COLUMNS = 17, /* columns of X; with f64, one of the 17 would be a tail column (beyond
+                     whole cache lines, stored behind all rows) if X were whole on the
+                     device */
     BAND    = 10,
     ENTRIES = 4
 };
@@ -27,11 +28,12 @@ static const test_kind kinds[] = {{HYBRID_F64, HYBRID_I64, 1},
 
 typedef enum shape {
     SQUARE,
-    WIDE,      /* two columns per row */
-    TALL,      /* three rows per column */
-    WITH_GAPS, /* empty rows and unused columns; later shapes have no ring of rows */
+    WIDE,      /* two columns of A per row of A */
+    TALL,      /* three rows of A per column of A */
+    WITH_GAPS, /* has empty rows and unused columns; the shapes after this one do not
+                  allow a ring of rows */
     BACKWARDS,
-    CORNERS, /* a band, and an entry in each of two corners */
+    CORNERS, /* a band, and one entry each in the upper right and lower left corner */
     DENSE_ROW,
     SHAPES
 } shape;
@@ -97,7 +99,7 @@ typedef struct trial {
     shape shape;
     test_kind kind;
     unsigned flags;
-    int64_t rows; /* rows of a chunk */
+    int64_t rows; /* number of rows of a chunk */
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -109,8 +111,9 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* Checks that at most X (rounded up to whole vectors) and A (with alignment) were
-   sent. */
+/* Checks the bytes of a run: no more than predicted; with X in a ring of rows no more
+   than all of X (rounded up to whole vectors) and A (with alignment); and no A again if
+   A is resident. Returns the number of errors. */
 static int sends_once(const trial *t, const hybrid_csr *A, int turn)
 {
     const int64_t size = A->type == HYBRID_F64 ? 8 : 4;
@@ -158,7 +161,9 @@ static int run(const trial *t, const hybrid_csr *A, int turn)
     return failed;
 }
 
-/* Shapes with entries far from the diagonal must not use a ring of rows. */
+/* Returns 1 with a message if a plan has only some rows of X at a time on the device (a
+   ring) although entries of A lie far from the diagonal, else 0. Counts plans with such
+   a ring in *windowed. */
 static int check_window(const trial *t, const hybrid_csr *A, int64_t *windowed)
 {
     const hy_image *image = &t->plan->portions->layout.image;
@@ -166,9 +171,9 @@ static int check_window(const trial *t, const hybrid_csr *A, int64_t *windowed)
 
     *windowed += window > 0 && window < A->cols;
     if (window > A->cols || (window > 0 && window < A->cols && t->shape > WITH_GAPS &&
-                             t->plan->count == 1)) /* with several portions (a site's part
-                                                      of a plan) some of them may have a
-                                                      ring */
+                             t->plan->count == 1)) /* with several devices, some portions
+                                                      (a device's part of the plan) may
+                                                      have a ring and others not */
         return complain(t, "a window where none can be");
     return 0;
 }
@@ -225,7 +230,7 @@ int windows_check(budget_open open, const char *const *names, int64_t *checked,
             failed++;
             continue;
         }
-        /* seconds: launches do not keep chunks from being small */
+        /* seconds; so that launches do not keep chunks from being small */
         t.engine->device->measured.launch_s = 1e-9;
         failed += check_budget(t, matrices, names, checked, windowed);
         hybrid_engine_destroy(t.engine);

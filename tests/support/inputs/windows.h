@@ -5,11 +5,12 @@
 
 #include "tests/support/runs/budgets.h"
 
-/* Multiplies banded matrices, and some that are almost banded, by X for the SpMM variants
-   of `names`, under budgets that decrease from one that holds everything. Checks that
-   results are right, that budgets are kept, and that X and A are sent once if X is in a
-   ring of rows. Only banded matrices may have such a ring. Prints failures and returns
-   their number; adds the plans to *checked, and those with a ring to *windowed. */
+/* Multiplies banded matrices, and some that are almost banded, by X for the SpMM
+   variants of `names`. Device memory is capped, at first so that everything fits, then
+   at less and less. Checks that results are right, that caps are kept, and that X and A
+   are sent once if X is in a ring of rows. Only banded matrices may have such a ring.
+   Prints failures and returns their number; adds the plans to *checked, and those with a
+   ring to *windowed. */
 int windows_check(budget_open open, const char *const *names, int64_t *checked,
                   int64_t *windowed);
 
