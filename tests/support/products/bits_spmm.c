@@ -18,8 +18,8 @@ enum { PANELS = 3 };
 static const char *const cases[] = {"power_law", "long_row", "blocks"};
 static const int64_t widths[]    = {1, 33, 129};
 
-/* How one run is made. `place` is the number of elements from the beginning of a cache
-   line to Y. */
+/* How one run is made: which operands are pinned, the orders of X and Y, and `place`,
+   the number of elements between the beginning of a cache line and Y. */
 typedef struct way {
     int pin_x, pin_y;
     size_t place;
@@ -27,7 +27,8 @@ typedef struct way {
 } way;
 
 static const way ways[] = {
-    {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR}, /* reference of all other runs */
+    {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR}, /* first run, with whose bits all
+                                                      other runs are compared */
     {0, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},
     {1, 1, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},
     {1, 0, 0, HYBRID_ROW_MAJOR, HYBRID_ROW_MAJOR},
@@ -38,7 +39,8 @@ static const way ways[] = {
     {1, 1, 0, HYBRID_COL_MAJOR, HYBRID_COL_MAJOR},
 };
 
-/* How the plan is made. `in_blocks`: X comes in column blocks. */
+/* How the plan is made. in_blocks = 1: with the setting that X is sent in PANELS column
+   blocks. */
 typedef struct setup {
     int prime_rows;
     unsigned flags;
@@ -62,7 +64,7 @@ typedef struct trial {
     const test_case *c;
     test_kind kind;
     const setup *how;
-    hybrid_dense X, first; /* first: Y of the first run */
+    hybrid_dense X, first; /* X, and Y of the plan's first run */
 } trial;
 
 static int complain(const trial *t, int w, const char *what)
@@ -97,7 +99,8 @@ static int differs(const hybrid_dense *right, const hybrid_dense *Y)
     return 0;
 }
 
-/* Checks a result: the first run against the oracle, the others against the first. */
+/* Checks Y of run number w of a plan: of the first against the oracle, of others against
+   the bits of the first. Returns 1 with a message if it is wrong, else 0. */
 static int judge(trial *t, int w, const hybrid_dense *Y)
 {
     if (w > 0)
@@ -138,8 +141,8 @@ static int check_plan(trial t, int64_t width, int64_t *checked)
     o.flags      = HYBRID_DETERMINISTIC | t.how->flags;
     o.chunk_rows = t.how->prime_rows ? plan_prime_rows(&t.c->A) : 0;
     settings_of(t.engine)->column_blocks =
-        PANELS; /* HYBRID_DETERMINISTIC must prevent the column
-                   blocks of runs with pinned operands */
+        PANELS; /* with HYBRID_DETERMINISTIC even pinned operands must not be sent in
+                   these column blocks */
     settings_of(t.engine)->schedule = in_blocks ? &hy_schedule_column_ring : NULL;
     dense_make(t.c->A.cols, width, 0, HYBRID_ROW_MAJOR, 1, t.kind, &t.X);
     const char *refused = plan_spmm(t.engine, &t.c->A, width, &o, &t.plan);

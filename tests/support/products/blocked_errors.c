@@ -18,7 +18,9 @@ static const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
 
 static const hy_variant variant = {.name = "test", .op = HY_SPMM};
 
-/* Packs A in blocks of 8 x 7 whose fill is said to be 1. */
+/* Packs A in blocks of 8 x 7. Its profile says, wrongly, that the blocks have no zeros,
+   so that the room for the pack is small. `forced`: the shape is demanded by a
+   parameter. Returns the status of the packing. */
 static hybrid_status pack_full(hy_context *ctx, const blocked_format *format,
                                const hybrid_csr *A, int forced)
 {
@@ -46,12 +48,15 @@ void blocked_check_too_large(hy_context *ctx, const blocked_format *format)
 {
     hybrid_csr A;
 
-    matrix_random(20000, 20000, 8, 3, kind, &A); /* too scattered for such blocks */
+    matrix_random(20000, 20000, 8, 3, kind, &A); /* its entries are too scattered: blocks
+                                                    take more room than the profile
+                                                    says */
     assert_int_equal(pack_full(ctx, format, &A, 0), HYBRID_OK);
     assert_int_equal(pack_full(ctx, format, &A, 1), HYBRID_UNSUPPORTED);
     assert_non_null(strstr(ctx->message.text, "bytes in blocks of 8 x 7, and"));
     matrix_free(&A);
-    matrix_random(30, 5, 3, 3, kind, &A); /* too narrow */
+    matrix_random(30, 5, 3, 3, kind, &A); /* X has 5 rows, fewer than the 7 columns of a
+                                             block */
     assert_int_equal(pack_full(ctx, format, &A, 0), HYBRID_OK);
     assert_int_equal(pack_full(ctx, format, &A, 1), HYBRID_UNSUPPORTED);
     assert_non_null(strstr(ctx->message.text, "fewer than the columns of a block"));
@@ -88,7 +93,8 @@ void blocked_check_failures(hy_context *ctx, const blocked_format *format, int l
     hybrid_csr A;
     int failing = 1;
 
-    matrix_random(200, 100, 4, 3, kind, &A); /* too scattered for blocks of 4 x 4 */
+    matrix_random(200, 100, 4, 3, kind, &A); /* its entries are too scattered for blocks
+                                                of 4 x 4 */
     assert_int_equal(hy_inspect(ctx, &A, NULL, 1, NULL, &profile), HYBRID_OK);
     profile.features.block_rows = profile.features.block_cols = 4;
     const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = &A};

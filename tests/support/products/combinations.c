@@ -6,11 +6,13 @@
 #include "support/inputs/builder.h"
 
 enum {
-    ENTRIES    = 4,  /* per row of A */
-    NEAR       = 6,  /* half of the width of the band */
-    LINE_BYTES = 64, /* empty rows and columns are left out only if rows of X and Y have
-                        at least this size */
-    LEAST_WIDE = 16  /* columns of X from which alignment adds little to its size */
+    ENTRIES = 4,     /* entries of each row of A */
+    NEAR    = 6,     /* if A is banded, entries lie at most this many columns from the
+                        diagonal */
+    LINE_BYTES = 64, /* a plan may leave out empty rows and columns of A only if rows of
+                        X and Y have at least this many bytes */
+    LEAST_WIDE = 16  /* the least number of columns of X for which alignment adds little
+                        to the size of X */
 };
 
 /* ---- drawing ---- */
@@ -49,7 +51,8 @@ combination combination_draw(uint64_t number)
     c.split    = of[pick(number, &axis, 6)];
     c.width    = widths[pick(number, &axis, 5)];
     if (c.schedule == &hy_schedule_column_ring && c.width == 1)
-        c.width = LEAST_WIDE; /* a ring of column blocks needs two columns or more */
+        c.width = LEAST_WIDE; /* the schedule column_ring needs at least two columns of
+                                 X */
     c.tight = pick(number, &axis, 2) && c.width >= LEAST_WIDE &&
               c.schedule != &hy_schedule_whole;
     c.banded        = pick(number, &axis, 2) || c.schedule == &hy_schedule_row_ring;
@@ -67,7 +70,8 @@ combination combination_draw(uint64_t number)
     c.kind.type     = pick(number, &axis, 2) ? HYBRID_F32 : HYBRID_F64;
     c.kind.offsets  = pick(number, &axis, 2) ? HYBRID_I32 : HYBRID_I64;
     c.kind.integers = 1;
-    if (!c.planned) { /* a one-shot call takes no options */
+    if (!c.planned) { /* these are fields of plan options, which a one-shot call does not
+                         take */
         c.flags      = 0;
         c.split      = HYBRID_SPLIT_DEFAULT;
         c.chunk_rows = 0;
@@ -92,7 +96,7 @@ static int is_ring(const hy_schedule *schedule)
     return schedule == &hy_schedule_row_ring || schedule == &hy_schedule_column_ring;
 }
 
-/* Each refusal depends on the values of two axes. docs/design.md lists them. */
+/* docs/design.md lists the messages. Each depends on two of the options. */
 const char *combination_refused(const combination *c)
 {
     const int in_place = c->schedule == &hy_schedule_in_place;
@@ -144,8 +148,8 @@ hybrid_csr combination_matrix(const combination *c, uint64_t number)
     return build_finish(&b, number, c->kind);
 }
 
-/* With `tight`, memory of 5/4 of X's size does not hold X beside the slots, nor with
-   HYBRID_RESIDENT, where X may take only three quarters of the memory. */
+/* If `tight`, returns 5/4 of the bytes of X. X and the slots do not fit into that, nor
+   does X with HYBRID_RESIDENT, where it may take only three quarters of the memory. */
 size_t combination_budget(const combination *c)
 {
     const size_t x = (size_t)(COMBINATION_COLS * c->width * combination_value_bytes(c));

@@ -183,9 +183,9 @@ hybrid_status indices_planned(const world *w, unsigned flags, const hybrid_csr *
 
 /* ---- memory ---- */
 
-/* Returns the bytes of host memory that the engine holds when no call runs. Waits up to 5
-   s until they are at most `most`, because lanes free memory after a call has
-   returned. */
+/* Returns the bytes of host memory that the engine uses between calls. Waits, for at
+   most 5 s, until they are at most `most`, because lanes may still free memory after a
+   call has returned. */
 static int64_t held(world *w, int64_t most)
 {
     int64_t now = INT64_MAX;

@@ -12,10 +12,11 @@
 
 enum { ROWS = 60, MIDDLE = 256, COLS = 4000, B_ROW = 24, CHUNK = 13, RUNS = 2 };
 
-/* One product and its options. */
+/* One product C = A*B and the options of its plan. */
 typedef struct trial {
     hybrid_engine *engine;
-    hybrid_csr A, B, wide_a, wide_b; /* wide: with 64-bit column indices */
+    hybrid_csr A, B, wide_a, wide_b; /* wide_a and wide_b equal A and B, with 64-bit
+                                        column indices */
     plain_rows right;
     hybrid_plan_options options;
     int wide, schedule;
@@ -37,8 +38,8 @@ static int complain(const trial *t, const char *what)
 
 /* ---- operands ---- */
 
-/* Rows have 0, 1, 2, 3, 20 or all entries. Rows of C thus have few scalar products, or as
-   many as a warp, a block or a whole device sorts. */
+/* Makes A. Its rows have 0, 1, 2, 3, 20 or all entries. A row of C then has few scalar
+   products, or as many as a warp, a block or all blocks of a GPU sort together. */
 static hybrid_csr make_a(test_kind kind)
 {
     static const int64_t entries[] = {1, 2, 0, 20, 3, MIDDLE};
@@ -56,7 +57,7 @@ static hybrid_csr make_a(test_kind kind)
     return A;
 }
 
-/* Some columns occur in many rows, most in one or none. */
+/* Makes B. 40 of its columns occur in many rows, the others in few or none. */
 static hybrid_csr make_b(test_kind kind)
 {
     builder b = build_start(MIDDLE, COLS);
@@ -91,7 +92,8 @@ static void free_all(trial *t)
 
 /* ---- runs ---- */
 
-/* Compares C with the plain loop, which has 32-bit column indices. */
+/* Returns NULL if C has the bits of a plain loop, else a description. 64-bit column
+   indices of C are narrowed first, because the loop has 32 bits. */
 static const char *differs(const trial *t, const hybrid_csr *C)
 {
     hybrid_csr narrow = *C;
@@ -124,7 +126,8 @@ static int run(trial *t, hybrid_plan *plan, odd_bits *count)
     return wrong ? complain(t, wrong) : 0;
 }
 
-/* Runs the plan twice. In the second run the result positions are known. */
+/* Makes a plan and runs it twice; in the second run the positions in the result may be
+   known. Returns the number of wrong runs. */
 static int check_plan(trial *t, odd_bits *count)
 {
     int failed = 0;
@@ -145,7 +148,9 @@ static int check_plan(trial *t, odd_bits *count)
     return failed;
 }
 
-/* Tries each split. Index types and chunk sizes alternate. */
+/* Tries the product with each way to split the work between devices and host. Index
+   types and chunk sizes alternate from one to the next. Returns the number of
+   failures. */
 static int check_splits(trial *t, const char *variant, int turn, odd_bits *count)
 {
     static const hybrid_index indices[] = {HYBRID_I32, HYBRID_I64, HYBRID_INDEX_AUTO};

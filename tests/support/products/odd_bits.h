@@ -11,9 +11,11 @@
 enum { ODD_SCHEDULES = 7 };
 
 typedef struct odd_bits {
-    int64_t schedules[ODD_SCHEDULES]; /* plans checked with hy_schedules[k]; the last
-                                         counts plans with any schedule */
-    int64_t hosts;                    /* runs that the host computed completely */
+    int64_t schedules[ODD_SCHEDULES]; /* number of plans checked with schedule
+                                         hy_schedules[k]; the last element counts plans
+                                         for which the engine chose */
+    int64_t hosts;                    /* number of runs of which the host computed all
+                                         rows */
 } odd_bits;
 
 /* Checks C = AB under HYBRID_DETERMINISTIC for the engine's variants, with each schedule

@@ -20,14 +20,15 @@ static const int64_t widths[WIDTHS] = {1, 3, 34};
 
 typedef struct trial {
     hybrid_engine *engine;
-    const char *variant; /* NULL: any */
+    const char *variant; /* name; NULL: the engine chooses */
     const hy_schedule *schedule;
     hybrid_csr A;
     hybrid_dense X, before;
     test_kind kind;
 } trial;
 
-/* Returns mostly zeros; one number in 64 is infinite or NaN. */
+/* Returns number k of a sequence: half are zeros of either sign, most others small whole
+   numbers; one of 64 is infinite or NaN. */
 static double odd_number(uint64_t seed, int64_t k)
 {
     static const double odd[]  = {0.0, -0.0, 0.0, -0.0, 1, -1, 3, -2};
@@ -136,7 +137,8 @@ static int check_plan(trial *t, int64_t *checked)
     return failed;
 }
 
-/* Tries the engine's choice of a variant, and each variant. */
+/* Runs plans for which the engine chooses the variant, and plans for each variant.
+   Returns the number of failures. */
 static int check_variants(trial *t, int64_t *checked)
 {
     int failed = 0;

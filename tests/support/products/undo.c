@@ -10,7 +10,8 @@
 #include "support/fake/fake_backend.h"
 #include "support/products/undo.h"
 
-enum { MOST = 20000, STEP = 4096 /* bytes between two caps */ };
+/* STEP: bytes by which the cap on memory grows from one failure to the next. */
+enum { MOST = 20000, STEP = 4096 };
 
 /* ---- memory that the engine holds ---- */
 
@@ -33,8 +34,9 @@ static int is_more(const held *now, const held *before)
            now->pinned > before->pinned || now->alive > before->alive;
 }
 
-/* Fails the test if the engine holds more than `before` says. Waits up to 5 s for less,
-   because the lane of a fake device may still be freeing memory. */
+/* Fails the test if the engine holds more memory, lanes or marks than `before` says.
+   Waits up to 5 s for less, because the lane of a fake device may still be freeing
+   memory. `name` is the name of the call in the message. */
 void undo_expect_no_more(const world *w, const held *before, const char *name)
 {
     held now = undo_held(w->engine);
@@ -105,8 +107,8 @@ static int disarm_function(world *w)
     return met;
 }
 
-/* Caps before they were changed. Failure n caps memory at n * STEP bytes; a call that
-   needs no more succeeds. */
+/* The engine's caps, to be restored. Failure n sets the cap on host or device memory to
+   n * STEP bytes; a call that needs no more than that succeeds. */
 static int64_t host_cap, device_cap[HY_MAX_DEVICES];
 
 static void arm_host_cap(world *w, int64_t n)
@@ -146,9 +148,9 @@ const way undo_by_memory     = {arm_memory, disarm_memory},
           undo_by_host_cap   = {arm_host_cap, disarm_host_cap},
           undo_by_device_cap = {arm_device_cap, disarm_device_cap};
 
-/* Makes the call fail in the n-th way. The engine caches nothing (`cold`) or what the
-   last call has left. Returns 1 if the call failed, 0 if it succeeded in spite of the
-   failure, -1 if there is no n-th way. */
+/* Makes call `c` fail in the n-th way. With `cold` the engine first frees the memory
+   that it has cached. Returns 1 if the call failed, 0 if it succeeded in spite of the
+   failure, -1 if the call did not reach an n-th failure. */
 static int fail_once(world *w, const call *c, const way *how, int64_t n, int cold)
 {
     if (cold)
@@ -164,7 +166,9 @@ static int fail_once(world *w, const call *c, const way *how, int64_t n, int col
     return 1;
 }
 
-/* Makes the call fail in each possible way. Returns how often it failed. */
+/* Makes call `c` fail in ways 1, 2, 3 ... until no way is left; after way 16 it skips
+   some. Does so with and without memory that the engine has cached. Returns how often
+   the call failed. */
 static int64_t fail_each(world *w, const call *c, const way *how)
 {
     int64_t failed = 0;

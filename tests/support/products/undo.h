@@ -8,8 +8,8 @@
 #include "engine/api/engine.h"
 #include "support/check/oracle.h"
 
-/* HOST: the host without a cap. CAPPED: the host with a cap on its memory. DEVICE,
-   DEVICES: one fake device, or three. */
+/* Where the engine computes. HOST: on the host, without a cap on memory. CAPPED: on the
+   host, with a cap. DEVICE: on a fake device. DEVICES: on three fake devices. */
 typedef enum place { HOST, CAPPED, DEVICE, DEVICES, PLACES } place;
 
 typedef struct world {
@@ -18,11 +18,12 @@ typedef struct world {
     hybrid_csr A;
     hybrid_dense X, Y, before;
     oracle square;
-    hybrid_file *file; /* contains A */
+    hybrid_file *file; /* an open file that contains A */
     hybrid_plan *plan, *dense,
-        *kept;    /* live plans of A*A, A*X, and A*X with HYBRID_RESIDENT */
-    int64_t asks; /* remaining calls of the caller's function before it ends the
-                     product */
+        *kept;    /* three plans made before the failures: of A*A, of A*X, and of A*X
+                     with HYBRID_RESIDENT */
+    int64_t asks; /* how many more times the caller's function (for progress or rows) is
+                     called until it ends the product */
 } world;
 
 /* Create an engine with two workers at `where`. undo_open() also makes matrices, a file
@@ -32,7 +33,7 @@ void undo_open(world *w, place where);
 void undo_close(world *w);
 
 typedef struct call {
-    const char *name; /* NULL ends a list */
+    const char *name; /* name in messages; NULL ends a list of calls */
     hybrid_status (*make)(world *);
 } call;
 
@@ -43,32 +44,35 @@ extern const call undo_products[], undo_handing[], undo_allocating[], undo_other
 extern const call undo_read_text, undo_files, undo_dense_file;
 void undo_write_text(const world *w);
 
-/* Returns 1 when the caller's function must end the call. */
+/* The caller's function for progress or rows calls undo_count_down(), and ends the
+   product if it returns 1. */
 int undo_count_down(world *w);
 
 typedef struct held {
     int64_t host, device, pinned;
-    int64_t alive; /* blocks, lanes and marks of fake devices, without pinned pages,
-                      because a call may pin existing pages of results */
+    int64_t alive; /* memory blocks, lanes and marks of fake devices that exist; without
+                      pinned pages of results, which a call may add and keep */
 } held;
 
 held undo_held(const hybrid_engine *engine);
 void undo_expect_no_more(const world *w, const held *before, const char *name);
 
-/* One way to make a call fail. `arm` prepares the n-th failure. `disarm` cancels it and
-   returns whether the call reached it. */
+/* One way to make a call fail. arm() prepares the n-th failure, counted from 1. disarm()
+   cancels it and returns 1 if the call reached it, else 0. */
 typedef struct way {
     void (*arm)(world *w, int64_t n);
     int (*disarm)(world *w);
 } way;
 
-/* The ways to fail: an allocation, a call of the device, a function of the caller that
-   receives progress or rows, too little host memory, too little device memory. */
+/* The ways to fail: an allocation fails; a call of the fake device fails; the caller's
+   function for progress, or for rows, ends the call; host memory, or device memory, is
+   capped at too few bytes. */
 extern const way undo_by_memory, undo_by_backend, undo_by_progress, undo_by_rows,
     undo_by_host_cap, undo_by_device_cap;
 
-/* Makes each call fail in the first, second, third ... way until no way is left, on an
-   engine without cached memory and on one that has made the call before. */
+/* Makes each call of the list fail in the first, second, third ... way until no way is
+   left: on an engine without cached memory, and on one that has made the call before.
+   Checks that each failure leaves no memory behind. */
 void undo_fail_all(world *w, const call *calls, const way *how);
 
 #endif /* UNDO_H */

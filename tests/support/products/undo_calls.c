@@ -57,8 +57,8 @@ void undo_open(world *w, place where)
     *w = (world){.on_device = where >= DEVICE};
     fake_delays(1, 0);
     undo_open_engine(where, &w->engine);
-    w->engine->ctx.pool->spins = 0; /* workers do not spin: calls are short and cores are
-                                       few */
+    w->engine->ctx.pool->spins = 0; /* workers sleep at once instead of polling for work,
+                                       because calls are short and cores are few */
     settings_of(w->engine)->piece_bytes = PIECE;
     w->engine->ctx.progress.every_ns    = 0;
     matrix_random(ROWS, ROWS, 4, 3, kind, &w->A);
@@ -128,7 +128,7 @@ static hybrid_status run_plan(world *w)
     return take_square(w, hybrid_spgemm_run(w->plan, &w->A, &w->A, &C), &C);
 }
 
-/* The caller's functions, which receive rows or progress, call this. */
+/* The caller's functions for rows and for progress call this function. */
 int undo_count_down(world *w)
 {
     return w->asks > 0 && --w->asks == 0;

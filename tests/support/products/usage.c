@@ -8,7 +8,8 @@ static int is_near(double a, double b)
     return fabs(a - b) <= 1e-12 * (fabs(a) + fabs(b));
 }
 
-/* Returns the bytes moved by a resource. For cores the report has no second count. */
+/* Returns the bytes moved by a resource, from other fields of the report. For cores, of
+   which the report has no other count, it returns what utilisation and rate say. */
 static double used(const hybrid_report *r, hybrid_resource resource)
 {
     switch (resource) {
@@ -40,7 +41,8 @@ static const char *check_one(const hybrid_report *r, hybrid_resource resource)
     return NULL;
 }
 
-/* Host memory bounds the run if its use is more than half of the cores' use. */
+/* Returns 1 if `bound` chooses rightly between host memory and cores: host memory only
+   if its utilisation is more than half of the cores', cores only if it is not. */
 static int names_the_right_one(const hybrid_report *r)
 {
     const double cores  = r->use[HYBRID_CORES].utilisation;

@@ -10,7 +10,8 @@
 /* Opens a world (world.h) on a fake device without delays and without a cap. */
 void usage_open(world *w, const hy_variant *spmm, int64_t width);
 
-/* Runs a plan, or makes a plan and runs it. Returns the report after usage_check(). */
+/* usage_run_plan() runs the plan; usage_run() makes a plan and runs it. Both check the
+   report with usage_check() and return it. */
 hybrid_report usage_run_plan(world *w, hybrid_plan *plan, double beta);
 hybrid_report usage_run(world *w, int64_t chunk_rows, hybrid_split split, double share,
                         double beta);

@@ -10,14 +10,15 @@
 enum { PRIME_ROWS = 7 };
 
 static const int64_t chunk_rows[] = {1, PRIME_ROWS, 0};
-/* Every case uses the first FEW_WIDTHS widths. Case MANY_WIDTHS uses all of them, but not
-   in chunks of one row. */
+/* Widths of X. Each case is multiplied with the first FEW_WIDTHS of them; the case named
+   MANY_WIDTHS with all, but not in chunks of one row. */
 static const int64_t widths[]   = {1,   4,   33,  129, 2,   3,   8,   9,  16, 17,
                                    18,  31,  32,  34,  35,  36,  64,  65, 66, 98,
                                    100, 128, 256, 512, 130, 131, 132, 257};
 static const char MANY_WIDTHS[] = "random";
-/* Kinds i and i + 2 differ in both types: with KIND_STEP = 2 a case has every second
-   kind. */
+/* Value type, offset type, and whether values are whole numbers. Kinds i and i + 2
+   differ in both types, so that a case with every second kind (KIND_STEP = 2) still has
+   all types. */
 static const test_kind kinds[] = {
     {HYBRID_F32, HYBRID_I32, 1},
     {HYBRID_F32, HYBRID_I64, 0},
@@ -27,25 +28,26 @@ static const test_kind kinds[] = {
 
 enum {
     KINDS      = sizeof kinds / sizeof *kinds,
-    F32_KINDS  = 2, /* the first kinds are f32 */
+    F32_KINDS  = 2, /* number of the leading kinds that are f32 */
     CHUNKINGS  = 3,
     FEW_WIDTHS = 4,
     WIDTHS     = sizeof widths / sizeof *widths,
     MANY_ROWS  = 1000
 };
 
-/* One product to check. */
+/* One variant, one case and the options of its products. */
 typedef struct trial {
     hybrid_engine *engine;
     const char *variant;
     const test_case *c;
     test_kind kind;
-    int many_chunks; /* 1: may have thousands of chunks */
+    int many_chunks; /* 1: chunks may be so small that a product has thousands */
     int pinned;      /* 1: operands and Y are pinned */
     hybrid_plan_options options;
-    int64_t *rounded; /* NULL: without HYBRID_ALLOW_TF32; else see
-                         variants_check_tf32() */
-    int64_t *shared;  /* NULL: not shared; else see variants_check_shared() */
+    int64_t *rounded; /* counter of rounded products (see variants_check_tf32()); NULL:
+                         HYBRID_ALLOW_TF32 is not set */
+    int64_t *shared;  /* counter of shared products (see variants_check_shared()); NULL:
+                         host and device do not share */
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -58,7 +60,8 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* Counts the run if both host and device computed a part. */
+/* Adds 1 to *t->shared if both the host and the device computed some chunks of the
+   run. */
 static void count_shared(const trial *t, const hybrid_plan *plan)
 {
     hybrid_report r = HYBRID_REPORT_INIT;
@@ -87,7 +90,8 @@ static int check_spgemm(const trial *t, const oracle *reference)
     return failed;
 }
 
-/* Pins or unpins an array. NULL and empty arrays are skipped. */
+/* Pins (on = 1) or unpins an array if the trial is a pinned one. NULL and arrays of 0
+   bytes are skipped. Returns the number of failures. */
 static int pin(const trial *t, void *array, size_t bytes, int on)
 {
     if (!t->pinned || !array || bytes == 0)
@@ -113,7 +117,9 @@ static int pin_csr(const trial *t, const hybrid_csr *m, int on)
            pin(t, m->val, (size_t)m->nnz * size, on);
 }
 
-/* SpMV variants may refuse more than one column and matrices without blocks. */
+/* Returns 1 if the variant's refusal, which is the engine's last message, is allowed:
+   SpMV variants may refuse more than one column of X, and matrices whose blocks would be
+   too empty. */
 static int may_refuse(const trial *t, int64_t cols)
 {
     const char *message = hybrid_engine_message(t->engine);
@@ -167,7 +173,8 @@ static int check_spmm(const trial *t, const hybrid_dense *X, hybrid_dense *Y,
     return failed;
 }
 
-/* Checks width w. Orders, gaps, alpha and beta alternate with w. */
+/* Checks one SpMM with width number w. The orders and gaps of X and Y, alpha and beta
+   alternate with w. */
 static int check_spmm_width(const trial *t, int w, int64_t *checked)
 {
     const int turn             = w % 3;
@@ -221,13 +228,14 @@ static int check_case(trial t, const char *const *names, int64_t *checked)
     oracle_spgemm(&t.c->A, &t.c->B, &reference);
     failed += pin_csr(&t, &t.c->A, 1) + pin_csr(&t, &t.c->B, 1);
     for (const char *const *name = names; *name; name++)
-        for (int k = t.pinned; k < CHUNKINGS; k++) { /* pinned: without chunks of one
-                                                        row */
+        /* pinned products begin with the second chunk size, because the first is one row
+           a chunk */
+        for (int k = t.pinned; k < CHUNKINGS; k++) {
             if (chunk_rows[k] == 1 && t.c->A.rows > MANY_ROWS && !t.many_chunks)
                 continue;
             set_options(&t, *name, chunk_rows[k]);
             if (is_spgemm(*name) && t.shared)
-                continue; /* SpGEMM is not shared */
+                continue; /* an SpGEMM is not shared by host and device */
             if (is_spgemm(*name)) {
                 failed += check_spgemm(&t, &reference);
                 ++*checked;
@@ -250,8 +258,8 @@ static int check_kinds(trial t, int count, const char *const *names, int64_t *ch
             case_make(i, kinds[k], &c);
             t.c    = &c;
             t.kind = kinds[k];
-            /* thousands of chunks: for one kind only, and not under the thread sanitizer,
-               which is too slow */
+            /* thousands of chunks take long: they are allowed for one kind only, and not
+               under the thread sanitizer */
             t.many_chunks = k == 0 && KIND_STEP == 1;
             failed += check_case(t, names, checked);
             case_free(&c);

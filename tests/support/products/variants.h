@@ -13,33 +13,34 @@
    Prints failures and returns their number. Adds the number of products to *checked. */
 int variants_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
-/* Works as variants_check() with pinned X, Y and arrays of A and B. X and Y have no gaps,
-   alpha is 1 and beta 0. */
+/* Works as variants_check() with pinned operands: the arrays of A and B, X and Y. X and
+   Y have no gaps, alpha is 1 and beta 0. */
 int variants_check_pinned(hybrid_engine *engine, const char *const *names,
                           int64_t *checked);
-/* Works as variants_check() for SpMM variants in f32 under HYBRID_ALLOW_TF32, with its
-   error bound. Adds to *rounded the products that exceed the error bound of f32, which
-   shows that the flag has an effect. */
+/* Works as variants_check() for the SpMM variants in f32 with HYBRID_ALLOW_TF32; results
+   are compared with the error bound of TF32. Adds to *rounded the products that exceed
+   the error bound of f32, which shows that the flag has an effect. */
 int variants_check_tf32(hybrid_engine *engine, const char *const *names, int64_t *checked,
                         int64_t *rounded);
-/* Works as variants_check() with about half of every SpMM on the host. Adds to *shared
-   the products that host and device computed together. A product with a single chunk is
-   computed by one of them. */
+/* Works as variants_check() for SpMM, with plans that give about half of the work to the
+   host. Adds to *shared the products of which host and device both computed a part. A
+   product of one chunk is computed by one of them. */
 int variants_check_shared(hybrid_engine *engine, const char *const *names,
                           int64_t *checked, int64_t *shared);
 
-/* Checks one product A*B or A*X of a case; `product` is the oracle's A*B. `dice` is a
-   random number that selects chunks, width, order, pinning and sharing. `rounded` is as
-   in variants_check_tf32(), or NULL. */
+/* Checks one product A*B or A*X of a case; `product` is the oracle's A*B. The random
+   number `dice` selects chunk size, width, order, pinning and sharing. `rounded` is the
+   counter of variants_check_tf32(), or NULL. Returns the number of failures. */
 int variants_check_one(hybrid_engine *engine, const char *name, const test_case *c,
                        test_kind kind, const oracle *product, uint64_t dice,
                        int64_t *checked, int64_t *rounded);
 
-/* Stores the names of the compiled variants with `backend` as their second part, ended by
-   NULL; at most `room` pointers including the NULL. Returns their number. */
+/* Stores the names of all compiled variants of a backend, such as "cuda" (the second
+   part of their names), followed by NULL. At most `room` pointers, including the NULL,
+   are stored. Returns the number of names. */
 int variants_of(const char *backend, const char **names, int room);
 
-/* Returns how many of `names` begin with `begin`. */
+/* Returns how many of `names`, a list that NULL ends, begin with `begin`. */
 int variants_named(const char *const *names, const char *begin);
 
 #endif /* VARIANTS_H */

@@ -9,30 +9,34 @@
 #include "engine/api/engine.h"
 
 typedef struct asked {
-    hybrid_engine *engine; /* engine that must refuse calls from inside the function;
-                              NULL: not tried */
+    hybrid_engine *engine; /* engine whose functions asked_fn() tries to call, which must
+                              be refused; NULL: it does not try */
     pthread_t caller;
-    int64_t calls, stop;      /* call number `stop` of the function ends the product; 0:
-                                 none */
-    int64_t rows, done, part; /* part: calls with some rows done, but not all */
-    int over;                 /* 1: the function received rows_done == rows, or ended the
-                                 product */
+    int64_t calls, stop;      /* number of calls of asked_fn() so far, and of the call
+                                 that ends the product; stop = 0: none */
+    int64_t rows, done, part; /* rows, done: arguments of the last call; part: number of
+                                 calls with some rows done, but not all */
+    int over;                 /* 1: asked_fn() has received rows_done == rows, or has
+                                 ended the product */
 } asked;
 
 enum { ASKED_ANSWER = 7 };
 
-/* Registers asked_fn() for calls of the engine by this thread, with no delay between
-   calls of the function. */
+/* Makes asked_fn() the progress function of the engine for calls by this thread. It is
+   called without the usual minimum time between calls. Call number `stop` ends the
+   product; 0: none. */
 void asked_set(asked *a, hybrid_engine *engine, int64_t stop);
 
-/* Resets the counters before the next product. */
+/* Sets the counters to 0 before the next product, which call number `stop` of asked_fn()
+   ends. */
 void asked_again(asked *a, int64_t stop);
 
-/* hybrid_progress_fn that checks its arguments. */
+/* A progress function (hybrid_progress_fn) that checks its arguments; `user` is an
+   asked. */
 int asked_fn(void *user, int64_t rows_done, int64_t rows);
 
-/* Checks that the function was called as the public header says during a product of
-   `rows` rows that returned `status`. */
+/* Checks, after a product of `rows` rows that returned `status`, that asked_fn() was
+   called as include/hybrid_spmm.h says. */
 void asked_check(const asked *a, hybrid_status status, int64_t rows);
 
 #endif /* ASKED_H */

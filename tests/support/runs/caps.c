@@ -1,7 +1,7 @@
 /* tests/support/runs/caps.c - checks that devices keep to their budgets. */
 #include "support/runs/caps.h"
 
-enum { GAP = 256 /* maximum between two arrays of a pack */ };
+enum { GAP = 256 /* maximum of unused bytes between two arrays of a pack */ };
 
 int caps_kept(const hybrid_plan *plan, size_t budget)
 {

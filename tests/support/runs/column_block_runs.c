@@ -12,7 +12,7 @@
 #include "support/fake/settings.h"
 
 enum { LINE = 64, WIDTHS = 3, PANELS = 3, WAYS = 2 * WIDTHS };
-enum { PADDING = 4096 }; /* upper bound of the bytes that alignment adds to a pack */
+enum { PADDING = 4096 }; /* upper bound of the bytes that alignment adds to one pack */
 
 static const int64_t widths[] = {33, 16, 70};
 static const int64_t panels[] = {2, 3, 5};
@@ -22,8 +22,9 @@ typedef struct trial {
     hybrid_engine *engine;
     hybrid_plan *plan;
     const char *name;
-    int64_t width, rows; /* rows: per chunk */
-    size_t place;        /* elements from the beginning of a cache line to Y */
+    int64_t width, rows; /* columns of X; rows of a chunk */
+    size_t place;        /* number of elements between the beginning of a cache line and
+                            Y */
     unsigned flags;
     test_kind kind;
 } trial;
@@ -44,16 +45,17 @@ int64_t column_blocks_most_up(const hybrid_engine *engine, const hybrid_report *
     return r->predicted_h2d_bytes + (engine->device_count > 1 ? taken : 0);
 }
 
-/* Returns 1 if a later run sent A again. With several devices each holds all of X, and a
-   device may pack rows that it takes from another. */
+/* Returns 1 if a later run of a plan with resident A sent A again. `x_bytes` bounds the
+   bytes of X. With several devices, a device may send rows again that it takes from
+   another. */
 static int sends_a(const hybrid_engine *engine, const hybrid_report *r, int64_t x_bytes)
 {
     return engine->device_count > 1 ? r->h2d_bytes > column_blocks_most_up(engine, r)
                                     : r->h2d_bytes > x_bytes || r->prepare_s > 0;
 }
 
-/* Checks the bytes sent. X may lack rows that A does not need; A may have gaps from
-   alignment. */
+/* Checks the bytes that run number `run` of a plan sent: no more than predicted, and A
+   only in the first run if it is resident. Returns the number of errors. */
 static int sends_once(const trial *t, const hybrid_csr *A, int run)
 {
     const int resident = (t->flags & HYBRID_RESIDENT) && run > 0;
@@ -110,8 +112,8 @@ const char *column_blocks_misplaced(const hybrid_plan *plan, const hybrid_dense 
     return NULL;
 }
 
-/* Returns the gap after rows: in turn 0 it completes cache lines, in later turns it is 2,
-   1 and 0. */
+/* Returns the number of unused elements after each row of a matrix: in turn 0 as many as
+   complete a cache line, in turns 1 to 3 2, 1 and 0. */
 static int64_t gap_of(const trial *t, int turn)
 {
     const int64_t line = t->kind.type == HYBRID_F64 ? LINE / 8 : LINE / 4;

@@ -56,8 +56,8 @@ typedef struct collecting {
 
 static void *grown(void *array, size_t bytes)
 {
-    void *larger = realloc(array, bytes + 1); /* + 1: realloc() of 0 bytes may return
-                                                 NULL */
+    void *larger = realloc(array, bytes + 1); /* one byte more, because realloc() of 0
+                                                 bytes may return NULL */
 
     assert_non_null(larger);
     return larger;
@@ -101,7 +101,8 @@ static int take(void *user, int64_t row_begin, const hybrid_csr *rows)
     return c->out->panels++ == c->last ? 7 : 0;
 }
 
-/* Returns the state before the first part. */
+/* Clears *out and returns the state of a collection that has received no rows yet. Part
+   number `last` ends the run; -1: none does. */
 static collecting begin_collecting(const hybrid_csr *B, int64_t last, collected *out)
 {
     *out           = (collected){.C = {.cols        = B->cols,

@@ -6,9 +6,9 @@
 
 #include "engine/api/engine.h"
 
-/* Creates an engine with `threads` workers and a cap on host memory (0: none) on the
-   host, or on a fake device with calls that can fail (fake_faults.c) and with a host that
-   takes rows. */
+/* Creates an engine with `threads` workers and a cap on host memory (0: none). With
+   on_host the host computes; otherwise a fake device with calls that can fail
+   (fake_faults.c), and the host takes some rows. */
 hybrid_engine *each_open(int on_host, int threads, size_t host_bytes);
 
 hybrid_plan *each_plan(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *B,
@@ -16,22 +16,26 @@ hybrid_plan *each_plan(hybrid_engine *engine, const hybrid_csr *A, const hybrid_
 
 typedef struct collected {
     hybrid_csr C;   /* the received rows; freed with matrix_free() */
-    int64_t panels; /* number of received parts */
+    int64_t panels; /* number of received parts (ranges of rows that the plan hands over
+                       at once) */
 } collected;
 
-/* Runs the plan and collects the rows. Checks that they arrive in order, with C's types,
-   and in this thread. The function ends the run at part `last`, counted from 0, by
-   returning 7; -1: never. `out` has the rows received so far, whatever the status. */
+/* Runs the plan and collects the rows of C. Checks that they arrive in order, with C's
+   types, and in the calling thread. The receiving function ends the run at part number
+   `last`, counted from 0, by returning 7; -1: it never does. `out` has the rows received
+   so far, whatever the status is. */
 hybrid_status collect(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B,
                       int64_t last, collected *out);
 
-/* Works as collect() for operands in memory or in files. `like` has the shape of B. */
+/* Works as collect() without a plan, for operands in memory or in files. `like` is a
+   matrix with the shape of B. */
 hybrid_status collect_files(hybrid_engine *engine, const hybrid_operand *A,
                             const hybrid_operand *B, const hybrid_csr *like,
                             const hybrid_plan_options *options, int64_t last,
                             collected *out);
 
-/* Check that the rows have the bits of C, or of the first rows of C. */
+/* Check that the collected rows have the bits of all rows of C, or of the first rows of
+   C. */
 void collected_same(const collected *rows, const hybrid_csr *C);
 void collected_begins(const collected *rows, const hybrid_csr *C);
 

@@ -5,13 +5,14 @@
 
 #include "base/contract/variant.h"
 
-/* Sets rank[c] to the new number of column c of A, in ascending order, or to -1 if the
-   chunk has no entry in it. Checks their number against the chunk's features. */
+/* Sets rank[c] to the position that row c of X has in a chunk that gathers the rows it
+   needs, in ascending order, or to -1 if no entry of the chunk is in column c. Checks
+   their number against the chunk's features. */
 void gathered_ranks(const hy_job *job, int64_t *rank);
 
-/* Returns the size of the smallest ring of rows of X with which the chunk can be
-   computed, and sets rank[c] to the position of row c in it. Stores in the chunk which
-   rows it needs. */
+/* Sets chunk->x_begin and x_end to the range of rows of X that the chunk needs. Returns
+   the number of rows in that range, at least 1: the smallest ring of rows with which the
+   chunk can be computed. Sets rank[r] to the position of row r of X in that ring. */
 int64_t window_ranks(const hybrid_csr *A, hy_chunk *chunk, int64_t *rank);
 
 #endif /* GATHERED_H */

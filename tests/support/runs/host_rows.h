@@ -16,8 +16,8 @@ typedef struct test_host {
 int host_open(int threads, test_host *h); /* returns 0, or -1 on failure */
 void host_close(test_host *h);
 
-/* host_wait() runs the work enqueued on the lane; host_run() enqueues a job first. Both
-   return the status of the first failure. */
+/* host_wait() returns when all work of the lane has ended; host_run() enqueues a job on
+   the lane, and waits. Both return the status of the work that failed first. */
 hybrid_status host_wait(test_host *h);
 hybrid_status host_run(test_host *h, const hy_variant *variant, hy_job *job);
 

@@ -17,7 +17,7 @@ enum { LINE = 64, WIDTHS = 3, IN_ROWS = 5, RUNS = 7 };
 static const int64_t widths[] = {128, 33, 70};
 static const int64_t panels[] = {2, 3, 5};
 
-/* One plan and one run of it. */
+/* One plan and the state of its current run, number `turn`. */
 typedef struct trial {
     hybrid_engine *engine;
     hybrid_plan *plan;
@@ -26,22 +26,24 @@ typedef struct trial {
     unsigned flags;
     test_kind kind;
     int first_pinned, turn;
-    int64_t in_blocks; /* runs with column blocks so far */
+    int64_t in_blocks; /* number of runs so far in which X was sent in column blocks */
 } trial;
 
-/* Every other run is pinned. */
+/* Returns 1 if X and Y are pinned in this run: in every other run, beginning with the
+   first if first_pinned is 1, else with the second. */
 static int is_pinned(const trial *t)
 {
     return t->turn % 2 != t->first_pinned;
 }
 
-/* One pinned run has beta != 0. */
+/* Returns 1 if beta is not 0 in this run: in one of the pinned runs. */
 static int has_beta(const trial *t)
 {
     return t->turn == 2 + !t->first_pinned;
 }
 
-/* The last runs are column-major; one of them is pinned. */
+/* Returns the order of X and Y in this run. The last two runs are column-major; one of
+   these is pinned. */
 static hybrid_order order_of(const trial *t)
 {
     return t->turn < IN_ROWS ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR;
@@ -71,7 +73,8 @@ static int pin(const trial *t, const hybrid_dense *m, int on)
     return status == HYBRID_OK ? 0 : complain(t, hybrid_engine_message(t->engine));
 }
 
-/* Checks the report of a run: column blocks, copies and predictions. */
+/* Checks the report of a run: whether it used column blocks, what it copied, and what
+   was predicted. Returns the number of errors. */
 static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 {
     const int64_t size    = A->type == HYBRID_F64 ? 8 : 4;

@@ -6,7 +6,8 @@
 #include "base/threads/spin.h"
 #include "pipeline/sink/prefault.h"
 
-/* Returns when idle workers have begun all steps, or at once if none were submitted. */
+/* Returns when idle workers have begun all steps of preparing C's pages, or at once if
+   no step was submitted. */
 static inline void prefault_await(const hy_prefault *a)
 {
     while (a->submitted > 0 &&

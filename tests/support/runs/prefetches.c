@@ -22,7 +22,8 @@ static const hy_backend_ops *const fakes[] = {&hy_fault_backend_ops, &hy_host_ba
 
 int64_t prefetch_planned_ns;
 
-/* Makes planning take so long that the copy of B has ended or failed before. */
+/* hy_variant.refuse of a variant that takes so long to plan that B has been sent, or has
+   failed, before. It refuses nothing. */
 static const char *take_long(const hy_features *f, const hy_rates *r)
 {
     (void)f;

@@ -21,10 +21,10 @@ typedef struct trial {
     hybrid_engine *engine;
     hybrid_plan *plan;
     const char *name;
-    int64_t width, rows; /* rows: per chunk */
+    int64_t width, rows; /* columns of X; rows of a chunk */
     int exact;
     test_kind kind;
-    unsigned turn; /* number of the run, from 0; each run has another X */
+    unsigned turn; /* number of the run, from 0; each run has an X of its own */
 } trial;
 
 static int complain(const trial *t, const char *what)
@@ -48,7 +48,8 @@ static hybrid_report report_of_last(const trial *t)
     return report;
 }
 
-/* Runs the plan with the arrays of `given`. The result must be that of `A`. */
+/* Runs the plan with the arrays of `given`, as number t->turn. Y must be that of `A`.
+   Returns the number of errors. */
 static int run(trial *t, const hybrid_csr *given, const hybrid_csr *A)
 {
     const hybrid_order order = t->turn % 2 ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
@@ -71,7 +72,7 @@ static int run(trial *t, const hybrid_csr *given, const hybrid_csr *A)
     return failed;
 }
 
-/* Returns a matrix with A's shape and invalid arrays. */
+/* Returns a matrix with A's shape and invalid arrays, for runs that must not read A. */
 static hybrid_csr without_arrays(const hybrid_csr *A)
 {
     static int64_t nothing[1] = {-1};
@@ -87,7 +88,9 @@ static size_t value_bytes(const hybrid_csr *A)
     return (size_t)A->nnz * (A->type == HYBRID_F64 ? 8 : 4);
 }
 
-/* Checks that a later run sends X only. Rows of X that A does not need may be missing. */
+/* Checks the report of a later run: it must have sent no more than X, and packed
+   nothing. Rows of X that A does not need may be missing. Returns the number of
+   errors. */
 static int sends_x_alone(const trial *t, const hybrid_csr *A)
 {
     const hybrid_report r = report_of_last(t);
@@ -100,7 +103,8 @@ static int sends_x_alone(const trial *t, const hybrid_csr *A)
     return r.prepare_s > 0 ? complain(t, "a later run packs") : 0;
 }
 
-/* Checks a plan that caches all of A. Changes the values of A. */
+/* Checks later runs of a plan that caches all of A, and changes A's values on the way.
+   Returns the number of errors. */
 static int check_whole(trial *t, const hybrid_csr *A)
 {
     const hybrid_csr bare = without_arrays(A);
@@ -113,7 +117,8 @@ static int check_whole(trial *t, const hybrid_csr *A)
     memcpy(old.val, A->val, value_bytes(A));
     for (int64_t k = 0; k < A->nnz; k++)
         value_set(A->val, A->type, k, -value_at(A->val, A->type, k));
-    failed += run(t, A, &old); /* the plan was not told of the change */
+    failed += run(t, A, &old); /* the result is that of the old values, because the plan
+                                  was not told of the change */
     hybrid_plan_refresh(t->plan);
     failed += run(t, A, A);
     failed += run(t, &bare, A) + sends_x_alone(t, A);
@@ -182,7 +187,8 @@ int resident_check(hybrid_engine *engine, const char *const *names, int64_t *che
 
 /* ---- budgets ---- */
 
-/* Number of budgets by outcome. */
+/* Number of device memory caps by outcome of the plan: all of A is cached, a part, none;
+   refused; wrong. */
 typedef struct tally {
     int whole, part, none, refused, failed;
 } tally;
@@ -240,8 +246,8 @@ int resident_budgets(budget_open open, int64_t rows)
             sum.failed++;
             continue;
         }
-        engine->device->measured.launch_s = 1e-9; /* seconds: launches do not keep chunks
-                                                     from being small */
+        engine->device->measured.launch_s = 1e-9; /* seconds; so that launches do not
+                                                     keep chunks from being small */
         try_budget(engine, &A, budget, &sum);
         hybrid_engine_destroy(engine);
     }
