@@ -63,8 +63,8 @@ hybrid_status indices_planned(const world *w, unsigned flags, const hybrid_csr *
                       const hybrid_csr *B);
 
 /* Calls `call` repeatedly, and lets a later allocation fail each time, beginning with
-   the first. A failure must leave no memory behind, and the next call must succeed. `call`
-   must make at least `least` allocations. */
+   the first. A failure must leave no memory behind, and the next call must succeed.
+   `call` must make at least `least` allocations, or the test fails. */
 void indices_fail_each(world *w, hybrid_status (*call)(world *), int64_t least);
 
 #endif /* INDICES_H */

@@ -16,7 +16,7 @@
 #include "base/memory/cgroup.h"
 #include "engine/api/engine.h"
 
-/* A file of a simulated file system. */
+/* A file of a simulated file system: its path and what it contains. */
 typedef struct text_file {
     const char *path, *text;
 } text_file;
@@ -29,7 +29,8 @@ static const struct tree {
     int64_t memory;
 } trees[] = {
     {{{"/proc/self/cgroup", "0::/\n"}}, 0, 0},
-    /* version 2: the group of the process and its parents */
+    /* control groups of version 2; limits of the process's group and of its parent
+       groups */
     {{{"/proc/self/cgroup", "0::/a/b\n"},
       {"/sys/fs/cgroup/a/b/memory.max", "max\n"},
       {"/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"}},
@@ -43,13 +44,15 @@ static const struct tree {
       {"/sys/fs/cgroup/a/cpu.max", "900000 100000\n"}},
      3,
      1073741824},
-    /* in a container the group's folder is the root */
+    /* version 2 in a container: the files of the process's group lie in the root
+       folder */
     {{{"/proc/self/cgroup", "0::/\n"},
       {"/sys/fs/cgroup/memory.max", "536870912\n"},
       {"/sys/fs/cgroup/cpu.max", "100000 100000\n"}},
      1,
      536870912},
-    /* version 1: one hierarchy per resource; the largest value means no limit */
+    /* version 1: memory and cpu have a hierarchy of groups each; the largest number
+       means no limit */
     {{{"/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/c\n0::/\n"},
       {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "268435456\n"},
       {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"},
@@ -63,7 +66,8 @@ static const struct tree {
       {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "9223372036854771712\n"}},
      0,
      0},
-    /* memory_migrate is not memory, and malformed lines are skipped */
+    /* lines to be skipped: the hierarchy memory_migrate, which is not memory, and
+       malformed lines */
     {{{"/proc/self/cgroup", "\n1\n2:\n9:memory_migrate:/m\n"},
       {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "1\n"}},
      0,
@@ -76,7 +80,8 @@ static void must(int condition, const char *what)
         fail_msg("cannot make %s", what);
 }
 
-/* Writes the file and creates its folders. */
+/* Writes the file below the folder `root`, which stands for /, and creates its
+   folders. */
 static void store(const char *root, const text_file *file)
 {
     char path[PATH_MAX];
@@ -115,7 +120,8 @@ static void the_least_limit_counts(void **state)
     assert_int_equal(hy_cgroup_memory("/nonexistent"), 0);
 }
 
-/* An engine without a host_bytes option takes the limit as its cap. */
+/* An engine without the option host_bytes takes the memory limit of the control group
+   (or the machine's memory) as its cap. */
 static void memory_is_the_cap(void **state)
 {
     const int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -130,7 +136,7 @@ static void memory_is_the_cap(void **state)
     const hy_memory *memory = &engine->ctx.memory;
     assert_int_equal(memory->meter.cap, hy_memory_limit());
     assert_false(memory->strict);
-    engine->ctx.memory.meter.cap = 64 << 20; /* as on a machine with 64 MiB */
+    engine->ctx.memory.meter.cap = 64 << 20; /* bytes; as on a machine with 64 MiB */
     assert_int_equal(hybrid_generate(engine, "er:1000000,20", HYBRID_F64, 1, &A),
                      HYBRID_NO_MEMORY);
     hybrid_engine_destroy(engine);

@@ -61,7 +61,8 @@ static hybrid_status nothing(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* hwloc simulates a machine of eight cores. */
+/* hwloc simulates a machine of eight cores with HWLOC_SYNTHETIC. Four workers must sleep
+   bound to four different cores. */
 static void fewer_workers_than_cores_sleep_on_different_cores(void **state)
 {
     (void)state;
@@ -107,12 +108,13 @@ static void the_number_of_workers_decides_the_binding(void **state)
 /* ---- lending ---- */
 
 typedef struct standing {
-    hy_task task; /* must be the first member */
+    hy_task task; /* first member, so that a task pointer is also one to its struct */
     hy_pool *pool;
-    hy_inbox *inbox; /* receives the task when it has ended; NULL: the task is a loop */
+    hy_inbox *inbox; /* inbox to which the worker sends the task when it has ended; NULL:
+                        a loop is tested instead */
     sem_t begun;
-    int cores; /* number of cores on which the worker may run while it stands still */
-    int cpu;   /* the first of these cores */
+    int cores; /* number of cores on which the worker may run when it was moved */
+    int cpu;   /* number of the first of these cores */
     pthread_t caller;
 } standing;
 
@@ -126,8 +128,9 @@ static int allowed_cores(int *first)
     return CPU_COUNT(&set);
 }
 
-/* Makes no progress until the worker is moved to another core, like a worker whose core
-   is taken away. */
+/* Runs on a worker and does nothing until the pool moves the worker to another core, as
+   if the worker's own core had been taken away by another process. Stores the cores on
+   which it may run then. */
 static void stand_still(standing *s, const struct hy_worker *me)
 {
     sem_post(&s->begun);
@@ -137,7 +140,8 @@ static void stand_still(standing *s, const struct hy_worker *me)
     s->cores = allowed_cores(&s->cpu);
 }
 
-/* The caller's piece waits until a worker has begun the other piece. */
+/* One piece of a loop of two. The calling thread's piece ends when a worker has begun
+   the other piece, which stands still. */
 static hybrid_status stand_in_loop(void *arg, int part, int64_t begin, int64_t end)
 {
     standing *s = arg;
@@ -158,10 +162,10 @@ static void stand_in_task(hy_task *task, int worker)
     hy_inbox_push(s->inbox, task);
 }
 
-/* Asks a worker on how many cores it may run. A task is used instead of a loop, because
-   all other workers may sleep. */
+/* A task that stores on how many cores its worker may run. A loop could not ask, because
+   all workers may sleep. */
 typedef struct question {
-    hy_task task; /* must be the first member */
+    hy_task task; /* first member, so that a task pointer is also one to its struct */
     int cores;
     sem_t answered;
 } question;
@@ -181,7 +185,8 @@ static void check_moved(const standing *s)
     assert_int_equal(s->cores, 1);
 }
 
-/* The worker must return to its core after its task, or after the next one. */
+/* Checks that the worker, after its task or the next one, may run on `cores` cores
+   again, as before it was moved. */
 static void check_returned(hy_pool *pool, int cores)
 {
     question q = {.task = {answer, NULL}};
@@ -202,7 +207,8 @@ static void open_standing(standing *s, hy_context *ctx)
     sem_init(&s->begun, 0, 0);
 }
 
-/* Creates a pool of one worker beside the caller, bound to no core. */
+/* Creates a pool of two threads that are bound to no core: one worker, and the calling
+   thread. */
 static hy_pool *open_unbound(hy_context *ctx)
 {
     hy_pool *pool;

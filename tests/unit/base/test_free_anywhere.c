@@ -17,17 +17,18 @@
 
 enum {
     THREADS = 3,
-    BATCH   = 14, /* results of three arrays: more than the engine keeps for reuse */
-    ROUNDS  = 6
+    BATCH   = 14, /* results computed in a round; their arrays are more than the engine
+                     keeps for reuse */
+    ROUNDS = 6
 };
 
-/* Results that the calling thread hands to other threads; one of them takes each by an
-   atomic exchange. */
+/* Results that the calling thread offers to other threads, which free them. A thread
+   takes a result by exchanging the pointer for NULL. */
 typedef struct gifts {
     hybrid_engine *engine;
     hybrid_csr *csr[BATCH];
     hybrid_dense *dense[BATCH];
-    int over; /* 1: no more will come; atomic */
+    int over; /* 1: no more results will be offered; read and written atomically */
 } gifts;
 
 static void free_csr(hybrid_engine *engine, hybrid_csr *csr)
@@ -67,7 +68,8 @@ static void *new_struct(size_t bytes)
     return made;
 }
 
-/* Computes all results of a round before handing over the first. */
+/* Computes BATCH results of each kind, and then offers them all. Frees those of the last
+   round that no thread has taken. */
 static void compute(gifts *g, hybrid_plan *plan, const hybrid_csr *A, const oracle *right)
 {
     hybrid_csr *csr[BATCH];
@@ -130,10 +132,12 @@ static void while_the_engine_computes(void **state)
     (void)state;
     for (place where = 0; where < PLACES; where++)
         check_place(where, 0);
-    assert_true(fake_pins() > 0); /* pages of results were pinned, and unpinned again */
+    assert_true(fake_pins() > 0); /* pages of results were pinned; fake_alive() was 0 at
+                                     the end, so they were unpinned */
 }
 
-/* Pooled pages are freed if a new result needs memory. */
+/* If a new result needs memory, pages of freed results that the engine keeps for reuse
+   are freed. */
 static void while_memory_is_short(void **state)
 {
     (void)state;

@@ -79,7 +79,8 @@ static int count_idle(void)
     return count;
 }
 
-/* The next plan reuses them, whatever its chunks are. */
+/* A plan gets the lanes, marks and threads (a lane set) of the plan that was destroyed
+   before, even if its chunks differ. */
 static void the_next_plan_gets_what_the_last_one_had(void **state)
 {
     (void)state;
@@ -106,7 +107,8 @@ static void the_next_plan_gets_what_the_last_one_had(void **state)
     assert_int_equal(run(plan), HYBRID_OK);
     hybrid_plan_destroy(plan);
 
-    plan = make(ROWS); /* a plan with one slot needs fewer marks */
+    plan = make(ROWS); /* with ROWS rows in a chunk the plan has one slot and needs fewer
+                          marks */
     assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_int_equal(lane_set->marks.count, marks);
     assert_in_range(lane_set->marks.used, 1, marks - 1);
@@ -137,10 +139,12 @@ static void plans_that_are_open_at_once_share_nothing(void **state)
     hybrid_plan_destroy(first);
     assert_int_equal(count_idle(), 2);
     hybrid_plan_destroy(third);
-    assert_int_equal(count_idle(), 2); /* the engine keeps two sets */
+    assert_int_equal(count_idle(), 2); /* the engine keeps at most two unused lane
+                                          sets */
 }
 
-/* Sets are kept by backend: a host plan does not get the device's lanes. */
+/* Lane sets are kept for each backend: a plan on the host does not get the device's
+   lanes. */
 static void each_backend_has_its_own(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -159,7 +163,8 @@ static void each_backend_has_its_own(void **state)
     assert_int_equal(count_idle(), 2);
 }
 
-/* The calling thread computes a single chunk in place, without lanes. */
+/* If a plan on the host has one chunk, the calling thread computes it in place, without
+   lanes. */
 static void one_chunk_on_the_host_needs_none(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -175,7 +180,8 @@ static void one_chunk_on_the_host_needs_none(void **state)
     assert_int_equal(count_idle(), 0);
 }
 
-/* A set is not reused if work in one of its lanes failed. */
+/* The lanes, marks and threads of a plan are not reused if work in one of its lanes
+   failed. */
 static void what_failed_is_not_kept(void **state)
 {
     (void)state;
@@ -184,7 +190,7 @@ static void what_failed_is_not_kept(void **state)
     fault_arm(5);
     assert_int_equal(run(plan), HYBRID_DEVICE_FAILED);
     fault_arm(0);
-    assert_int_equal(run(plan), HYBRID_OK); /* the plan itself can run again */
+    assert_int_equal(run(plan), HYBRID_OK); /* the plan whose run failed can run again */
     hybrid_plan_destroy(plan);
     assert_int_equal(count_idle(), 0);
 
@@ -194,7 +200,8 @@ static void what_failed_is_not_kept(void **state)
     assert_int_equal(count_idle(), 1);
 }
 
-/* A plan that cannot be made returns its unused set of lanes, marks and threads. */
+/* A plan that cannot be made returns the lanes, marks and threads that it took, for
+   reuse. */
 static void a_plan_that_fails_gives_back_what_it_took(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -228,7 +235,7 @@ static void trim_closes_what_is_idle(void **state)
     assert_int_equal(count_idle(), 0);
     assert_true(fake_alive() < alive);
     assert_int_equal(run(plan), HYBRID_OK);
-    hybrid_plan_destroy(plan); /* its set is kept until the engine is destroyed */
+    hybrid_plan_destroy(plan); /* its lane set is kept until the engine is destroyed */
     assert_int_equal(count_idle(), 1);
 }
 
@@ -237,7 +244,7 @@ static void trim_closes_what_is_idle(void **state)
 enum { TURNS = 2000 };
 
 typedef struct letter {
-    hy_task task; /* must be the first member */
+    hy_task task; /* first member, so that a task pointer is also one to its struct */
     int read;
 } letter;
 
@@ -257,8 +264,8 @@ static void *send_back(void *arg)
     return NULL;
 }
 
-/* Tasks arrive in order and belong to one thread at a time, whether the receiver sleeps
-   at once or spins first. */
+/* Tasks are sent between two threads. They arrive in order, and belong to one thread at
+   a time, whether the receiver sleeps at once or polls for a while first. */
 static void tasks_go_to_and_fro(void **state)
 {
     letter letters[2] = {{.read = 0}, {.read = 0}};

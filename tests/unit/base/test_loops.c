@@ -25,9 +25,11 @@ static hy_context *ctx;
 /* ---- coverage ---- */
 
 typedef struct covering {
-    unsigned char *times; /* how often each index was visited */
+    unsigned char *times; /* how often each index was visited; its loop's range begins at
+                             `first` */
     int64_t first, grain;
-    int inside[64]; /* 1 while a thread works on the part */
+    int inside[64]; /* by part (number of a participating thread): 1 while it is inside a
+                       piece */
     int clashes;
 } covering;
 
@@ -111,7 +113,7 @@ static hybrid_status count_mine(void *arg, int part, int64_t begin, int64_t end)
     return pthread_equal(*caller, pthread_self()) ? HYBRID_OK : HYBRID_BAD_STATE;
 }
 
-/* In a pool of one worker the calling thread does the whole loop. */
+/* With a pool of one worker the calling thread does the whole loop. */
 static void the_calling_thread_needs_no_pool_of_one(void **state)
 {
     pthread_t me = pthread_self();
@@ -129,7 +131,8 @@ typedef struct gathering {
     int there, caller_came;
 } gathering;
 
-/* Waits for all workers, so that none takes two pieces. */
+/* Returns when as many pieces have begun as the pool has threads, so that no thread
+   takes two. */
 static hybrid_status come(void *arg, int part, int64_t begin, int64_t end)
 {
     gathering *m = arg;
@@ -143,8 +146,8 @@ static hybrid_status come(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* The calling thread takes the place of one worker, so that no more threads than the pool
-   has take part, whether workers slept before or not. */
+/* The calling thread takes the place of one worker: exactly as many threads take part as
+   the pool has workers, whether these slept before or not. */
 static void the_calling_thread_is_one_of_as_many(void **state)
 {
     (void)state;
@@ -175,12 +178,13 @@ static hybrid_status fail_there(void *arg, int part, int64_t begin, int64_t end)
     (void)part;
     (void)end;
     __atomic_fetch_add(&f->visited, 1, __ATOMIC_RELAXED);
-    if (begin < f->threads) /* each worker's first piece */
+    if (begin < f->threads) /* the first pieces, one for each thread: wait until all
+                               threads are inside */
         pthread_barrier_wait(&f->all_inside);
     return begin == f->fails_at ? HYBRID_BAD_FILE : HYBRID_OK;
 }
 
-/* The loop is so long that it only ends because of the error. */
+/* The loop has 2^50 pieces, so that only the error can end it. */
 static void the_first_error_stops_the_loop(void **state)
 {
     (void)state;
@@ -193,8 +197,8 @@ static void the_first_error_stops_the_loop(void **state)
             HYBRID_BAD_FILE);
         assert_true(f.visited >= 11);
         if (sizes[s] == 1)
-            assert_int_equal(f.visited, 11); /* pieces are visited in order, and none
-                                                after the error */
+            assert_int_equal(f.visited, 11); /* one thread visits the pieces in order,
+                                                and none after the error */
         pthread_barrier_destroy(&f.all_inside);
         test_context_free(ctx);
     }
@@ -289,7 +293,8 @@ static void a_loop_waits_for_no_busy_worker(void **state)
 
     (void)state;
     ctx = test_context(2);
-    gate_close(&g, ctx->pool); /* one worker is blocked until the loop is over */
+    gate_close(&g, ctx->pool); /* blocks one of the two workers in a task, until the loop
+                                  has returned */
     assert_int_equal(hy_pool_for(ctx->pool, HY_COMPUTE, 0, 100, 1, add_length, &sum),
                      HYBRID_OK);
     assert_int_equal(sum, 100);
@@ -306,7 +311,8 @@ static hybrid_status meet(void *arg, int part, int64_t begin, int64_t end)
 {
     meeting *m = arg;
 
-    pthread_barrier_wait(&m->barrier); /* passes only if all workers are in the loop */
+    pthread_barrier_wait(&m->barrier); /* returns only when all workers are in the
+                                          loop */
     return add_length(&m->sum, part, begin, end);
 }
 
@@ -325,7 +331,8 @@ static void all_workers_take_part(void **state)
     }
 }
 
-/* A worker of this pool runs a loop on another pool, for which it only waits. */
+/* A piece of a loop on this pool that runs a loop on another pool, and only waits for
+   it. */
 static hybrid_status loop_elsewhere(void *arg, int part, int64_t begin, int64_t end)
 {
     int64_t sum = 0;
@@ -335,8 +342,8 @@ static hybrid_status loop_elsewhere(void *arg, int part, int64_t begin, int64_t 
     return sum == end - begin ? HYBRID_OK : HYBRID_BAD_STATE;
 }
 
-/* A worker seems to spin but has lost its core (here it is blocked in a gate). The loop
-   takes back the piece that it gave to this worker. */
+/* A worker seems to poll for work but has lost its core (here a gate blocks it). The
+   loop takes back the piece that it gave to this worker. */
 static void a_loop_waits_for_no_worker_that_lost_its_core(void **state)
 {
     unsigned char times[64] = {0};
@@ -351,7 +358,7 @@ static void a_loop_waits_for_no_worker_that_lost_its_core(void **state)
     hy_loop loop;
     hy_pool_begin(&loop, ctx->pool, HY_COMPUTE, 0, 8, 8, cover, &c);
     assert_ptr_equal(worker->assigned, &loop.task);
-    loop.part = 0; /* so that the waiting thread takes pieces too */
+    loop.part = 0; /* part number 0, so that the waiting thread takes pieces too */
     assert_int_equal(hy_pool_end(&loop), HYBRID_OK);
     assert_null(worker->assigned);
     for (int i = 0; i < 8; i++)

@@ -48,7 +48,8 @@ static hybrid_status take_and_give(void *arg, int part, int64_t begin, int64_t e
 
 static void meter_is_exact_when_shared(void **state)
 {
-    hy_meter meter = {.cap = 7}; /* bytes; enough for two threads at a time */
+    hy_meter meter = {.cap = 7}; /* bytes; two threads at a time can charge their 3
+                                    bytes */
 
     (void)state;
     assert_int_equal(
@@ -130,7 +131,8 @@ static void kept_results_make_room(void **state)
     hy_array_free(ctx, array);
 }
 
-/* Memory of freed arrays must be returned to the system, because no meter counts it. */
+/* The pages of a freed array must be returned to the system, because the meter no longer
+   counts them. */
 static void freed_arrays_are_resident_no_more(void **state)
 {
     enum { COUNT = 64, BYTES = 100000 };
@@ -177,7 +179,7 @@ typedef struct counting {
     int refuse;
 } counting;
 
-/* Returns memory with the lowest alignment that malloc() has. */
+/* Allocates for a caller's allocator. The memory is aligned to 8 bytes only. */
 static void *odd_alloc(void *user, size_t bytes)
 {
     counting *c = user;

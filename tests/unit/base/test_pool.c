@@ -25,9 +25,9 @@ static hy_context *ctx;
 /* ---- tasks ---- */
 
 typedef struct noting {
-    hy_task task; /* first, so that a task pointer converts to its noting */
+    hy_task task; /* first member, so that a task pointer is also one to its struct */
     int name;
-    int *notes; /* names in the order in which they ran */
+    int *notes; /* list of the names of tasks, in the order in which they ran */
     int *count;
     sem_t *done;
 } noting;
@@ -67,7 +67,7 @@ static void urgent_tasks_first_then_in_order(void **state)
 }
 
 typedef struct waiting {
-    hy_task task; /* must be the first member */
+    hy_task task; /* first member, so that a task pointer is also one to its struct */
     sem_t begun, go;
 } waiting;
 
@@ -80,7 +80,8 @@ static void await_word(hy_task *task, int worker)
     sem_wait(&w->go);
 }
 
-/* The time of tasks is counted while they run, for all workers. */
+/* The pool counts the time that its workers spend in tasks, already while the tasks
+   run. */
 static void time_in_tasks_is_counted(void **state)
 {
     enum { TASKS = 3 };
@@ -124,7 +125,8 @@ static void withdrawn_tasks_do_not_run(void **state)
         tasks[i] = (noting){{note, NULL}, i, notes, &count, &done};
         hy_pool_submit(ctx->pool, HY_COMPUTE, &tasks[i].task);
     }
-    for (int i = 0; i < 5; i += 2) /* first, middle and last */
+    for (int i = 0; i < 5; i += 2) /* removes the first, middle and last of the waiting
+                                      tasks */
         assert_true(hy_pool_withdraw(ctx->pool, HY_COMPUTE, &tasks[i].task));
     assert_false(hy_pool_withdraw(ctx->pool, HY_COMPUTE, &tasks[0].task));
     assert_false(hy_pool_withdraw(ctx->pool, HY_PACK, &tasks[1].task));
@@ -216,7 +218,9 @@ static void no_number_is_one_worker_a_core(void **state)
     test_context_free(ctx);
 }
 
-/* Runs in a thread of its own, so that the affinity of the test does not change. */
+/* Stores in *arg how many workers a context has by default if it is created in a thread
+   that is bound to one core. The thread is a new one, so that the test's own binding
+   does not change. */
 static void *cores_when_bound_to_one(void *arg)
 {
     cpu_set_t all, one;
@@ -277,7 +281,7 @@ static void every_failure_to_create_frees(void **state)
 
 enum { REGULAR = 2, RESERVE = 3, TURNS = 20, PIECES = 100 };
 
-/* Waits until all workers have a piece, so that each takes one. */
+/* Returns when all workers have begun a piece, so that each takes one. */
 static hybrid_status meet(void *arg, int part, int64_t begin, int64_t end)
 {
     int *there = arg;

@@ -21,14 +21,17 @@ static const struct pair {
     {"\x1b[31mred\x7f", "\\x1b[31mred\\x7f"},
     {"\xc2\x9b"
      "31m\xc2\xa0",
-     "\\xc2\\x9b31m\xc2\xa0"}, /* CSI as one character */
+     "\\xc2\\x9b31m\xc2\xa0"}, /* U+009B, which some terminals take as the start of a
+                                  control sequence */
     {"\x9b"
      "31m",
      "\\x9b31m"},
     {"\xc3", "\\xc3"},
     {"\xe2\x82", "\\xe2\\x82"},
-    {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* half of a surrogate pair */
-    {"\xc0\xaf", "\\xc0\\xaf"},          /* an overlong encoding of a slash */
+    {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* UTF-8 code of half of a surrogate pair, which
+                                            is invalid */
+    {"\xc0\xaf", "\\xc0\\xaf"},          /* a slash in two bytes instead of one, which is
+                                            invalid UTF-8 */
     {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
 };
 
@@ -43,7 +46,8 @@ static void control_characters_are_escaped(void **state)
     }
 }
 
-/* A string that is too long is cut between characters. */
+/* A string that is longer than its buffer is cut between two characters, not within
+   one. */
 static void a_copy_may_be_cut(void **state)
 {
     char to[8];

@@ -26,7 +26,7 @@ static void reserving_costs_nothing(void **state)
                      HYBRID_OK);
     assert_int_equal(pages_counted(), 0);
     assert_int_equal(hy_results_use(ctx, &span, MIB), HYBRID_OK);
-    assert_int_equal(pages_counted(), 2 * MIB); /* one huge page */
+    assert_int_equal(pages_counted(), 2 * MIB); /* the counted bytes of one huge page */
     memset(span.ptr, 1, MIB);
     assert_int_equal(hy_results_use(ctx, &span, MIB / 2), HYBRID_OK);
     assert_int_equal(hy_results_use(ctx, &span, 3 * MIB), HYBRID_OK);
@@ -84,7 +84,8 @@ static void large_results_start_at_a_huge_page(void **state)
     hy_results_release(ctx, large);
 }
 
-/* A byte beyond a page boundary needs the whole page, which may be a huge page. */
+/* All pages of a result that are in memory are counted: a byte beyond a page boundary
+   needs another page, which may be a huge page. */
 static void no_page_is_present_that_is_not_counted(void **state)
 {
     static const size_t sizes[] = {1,           PAGE + 1,    MIB + 1,
@@ -115,7 +116,8 @@ static void kept_pages_are_used_again(void **state)
     assert_ptr_equal(span.ptr, first);
     assert_int_equal(span.touched, 3 * MIB);
     assert_int_equal(hy_results_use(ctx, &span, 2 * MIB), HYBRID_OK);
-    assert_int_equal(pages_counted(), 4 * MIB); /* pooled pages stay counted */
+    assert_int_equal(pages_counted(), 4 * MIB); /* pages that are pooled (freed and kept
+                                                   for reuse) stay counted */
     hy_results_hand_out(ctx, &span, 2 * MIB);
     assert_true(hy_results_release(ctx, span.ptr));
 }
@@ -133,7 +135,8 @@ static void the_smallest_that_fits_is_taken(void **state)
     again = array_of(MIB + MIB / 2);
     assert_ptr_equal(again, most);
     hy_results_release(ctx, again);
-    again = array_of(100); /* both pooled ranges are too large */
+    again = array_of(100); /* both pooled ranges are much larger, so that neither is
+                              taken */
     assert_ptr_not_equal(again, some);
     assert_ptr_not_equal(again, most);
     hy_results_release(ctx, again);
@@ -163,8 +166,8 @@ static void keeping_has_an_end(void **state)
     for (int i = 0; i < 100; i++)
         assert_true(hy_results_release(ctx, ptr[i]));
     assert_in_range(pages_counted() / (10 * PAGE), 1, 99);
-    assert_ptr_equal(array_of(10 * PAGE), ptr[99]); /* the pages freed last are in the
-                                                       pool */
+    /* the pool has the pages that were freed last */
+    assert_ptr_equal(array_of(10 * PAGE), ptr[99]);
 }
 
 static void pooled_pages_take_half_of_the_cap(void **state)
@@ -176,13 +179,15 @@ static void pooled_pages_take_half_of_the_cap(void **state)
     hy_results_release(ctx, old);
     hy_results_release(ctx, middle);
     assert_int_equal(hy_results_pooled_bytes(ctx->results), 6 * MIB);
-    hy_results_release(ctx, last); /* 10 MiB are left for 12 */
+    hy_results_release(ctx, last); /* the pool may have half of the cap, 10 MiB; the
+                                      three ranges are 12 MiB, so the oldest leaves */
     assert_int_equal(hy_results_pooled_bytes(ctx->results), 10 * MIB);
     assert_int_equal(pages_counted(), 10 * MIB);
     assert_ptr_equal(array_of(4 * MIB), middle);
 }
 
-/* Releases the slot's span; those of the present call only, if `call` says so. */
+/* Releases the spans (page ranges of results) of all slots; with `of_call`, only those
+   reserved in the current call. */
 static void release_slots(hy_span slots[], const int64_t calls[], int count, int of_call)
 {
     for (int i = 0; i < count; i++)
@@ -192,8 +197,8 @@ static void release_slots(hy_span slots[], const int64_t calls[], int count, int
         }
 }
 
-/* Pooled bytes are those on the meter that no live span has, after any sequence of
-   reservations, releases, trims and failed calls. */
+/* The pooled bytes are always the counted bytes minus those of spans in use, after any
+   sequence of reservations, releases, trims and failed calls. */
 static void pooled_bytes_are_never_wrong(void **state)
 {
     enum { SLOTS = 8, STEPS = 4000 };
@@ -296,9 +301,11 @@ static void every_failure_leaves_things_as_they_were(void **state)
         assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
         failed++;
     }
-    assert_true(failed >= 2); /* two allocations: the entry of the list, and the pages */
+    assert_true(failed >= 2); /* at least two allocations fail: the entry in the list of
+                                 results, and the pages */
     hy_results_release(ctx, ptr);
-    ctx->memory.failures = 1; /* an allocation from pooled pages can fail too */
+    ctx->memory.failures = 1; /* the allocation must fail also if pooled pages would
+                                 serve */
     assert_int_equal(hy_results_array(ctx, MIB, 1, "y", &ptr), HYBRID_NO_MEMORY);
 }
 

@@ -10,8 +10,8 @@
 
 #include "support/check/result_pages.h"
 
-/* Returns a span of `bound` bytes with the first `used` bytes written, in call number
-   `call`. */
+/* Returns a span (page range of a result) of up to `bound` bytes, reserved in call
+   number `call`, with its first `used` bytes counted and written. */
 static hy_span span_of(int64_t call, size_t bound, size_t used)
 {
     hy_span span;
@@ -52,13 +52,14 @@ static void pages_of_earlier_calls_outlive_one_that_fails(void **state)
     span = span_of(3, 4 * MIB, MIB);
     assert_ptr_equal(span.ptr, ptr);
     assert_int_equal(span.touched, MIB);
-    hy_results_undo(ctx); /* the result is in use and must stay */
+    hy_results_undo(ctx); /* undoes the failed call 3; its result is in use and must
+                             stay */
     assert_int_equal(ptr[MIB - 1], 0x5a);
     hy_results_release(ctx, ptr);
 }
 
-/* Pages that were counted or touched are reused only for results of a fitting size, even
-   if their result was never handed out. */
+/* Released pages of which many were counted or touched are not given to a much smaller
+   result. */
 static void pages_that_may_be_present_are_not_wasted(void **state)
 {
     hy_span span    = span_of(1, 16 * MIB, 9 * MIB);

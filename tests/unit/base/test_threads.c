@@ -12,9 +12,11 @@
 #include "tests/support/engines/context.h"
 
 typedef struct row {
-    const char *own, *omp; /* HYBRID_NUM_THREADS, OMP_NUM_THREADS; NULL: not set */
+    const char *own, *omp; /* values of HYBRID_NUM_THREADS and OMP_NUM_THREADS; NULL: not
+                              set */
     int wanted, feeds_device;
-    int threads, reserve; /* expected on 16 cores; threads 0: refused */
+    int threads, reserve; /* expected results on 16 cores; threads 0: the call must be
+                             refused */
 } row;
 
 static const row rows[] = {

@@ -18,16 +18,20 @@ static hy_context *ctx;
 
 enum { PIECES = 400 };
 
-/* State of a loop in a pool of two workers: one calls the loop, and one helps. */
+/* State of a loop in a pool of two workers: one calls the loop, the other helps with
+   it. */
 typedef struct calling {
-    hy_task caller; /* must be the first member; calls the loop */
-    hy_task answer; /* submitted from inside the loop */
+    hy_task caller; /* task that calls the loop; first member, so that its pointer is one
+                       to the struct */
+    hy_task answer; /* task that the calling worker submits from inside the loop */
     hy_urgency loop, task;
-    pthread_t thread; /* thread of the caller */
-    int helps;        /* 1 when the helper is inside a piece; atomic, as the next three */
-    int submitted;    /* 1 when the task is in the queue */
-    int answered;     /* 1 when the task has run */
-    int late; /* pieces that the helper began between `submitted` and `answered` */
+    pthread_t thread; /* thread of the worker that calls the loop */
+    int helps;        /* 1 when the helping worker is inside a piece; `helps`,
+                         `submitted` and `answered` are atomic */
+    int submitted;    /* 1 when the task `answer` is in the queue */
+    int answered;     /* 1 when the task `answer` has run */
+    int late;         /* number of pieces that the helping worker began while `answer` was
+                         queued; must be 0 */
     hybrid_status status;
     sem_t done;
 } calling;
@@ -51,8 +55,9 @@ static void answer(hy_task *task, int worker)
     set(&c->answered);
 }
 
-/* The caller submits the task while the helper is inside its first piece, and leaves its
-   own first piece when the task has run. Only the helper can run the task. */
+/* A piece of the loop. The calling worker submits `answer` while the helper is inside
+   its first piece, and waits in its own first piece until the task has run. Only the
+   helper can run it. */
 static hybrid_status submit_or_help(void *arg, int part, int64_t begin, int64_t end)
 {
     calling *c = arg;
@@ -118,7 +123,8 @@ static hybrid_status count_one(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Every 8th piece waits for a loop that is more urgent than its own. */
+/* A piece of the loop. Every 8th piece runs another loop, which is more urgent or as
+   urgent, and waits for it. */
 static hybrid_status count_piece(void *arg, int part, int64_t begin, int64_t end)
 {
     counting *c = arg;
@@ -131,8 +137,8 @@ static hybrid_status count_piece(void *arg, int part, int64_t begin, int64_t end
                : HYBRID_OK;
 }
 
-/* The loop's memory is reused after its return: a late access of a thread would disturb
-   the next loop. */
+/* Runs a loop once and returns the number of errors. Its state is on the stack: a thread
+   that used it after the loop's return would disturb the next loop. */
 static int loop_once(hy_urgency urgency)
 {
     counting c = {.inner = 0};
