@@ -20,7 +20,8 @@ static const hy_rates rates = {.mem_Bps      = 1e12,
                                .sm_registers = 65536,
                                .sm_shared    = 1 << 17};
 
-/* A has full blocks of 3 x 3. Shapes whose sides divide 3 are full, others half full. */
+/* Returns features of a matrix that has full blocks of 3 x 3. Blocks whose sides divide
+   3 are full too; all others are half full. */
 static hy_features in_threes(void)
 {
     hy_features f = {
@@ -66,7 +67,8 @@ static void given_values_stay(void **state)
         }
 }
 
-/* Sets the constants of all kernels to one second, except those of one kernel. */
+/* Sets the model's constants of all kernels to one second, and those of one kernel, of
+   f32 in this shape and of size number `index`, to a thousandth. */
 static hy_rates with_fast(hy_choi_format format, hy_block_shape shape, int index)
 {
     hy_rates r                 = rates;
@@ -92,7 +94,9 @@ static void model_picks_the_fastest(void **state)
     f.parameter[HY_BLOCK_RULE]  = HY_BLOCK_BY_MODEL;
     hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
     expect(&f, 1, 3, 128);
-    f                          = in_threes(); /* without the paper's form R stays open */
+    f = in_threes(); /* without the form of the paper, the block
+                        rows of a thread block (R) are not
+                        chosen: 0 */
     f.parameter[HY_BLOCK_RULE] = HY_BLOCK_BY_MODEL;
     hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
     expect(&f, 1, 3, 0);
@@ -103,7 +107,8 @@ static void model_picks_the_fastest(void **state)
     expect(&f, 3, 3, 0);
 }
 
-/* A shape of more than twice the fewest bytes is not on the model's list. */
+/* The model does not consider shapes whose blocks take more than twice the bytes of the
+   best shape. */
 static void wasteful_shapes_are_left_out(void **state)
 {
     const hy_rates r = with_fast(HY_CHOI_BCSR, (hy_block_shape){8, 8}, 0);
@@ -121,8 +126,9 @@ static void wasteful_shapes_are_left_out(void **state)
     expect(&f, 8, 8, 32);
 }
 
-/* T by Eq. 12: 100 registers of 32 threads take 3328 (13 x 256), so a thread block of 256
-   threads takes 26 624 of 65 536. */
+/* T, the thread blocks that a multiprocessor holds at once, is that of Eq. 12 of Choi et
+   al.: 100 registers of 32 threads take 3328 (13 x 256), so a thread block of 256
+   threads takes 26 624 of 65 536 registers. */
 static void occupancy(void **state)
 {
     (void)state;
@@ -131,9 +137,11 @@ static void occupancy(void **state)
     assert_int_equal(hy_choi_resident_of(&rates, 16, 32), 32);
 }
 
-/* 9000 rows in blocks of 3 x 3: 3000 block rows of 10 blocks. BELLPACK with R = 64 has 47
-   thread blocks, of which the fullest of 10 multiprocessors has 5. In BCSR a warp takes a
-   block row in one step, so R = 64 has 1500 thread blocks. With 32 registers T = 32. */
+/* Predicted seconds of a kernel for 9000 rows in blocks of 3 x 3: 3000 block rows of 10
+   blocks. BELLPACK with R = 64 block rows in a thread block has 47 thread blocks, of
+   which the fullest of 10 multiprocessors has 5. In BCSR a warp takes a block row in one
+   step, so R = 64 threads take 2 block rows, in 1500 thread blocks. With 32 registers a
+   thread, T = 32 thread blocks fit on a multiprocessor. */
 static void prediction(void **state)
 {
     const hy_block_speed entry = {100, 3, 2, 0.5f, 32};
@@ -148,12 +156,14 @@ static void prediction(void **state)
     f.block_fill                = 1;
     assert_true(fabs(hy_block_model_s(&f, &r, HY_CHOI_BELLPACK, 64) -
                      (100 + 3 * 10 + 4 * 0.5 * 10)) < 1e-9);
-    /* I = 5: 100 + 3 + 31 / 2, three times 2 + 31 / 2, and 2 + 21 / 2 for the last 220 */
+    /* 5 iterations: the first, three whole ones, and one for the last 220 thread
+       blocks */
     assert_true(fabs(hy_block_model_s(&f, &r, HY_CHOI_BCSR, 64) -
                      (118.5 + 3 * 17.5 + 12.5)) < 1e-9);
 }
 
-/* Built-in constants prefer fewer bytes, if all else is equal. */
+/* With the built-in constants, of two kernels that differ only in bytes the one with
+   fewer bytes is chosen. */
 static void built_in_constants(void **state)
 {
     hy_features f = in_threes();

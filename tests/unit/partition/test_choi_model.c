@@ -1,5 +1,9 @@
 /* tests/unit/partition/test_choi_model.c - the execution model of Choi, Singh and Vuduc
-   against examples that were computed by hand. */
+   against examples that were computed by hand.
+
+   Names and equation numbers are those of the paper: a kernel of L thread blocks of N
+   steps runs on M multiprocessors, with T thread blocks at once on each, in I
+   iterations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +13,8 @@
 
 #include "partition/blocks/choi_model.h"
 
-/* A Tesla C1060 of the paper: 30 multiprocessors of compute capability 1.3. */
+/* Limits of a Tesla C1060, the GPU of the paper: 30 multiprocessors of compute
+   capability 1.3. */
 static const hy_choi_device c1060 = {
     .sms = 30, .warp = 32, .warps = 32, .blocks = 8, .registers = 16384, .shared = 16384};
 
@@ -19,24 +24,27 @@ static void near(double found, double wanted)
         fail_msg("%.17g, not %.17g", found, wanted);
 }
 
-/* Eq. 8 to 12, each bound in turn. */
+/* T, the thread blocks that a multiprocessor holds at once, is bounded by warps,
+   registers and shared memory (Eq. 8 to 12). Each bound decides once. */
 static void resident_blocks(void **state)
 {
     (void)state;
-    /* W_TB = 2, T_W = min(8, 32 / 2) = 8; T_R = 16384 / 1280 = 12; T_S = none */
+    /* 2 warps a block: T <= min(8, 32 / 2) = 8; registers: 16384 / 1280 = 12; no shared
+       memory */
     assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){64, 64 * 20, 0}), 8);
-    /* W_TB = 8, T_W = min(8, 4) = 4 */
+    /* 8 warps a block: T <= min(8, 32 / 8) = 4 */
     assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){256, 256 * 10, 0}), 4);
-    /* W_TB = 2 for 33 threads, T_R = 16384 / 3300 = 4 */
+    /* 33 threads are 2 warps; registers: 16384 / 3300 = 4 */
     assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){33, 3300, 0}), 4);
-    /* T_S = 16384 / 2080 = 7 */
+    /* shared memory: 16384 / 2080 = 7 */
     assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){64, 64, 2080}), 7);
-    /* the kernel needs more than a multiprocessor has */
+    /* one thread block needs more registers, or threads, than a multiprocessor has */
     assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){64, 20000, 0}), 0);
     assert_int_equal(hy_choi_resident(&c1060, &(hy_choi_kernel){2048, 0, 0}), 0);
 }
 
-/* Eq. 1 */
+/* Iterations of L thread blocks, with T = 8 at once on each of M = 30 multiprocessors
+   (Eq. 1). */
 static void iterations(void **state)
 {
     (void)state;
@@ -46,8 +54,9 @@ static void iterations(void **state)
     assert_int_equal(hy_choi_iterations(720, 8, 30), 3);
 }
 
-/* Eq. 15 to 17 with beta = 10 and T = 8: gamma = (12 - 2) / 10, gamma' = (49 - 40) / 10,
-   alpha = (40 - 12) / (7 * 10). */
+/* Constants that are fitted to measured seconds (Eq. 15 to 17), with 10 steps (beta) and
+   T = 8: gamma = (12 - 2) / 10, gamma' = (49 - 40) / 10, alpha = (40 - 12) / (7 *
+   10). */
 static void constants(void **state)
 {
     const hy_choi_phi phi = {
@@ -61,7 +70,9 @@ static void constants(void **state)
     near(t.more, 0.4);
     const hy_choi_phi alone = {.steps = 5, .resident = 1, .one_step = 1, .one = 0.5};
     t                       = hy_choi_fit(&alone);
-    assert_true(t.first == 0 && t.more == 0); /* noise; and no further thread blocks */
+    assert_true(t.first == 0 && t.more == 0); /* a negative time is noise and counts as
+                                                 0; with T = 1 no other thread block can
+                                                 add time */
 }
 
 static const hy_choi_times times = {.start = 5, .first = 2, .next = 1, .more = 0.25};
@@ -70,14 +81,17 @@ static double seconds(int64_t blocks, double steps)
 {
     const hy_choi_work work = {blocks, steps};
 
-    return hy_choi_seconds(&times, &work, 3, 4); /* T = 3, M = 4: 12 in an iteration */
+    return hy_choi_seconds(&times, &work, 3, 4); /* T = 3 blocks at once on M = 4
+                                                    multiprocessors: 12 in an
+                                                    iteration */
 }
 
-/* Eq. 13, 14 and 18 to 21 with N = 8: sigma_1 = 5 + 2 * 8 = 21, sigma = 8, alpha = 2. */
+/* Seconds of L thread blocks of N = 8 steps, by Eq. 13, 14 and 18 to 21: sigma_1 = 21
+   (5 + 16), sigma = 8, alpha = 2. */
 static void time_of_a_kernel(void **state)
 {
     (void)state;
-    near(hy_choi_iteration_s(21, 2, 3), 25); /* Eq. 3 */
+    near(hy_choi_iteration_s(21, 2, 3), 25); /* Eq. 3: 21 + 2 * (3 - 1) */
     /* L = 30: I = 3; tau_1 = 21 + 2 * 2 = 25, tau = 8 + 2 * 2 = 12;
        30 mod 12 = 6, floor(5 / 4) = 1, tau_I = 8 + 2 = 10; t = 25 + 12 + 10 */
     near(seconds(30, 8), 47);

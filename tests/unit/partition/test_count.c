@@ -54,8 +54,8 @@ static void check_rows(const hy_profile *p, const hybrid_csr *A)
     assert_true(fabs(p->features.row_cv - sqrt(fmax(variance, 0)) / (nnz / rows)) < 1e-6);
 }
 
-/* Checks p->ends: for each block of rows, the columns up to the last one with an
-   entry. */
+/* Checks p->ends: for each block of HY_ENDS_ROWS rows of A, the largest column with an
+   entry, plus 1. */
 static void check_ends(const hy_profile *p, const hybrid_csr *A)
 {
     for (int64_t i = 0; i < A->rows; i += HY_ENDS_ROWS) {
@@ -70,7 +70,8 @@ static void check_ends(const hy_profile *p, const hybrid_csr *A)
 /* ---- counted by a callback ---- */
 
 typedef struct counting {
-    uint32_t *products; /* NULL: declines to count */
+    uint32_t *products; /* the numbers of scalar products that the callback returns;
+                           NULL: it does not count */
     int asked;
 } counting;
 
@@ -102,8 +103,8 @@ static void assert_same(const hy_profile *p, const hy_profile *q)
         assert_int_equal(p->ends[i / HY_ENDS_ROWS], q->ends[i / HY_ENDS_ROWS]);
 }
 
-/* The profile must not depend on who counts: workers, or the callback of a hy_counter.
-   The callback is not asked if a row is too long. */
+/* The profile must be the same whether workers count or the callback of a hy_counter.
+   The callback must not be asked if a row of A is longer than it can count. */
 static void check_counter(const hybrid_csr *A, const hybrid_csr *B, const hy_profile *p)
 {
     uint32_t *products = malloc((size_t)(A->rows + 1) * sizeof *products);
@@ -206,8 +207,8 @@ static void cases_are_counted(void **state)
         }
 }
 
-/* The longest row is in the first piece, the row with most scalar products in a later
-   piece. */
+/* The rows are counted in several pieces by several workers. The longest row is in the
+   first piece, the row with most scalar products in a later one. */
 static void many_pieces_are_counted(void **state)
 {
     builder b = build_start(150000, 5000);
@@ -233,7 +234,8 @@ static void many_pieces_are_counted(void **state)
     matrix_free(&B);
 }
 
-/* Row `at` has `longest` entries, the others up to 4; every fifth is empty. */
+/* Makes a matrix of which row `at` has `longest` entries and the others have up to 4;
+   every fifth row is empty. */
 static hybrid_csr with_long_row(int64_t rows, int64_t cols, int64_t at, int64_t longest,
                                 test_kind kind)
 {
@@ -247,7 +249,8 @@ static hybrid_csr with_long_row(int64_t rows, int64_t cols, int64_t at, int64_t 
     return build_finish(&b, 5, kind);
 }
 
-/* Lengths of rows of B are around the limits of one and two bytes. Each row is needed. */
+/* A row of B has about 2^8 or 2^16 entries, where the length no longer fits one or two
+   bytes. A needs every row of B. */
 static void long_rows_are_counted(void **state)
 {
     static const int64_t longest[] = {254, 255, 256, 257, 65534, 65535, 65536, 70000};
@@ -263,7 +266,8 @@ static void long_rows_are_counted(void **state)
     }
 }
 
-/* A row of A fills several pieces. Rows before and after it are empty. */
+/* A row of A is so long that it takes several pieces. Rows before and after it have up
+   to 4 entries. */
 static void rows_longer_than_a_piece_are_counted(void **state)
 {
     static const int64_t at[] = {0, 1, 700, 999};
@@ -279,8 +283,8 @@ static void rows_longer_than_a_piece_are_counted(void **state)
     }
 }
 
-/* One row of C has as many scalar products as B has columns, or one more. The upper bound
-   of its entries is the number of columns. */
+/* One row of C has as many scalar products as B has columns, or one more. The upper
+   bound of its entries is the number of columns in both cases. */
 static void one_row_is_bounded(void **state)
 {
     (void)state;

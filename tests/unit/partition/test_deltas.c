@@ -16,7 +16,8 @@ enum { MOST = 5 * HY_DELTA_FRAME };
 
 static int32_t numbers[MOST];
 
-/* Checks that each frame decodes to the numbers, with and without vector instructions. */
+/* Checks that each frame (1024 numbers coded together) decodes to the right numbers,
+   with and without vector instructions. */
 static void unpacks(const void *packed, int64_t count)
 {
     int32_t out[HY_DELTA_FRAME], plain[HY_DELTA_FRAME];
@@ -66,8 +67,8 @@ static void every_length_of_difference(void **state)
     }
 }
 
-/* Large and small numbers alternate: each difference takes four bytes, so that the size
-   reaches its bound. */
+/* Large and small numbers alternate, so that each difference takes four bytes. The coded
+   bytes then reach hy_deltas_bound(). */
 static void the_most_that_can_be(void **state)
 {
     void *packed = poison_block(hy_deltas_bound(MOST) + HY_DELTA_BEHIND);
@@ -81,7 +82,8 @@ static void the_most_that_can_be(void **state)
     free(packed);
 }
 
-/* Columns that differ by less than 256, as in a stencil's row, take 1.25 bytes each. */
+/* Columns that differ by less than 256, as in a row of a stencil matrix, take 1.25 bytes
+   each. */
 static void neighbours_take_a_byte(void **state)
 {
     void *packed = poison_block(hy_deltas_bound(MOST) + HY_DELTA_BEHIND);

@@ -21,7 +21,8 @@ static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I32, 0},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-/* Returns the bytes of the pack, and the minimum of scratch memory. */
+/* hy_variant.cost with the bytes of the pack, and the least scratch memory that the
+   variant can work with. */
 static hy_cost dup_cost(const hy_features *f, const hy_rates *rates)
 {
     (void)rates;
@@ -34,7 +35,7 @@ static const hy_variant dup = {.name = "test", .op = HY_SPGEMM, .cost = dup_cost
 
 /* ---- the inequality of the paper ---- */
 
-/* Returns the scalar products of rows [begin, end) of A. */
+/* Returns the number of scalar products of rows [begin, end) of A. */
 static int64_t products_of(const hybrid_csr *A, const hybrid_csr *B, int64_t begin,
                            int64_t end)
 {
@@ -45,7 +46,7 @@ static int64_t products_of(const hybrid_csr *A, const hybrid_csr *B, int64_t beg
     return products;
 }
 
-/* Returns the entries in those rows of B that A needs. */
+/* Returns the number of entries in those rows of B that A touches. */
 static int64_t nnz_used(const hybrid_csr *A, const hybrid_csr *B)
 {
     char *seen  = calloc((size_t)B->rows + 1, 1);
@@ -60,10 +61,11 @@ static int64_t nnz_used(const hybrid_csr *A, const hybrid_csr *B)
     return nnz;
 }
 
-/* Checks (nnz_A + nnz_B) / nb + nnz(C'_block) <= 0.9 M / np for each block, where nb is
-   the number of blocks, M the number of entries that fit the budget, and nnz(C'_block)
-   the scalar products of a block. Returns the maximum of the ratio of left to right
-   side. */
+/* Checks the inequality of hySpMM for each block (chunk) of a cut: (nnz_A + nnz_B) / nb
+   + nnz(C'_block) <= 0.9 M / np. nnz_B counts rows of B that A touches, nb is the number
+   of blocks, nnz(C'_block) the scalar products of a block, M the number of entries that
+   fit `budget` bytes, and np the number of chunks in flight. Returns the maximum of left
+   side / right side. */
 static double check_inequality(const hybrid_csr *A, const hybrid_csr *B,
                                const hy_chunk *chunks, int64_t nb, size_t budget, int np)
 {
@@ -81,8 +83,9 @@ static double check_inequality(const hybrid_csr *A, const hybrid_csr *B,
     return most;
 }
 
-/* Checks budgets from twice the bytes of all rows down to one that holds no row. Returns
-   the number of checked cuts. */
+/* Checks the cuts for budgets from twice the bytes of all rows down to one that holds no
+   row. Raises *most to the maximum of check_inequality(). Returns the number of checked
+   cuts. */
 static int check_budgets(const hybrid_csr *A, const hybrid_csr *B, int np, double *most)
 {
     hy_profile profile;
@@ -141,7 +144,7 @@ static int64_t falling(int64_t i)
     return 100 / (i + 1);
 }
 
-/* Some rows of A are empty, and A does not need some rows of B. */
+/* In some of the products A has empty rows, and does not touch some rows of B. */
 static void every_block_satisfies_the_inequality(void **state)
 {
     int64_t (*const lengths[])(int64_t) = {even, skewed, falling};
@@ -165,8 +168,9 @@ static void every_block_satisfies_the_inequality(void **state)
     assert_true(most > 0);
 }
 
-/* Each row of B is needed once, so that B's share is as large as the scalar products. B
-   has few columns, so that the scratch memory alone limits the size of blocks. */
+/* Blocks nearly reach the limit of the inequality: each row of B is needed once, so that
+   B's share is as large as the scalar products, and B has so few columns that the
+   scratch memory alone limits the size of blocks. */
 static void the_inequality_is_tight(void **state)
 {
     enum { ROWS = 400, LENGTH = 32, WIDTH = 32 };
@@ -261,7 +265,8 @@ static int candidates(hybrid_engine *engine, const hybrid_csr *A, const char *va
     return count;
 }
 
-/* "esc" is a prefix of "esc_dup": each name must select its own variant only. */
+/* "spgemm.cuda.esc" is a prefix of "spgemm.cuda.esc_dup": a full name must select only
+   its own variant. */
 static void a_name_means_itself_alone(void **state)
 {
     static const hy_backend_ops *const fakes[] = {&hy_fake_backend_ops, NULL};

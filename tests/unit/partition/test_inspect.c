@@ -50,9 +50,9 @@ static void ranges_are_differences(void **state)
     case_free(&c);
 }
 
-/* The ratio of scalar products to entries of C is exact if there are no more scalar
-   products than samples. Otherwise it is close, or lower because rows with very many
-   scalar products count with the upper bound of their entries. */
+/* The estimated ratio of scalar products to entries of C is exact if C has no more
+   scalar products than the sample may. Otherwise it is close, or too low, because rows
+   with very many scalar products count with the upper bound of their entries. */
 static void ratio_is_estimated(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void ratio_is_estimated(void **state)
     }
 }
 
-/* A row with three million scalar products in 1500 columns is too expensive to count, and
+/* A row with three million scalar products in 1500 columns is too expensive to count. It
    counts with the upper bound of its entries. */
 static void costly_row_stands_at_its_bound(void **state)
 {
@@ -108,8 +108,8 @@ static void costly_row_stands_at_its_bound(void **state)
     free(a_col);
 }
 
-/* Workers share rows with many scalar products. The result must not depend on the number
-   of workers and must be close to the exact one. */
+/* Several workers count a row with many scalar products together. The estimate must not
+   depend on the number of workers, and must be close to the exact ratio. */
 static void shared_rows_are_counted(void **state)
 {
     builder a = build_start(2, 1500), b = build_start(1500, 30000);
@@ -145,8 +145,8 @@ static void shared_rows_are_counted(void **state)
     matrix_free(&B);
 }
 
-/* All columns of a row have the same hash, and there are more of them than places in the
-   table: the row counts with its upper bound, with any number of workers. */
+/* All columns of a row have the same hash, and they are more than the counting table has
+   places. The row counts with its upper bound, with any number of workers. */
 static void columns_that_defy_the_hash_end(void **state)
 {
     const int64_t entries = 40, each = 5000;
@@ -178,7 +178,8 @@ static void columns_that_defy_the_hash_end(void **state)
     matrix_free(&B);
 }
 
-/* Full blocks are found, and their fill is 1. */
+/* In a matrix of full blocks the block shape is found, and the share of non-zeros in its
+   blocks (fill) is 1. */
 static void blocks_are_found(void **state)
 {
     hybrid_csr A;
@@ -203,8 +204,8 @@ static void blocks_are_found(void **state)
     }
 }
 
-/* A large matrix is sampled: it has blocks of 3 x 3 with a ninth of the entries
-   missing. */
+/* The fill (share of entries in blocks) of a large matrix is estimated from a sample. It
+   has blocks of 3 x 3 with a ninth of the entries missing. */
 static void fill_of_blocks_is_estimated(void **state)
 {
     hybrid_csr A;
@@ -221,7 +222,8 @@ static void fill_of_blocks_is_estimated(void **state)
     hy_profile_free(ctx, &p);
     assert_int_equal(hy_inspect(ctx, &A, NULL, 2, NULL, &p), HYBRID_OK);
     assert_int_equal(hy_inspect_fill(ctx, &A, 1, &p), HYBRID_OK);
-    assert_true(p.features.block_fill == 0); /* SpMM does not need it */
+    assert_true(p.features.block_fill == 0); /* the fill is not estimated for SpMM, which
+                                                does not use it */
     hy_profile_free(ctx, &p);
     matrix_free(&A);
 }

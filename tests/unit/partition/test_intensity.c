@@ -21,7 +21,8 @@ extern const hy_backend_ops hy_host_backend_ops;
 
 static const test_kind kind = {HYBRID_F32, HYBRID_I64, 1};
 
-/* f32 and the paper's R. */
+/* A model with all ratios 1, for f32 and the paper's R = 16 (columns of X that a thread
+   computes at once). */
 static const hy_intensity unit = {.value    = 4,
                                   .index    = 4,
                                   .in_tile  = 2,
@@ -41,7 +42,8 @@ static void assert_near(double value, double expected)
 
 /* ---- equations ------------------------------------------------------------------- */
 
-/* The paper: 0.08 <= I <= 0.17 in f32. */
+/* The arithmetic intensity of the plain product (Eq. 2): the paper says that 0.08 <= I
+   <= 0.17 for f32. */
 static void naive_intensity_is_that_of_the_paper(void **state)
 {
     hy_intensity m = unit;
@@ -83,8 +85,8 @@ static void segmented_intensity_is_that_of_eq_6(void **state)
                 2 / (6.0 / 16 + 8.0 / 8 + 4.0 / (8 * 32) + 12.0 / (16 * 32) + 4.0 / 640));
 }
 
-/* Gamma is at least N / nnz: each row of X is used by one entry for each panel, and all
-   panels use all rows. */
+/* Gamma = C / L (Eq. 4). C: bytes of cache lines that are read for a value of X, divided
+   by the value's bytes. L: mean number of row panels that load a row of X. */
 static void gamma_is_penalty_over_reward(void **state)
 {
     hy_intensity m = unit;
@@ -93,9 +95,10 @@ static void gamma_is_penalty_over_reward(void **state)
     m.C = 16;
     m.L = 4;
     assert_near(hy_intensity_gamma(&m), 4);
-    assert_near(hy_intensity_lines(2, 32, 4), 1); /* 32 neighbours lie in 2 lines */
+    assert_near(hy_intensity_lines(2, 32, 4), 1); /* 32 neighbouring values of 4 bytes
+                                                     fill 2 cache lines of 64 bytes */
     assert_near(hy_intensity_lines(3, 32, 4), 1.5);
-    assert_near(hy_intensity_lines(32, 32, 4), 16); /* each value has a line of its own */
+    assert_near(hy_intensity_lines(32, 32, 4), 16); /* 32 values in 32 cache lines */
     assert_near(hy_intensity_lines(32, 32, 8), 8);
     assert_near(hy_intensity_lines(1, 32, 4), 1);
     assert_near(hy_intensity_repeats(5000, 1000), 5);
@@ -120,7 +123,8 @@ static hy_features features(int64_t rows, double mean, double cv)
 
 enum { R, SEGMENT, REORDER, PAPER }; /* indices of hy_features.parameter */
 
-/* In the paper's form U is rows / 256 * 64 / 16 / 100. */
+/* Lengths of segments by the paper's chart, in the paper's form. U, the used share of
+   the device, is rows / 256 * 64 / 16 / 100 here, 1 at most. */
 static void rows_are_cut_as_the_chart_says(void **state)
 {
     hy_features f = features(3200, 1000, 0.5);
@@ -128,12 +132,15 @@ static void rows_are_cut_as_the_chart_says(void **state)
     (void)state;
     f.parameter[PAPER] = 1;
     assert_near(hy_tiled_utilization(&f, &rates, 16), 0.5);
-    assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, 500); /* U mu */
+    /* U times the mean length of a row */
+    assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, 500);
     f                  = features(6400, 1000, 0.5);
     f.parameter[PAPER] = 1;
-    assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, INT64_MAX); /* U is 1 */
+    /* no row is cut, because U is 1 */
+    assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, INT64_MAX);
     f.row_cv = 1.5;
-    assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, 1001); /* mu, rounded up */
+    /* the mean length of a row, rounded up, because lengths vary much */
+    assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, 1001);
     f.parameter[SEGMENT] = 1;
     assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, INT64_MAX);
     assert_int_equal(hy_tiled_rules_for(&f, &rates).partials, 0);
@@ -161,7 +168,8 @@ static void parameters_are_obeyed(void **state)
     assert_int_equal(hy_tiled_rules_for(&f, &rates).order, HY_TILED_SORT_ALWAYS);
 }
 
-/* Two tiles for 16 columns take 96 KB in f32 and 192 KB in f64. */
+/* Two tiles for 16 columns take 96 KB of shared memory in f32 and 192 KB in f64. A
+   device with less must refuse them. */
 static void devices_with_little_shared_memory_refuse_tiles(void **state)
 {
     hy_features f = features(6400, 10, 0.5);
@@ -173,7 +181,7 @@ static void devices_with_little_shared_memory_refuse_tiles(void **state)
     assert_null(hy_tiled_refuse(&f, &r));
     f.type = HYBRID_F64;
     assert_non_null(hy_tiled_refuse(&f, &r));
-    f.parameter[PAPER] = 1; /* one tile */
+    f.parameter[PAPER] = 1; /* the paper's form has one tile instead of two */
     assert_null(hy_tiled_refuse(&f, &r));
     r.block_memory -= 1;
     assert_non_null(hy_tiled_refuse(&f, &r));
@@ -182,7 +190,8 @@ static void devices_with_little_shared_memory_refuse_tiles(void **state)
     assert_null(hy_tiled_refuse(&f, &r));
 }
 
-/* The bound on partials may not fall when rows are added. */
+/* The bound on partials (sums of segments of long rows) must not decrease when rows are
+   added. */
 static void bounds_grow_with_rows(void **state)
 {
     (void)state;
@@ -209,7 +218,8 @@ static hy_tiled_reuse reuse_of(const hybrid_csr *A, int64_t segment, int padded)
     return reuse;
 }
 
-/* Row i has columns step * j, j < count, beginning at column `shift` * (i / 256). */
+/* Makes a matrix of which row i has `count` columns, `step` apart, beginning at column
+   `shift` * (i / 256). */
 static hybrid_csr panels(int64_t rows, int64_t count, int64_t step, int64_t shift)
 {
     builder b = build_start(rows, 40000);
@@ -240,8 +250,8 @@ static void panels_are_counted(void **state)
     matrix_free(&apart);
 }
 
-/* Rows have 1 to 4 entries in turn. The first 768 columns of a panel are one tile, so
-   that a panel of more columns is padded twice. */
+/* Rows have 1 to 4 entries in turn; padded, all count as 4. A tile holds 768 rows of X,
+   so that each row panel here has one tile and is padded once. */
 static void padding_is_counted(void **state)
 {
     builder b = build_start(512, 2000);
@@ -255,7 +265,7 @@ static void padding_is_counted(void **state)
     hybrid_csr A     = build_finish(&b, 8, kind);
     hy_tiled_reuse r = reuse_of(&A, INT64_MAX, 1);
     assert_int_equal(A.nnz, 512 * 5 / 2);
-    /* The second panel has 640 columns and one tile. */
+    /* the second row panel touches 640 rows of X, which one tile holds */
     assert_int_equal(r.entries, 512 * 4);
     matrix_free(&A);
 }
@@ -266,15 +276,15 @@ static void padding_is_counted_for_each_tile(void **state)
 
     (void)state;
     for (int64_t i = 0; i < 256; i++) {
-        /* 4 columns of its own; the even rows of a slice end before the second tile */
+        /* each row has 4 columns of its own */
         for (int64_t j = 0; j < 4; j++)
             build_add(&b, 4 * i + j);
         build_end_row(&b);
     }
     hybrid_csr A     = build_finish(&b, 8, kind);
     hy_tiled_reuse r = reuse_of(&A, INT64_MAX, 1);
-    assert_int_equal(r.staged, 1024); /* tiles of 768 and 256 columns: rows 0 to 191 use
-                                         the first, whole slices each */
+    assert_int_equal(r.staged, 1024); /* tiles of 768 and 256 columns; rows 0 to 191, six
+                                         whole slices, use the first */
     assert_int_equal(r.entries, 1024);
     matrix_free(&A);
 }

@@ -1,8 +1,9 @@
-/* tests/unit/partition/test_merge_cuts.c - tiles of the merge path, the list of all
-   entries and all ends of rows (partition/format/merge.h).
+/* tests/unit/partition/test_merge_cuts.c - tiles of the merge path.
 
-   Tiles have equal sizes, follow each other without gaps, and do not depend on the
-   chunks. */
+   The merge path is the list of all entries and ends of rows of A, in order; each is an
+   item (partition/format/merge.h). Tiles are equal cuts of it, follow each other without
+   gaps, and do not depend on the chunks. A tile is divided into shares, one for each
+   group of GPU threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ static const hy_merge_shape shapes[] = {{8, 2, 0, 0},   {8, 4, 2, 0}, {32, 8, 8,
 
 enum { SHAPES = sizeof shapes / sizeof *shapes, ROWS = 150, COLS = 400 };
 
-/* Rows are empty, short, or longer than several tiles. */
+/* Returns the length of a row: rows are empty, short, or longer than several tiles. */
 static int64_t length_of(int64_t row)
 {
     return row % 50 == 20 ? 300 : row % 7 == 0 ? 0 : row % 11;
@@ -75,8 +76,9 @@ static void pack(const hy_problem *problem, hy_merge_shape shape, int64_t begin,
     out->view   = hy_packed_merge(&out->job, shape);
 }
 
-/* Returns the item of A (an entry or the end of a row) at which the whole matrix's tile
-   begins that tile t of the chunk is, or is a part of. */
+/* Returns the number of the item of A (an entry or the end of a row) at which tile t
+   would begin if A were one chunk. The first tile of a chunk may be only a part of such
+   a tile. */
 static int64_t item_of(const packed *p, const hybrid_csr *A, int64_t t)
 {
     const hy_merge_cut *cut = &p->view.cut[t];
@@ -84,8 +86,8 @@ static int64_t item_of(const packed *p, const hybrid_csr *A, int64_t t)
            cut->lead;
 }
 
-/* Checks that the shares of a tile, each divided into 2^log_parts parts, cover the whole
-   tile. */
+/* Checks that the `shares` shares of a tile of `items` items, each divided into
+   2^log_parts parts, cover the whole tile. */
 static void check_parts(const hy_merge_cut *c, int64_t items, int shares)
 {
     assert_int_equal(hy_merge_part(c->share, 0), c->share);
@@ -93,8 +95,8 @@ static void check_parts(const hy_merge_cut *c, int64_t items, int shares)
         const int64_t part = hy_merge_part(c->share, log_parts);
         assert_int_equal(part % 2, 1);
         assert_true(c->lead + items <= part * shares << log_parts);
-        assert_true((part - 2) * (1 << log_parts) < c->share); /* parts are not larger
-                                                                  than needed */
+        /* two items less in each part would not cover the share */
+        assert_true((part - 2) * (1 << log_parts) < c->share);
     }
 }
 
@@ -117,7 +119,8 @@ static void check_tiles(const packed *p, const hybrid_csr *A, hy_merge_shape sha
         assert_int_equal(c->share % 2, 1);
         check_parts(c, items, shape.shares);
         assert_true(t == 0 || c->lead == 0);
-        assert_true(c->entry >= a.row_ptr[c->row]); /* the cut is on the path */
+        /* the tile begins at or behind the first entry of its row */
+        assert_true(c->entry >= a.row_ptr[c->row]);
         assert_true(c->row == a.rows || c->entry <= a.row_ptr[c->row + 1]);
         if (c->row < a.rows && c->entry > a.row_ptr[c->row])
             assert_true(a.row_ptr[c->row + 1] - a.row_ptr[c->row] > shape.longest);
@@ -125,7 +128,8 @@ static void check_tiles(const packed *p, const hybrid_csr *A, hy_merge_shape sha
     (void)A;
 }
 
-/* Checks that exactly the rows with a cut inside have a list of pieces. */
+/* Checks that view.piece lists exactly the rows that are cut within, with the first and
+   last tile that has a piece of the row. */
 static void check_pieces(const packed *p)
 {
     const hy_merge_view *v = &p->view;
@@ -150,8 +154,8 @@ static void check_pieces(const packed *p)
     assert_int_equal(next, v->pieces);
 }
 
-/* Checks that every cut inside a row names the first and last tile with a piece of that
-   row, and that no piece counts as finished. */
+/* Checks that each tile which begins within a row names the first and last tile with a
+   piece of that row (view.join), and that the counters of finished pieces are 0. */
 static void check_joins(const packed *p, hy_merge_shape shape)
 {
     const hy_merge_view *v = &p->view;
@@ -168,8 +172,8 @@ static void check_joins(const packed *p, hy_merge_shape shape)
     }
 }
 
-/* Checks the last entry of each row, counted from the first entry of the tile that ends
-   the row. */
+/* Checks view.last: for each row, the index of its last entry, counted from the first
+   entry of the tile that contains the end of the row. */
 static void check_last(const packed *p, hy_merge_shape shape)
 {
     const hy_merge_view *v = &p->view;
@@ -186,7 +190,8 @@ static void check_last(const packed *p, hy_merge_shape shape)
         }
 }
 
-/* Checks that a tile has the same first item and share in any chunk that contains it. */
+/* Checks that a tile has the same first item and the same shares in every chunk that
+   contains it. */
 static void check_same(const packed *whole, const packed *p, const hybrid_csr *A,
                        hy_merge_shape shape)
 {

@@ -37,8 +37,8 @@ static hy_cost spmm_cost(const hy_features *f, const hy_rates *rates)
 static const hy_variant spgemm = {.name = "test", .op = HY_SPGEMM, .cost = spgemm_cost};
 static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_cost};
 
-/* Sets rank[c] to the new number of each row of B or X that the chunk needs, in ascending
-   order, else to -1. Returns the number of needed rows. */
+/* Sets rank[c] to the new number of row c of B or X if the chunk needs it (numbers
+   ascend), else to -1. Returns the number of needed rows. */
 static int64_t rank_columns(const hy_problem *p, const hy_chunk *chunk, int64_t *rank)
 {
     int64_t count = 0;
@@ -131,7 +131,8 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     free(rank);
 }
 
-/* Checks packs of chunks, down to those with a sixteenth of the memory. */
+/* Checks the packs of chunks that fit any memory, a quarter of what all rows need, and a
+   sixteenth. */
 static void check_packs(const hy_problem *problem, const hy_profile *profile,
                         int gathered)
 {
@@ -150,7 +151,7 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile,
     for (int parts = 1; parts <= 16; parts *= 4) {
         hy_features all = hy_profile_range(profile, 0, profile->rows, profile->out_cols);
         const hy_cost cost = cut.variant->cost(&all, NULL);
-        if (parts > 1) /* chunks have at most a part of A and of the result */
+        if (parts > 1) /* a chunk then has only a part of A and of the result */
             cut.slot_bytes = hy_cost_bytes(&cost) / (size_t)parts;
         if (hy_cut_chunks(ctx, &cut, &chunks, &count) != HYBRID_OK)
             return;
@@ -195,8 +196,8 @@ static void packs_are_slices(void **state)
             check_case(i, kinds[k]);
 }
 
-/* The matrices are so long that workers pack them in several pieces. A and B are the same
-   matrix. */
+/* The matrices are so long that workers pack them in several pieces. A * A is packed,
+   too. */
 static void large_packs_are_slices(void **state)
 {
     hybrid_csr A;
@@ -212,7 +213,8 @@ static void large_packs_are_slices(void **state)
     matrix_free(&A);
 }
 
-/* A chunk that was cut for another pattern must not write beyond its block of memory. */
+/* Packing a chunk that was cut for a matrix with another pattern must fail, and not
+   write beyond its memory. */
 static void other_patterns_are_refused(void **state)
 {
     test_case c;

@@ -10,7 +10,8 @@
 #include "tests/support/inputs/blocked.h"
 #include "tests/support/engines/group.h"
 
-/* Visits blocks as the kernel does: a group of GPU lanes (threads) for each block row. */
+/* Visits the blocks of a pack in the order of the kernel, in which a group of GPU lanes
+   (threads) computes each block row. */
 static void read_pack(blocked_reader *r)
 {
     const hy_bcsr_view v   = hy_packed_bcsr(r->job);
@@ -51,7 +52,8 @@ static void shapes_are_slices(void **state)
     blocked_check_shapes(ctx, &format);
 }
 
-/* Every shape is forced, in the form of the paper and without it. */
+/* Every block shape is demanded by parameters, with and without the form of the
+   paper. */
 static void forced_shapes_are_slices(void **state)
 {
     (void)state;

@@ -12,7 +12,8 @@
 #include "tests/support/inputs/blocked.h"
 #include "tests/support/engines/group.h"
 
-static hy_bellpack_rules rules; /* rules of the format below */
+static hy_bellpack_rules rules; /* rules that format.bytes and format.pack use; tests set
+                                   them */
 
 static size_t bytes(const hy_features *f)
 {
@@ -24,8 +25,8 @@ static hybrid_status pack(hy_job *job)
     return hy_pack_bellpack(job, &rules);
 }
 
-/* Checks a slice: it follows the previous one, block rows get shorter within it, and
-   several lanes share a long block row. */
+/* Checks slice k of a pack: it ends where the next one begins, and the block rows of its
+   lanes have no more steps than the rules allow. */
 static void check_slice(const hy_bellpack_view *v, int64_t k)
 {
     const hy_bellpack_slice *s = &v->slice[k];
@@ -47,8 +48,8 @@ static void check_slice(const hy_bellpack_view *v, int64_t k)
         assert_true(v->col[cell] >= 0);
 }
 
-/* Visits the blocks of a lane step by step. If padding contained entries, these would
-   occur twice or not exist in A. */
+/* Visits the blocks of a lane of slice `s`, step by step. A padding block that contained
+   an entry would be noticed: the entry would occur twice or not exist in A. */
 static void read_lane(blocked_reader *r, const hy_bellpack_view *v,
                       const hy_bellpack_slice *s, int64_t lane)
 {
@@ -62,7 +63,8 @@ static void read_lane(blocked_reader *r, const hy_bellpack_view *v,
     }
 }
 
-/* Visits blocks as the kernel does: one lane or several for each block row. */
+/* Visits the blocks of a pack in the order of the kernel, in which one lane or several
+   compute each block row. */
 static void read_pack(blocked_reader *r)
 {
     const hy_bellpack_view v = hy_packed_bellpack(r->job);
@@ -72,7 +74,8 @@ static void read_pack(blocked_reader *r)
     assert_in_range(v.head.log_lanes, 5, 8);
     if (blocked_parameters[HY_BLOCK_LANES] > 0)
         assert_int_equal(1 << v.head.log_lanes, blocked_parameters[HY_BLOCK_LANES]);
-    if (blocked_parameters[HY_BLOCK_PAPER]) /* all block rows are sorted */
+    if (blocked_parameters[HY_BLOCK_PAPER]) /* in the form of the paper, slices are
+                                               sorted by length */
         for (int64_t k = 1; k < v.head.slices; k++)
             assert_true(v.slice[k].steps <= v.slice[k - 1].steps);
     for (int64_t thread = 0; thread < v.head.slices << v.head.log_lanes; thread++) {
@@ -89,7 +92,8 @@ static void read_pack(blocked_reader *r)
     }
 }
 
-/* The rules give one lane to each block row if possible, many lanes, or some lanes. */
+/* The rules (wave, least) give each block row one lane, as many lanes as possible, or
+   some lanes. */
 static const hy_bellpack_rules all_rules[] = {{1, 1000000}, {1 << 20, 1}, {16, 4}};
 
 enum { RULES = sizeof all_rules / sizeof *all_rules };
@@ -112,7 +116,8 @@ static void shapes_are_slices(void **state)
     }
 }
 
-/* Every shape is forced, in the form of the paper and without it. */
+/* Every block shape is demanded by parameters, with and without the form of the
+   paper. */
 static void forced_shapes_are_slices(void **state)
 {
     (void)state;

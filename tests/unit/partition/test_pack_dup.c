@@ -21,7 +21,8 @@ static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I32, 0},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-/* Returns the bytes of the pack, and the minimum of scratch memory. */
+/* hy_variant.cost with the bytes of the pack, and the least scratch memory that the
+   variant can work with. */
 static hy_cost dup_cost(const hy_features *f, const hy_rates *rates)
 {
     (void)rates;
@@ -34,7 +35,8 @@ static const hy_variant dup = {.name = "test", .op = HY_SPGEMM, .cost = dup_cost
 
 /* ---- packs ---- */
 
-/* Checks each duplicated entry by computing the product row by row. */
+/* Checks that the duplicated entries of B are, row by row, those that the scalar
+   products of the chunk need, in order. */
 static void check_view(const hy_dup_view *d, const hy_problem *p, const hy_chunk *chunk)
 {
     const hybrid_csr *A = p->A, *B = p->B;
@@ -77,7 +79,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     free(job.pack.mem.ptr);
 }
 
-/* Checks packs of the whole product and of chunks of 1, 7 and 1000 rows. */
+/* Checks the packs of all rows, and of chunks of 1, 7 and 1000 rows. */
 static void check_packs(const hybrid_csr *A, const hybrid_csr *B)
 {
     const hy_problem problem     = {.op = HY_SPGEMM, .ctx = ctx, .A = A, .B = B};
@@ -115,8 +117,8 @@ static void packs_are_rows_of_b_in_the_order_of_products(void **state)
         }
 }
 
-/* Operands have many blocks of entries, and different offset types. Rows of B are empty,
-   short or long. */
+/* The operands are so large that they are packed in several pieces, and have different
+   offset types. Rows of B are empty, short or long. */
 static void large_packs_too(void **state)
 {
     enum { ROWS = 9000, COLS = 4000 };
@@ -140,7 +142,8 @@ static void large_packs_too(void **state)
     }
 }
 
-/* A chunk that was cut for another pattern must not write beyond its block of memory. */
+/* Packing a chunk that was cut for a matrix with another pattern must fail, and not
+   write beyond its memory. */
 static void other_patterns_are_refused(void **state)
 {
     test_case c;

@@ -14,7 +14,8 @@
 #include "tests/support/engines/group.h"
 #include "tests/support/check/poison.h"
 
-static int homes; /* chunks with a home in Y, see check_home() */
+static int homes; /* number of chunks that may be copied directly to Y, counted by
+                     check_home() */
 
 static const test_kind kinds[]     = {{HYBRID_F32, HYBRID_I32, 1},
                                       {HYBRID_F64, HYBRID_I64, 0}};
@@ -61,14 +62,16 @@ static hybrid_order order_of(const hy_problem *p)
     return hy_form_order(p->image.form);
 }
 
-/* Returns the index of element (i, j) of the chunk. */
+/* Returns the index of element (i, j) in the array of a chunk's result of rows x width
+   elements, in the image's order. */
 static int64_t at(const hy_problem *p, int64_t i, int64_t j, int64_t rows, int64_t width)
 {
     return order_of(p) == HYBRID_COL_MAJOR ? i + j * rows : i * width + j;
 }
 
-/* A chunk has a home in Y if its elements have the same distances as in Y and need no
-   scaling or adding. Checks that the home is right. */
+/* Checks hy_storing_home(): a chunk's result may be copied to Y as one line, its home,
+   if its elements are as far apart as in Y and are not scaled or added to (alpha 1, beta
+   0). The home must be the right address. */
 static void check_home(const hy_problem *p, const hy_part *part, int64_t rows,
                        int64_t width)
 {
@@ -90,7 +93,8 @@ static void check_home(const hy_problem *p, const hy_part *part, int64_t rows,
     homes += flat;
 }
 
-/* Stores a chunk in the middle of Y. The rest of Y must not change. */
+/* Stores a chunk's sums in the middle of Y, with p's alpha and beta, and checks Y. The
+   rest of Y must not change. */
 static void check_store(hy_problem *p, const hy_chunk *chunk, const void *sums)
 {
     const int64_t width    = chunk->col_end - chunk->col_begin;

@@ -1,5 +1,8 @@
 /* tests/unit/partition/test_synergy.c - the equations of cuTeSpMM's model, with the
-   paper's numbers and with counts by hand. */
+   paper's numbers and with counts by hand.
+
+   alpha is the mean density of the columns of A's bricks (tiles of 16 x 4); beta the
+   mean number of bricks that use a loaded element of X; N the number of columns of X. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,14 +13,14 @@
 
 #include "partition/pattern/synergy.h"
 
-enum { TRANSACTION = 128 }; /* bytes of the paper's unit */
+enum { TRANSACTION = 128 }; /* bytes of a memory transaction, the paper's unit */
 
 static void near_to(double found, double expected)
 {
     assert_true(fabs(found - expected) <= 1e-12 * expected);
 }
 
-/* f32, N = 128, one warp for each 32 columns. */
+/* Returns a product in f32 with N = 128 and one warp for each 32 columns of X. */
 static hy_synergy product(double alpha)
 {
     return (hy_synergy){.nnz         = 1e6,
@@ -29,7 +32,7 @@ static hy_synergy product(double alpha)
                         .block_bytes = 100};
 }
 
-/* Eq. 3: the bytes of X are N nnz / (512 alpha) transactions. */
+/* Eq. 3: X takes N nnz / (512 alpha) transactions of 128 bytes. */
 static void x_is_as_in_eq_3(void **state)
 {
     (void)state;
@@ -39,7 +42,7 @@ static void x_is_as_in_eq_3(void **state)
     }
 }
 
-/* Eq. 5: larger row panels load X less often. */
+/* Eq. 5: row panels of beta times as many rows load X beta times less often. */
 static void beta_divides_x(void **state)
 {
     hy_synergy s       = product(0.25);
@@ -50,7 +53,8 @@ static void beta_divides_x(void **state)
     near_to(hy_synergy_x_bytes(&s), bytes / 2);
 }
 
-/* Eq. 4: if A costs as much as X, the intensity is 512 alpha per transaction. */
+/* Eq. 4: if A costs as many bytes as X, 512 alpha operations are done for each
+   transaction. */
 static void equal_shares_give_the_papers_intensity(void **state)
 {
     (void)state;
@@ -63,8 +67,9 @@ static void equal_shares_give_the_papers_intensity(void **state)
     }
 }
 
-/* Eq. 1: two blocks of 64 entries, which two warps load: 2 * 2 * (100 + 64 * 4) bytes. X
-   has 32 rows of 16 values: 32 * 16 * 4 bytes. Each entry takes 2 * 16 operations. */
+/* Eq. 1: two blocks of 64 entries, which two warps load, take 2 * 2 * (100 + 64 * 4)
+   bytes. X has 32 rows of 16 values: 32 * 16 * 4 bytes. Each entry takes 2 * 16
+   operations. */
 static void bytes_of_two_blocks(void **state)
 {
     const hy_synergy s = {.nnz         = 128,
@@ -82,8 +87,8 @@ static void bytes_of_two_blocks(void **state)
     near_to(hy_synergy_intensity(&s), 4096.0 / 3472);
 }
 
-/* f64 halves the operations for each byte of X, and so at least the intensity of wide
-   X. */
+/* f64 halves the operations for each byte of X. The intensity falls, but not below half,
+   because the bytes of A do not double. */
 static void larger_values_lower_the_intensity(void **state)
 {
     hy_synergy s        = product(0.5);

@@ -25,8 +25,9 @@ static double estimate(builder *b)
     return fill;
 }
 
-/* Returns the estimate for a matrix in which `same` consecutive rows have the same 6
-   columns. */
+/* Returns the estimated tile_fill (mean share of a row panel's 16 rows that have an
+   entry in a column of the panel) of a matrix in which `same` consecutive rows have the
+   same 6 columns. */
 static double fill_of(int64_t rows, int64_t same)
 {
     builder b = build_start(rows, 30000);
@@ -47,7 +48,7 @@ static void fill_is_what_rows_share(void **state)
             assert_true(fill_of(rows, same) == (double)same / 16);
 }
 
-/* The matrix has only 4 of the 16 rows of a row panel. */
+/* The matrix has only 4 rows, but its row panel counts as 16. */
 static void last_panel_counts_as_16_rows(void **state)
 {
     (void)state;
@@ -63,7 +64,8 @@ static void nothing_is_known_of_no_entries(void **state)
     assert_true(estimate(&none) == 0);
 }
 
-/* The half with one entry per row counts as much as the half with dense row panels. */
+/* A matrix of which one half has one entry in each row, and the other half dense row
+   panels. Both halves count equally in the estimate. */
 static void samples_are_spread(void **state)
 {
     builder b = build_start(32768, 32768);

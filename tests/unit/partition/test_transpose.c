@@ -13,7 +13,8 @@
 
 enum { MOST = 37, GAP = 3, BEFORE = 13 };
 
-/* Returns byte k of element (i, j), which differs from the bytes of neighbours. */
+/* Returns byte k of element (i, j) of the test matrix, which differs from the bytes of
+   neighbours. */
 static char byte_of(int64_t i, int64_t j, size_t k)
 {
     return (char)(i * 7 + j * 31 + (int64_t)k * 101 + 1);
@@ -24,8 +25,9 @@ static char *block(int64_t elements, size_t size)
     return poison_block(BEFORE + (size_t)elements * size);
 }
 
-/* Transposes a matrix of `length` columns with `lines` elements each. The elements of a
-   column are contiguous before, those of a row afterwards. */
+/* Transposes a column-major matrix of `length` columns with `lines` elements of `size`
+   bytes each to row-major. The gaps are unused elements between columns and between
+   rows. */
 static void transpose_one(int64_t lines, int64_t length, size_t size, int64_t gap_from,
                           int64_t gap_to)
 {
@@ -53,7 +55,8 @@ static void transpose_one(int64_t lines, int64_t length, size_t size, int64_t ga
     free(to_block);
 }
 
-/* Shapes consist of whole squares, of remainders, or of both. */
+/* The shapes consist of whole squares (the units of the fast code), of remainders, or of
+   both. */
 static void every_shape_is_turned(void **state)
 {
     (void)state;
@@ -73,7 +76,8 @@ static void long_lines_are_turned(void **state)
     }
 }
 
-/* Lists every `how`-th row, or with how == 0 random rows. Returns their number. */
+/* Stores the numbers of every `how`-th row, or with how == 0 of random rows, in
+   `listed`. Returns their number. */
 static int64_t list_rows(int64_t rows, int how, int32_t *listed)
 {
     int64_t count = 0;

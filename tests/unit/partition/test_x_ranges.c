@@ -14,7 +14,8 @@
 
 enum { MOST = 64, PANELS = 3 };
 
-/* Makes chunks of `rows` to `rows` + 2 rows for each column block. */
+/* Makes chunks of `rows` to `rows` + 2 rows, for each of `panels` column blocks. Returns
+   their number. */
 static int64_t cut(const hybrid_csr *A, int64_t rows, int64_t panels, hy_chunk *out)
 {
     int64_t count = 0;
@@ -23,7 +24,8 @@ static int64_t cut(const hybrid_csr *A, int64_t rows, int64_t panels, hy_chunk *
         for (int64_t begin = 0, i = 0; begin < A->rows; i++, count++) {
             const int64_t end = begin + rows + i % 3;
             assert_in_range(count, 0, MOST - 1);
-            memset(&out[count], 0xff, sizeof *out); /* as in reused memory */
+            /* the other fields are not 0, as in reused memory */
+            memset(&out[count], 0xff, sizeof *out);
             out[count].row_begin = begin;
             out[count].row_end   = end < A->rows ? end : A->rows;
             out[count].col_begin = panel;
@@ -32,9 +34,9 @@ static int64_t cut(const hybrid_csr *A, int64_t rows, int64_t panels, hy_chunk *
     return count;
 }
 
-/* Returns the expected `needs` of a chunk: it needs no row of B or X from this one on.
-   With with_own it also needs the rows with its own numbers. All entries of the chunk are
-   examined. */
+/* Returns the x_end that a chunk should have: it needs no row of B or X from this number
+   on. With with_own it also needs the rows that have the numbers of its own rows.
+   Examines all entries of the chunk. */
 static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
 {
     const int64_t *row_ptr = A->row_ptr;
@@ -46,8 +48,8 @@ static int64_t expect(const hybrid_csr *A, const hy_chunk *chunk, int with_own)
     return needs;
 }
 
-/* Checks that the result is the same if the profile knows the last columns of blocks of
-   rows (hy_profile.ends). */
+/* Finds the x_end of chunks twice: from all entries, and from hy_profile.ends (the
+   largest columns of blocks of rows). Both must be equal. */
 static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
                             int64_t count)
 {
@@ -70,8 +72,8 @@ static void check_with_ends(const hybrid_csr *A, int with_own, hy_chunk *chunks,
     matrix_free(&B);
 }
 
-/* Checks that `needs` is exact; it may be all rows if the exact number is within the last
-   32nd of them. Returns how many chunks need less than all rows. */
+/* Checks that x_end of each chunk is exact, or is A->cols if the exact number is within
+   the last 32nd of A's columns. Returns how many chunks do not need all rows. */
 static int check(const hybrid_csr *A, int64_t rows, int64_t panels, int with_own)
 {
     hy_chunk chunks[MOST];
@@ -90,7 +92,7 @@ static int check(const hybrid_csr *A, int64_t rows, int64_t panels, int with_own
     return partial;
 }
 
-/* Rows have columns near the diagonal; some rows are empty. */
+/* Makes a matrix of which rows have three columns near the diagonal, or are empty. */
 static hybrid_csr banded(int64_t rows, int64_t cols, int64_t width)
 {
     builder b = build_start(rows, cols);
@@ -109,16 +111,16 @@ static void bands_need_what_they_touch(void **state)
     hybrid_csr A = banded(40000, 30000, 200);
 
     (void)state;
-    assert_true(check(&A, 3000, 1, 0) > 8); /* several workers inspect parts of some
-                                               chunks */
+    assert_true(check(&A, 3000, 1, 0) > 8); /* chunks are so large that several workers
+                                               inspect parts of one */
     assert_true(check(&A, 20000, 1, 0) > 0);
     assert_true(check(&A, 3000, PANELS, 0) > 8 * PANELS);
     assert_int_equal(check(&A, 40000, 1, 0), 0);
     matrix_free(&A);
 }
 
-/* For a ring of rows, `first` (the first row of X that the chunk or a later one needs)
-   and `needs` are exact. */
+/* Checks that x_begin (the first row of X that the chunk or a later one needs) and x_end
+   are exact if X is in a ring of rows. */
 static void check_band(const hybrid_csr *A, int64_t rows)
 {
     hy_chunk chunks[MOST];
@@ -160,8 +162,8 @@ static void a_window_knows_both_ends(void **state)
     matrix_free(&A);
 }
 
-/* Checks the extent of a range of rows (its first column, and the one after its last)
-   against all its entries. */
+/* Checks the extent of rows [begin, end): the first column with an entry, and the last
+   one plus 1. */
 static void check_extents(const hybrid_csr *A, const hy_extents *extents, int64_t begin,
                           int64_t end)
 {
