@@ -9,7 +9,8 @@
 
 #include "support/fake/simulated.h"
 
-/* Returns a machine with the measured rates of an H200 with PCIe 5 x16 and 16 cores. All
+/* Returns a machine with the measured rates of H200 devices with a PCIe 5 x16 bus each,
+   and 16 host cores. `pinned`: operands are pinned, so that cores move nothing. All
    cores together store 47 GB/s from pinned slots to pages in memory, and fill the ring
    with 134 GB/s, the highest rate that was measured for host memory. */
 static simulated_machine machine_of(int devices, int pinned)
@@ -27,8 +28,8 @@ static simulated_machine machine_of(int devices, int pinned)
     return m;
 }
 
-/* Products in f32 with measured kernel times. Bytes of C = A*A follow from its entries; Y
-   has 128 columns. */
+/* Products in f32 with kernel times measured on one device. Bytes of C = A*A follow from
+   its entries; Y = A*X has 128 columns. */
 static const simulated_product products[] = {
     {"stencil27:80 A*A", 108e6, 0, 61e6 * 8, 4.9e-3, 0, 1, 64},
     {"rmat:18,8 A*A", 16e6, 0, 469e6 * 8, 55e-3, 1, 1, 96},

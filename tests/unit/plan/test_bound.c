@@ -13,7 +13,7 @@
 
 enum { WIDTH = 20, CHUNK = 60, SHORT_US = 3000, LONG_US = 800000 };
 
-static useconds_t nap_us; /* duration of slow steps */
+static useconds_t nap_us; /* duration of each step that is to be slow, in microseconds */
 
 static hybrid_status nap(hy_lane *lane, void *arg)
 {
@@ -23,7 +23,7 @@ static hybrid_status nap(hy_lane *lane, void *arg)
     return HYBRID_OK;
 }
 
-static const char *slow_lane; /* the lane with slow copies */
+static const char *slow_lane; /* name of the lane of which copies are slow */
 
 static hybrid_status copy_slowly(hy_lane *lane, void *dst, const void *src, size_t bytes)
 {
@@ -58,8 +58,8 @@ static hybrid_resource bound_with(const char *lane, int slow_kernels)
     return r.bound;
 }
 
-/* Increases the delay until the report names the wanted resource, because a busy machine
-   may slow everything else. */
+/* Lengthens the slow steps of a run until its report names `wanted` as the bound. A
+   longer delay may be needed if a busy machine slows everything else. */
 static void check_bound(const char *lane, int slow_kernels, hybrid_resource wanted)
 {
     hybrid_resource bound = HYBRID_RESOURCES;
@@ -89,11 +89,13 @@ static void cores_or_their_memory_bound_the_host(void **state)
     w.engine->host->measured.mem_Bps = 1e18;
     const hybrid_report r            = usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0);
     assert_int_equal(r.bound, HYBRID_CORES);
-    /* bytes per second; the loop tries rates from a quarter of it to 16 times */
+    /* bytes of host memory per second in this run; the loop sets rates from a quarter to
+       16 times of it */
     const double all = (double)r.host_bytes / r.total_s;
     for (double part = 0.25; part < 16; part *= 1.25) {
         w.engine->host->measured.mem_Bps = all * part;
-        usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0); /* checks its report */
+        /* usage_run() checks the report of this run */
+        usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0);
     }
     world_close(&w);
 }

@@ -85,8 +85,8 @@ static void only_if_x_does_not_fit(void **state)
     }
 }
 
-/* Column-major X and Y slow the host, but a device that must gather rows is slower
-   still. */
+/* Column-major X and Y that do not fit the device slow the host. A device that must
+   gather rows is slower still, so the host computes. */
 static void columns_that_do_not_fit_are_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -103,7 +103,8 @@ static void columns_that_do_not_fit_are_weighed(void **state)
     close_world(engine, &A);
 }
 
-/* X of a band passes through the device in a ring of rows: the device computes. */
+/* The host does not compute if A is banded, so that X passes through the device in a
+   ring of rows. */
 static void not_if_x_passes_through(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;
@@ -123,8 +124,8 @@ static void not_if_x_passes_through(void **state)
     close_world(engine, &A);
 }
 
-/* X of a band could pass through the device, too, but the bus is slow: the host computes,
-   unless X and Y are column-major. */
+/* A is banded, so that X could pass through the device in a ring of rows. The bus is
+   slow: the host computes, unless X and Y are column-major. */
 static void a_window_is_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -144,7 +145,8 @@ static void a_window_is_weighed(void **state)
     close_world(engine, &A);
 }
 
-/* With few columns, launches and copies of A take a large part of the device's time. */
+/* X fits into the device, but with few columns of X launches and copies of A take a
+   large part of the device's time, so that the host may be faster. */
 static void an_x_that_fits_is_weighed(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -169,8 +171,8 @@ static void an_x_that_fits_is_weighed(void **state)
     close_world(engine, &A);
 }
 
-/* X fits, and the device seems sooner until the product is cut: 300 chunks of 10 rows
-   need more launches than were expected. */
+/* X fits into the device. The device seems to be faster until the product is cut: 300
+   chunks of 10 rows need more launches than were expected, and the host computes. */
 static void the_host_is_compared_with_the_cut(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -276,7 +278,8 @@ static void not_if_the_host_is_slow(void **state)
     close_world(engine, &A);
 }
 
-/* The host computes the whole A, not the reduced matrix that the device would get. */
+/* If the host computes, it computes all of A, not the matrix without empty rows and
+   columns that the device would get. */
 static void empty_rows_are_made_by_the_host(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;
@@ -300,8 +303,8 @@ static void empty_rows_are_made_by_the_host(void **state)
     assert_true(hosts > 2 && devices > 2);
 }
 
-/* Each allocation fails once. A call that succeeds must be right, and a call that fails
-   must leave no memory behind. */
+/* Each allocation of a call fails once. A call that succeeds in spite of it must be
+   right, and a call that fails must leave no memory behind. */
 static void failures_leave_nothing(void **state)
 {
     const hybrid_plan_options plain = HYBRID_PLAN_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /* tests/unit/plan/test_cut.c - planning runs out of memory at any point.
 
-   Nothing must be left of the layouts that were tried before. */
+   A plan that fails must leave nothing of the layouts that it tried before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 enum { COLUMNS = 40, LEAST_KB = 8, MOST_KB = 512 };
 
-/* The layout that the plan has in the end: X in a ring of rows, in column blocks,
-   gathered, or whole. */
+/* How X lies on the device in the plan: in a ring of rows (WINDOW), in column blocks
+   (PANELS), gathered with each chunk, or whole. */
 typedef enum way { WINDOW, PANELS, GATHERED, WHOLE, WAYS } way;
 
 typedef struct trying {
@@ -52,7 +52,8 @@ static hybrid_status make_plan(hybrid_engine *engine, void *arg)
     return fake_explained(engine, status);
 }
 
-/* Makes rows of `entries` entries, each row `step` columns after the previous one. */
+/* Makes a matrix of which each row has `entries` consecutive columns, beginning `step`
+   columns after those of the row before. */
 static hybrid_csr banded(int64_t rows, int64_t cols, int64_t step, int64_t entries)
 {
     builder b = build_start(rows, cols);

@@ -15,7 +15,8 @@
 
 enum {
     FIELDS    = 9,
-    RESOURCES = 7 /* the first fields; the rest are fixed costs */
+    RESOURCES = 7 /* number of the leading fields of hy_estimate that count use of
+                     resources; the other fields are fixed costs */
 };
 
 static const hy_rates device = {.h2d_Bps  = 50e9,
@@ -55,7 +56,7 @@ static void grows_with_each_field(void **state)
     }
 }
 
-/* The time is at least that of each resource alone. */
+/* The predicted time is at least that of each resource alone. */
 static void is_no_less_than_the_longest_resource(void **state)
 {
     const double scales[] = {0, 1, 1e3, 1e6};
@@ -75,7 +76,8 @@ static void is_no_less_than_the_longest_resource(void **state)
         }
 }
 
-/* Each field alone takes its time in seconds. */
+/* An estimate with one field that is not 0 takes the seconds of that field: use divided
+   by rate. */
 static void has_units(void **state)
 {
     const double alone[FIELDS] = {50e9, 50e9, 50e9, 1, 10, 80e9, 80e9, 1, 0.25};
@@ -90,7 +92,8 @@ static void has_units(void **state)
     }
 }
 
-/* One chunk takes the sum of all stages; many chunks approach the longest stage. */
+/* With one chunk the predicted time is the sum of all stages; with many chunks it
+   approaches the time of the longest stage. */
 static void chunks_overlap(void **state)
 {
     hy_estimate e = {.up_bytes = 50e9, .device_s = 0.1, .chunks = 1};
@@ -101,7 +104,8 @@ static void chunks_overlap(void **state)
     assert_true(fabs(hy_seconds(&e, &device, &host) - 1) < 1e-3);
 }
 
-/* In both directions at once the bus carries less than the sum of both. */
+/* A bus that carries data in both directions at once carries less than the sum of both
+   directions alone. */
 static void both_ways_share_the_bus(void **state)
 {
     const hy_estimate e = {.up_bytes = 50e9, .down_bytes = 50e9, .chunks = 1 << 20};
@@ -111,8 +115,9 @@ static void both_ways_share_the_bus(void **state)
     assert_true(s > 1.05 && s < 1.5);
 }
 
-/* Two things add time: bytes that go down when nothing goes up any more, and rows that
-   are too short for the bus's full rate. */
+/* With column blocks two things add to the predicted time: bytes to the host when
+   nothing goes to the device any more, and rows that are too short for the bus's full
+   rate. */
 static void panels_use_one_way_at_last(void **state)
 {
     hy_estimate e       = {.up_bytes = 50e9, .down_bytes = 50e9, .chunks = 1 << 20};
@@ -138,8 +143,8 @@ static void the_host_has_no_bus(void **state)
 
 /* ---- reports ---- */
 
-/* Returns 1 if the predicted time of a run is its estimate plus the time that had passed
-   before. */
+/* Returns 1 if the report's predicted time is the plan's estimate plus the time that
+   planning had taken before the run. */
 static int says(const hybrid_report *r, const hybrid_plan *plan,
                 const hy_circumstances *found)
 {
@@ -147,8 +152,8 @@ static int says(const hybrid_report *r, const hybrid_plan *plan,
     return s > 0 && r->predicted_s >= s && r->predicted_s <= s + r->total_s;
 }
 
-/* Bus and memory are so slow that each byte is visible beside the duration of the fake
-   device's work. */
+/* Opens a world of which bus and host memory have rates so low that each byte is visible
+   beside the time that the fake device's work takes. */
 static void open_slow(world *w)
 {
     fake_delays(1, 0);
@@ -188,7 +193,8 @@ static void a_run_knows_what_is_pinned_and_what_is_there(void **state)
     assert_true(says(&a, plan, &first) && !says(&a, plan, &later));
     assert_true(says(&b, plan, &later) && !says(&b, plan, &first));
     assert_true(says(&c, plan, &pinned) && !says(&c, plan, &later));
-    assert_true(says(&d, plan, &later)); /* beta != 0: workers store Y */
+    assert_true(says(&d, plan, &later)); /* with beta != 0 workers store Y, which takes
+                                            longer */
     world_pin(&w, BOTH, 0);
     hybrid_plan_destroy(plan);
     world_close(&w);
@@ -218,8 +224,8 @@ static hybrid_report call_once(world *w, double alpha, double beta)
     return r;
 }
 
-/* In a one-shot call planning is a part of the total time. Runs of a plan do not change
-   plan_s. */
+/* In a one-shot call the time of planning (plan_s) is a part of the total time. Runs of
+   a plan do not change its plan_s. */
 static void planning_is_told(void **state)
 {
     world w;

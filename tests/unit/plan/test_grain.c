@@ -40,8 +40,8 @@ static hybrid_plan *plan_of(hybrid_engine *engine, const hybrid_csr *A, int spar
     return plan;
 }
 
-/* If one launch takes a second, there is one chunk. If a launch costs nothing, there are
-   many. */
+/* If a launch is said to take a second, the plan has one chunk. If it is said to take no
+   time, the plan has many. */
 static void what_a_chunk_costs_decides(void **state)
 {
     hybrid_csr A;
@@ -60,7 +60,8 @@ static void what_a_chunk_costs_decides(void **state)
     matrix_free(&A);
 }
 
-/* No other number of chunks is predicted to be faster by more than 10%. */
+/* No number of chunks other than the plan's is predicted to be faster by more than 10
+   %. */
 static void no_number_is_much_sooner(void **state)
 {
     hybrid_csr A;
@@ -96,7 +97,8 @@ static void no_number_is_much_sooner(void **state)
     matrix_free(&A);
 }
 
-/* Returns the chunks of a one-shot C = A*A on an engine with `threads` threads. */
+/* Returns the number of chunks of a one-shot C = A*A on the host with `threads`
+   threads. */
 static int64_t chunks_by(int threads, const hybrid_csr *A)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -114,8 +116,9 @@ static int64_t chunks_by(int threads, const hybrid_csr *A)
     return report.chunks;
 }
 
-/* Few cores compute short chunks, whose buffers are small: 1.3 M scalar products are five
-   chunks of 256 K or more, where many cores have one chunk of 2 M. */
+/* Few cores compute short chunks, of which the buffers are small: 1.3 M scalar products
+   are at least five chunks, of 256 K, where with many cores they are one chunk, of up to
+   2 M. */
 static void few_cores_take_short_chunks(void **state)
 {
     hybrid_csr A;
@@ -128,7 +131,7 @@ static void few_cores_take_short_chunks(void **state)
     matrix_free(&A);
 }
 
-/* The explanation has the estimate that was compared. */
+/* The explanation of a plan has the estimate with which the plan was compared. */
 static void explain_shows_the_estimate(void **state)
 {
     hybrid_engine *engine = open_with(2e-6);

@@ -30,8 +30,9 @@ static hybrid_plan *plan_for(hybrid_engine *engine, const hybrid_csr *A,
     return plan;
 }
 
-/* Returns what planning for one run found out: 0 sizes only, 1 lengths of rows too, 2
-   also the positions of entries. Checks whether a device was chosen. */
+/* Makes a plan for one run. Returns what planning found out: 0, sizes only; 1, lengths
+   of rows too; 2, also the positions of entries. Fails the test unless on_device says
+   where the plan computes. */
 static int looked_at(hybrid_engine *engine, const hybrid_csr *A, int on_device)
 {
     hybrid_plan *plan       = plan_for(engine, A, &any_once);
@@ -85,7 +86,8 @@ static void unpin_pair(hybrid_engine *engine, pinned_pair *p)
     dense_free(&p->Y);
 }
 
-/* Chunks of 100 rows need the lengths of rows. */
+/* A plan with chunk_rows = 100 has chunks of 100 rows, for which the lengths of rows are
+   needed. */
 static void chunk_rows_are_kept(hybrid_engine *engine, const hybrid_csr *A)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -99,8 +101,8 @@ static void chunk_rows_are_kept(hybrid_engine *engine, const hybrid_csr *A)
     hybrid_plan_destroy(plan);
 }
 
-/* If one launch takes longer than the whole product on the host, no device variant is
-   estimated, and the engine does not ask whether X and Y are pinned. */
+/* If a launch takes longer than the whole product on the host, planning estimates no
+   device variant, and does not ask whether X and Y are pinned. */
 static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr *A)
 {
     const double launch_s = engine->device->measured.launch_s;
@@ -117,8 +119,8 @@ static void tiny_products_ask_no_device(hybrid_engine *engine, const hybrid_csr 
     unpin_pair(engine, &both);
 }
 
-/* Planning inspects no more than needed to choose between host and device. With a slow
-   bus the sizes are enough, also if rows are so long that they are cut into segments. */
+/* Planning inspects no more of A than it needs to choose between host and device. With a
+   slow bus the sizes are enough, even for variants that cut long rows. */
 static void planning_looks_as_far_as_it_may_gain(void **state)
 {
     hybrid_engine *engine = weighed_open(64 << 20);
@@ -141,8 +143,8 @@ static void planning_looks_as_far_as_it_may_gain(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Returns 1 if the plan uses a device. Checks whether the plan was made for pinned X and
-   Y. */
+/* Returns 1 if the plan computes on the device, else 0. Fails the test unless the plan
+   assumes what `pinned` says: 1, X and Y are pinned; 0, they are not. */
 static int by_device(hybrid_engine *engine, const hybrid_csr *A, const hy_one_shot *once,
                      int pinned)
 {
@@ -153,8 +155,8 @@ static int by_device(hybrid_engine *engine, const hybrid_csr *A, const hy_one_sh
     return device;
 }
 
-/* If workers store Y slowly, the host computes pageable products, and the device pinned
-   ones. */
+/* If workers store Y slowly, products with pageable X and Y are computed by the host,
+   and those with pinned ones by the device. */
 static void pinned_operands_spare_workers(void **state)
 {
     hybrid_engine *engine = weighed_open(64 << 20);

@@ -12,7 +12,8 @@
 #include "support/fake/fake_spmm.h"
 #include "support/inputs/builder.h"
 
-static int32_t seen[HY_PARAMETERS]; /* parameters of the chunk that was computed last */
+static int32_t seen[HY_PARAMETERS]; /* values of the parameters that the variant found in
+                                       the chunk that it computed last */
 
 static hybrid_status note_and_prepare(hy_job *job)
 {

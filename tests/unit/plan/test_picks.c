@@ -1,8 +1,9 @@
 /* tests/unit/plan/test_picks.c - preferences of the models of the CUDA variants on an
    H200.
 
-   They must agree with measured times. The test is skipped if these variants are not
-   compiled. It needs no GPU. */
+   The variant with the least predicted seconds must be the one with the least measured
+   time, for named matrices. The test is skipped if these variants are not compiled. It
+   needs no GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ static const hy_variant *variant_named(const char *name)
     return NULL;
 }
 
-/* Returns the predicted seconds on the device. */
+/* Returns the seconds that the variant is predicted to take on the device. */
 static double predicted_s(const char *name, const hy_features *f)
 {
     const hy_variant *variant = variant_named(name);
@@ -46,7 +47,7 @@ static int prefers(const char *one, const char *other, const hy_features *f)
     return predicted_s(one, f) < predicted_s(other, f);
 }
 
-/* Returns features of A*A or A*A^T, with the numbers of a named matrix. */
+/* Returns features of A*A or A*A^T, with the sizes of a named matrix A. */
 static hy_features spgemm_of(int64_t rows, int64_t nnz, int64_t products,
                              int64_t products_max, double cv, double ratio)
 {
@@ -78,7 +79,8 @@ static hy_features spmm_of(int64_t rows, int64_t nnz, int64_t x_cols, double cv,
                          .type      = HYBRID_F32};
 }
 
-/* Measured in us: dense 65, hash 3300 (rail507); dense 128, hash 255 (bcsstk13). */
+/* Measured microseconds: rail507, dense variant 65, hash 3300; bcsstk13, dense 128, hash
+   255. */
 static void long_rows_of_a_small_result_are_dense(void **state)
 {
     const hy_features rail507  = spgemm_of(509, 468878, 3639394, 453002, 2.99, 73.4);
@@ -89,23 +91,23 @@ static void long_rows_of_a_small_result_are_dense(void **state)
     assert_true(prefers("spgemm.cuda.dense", "spgemm.cuda.hash", &bcsstk13));
 }
 
-/* Measured in us (hash, dense), in the order of the matrices below: 54, 68; 116, 183;
-   3670, 7490; 322, 1180. */
+/* Measured microseconds (hash variant, dense variant) of the matrices below, in their
+   order: 54, 68; 116, 183; 3670, 7490; 322, 1180. */
 static void short_rows_and_wide_results_are_not(void **state)
 {
     const hy_features not_dense[] = {
-        spgemm_of(1030, 6858, 46976, 112, 0.17, 2),             /* orsirr_1 */
-        spgemm_of(2708, 10556, 115158, 870, 1.34, 1.23),        /* cora */
-        spgemm_of(10312, 667966, 368883274, 532612, 2.74, 4.1), /* blogcatalog */
-        spgemm_of(8297, 103689, 4542805, 31666, 3.16, 2.5)};    /* wiki-Vote */
+        spgemm_of(1030, 6858, 46976, 112, 0.17, 2),             /* matrix orsirr_1 */
+        spgemm_of(2708, 10556, 115158, 870, 1.34, 1.23),        /* matrix cora */
+        spgemm_of(10312, 667966, 368883274, 532612, 2.74, 4.1), /* matrix blogcatalog */
+        spgemm_of(8297, 103689, 4542805, 31666, 3.16, 2.5)};    /* matrix wiki-Vote */
 
     (void)state;
     for (size_t i = 0; i < sizeof not_dense / sizeof *not_dense; i++)
         assert_true(prefers("spgemm.cuda.hash", "spgemm.cuda.dense", &not_dense[i]));
 }
 
-/* Measured in us: merge 33, rows 54, cuSPARSE 51 (actor_movie); rows 103, merge 111
-   (tf18). */
+/* Measured microseconds: actor_movie, variant merge 33, rows 54, cuSPARSE 51; tf18, rows
+   103, merge 111. */
 static void rows_that_end_apart_are_merged(void **state)
 {
     const hy_features actor_movie = spmm_of(127823, 1470404, 32, 1.02, 294);

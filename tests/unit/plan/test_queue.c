@@ -21,7 +21,8 @@ enum {
     PIECE_ROWS = 9,
     SLOT_BYTES = 4000,
     ROW_BYTES  = 8,
-    CHOSEN     = 3 /* a parameter that the device's variant has chosen */
+    CHOSEN     = 3 /* value of a parameter that the device's variant chose while
+                      planning */
 };
 enum { DEVICE, HOST };
 
@@ -49,13 +50,14 @@ typedef struct product {
     hy_chunk chunks[CHUNKS];
     hy_site sites[2];
     hy_queue queue;
-    int64_t front, back; /* no site has claimed the rows between these */
-    int64_t begun;       /* the host has claimed rows [back, ...) and begun rows from here
-                            on */
+    int64_t front, back; /* rows [front, back) are claimed by no site yet */
+    int64_t begun;       /* the host has claimed rows [back, ...), and has begun those
+                            from `begun` on */
     int64_t device_work, host_work;
 } product;
 
-/* Makes chunks of random length. The first `kept` chunks have cached packs. */
+/* Opens a queue of chunks of random length. The packs of the first `kept` chunks are
+   cached on the device. The host's share of the work is `share`. */
 static void open_product(product *p, unsigned seed, int kept, double share)
 {
     int64_t row = 0;
@@ -129,8 +131,9 @@ static void check_features(const product *p, const hy_chunk *c)
     assert_int_equal(c->features.parameter[0], c->variant == &device ? CHOSEN : 0);
 }
 
-/* The device claims the next chunk from the front, without rows of the host. Returns 0 if
-   it claims nothing. */
+/* Lets the device claim the next chunk from the front, but no rows that the host has
+   claimed. Returns 1, or 0 if it claims nothing. `must`: the device has nothing else to
+   do. */
 static int device_claims(product *p, int must)
 {
     hy_claim claim;
@@ -151,8 +154,8 @@ static int device_claims(product *p, int must)
     return 1;
 }
 
-/* The host claims rows of one chunk from the back that fit a slot. Returns 0 if it claims
-   nothing. */
+/* Lets the host claim rows of one chunk from the back, as many as fit a slot. Returns 1,
+   or 0 if it claims nothing. */
 static int host_claims(product *p)
 {
     hy_claim claim;
@@ -185,7 +188,8 @@ static void claim_all(product *p, uint64_t seed)
         const int more = claims || (host_begins ? device_claims(p, 0) : host_claims(p));
         idle           = more || device_claims(p, 1) ? 0 : idle + 1;
     }
-    assert_int_equal(p->front, p->begun); /* each row once */
+    assert_int_equal(p->front, p->begun); /* device and host have met: each row was
+                                             claimed once */
     assert_int_equal(p->queue.of[DEVICE]->ceded, p->host_work);
     assert_int_equal(p->queue.left, 0);
     for (int k = 0; k < p->queue.count; k++)
@@ -206,7 +210,7 @@ static int64_t largest_work(const product *p)
 
 static void every_row_is_claimed_once_and_shares_are_kept(void **state)
 {
-    /* shares of the host; 2: the device alone */
+    /* shares of the host; with 2 the device claims without the host */
     static const double shares[] = {0, 0.2, 0.5, 1, 2};
 
     (void)state;
@@ -225,7 +229,8 @@ static void every_row_is_claimed_once_and_shares_are_kept(void **state)
         }
 }
 
-/* The host takes a chunk with a cached pack as a whole. */
+/* A chunk of which the pack is cached on the device is claimed by the host as a whole,
+   never in part. */
 static void chunks_that_stay_are_not_divided(void **state)
 {
     product p;
@@ -233,7 +238,7 @@ static void chunks_that_stay_are_not_divided(void **state)
     (void)state;
     open_product(&p, 3, CHUNKS, 0.5);
     assert_true(host_claims(&p));
-    const int64_t rest = p.back; /* the end of the device's rows */
+    const int64_t rest = p.back; /* rows that are left to the device */
     assert_int_equal(rest, p.chunks[CHUNKS - 1].row_begin);
     while (device_claims(&p, 1))
         continue;
@@ -258,7 +263,8 @@ static void rows_too_large_for_a_slot_are_the_devices(void **state)
     close_product(&p);
 }
 
-/* The share follows predicted speeds: a much slower site gets little work. */
+/* With the default split, the share of each site follows from predicted speeds: a much
+   slower site gets little work. */
 static void the_faster_side_takes_more(void **state)
 {
     int64_t host_work[2];

@@ -27,7 +27,7 @@ static hybrid_status parse(const char *text, hy_rates_file *file)
     return status;
 }
 
-/* Sets every constant of SpMV in blocks to a number of its own. */
+/* Sets each constant of the model of SpMV in blocks to another number. */
 static void fill_blocks(hy_block_speeds *speeds)
 {
     float *all      = (float *)speeds;
@@ -55,7 +55,9 @@ static void constants_of_blocks_read_back(void **state)
     assert_memory_equal(&back.of[1], &file.of[1], sizeof file.of[1]);
 }
 
-/* Parses a line with `count` constants of blocks, of which one is `number`. */
+/* Parses a line of a rates file with `count` constants of blocks. Constant number
+   `place` is the text `number`. The message must contain `said`; NULL: the line must be
+   valid. */
 static void parse_block_line(int count, int place, const char *number, const char *said)
 {
     char text[2048];
@@ -87,7 +89,8 @@ static void bad_constants_of_blocks_are_refused(void **state)
     parse_block_line(64, 5, "nan", "number 6 of");
 }
 
-/* Every key is found again, and no two are equal. */
+/* The key (name in a rates file) of each constant leads back to it, and no two keys are
+   equal. */
 static void keys_name_their_constants(void **state)
 {
     static hy_block_speeds speeds;

@@ -28,7 +28,8 @@ static const unsigned axes[] = {
 
 enum { AXES = sizeof axes / sizeof *axes };
 
-/* Returns the axis of a single value. */
+/* Returns the number of the axis (kind of choice) to which a value with one bit
+   belongs. */
 static int axis_of(unsigned value)
 {
     assert_true(value && (value & (value - 1)) == 0);
@@ -39,7 +40,8 @@ static int axis_of(unsigned value)
     return -1;
 }
 
-/* Each refusal names two values of two axes, and no pair occurs twice. */
+/* Each refusal names two values of two axes (kinds of choice), and no pair occurs
+   twice. */
 static void refusals_name_values_of_two_axes(void **state)
 {
     (void)state;
@@ -50,7 +52,8 @@ static void refusals_name_values_of_two_axes(void **state)
     }
 }
 
-/* A pair is refused if one of its values is chosen, and in no other case. */
+/* hy_refused() refuses both values of a refusal together if at least one of them was
+   chosen (first argument), and nothing else. */
 static void pairs_are_refused(void **state)
 {
     (void)state;

@@ -87,7 +87,7 @@ static void predictions_are_near(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* If all entries are sampled, the prediction is exact. */
+/* If the sample has all rows of a product, the predicted number of entries is exact. */
 static void small_products_are_exact(void **state)
 {
     static const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
@@ -112,8 +112,8 @@ static void small_products_are_exact(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* `least`, the lower bound of entries with which a product is refused, must not exceed
-   the entries of C, nor be less than half of them. */
+/* hy_result_size's `least` is the lower bound of entries of C with which a product is
+   refused. It must not exceed the entries of C, nor be less than half of them. */
 static void least_is_not_too_much(void **state)
 {
     hybrid_engine *engine = open_host(1, 0);
@@ -163,7 +163,8 @@ static void count_event(void *user, const hybrid_event *event)
     ++*(int *)user;
 }
 
-/* Checks that A*A is refused. Bits of `in_files`: 1, A is in a file; 2, B. */
+/* Checks that A*A is refused. Bits of `in_files`: 1, the left operand is in a file; 2,
+   the right one. */
 static void refuse(hybrid_engine *engine, const hybrid_csr *matrix, int in_files)
 {
     const hybrid_operand A = stored_csr(engine, "a", matrix, in_files & 1);
@@ -188,8 +189,8 @@ static void refuse(hybrid_engine *engine, const hybrid_csr *matrix, int in_files
     close_operand(B);
 }
 
-/* C takes 90.7 MiB, of which the host's budget is about half. With small pieces operands
-   stay in their files, otherwise they are read completely. */
+/* C takes 90.7 MiB, about twice the host's budget. With a small setting piece_bytes
+   operands stay in their files; otherwise they are read completely. */
 static void what_does_not_fit_is_refused_at_once(void **state)
 {
     hybrid_engine *engine = open_host(2, 48 * MIB);

@@ -46,7 +46,8 @@ static hy_cost rows_cost(const hy_features *f, const hy_rates *r)
                         r->launch_s + (double)f->products / (1e9 * (1 + f->tile_fill)));
 }
 
-/* Takes a tenth of the time of rows, but only if A is known to have blocks. */
+/* hy_variant.cost: a tenth of the time of the variant "rows", but only if A is known to
+   have blocks. */
 static hy_cost blocks_cost(const hy_features *f, const hy_rates *r)
 {
     hy_cost c = rows_cost(f, r);
@@ -89,9 +90,10 @@ static hybrid_engine *open_engine(size_t device_bytes)
 /* ---- products ---- */
 
 typedef struct product_case {
-    const char *a, *b; /* b is NULL for SpMM */
+    const char *a, *b; /* names of generated matrices; b is NULL for SpMM */
     int64_t columns;
-    int64_t rows; /* rows of A; 0: all */
+    int64_t rows; /* number of the leading rows of the generated matrix that are A; 0:
+                     all */
 } product_case;
 
 static const product_case cases[] = {
@@ -128,7 +130,7 @@ typedef struct choice {
     hy_axis axis;
     int64_t block, chunks;
     int slots, on_device;
-    uint64_t ends; /* hash of the ends of chunks */
+    uint64_t ends; /* hash of the last rows of all chunks */
 } choice;
 
 static choice choice_as(hybrid_engine *engine, const product_case *c, const hybrid_csr *A,
@@ -161,7 +163,8 @@ static void check_same(const product_case *c, const char *who, const choice *a,
                  (long long)a->chunks, a->slots);
 }
 
-/* Returns 1 if the device computes. */
+/* Makes the plan in each way, and checks that the choices are equal. Returns 1 if the
+   device computes, else 0. */
 static int check_choice(hybrid_engine *engine, const product_case *c, const hybrid_csr *A,
                         const hybrid_csr *B)
 {
@@ -175,7 +178,7 @@ static int check_choice(hybrid_engine *engine, const product_case *c, const hybr
     return plan.on_device;
 }
 
-/* A and B as the case describes them; only the first rows of `all` are A. */
+/* Operands of a case: A is the first rows of the generated matrix `all`. */
 typedef struct operands {
     hybrid_csr all, A, B;
 } operands;
@@ -201,8 +204,8 @@ static void free_operands(hybrid_engine *engine, operands *o)
 
 /* ---- tests ---- */
 
-/* Changes the rates of the device in steps. Returns how often the device was chosen; of
-   `steps` times if it always was. */
+/* Checks the case for a series of rates of the device, from slow to fast. Adds their
+   number to *steps. Returns at how many of them the device was chosen. */
 static int check_steps(hybrid_engine *engine, const product_case *c, int *steps)
 {
     int on_device = 0;
@@ -276,7 +279,8 @@ static double predicted(const hybrid_plan *plan, const hy_variant *variant)
     return 0;
 }
 
-/* A has 12 rows, and B 3000, of which A touches few. */
+/* A has 12 rows and B 3000, of which A touches few. The device is charged only for the
+   rows that it gets. */
 static void a_short_a_is_not_charged_for_all_of_b(void **state)
 {
     const product_case c  = {"er:3000,40", "er:3000,400", 0, 12};
@@ -287,15 +291,15 @@ static void a_short_a_is_not_charged_for_all_of_b(void **state)
     engine->device->measured.h2d_Bps = 1e9;
     make(engine, &c, &o);
     hybrid_plan *plan = plan_as(engine, &c, &o.A, &o.B, 0, NULL);
-    /* the packs of dup have an entry for each scalar product, and so have gathered rows
-     */
+    /* packs of dup have an entry for each scalar product; esc with gathered rows of B
+       has no more */
     assert_true(predicted(plan, &esc) < 1.1 * predicted(plan, &dup));
     hybrid_plan_destroy(plan);
     free_operands(engine, &o);
     hybrid_engine_destroy(engine);
 }
 
-/* B does not fit the device. With a slow bus the host computes, with a fast one the
+/* B does not fit into the device. With a slow bus the host computes, with a fast one the
    device. */
 static void the_host_is_weighed_if_b_does_not_fit(void **state)
 {

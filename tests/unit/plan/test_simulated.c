@@ -83,7 +83,8 @@ static void what_goes_in_comes_out(void **state)
         }
 }
 
-/* Only kernels take time: equal devices share them evenly. */
+/* Only kernels take time here. Equal devices share them evenly, so that n devices are n
+   times as fast. */
 static void devices_that_are_alike_are_as_many_times_as_fast(void **state)
 {
     const simulated_product p = {
@@ -101,7 +102,8 @@ static void devices_that_are_alike_are_as_many_times_as_fast(void **state)
         }
 }
 
-/* A much slower device must not take a chunk for which the other would have to wait. */
+/* A much slower device must not claim a chunk for which the faster one would have to
+   wait. */
 static void a_slow_device_holds_up_nobody(void **state)
 {
     const simulated_product p = {

@@ -13,14 +13,10 @@
 #include "support/engines/host_engine.h"
 #include "support/engines/io_fixture.h"
 
-enum {
-    FIELDS = 8,
-    FIRST  = 3,
-    HERE   = 5
-}; /* fields of the first version, and of this
-      one */
+/* Number of fields: of the longest struct, of the first version, of this version. */
+enum { FIELDS = 8, FIRST = 3, HERE = 5 };
 
-/* The longest struct that a caller can have. */
+/* The longest struct that a program of another version can have. */
 typedef struct numbers {
     size_t struct_size;
     int64_t of[FIELDS];
@@ -36,8 +32,8 @@ static const hybrid_csr A = {3, 3, 5, HYBRID_I64, ptr, col, val, HYBRID_F64};
 
 /* ---- any struct ---- */
 
-/* Returns a struct of `fields` numbers 1, 2, 3 ..., with zeros behind those of this
-   version. */
+/* Returns a struct with the numbers 1, 2, 3 ... in its first `fields` fields, and 0
+   behind those of this version. */
 static numbers given(int fields)
 {
     numbers n = {.struct_size = offsetof(numbers, of) + (size_t)fields * 8};
@@ -70,7 +66,8 @@ static void what_is_not_known_here_must_be_zero(void **state)
         assert_int_equal(hy_struct_read(io_ctx, &NUMBERS, &from, &to),
                          HYBRID_BAD_ARGUMENT);
         assert_non_null(strstr(io_ctx->message.text, "numbers: byte "));
-        from.struct_size = k; /* the program's struct ends before it */
+        from.struct_size = k; /* the program's struct is k bytes long: it ends before
+                                 byte k */
         assert_int_equal(hy_struct_read(io_ctx, &NUMBERS, &from, &to), HYBRID_OK);
     }
 }
@@ -93,7 +90,7 @@ static void sizes_of_no_version_are_refused(void **state)
     }
 }
 
-/* Numbers behind the program's struct must not change. */
+/* Bytes behind a struct of an older program, which is shorter, must not be written. */
 static void what_an_old_program_lacks_is_not_written(void **state)
 {
     const numbers from = given(HERE);
@@ -114,7 +111,8 @@ static void what_an_old_program_lacks_is_not_written(void **state)
 #define END(type, last)                                                                  \
     (offsetof(hybrid_##type, last) + sizeof(((hybrid_##type *)0)->last))
 
-/* The first sizes must never change: programs have them compiled in. */
+/* The sizes of the first version must never change: old programs have them compiled
+   in. */
 static void first_sizes_stay(void **state)
 {
     (void)state;
@@ -132,7 +130,8 @@ static void first_sizes_stay(void **state)
     assert_int_equal(hy_machine_struct.first, 72);
 }
 
-/* Structs of a newer header. */
+/* Structs of programs with a newer header: the structs of this version and more
+   fields. */
 typedef struct more_options {
     hybrid_plan_options now;
     char more[16];
@@ -173,11 +172,12 @@ static void plan_options_of_other_versions(void **state)
     assert_non_null(strstr(hybrid_engine_message(engine), "plan options: byte "));
     options.now.struct_size = sizeof options - 1;
     assert_int_equal(plan_both(&options), HYBRID_OK);
-    options.now.depth = -1; /* known fields are read */
+    options.now.depth = -1; /* the fields of this version are read, and -1 is refused */
     assert_int_equal(plan_both(&options), HYBRID_BAD_ARGUMENT);
     options.now.depth   = 0;
-    options.now.columns = HYBRID_INDEX_AUTO; /* invalid alone, but the next call must
-                                                not read it */
+    options.now.columns = HYBRID_INDEX_AUTO; /* invalid without offsets; the next call
+                                                has a shorter struct_size and must not
+                                                read it */
     options.now.struct_size = hy_plan_options_struct.first;
     assert_int_equal(plan_both(&options), HYBRID_OK);
     options.now.struct_size--;
@@ -203,7 +203,7 @@ static void engine_options_of_other_versions(void **state)
     options.more[0] = 1;
     assert_int_equal(hybrid_engine_create(&options.now, &other), HYBRID_BAD_ARGUMENT);
     assert_non_null(strstr(message, "engine options: byte "));
-    message[0]              = 0; /* so short a struct has no message field */
+    message[0]              = 0; /* the shorter struct ends before the field `message` */
     options.now.struct_size = hy_engine_options_struct.first - 1;
     assert_int_equal(hybrid_engine_create(&options.now, &other), HYBRID_BAD_ARGUMENT);
     assert_string_equal(message, "");
@@ -239,7 +239,8 @@ static void reports_of_other_versions(void **state)
     hybrid_plan_destroy(plan);
 }
 
-/* Also checks the values for this machine. */
+/* Calls that describe machines, with structs of other versions. Also checks the values
+   for this machine. */
 static void machines_of_other_versions(void **state)
 {
     hybrid_machine m = HYBRID_MACHINE_INIT;

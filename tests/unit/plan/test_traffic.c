@@ -24,7 +24,8 @@ static void assert_near(int64_t measured, int64_t predicted, double off)
         fail_msg("%lld bytes, predicted %lld", (long long)measured, (long long)predicted);
 }
 
-/* Runs a plan twice with a budget. Returns 0 if planning is refused. */
+/* Runs a plan twice with `budget` bytes of device memory, and checks the bytes. Returns
+   1, or 0 if planning is refused. */
 static int run_twice(place where, size_t budget, const hybrid_csr *A, const hybrid_csr *B,
                      const oracle *reference, hybrid_report *first)
 {
@@ -74,7 +75,8 @@ static void budgets(place where)
         assert_int_equal(refused, 0);
         ways[r.gathered]++;
         assert_true((r.other_h2d_bytes < 0) == (where == CARRIED));
-        if (r.gathered) /* both operands once, and alignment of each chunk */
+        if (r.gathered) /* both operands are sent once, and bytes for the alignment of
+                           each chunk */
             assert_in_range(r.other_h2d_bytes, both, both + (r.chunks + 1) * 3 * 256);
         last = r;
     }
@@ -118,8 +120,9 @@ static hybrid_report chunks_of_50(size_t budget, const hybrid_csr *A, const hybr
     return report;
 }
 
-/* Small chunks need random rows of a large B. The bytes that one plan predicts for the
-   other schedule are those that the other plan measures. */
+/* With small chunks that need random rows of a large B, the bytes that a plan with B
+   whole predicts for gathered rows are those that a plan with gathered rows measures,
+   and the other way round. */
 static void each_way_predicts_the_other(void **state)
 {
     hybrid_csr A, B;
