@@ -11,7 +11,8 @@
 
 #include "support/engines/host_engine.h"
 
-/* [1 2 0; 0 0 3; 4 0 5] and a vector. Arrays have room for a shift by one byte. */
+/* The matrix [1 2 0; 0 0 3; 4 0 5] and a vector. Arrays have an element more than
+   needed, so that a test can shift them by one byte. */
 static int64_t ptr[5]  = {0, 2, 3, 5};
 static int32_t ptr32[] = {0, 2, 3, 5, 0};
 static int32_t col[6]  = {0, 1, 2, 0, 2};
@@ -212,7 +213,8 @@ static void engines_and_plans_without_something(void **state)
     REFUSED(hybrid_unpin(engine, NULL));
 }
 
-/* Calls that return no status must ignore NULL, or return their documented value. */
+/* Calls that return no status must ignore a NULL argument, or return the value that the
+   header names for it. */
 static void calls_without_a_status(void **state)
 {
     hybrid_csr C   = {.rows = 7};
@@ -266,8 +268,8 @@ static hybrid_status verify(void)
     return hybrid_verify_spmm(engine, &A, &X, &Y, 1, 1, &row);
 }
 
-/* All calls that multiply must refuse the operands with a message that contains `one` or
-   `other`. */
+/* Fails the test unless all calls that multiply refuse the operands with a message that
+   contains `one` or `other`. */
 static void refuse_both(const char *one, const char *other)
 {
     hybrid_status (*const calls[])(void) = {multiply, multiply_vector, run,
@@ -332,7 +334,8 @@ static void y_lies_apart_from_what_is_read(void **state)
     refuse_both("A's col and Y", "overlap");
 }
 
-/* Arrays may touch, and arrays without bytes may lie anywhere. */
+/* Two arrays may touch, and an array without bytes may lie anywhere, even inside
+   another. */
 static void neighbours_are_apart(void **state)
 {
     static double both[6] = {1, 10, 100};

@@ -32,8 +32,8 @@ static hybrid_engine *open_with(size_t host_bytes, size_t device_bytes)
     return engine;
 }
 
-/* Returns the length of the longest sequence of digits. Numbers of bytes have more digits
-   than row numbers in these tests. */
+/* Returns the length of the longest sequence of digits in the text. In these tests a
+   plain number of bytes has more digits than any row number. */
 static int longest_number(const char *text)
 {
     int longest = 0, length = 0;
@@ -45,7 +45,8 @@ static int longest_number(const char *text)
     return longest;
 }
 
-/* The engine's message must contain all of `parts` and no plain number of bytes. */
+/* Fails the test unless the engine's last message contains all of `parts` (NULL ends
+   them) and no plain number of bytes. */
 static void check_words(const hybrid_engine *engine, const char *const *parts)
 {
     const char *message = hybrid_engine_message(engine);
@@ -86,7 +87,8 @@ static void a_matrix_that_is_made_or_read(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* The size of C is estimated from the plan before any row of C is computed. */
+/* The size of C is estimated from the plan. C is refused before any of its rows is
+   computed. */
 static void a_result(void **state)
 {
     hybrid_engine *engine = open_with(64 * MIB, 0);
@@ -120,9 +122,9 @@ static void a_row(void **state)
 
 /* ---- all messages ---- */
 
-/* The message must have the form "cannot allocate SIZE UNIT of MEMORY: ...; REMEDY
-   [WHAT]", or name the row that needs SIZE UNIT of memory, and contain no plain number of
-   bytes. */
+/* Fails the test unless the engine's last message has the form "cannot allocate SIZE
+   UNIT of MEMORY: ...; REMEDY [WHAT]", or names the row that needs SIZE UNIT of memory,
+   and contains no plain number of bytes. */
 static void check_form(const hybrid_engine *engine)
 {
     static const char *const remedies[] = {"; raise ", "; free ", "; leave "};
@@ -173,7 +175,8 @@ static void of_each_allocation(void **state)
     }
 }
 
-/* Budgets grow from one that holds no row to one that holds everything. */
+/* The caps on device memory grow from one that holds no row to one that holds
+   everything. */
 static void of_each_budget_of_a_device(void **state)
 {
     hybrid_engine *roomy = place_open(ON_HOST, 0);
@@ -209,7 +212,7 @@ static void of_each_budget_of_the_host(void **state)
     hybrid_engine_destroy(roomy);
 }
 
-/* Backends name the array that they were asked to allocate. */
+/* A message of a backend names the array that the backend was asked to allocate. */
 static void of_a_device(void **state)
 {
     hybrid_engine *engine = place_open(ON_DEVICE, 4096);
@@ -240,7 +243,8 @@ static void sizes_have_units(void **state)
                  {1023, "1023 B"},
                  {1024, "1.0 KiB"},
                  {1536, "1.5 KiB"},
-                 {1048575, "1.0 MiB"}, /* not "1024.0 KiB" */
+                 {1048575, "1.0 MiB"}, /* the largest number of bytes that is rounded up
+                                          to the next unit, not to "1024.0 KiB" */
                  {12670153523, "11.8 GiB"},
                  {INT64_MAX, "8.0 EiB"}};
 

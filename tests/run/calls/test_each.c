@@ -19,8 +19,8 @@
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-/* Runs the plan twice. The rows must be those of the oracle and have the bits of a stored
-   C. */
+/* Runs the plan twice and hands out the rows of C. They must be those of the oracle and
+   have the bits of a C that a run stores. */
 static void check_plan(hybrid_engine *engine, hybrid_plan *plan, const hybrid_csr *A,
                        const hybrid_csr *B, int exact)
 {
@@ -71,7 +71,8 @@ static void every_case_is_handed_over(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Shapes are random, lanes are slow, and budgets hold B or do not hold it. */
+/* Products have random shapes, delays of lanes are random, and device memory is capped
+   in some, so that B does not fit. */
 static void random_products(void **state)
 {
     (void)state;
@@ -130,7 +131,8 @@ static void empty_rows_and_products(void **state)
     }
 }
 
-/* A chunk has more entries than a slot holds, so that they arrive in several copies. */
+/* The entries of one chunk are more than a slot holds, so that they arrive in several
+   copies. */
 static void large_chunks_come_in_turns(void **state)
 {
     enum { ROWS = 3000, COLS = 4000, EACH = 400 };
@@ -155,11 +157,12 @@ static void large_chunks_come_in_turns(void **state)
 }
 
 /* Columns of a stored C are delta-coded on their way from the device. Columns of rows
-   that are handed over are not. */
+   that are handed to a function are not, even if the plan did so in an earlier run. */
 static void after_columns_that_came_packed(void **state)
 {
-    hybrid_engine *engine = each_open(0, 8, 0); /* enough workers to keep up with the
-                                                   bus */
+    hybrid_engine *engine = each_open(0, 8, 0); /* eight workers, enough to decode
+                                                   columns as fast as the bus brings
+                                                   them */
     int64_t used = 0;
     hybrid_csr A, C;
     collected rows;
@@ -169,8 +172,8 @@ static void after_columns_that_came_packed(void **state)
     matrix_random(1300, 1300, 7, 5, f64, &A);
     oracle_spgemm(&A, &A, &reference);
     hybrid_plan *plan = each_plan(engine, &A, &A, 450, 0);
-    for (int run = 0; run < 100 && used == 0; run++) { /* delta coding begins when pages
-                                                          of results are pinned */
+    /* delta coding is used once workers have pinned pages of the results */
+    for (int run = 0; run < 100 && used == 0; run++) {
         const int64_t before = fake_packed();
         assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
         const int64_t packed = fake_packed();
@@ -254,8 +257,8 @@ static int64_t peak(const hybrid_plan *plan)
     return r.peak_host_bytes + r.peak_pinned_bytes + r.peak_device_bytes;
 }
 
-/* Checks that handing over takes at most CAP bytes per device, and storing C more than
-   RESULT bytes. */
+/* Runs a plan twice: handing out the rows of C must take less than CAP bytes of memory
+   for each device, and storing C more than RESULT bytes. Returns what `count` found. */
 static counted measure(int on_host, const hybrid_csr *A)
 {
     hybrid_engine *engine = each_open(on_host, 2, 0);
@@ -275,7 +278,8 @@ static counted measure(int on_host, const hybrid_csr *A)
     return stored;
 }
 
-/* An engine with a cap that C exceeds can hand the rows over. */
+/* On an engine with a cap on host memory that C exceeds, a run that stores C is refused,
+   and a run that hands its rows out succeeds. */
 static void memory_does_not_grow_with_the_result(void **state)
 {
     hybrid_csr A, C;

@@ -51,9 +51,9 @@ static void cancelled_at_each_panel(void **state)
 
 /* ---- failures ---- */
 
-/* Repeats a run of a new plan and makes the first, second, third ... call fail. The rows
-   received before the failure must be the beginning of C, and the next run must be right.
-   Returns the number of calls. */
+/* Runs new plans, of which the first, second, third ... call fails, until no call is
+   left. The rows received before the failure must be the first rows of C, and the next
+   run must be right. Returns the number of calls. */
 static int64_t fail_each(int on_host, const fault_kind *fault)
 {
     hybrid_engine *engine = each_open(on_host, 2, 0);
@@ -69,7 +69,8 @@ static int64_t fail_each(int on_host, const fault_kind *fault)
         hybrid_plan *plan = each_plan(engine, &A, &A, 13, HYBRID_REUSE);
         fault->arm(engine, ++n);
         const hybrid_status status = collect(plan, &A, &A, -1, &rows);
-        if (lost) /* lanes of the plan must not continue when the device is back */
+        if (lost) /* lanes of the plan must not go on when the lost device is back, so
+                     the plan is destroyed before */
             hybrid_plan_destroy(plan);
         struck = fault_struck(fault, engine, status);
         assert_true(status == HYBRID_OK || strlen(hybrid_engine_message(engine)) > 10);
@@ -105,7 +106,8 @@ typedef struct inside {
     hybrid_engine *engine, *other;
     hybrid_plan *plan;
     const hybrid_csr *A;
-    hybrid_csr *result; /* result of an earlier call */
+    hybrid_csr *result; /* result of a call that was made before; the function may free
+                           it */
     int64_t calls;
 } inside;
 
@@ -125,7 +127,8 @@ static void all_are_refused(const inside *in, const hybrid_status *calls, size_t
     assert_non_null(strstr(hybrid_engine_message(in->engine), "hybrid_spgemm_each()"));
 }
 
-/* Most operands are invalid: a call that read them would return another error. */
+/* Calls that read files, made inside the function that receives rows, must be refused.
+   Most operands are invalid: a call that read them would return another error. */
 static void files_are_refused(const inside *in)
 {
     hybrid_engine *engine        = in->engine;
@@ -151,7 +154,8 @@ static void files_are_refused(const inside *in)
     assert_null(file);
 }
 
-/* All calls that return a status must refuse to run inside the function. */
+/* All calls that return a status, made inside the function that receives rows, must be
+   refused. */
 static void are_refused(const inside *in)
 {
     hybrid_engine *engine = in->engine;
@@ -196,7 +200,8 @@ static void are_refused(const inside *in)
     files_are_refused(in);
 }
 
-/* The received rows are a matrix that another engine can multiply. */
+/* The received rows are a matrix that another engine can multiply inside the
+   function. */
 static void another_engine_works(const inside *in, const hybrid_csr *rows)
 {
     hybrid_csr C;

@@ -16,7 +16,7 @@
 
 enum { SECONDS = 120, BUSY_FORKS = 20 };
 
-/* Objects of the parent when it forks. */
+/* Engine, plan and other objects that exist when the parent process forks. */
 static struct {
     hybrid_csr A, C;
     hybrid_dense X, Y;
@@ -63,7 +63,7 @@ static void must(int truth, int line)
 }
 #define MUST(truth) must(truth, __LINE__)
 
-/* All calls that return a status must refuse the parent's engine. */
+/* In a child process all calls that return a status must refuse the parent's engine. */
 static void child_is_refused(void)
 {
     hybrid_csr C;
@@ -111,8 +111,8 @@ static void child_is_refused(void)
     MUST(strstr(hybrid_engine_message(engine), "fork") != NULL);
 }
 
-/* Calls that return no status must work. Results of the parent are readable until the
-   engine is destroyed. */
+/* In a child process, calls that return no status must work with the parent's engine.
+   Results of the parent are readable until the engine is destroyed. */
 static void child_lets_go(void)
 {
     char text[64];
@@ -132,7 +132,8 @@ static void child_lets_go(void)
     hybrid_engine_destroy(engine);
 }
 
-/* With the thread sanitizer a child of a multithreaded process cannot start threads. */
+/* A child process can create an engine of its own and compute. Skipped with the thread
+   sanitizer, with which a child of a multithreaded process cannot start threads. */
 static void child_has_its_own(void)
 {
 #ifndef __SANITIZE_THREAD__
@@ -152,7 +153,8 @@ static void child_has_its_own(void)
 #endif
 }
 
-/* An alarm kills a child that hangs. */
+/* Forks; the child runs the checks. Waits for its end; an alarm kills a child that
+   hangs. */
 static void fork_and_wait(void)
 {
     int status        = -1;

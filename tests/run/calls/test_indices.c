@@ -20,8 +20,9 @@ static void refuse_or_do(const world *w, hybrid_status status)
     assert_int_equal(status, indices_refused(w) ? HYBRID_UNSUPPORTED : HYBRID_OK);
 }
 
-/* Requests all types, with limits below, at and above the number of entries. The last
-   limit is above the upper bound of the number of entries too. */
+/* Requests all types of offsets and columns, with limits of 32-bit offsets below, at and
+   above the number of entries of C. The last limit also exceeds the upper bound of
+   entries. */
 static void check_results(world *w)
 {
     const int64_t nnz      = w->product.nnz;
@@ -81,7 +82,8 @@ static void options_that_say_nothing(void **state)
                      HYBRID_BAD_ARGUMENT);
     assert_int_equal(hybrid_spgemm_with(w.engine, NULL, &w.A, &w.B, NULL),
                      HYBRID_BAD_ARGUMENT);
-    o         = indices_options(&w, HYBRID_CHECK); /* other options still apply */
+    o = indices_options(&w, HYBRID_CHECK); /* HYBRID_CHECK applies with every
+                                              type */
     o.offsets = o.columns = HYBRID_INDEX_DEFAULT;
     o.variant             = "spgemm.none";
     assert_int_equal(hybrid_spgemm_with(w.engine, &o, &w.A, &w.B, &C),
@@ -89,7 +91,8 @@ static void options_that_say_nothing(void **state)
     indices_close(&w);
 }
 
-/* C of each type can be an operand. */
+/* A C of each type can be given to hybrid_verify_spgemm(), which accepts it, and rejects
+   it after a change. */
 static void check_verified(world *w)
 {
     for (int i = 0; i < ASKED; i++) {
@@ -128,8 +131,9 @@ static hybrid_status three_runs(world *w)
     return indices_planned(w, HYBRID_REUSE, &w->A, &w->B);
 }
 
-/* wide = 0 and 1: the limit is at and below the number of entries, so that offsets or
-   columns are converted at the end. */
+/* Each allocation of a call fails once. The limit of 32-bit offsets is the number of
+   entries (wide = 0) or one less (wide = 1), so that offsets or columns are converted at
+   the end. */
 static void each_allocation_fails_once(void **state)
 {
     world w;
@@ -147,7 +151,8 @@ static void each_allocation_fails_once(void **state)
     }
 }
 
-/* Caps host memory with a cap that grows from call to call until the product fits. */
+/* Repeats the product with a cap on host memory that grows by 4096 bytes until the
+   product succeeds. A refused product must leave no memory behind. */
 static void run_out(world *w)
 {
     hy_meter *meter      = &w->engine->ctx.memory.meter;
@@ -181,7 +186,8 @@ static void memory_runs_out(void **state)
     indices_close(&w);
 }
 
-/* A is read from a file in parts, and each part of C is a product of its own. */
+/* Products with A in a file. A is read in parts, and each part gives rows of C as a
+   product of its own. */
 static void check_files(world *w)
 {
     const hybrid_operand A = stored_csr(w->engine, "a", &w->A, 1);

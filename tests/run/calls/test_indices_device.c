@@ -52,7 +52,7 @@ static int fits(const world *w)
     return w->square.nnz <= settings_of(w->own.engine)->index_max;
 }
 
-/* Returns the types of C for a request. */
+/* Returns the types that C must have if `ask` is requested. */
 static types expected(const world *w, types ask)
 {
     const hybrid_index both = fits(w) ? HYBRID_I32 : HYBRID_I64;
@@ -76,7 +76,8 @@ static void check_result(const world *w, types ask, hybrid_csr *C)
     hybrid_csr_free(w->own.engine, C);
 }
 
-/* On success C has the expected types. When the request is refused, C must be
+/* Checks a call that returned `status`. If the request can be met, it must have
+   succeeded with C of the expected types; otherwise it must be refused, with C
    unchanged. */
 static void check(const world *w, types ask, hybrid_status status, hybrid_csr *C)
 {
@@ -103,7 +104,7 @@ static void multiply_once(const world *w, const hybrid_csr *A,
     check(w, ask, hybrid_spgemm_with(w->own.engine, options, A, A, &C), &C);
 }
 
-/* Later runs know the number of entries. */
+/* Runs a plan several times; later runs know the number of entries of C. */
 static void multiply_again(const world *w, const hybrid_csr *A,
                            const hybrid_plan_options *options)
 {
@@ -119,8 +120,8 @@ static void multiply_again(const world *w, const hybrid_csr *A,
     hybrid_plan_destroy(plan);
 }
 
-/* Computes products in one chunk, with arrays that may become those of C, and in several
-   chunks. */
+/* Computes products in one chunk, where arrays of the device may become those of C, and
+   in several chunks. Checks the types of C. */
 static void check_products(const world *w, const hybrid_csr *A, types ask)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -137,11 +138,12 @@ static void check_products(const world *w, const hybrid_csr *A, types ask)
         options.flags = HYBRID_REUSE;
         multiply_again(w, A, &options);
     }
-    assert_int_equal(fake_memory_alive(), before); /* everything was freed */
+    assert_int_equal(fake_memory_alive(), before); /* all device memory of the products
+                                                      was freed */
 }
 
-/* Tests limits below, at and above the number of entries, with A on the host and on the
-   device. */
+/* C stays on the device. Limits of 32-bit offsets are below, at and above the number of
+   entries of C; A is on the host or on the device. */
 static void results_there_are_as_asked_for(void **state)
 {
     world w;

@@ -61,8 +61,9 @@ static void operands_of_either_width(void **state)
     indices_each(check_operands);
 }
 
-/* Multiplies a matrix by itself, passed as one operand or as two with the same arrays. B
-   is prefetched to the device, which counts scalar products. */
+/* Multiplies a matrix by itself, passed as one operand or as two with the same arrays.
+   Settings make the engine prefetch B to the device, which then counts scalar
+   products. */
 static void check_square(world *w)
 {
     hybrid_csr A, wide, C;
@@ -80,7 +81,8 @@ static void check_square(world *w)
         assert_true(w->on_host || fake_counts() > counts);
         assert_int_equal(indices_planned(&squares, HYBRID_REUSE, &wide, B), HYBRID_OK);
     }
-    hybrid_csr less = wide; /* without the last column, which has entries */
+    hybrid_csr less = wide; /* B without its last column, in which the matrix has
+                               entries */
     less.cols--;
     assert_int_equal(hybrid_spgemm(w->engine, &wide, &less, &C), HYBRID_BAD_MATRIX);
     assert_non_null(strstr(hybrid_engine_message(w->engine), "B: row "));
@@ -95,8 +97,8 @@ static void squares_are_squares(void **state)
     indices_each(check_square);
 }
 
-/* A plan for one width of column indices can run with the other; a pattern is the same in
-   both. */
+/* A plan that was made with 32-bit or 64-bit column indices can run with the others,
+   because the pattern is the same. A changed or invalid 64-bit index must be refused. */
 static void check_change(world *w)
 {
     const hybrid_plan_options o = indices_options(w, HYBRID_REUSE);
@@ -122,7 +124,7 @@ static void widths_change_between_runs(void **state)
     indices_each(check_change);
 }
 
-/* When all of A is cached on the device, its column indices are no longer read. */
+/* When all of A is cached on the device, a run does not read its column indices. */
 static void resident_columns_are_not_read(void **state)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -143,7 +145,7 @@ static void resident_columns_are_not_read(void **state)
         assert_null(oracle_check_spmm(1, &w.A, &w.X, 0, &w.before, &w.Y, 1));
         assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
         assert_true(report.resident_chunks == report.chunks);
-        gone.col = (void *)8; /* aligned, but invalid */
+        gone.col = (void *)8; /* an aligned address that cannot be read */
     }
     hybrid_plan_destroy(plan);
     indices_close(&w);
@@ -194,7 +196,8 @@ static void each_allocation_fails_once(void **state)
     }
 }
 
-/* 32-bit copies of column indices count as host memory during a call. */
+/* The 32-bit copies of column indices count as host memory of the call, and are refused
+   if they exceed its cap. */
 static void copies_are_counted(void **state)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -208,8 +211,8 @@ static void copies_are_counted(void **state)
     options.threads    = 1;
     options.host_bytes = (size_t)w.A.nnz * 4 - 1;
     assert_int_equal(hybrid_engine_create(&options, &w.engine), HYBRID_OK);
-    assert_int_equal(hybrid_csr_check(w.engine, &w.wide_a), HYBRID_OK); /* needs no
-                                                                           copy */
+    /* reads 64-bit indices without a 32-bit copy */
+    assert_int_equal(hybrid_csr_check(w.engine, &w.wide_a), HYBRID_OK);
     assert_int_equal(hybrid_csr_info(w.engine, &w.wide_a, &info), HYBRID_NO_MEMORY);
     assert_non_null(strstr(hybrid_engine_message(w.engine), "columns in 32 bits"));
     indices_close(&w);

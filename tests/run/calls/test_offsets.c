@@ -13,11 +13,12 @@
 #include "support/inputs/cases.h"
 #include "support/engines/host_engine.h"
 
-/* SIDE is more than the rows that a worker checks at a time. */
+/* SIDE: rows and columns of the matrix, more than the PIECE rows that a worker checks at
+   a time. */
 enum { SIDE = 150000, PIECE = 1 << 16, WIDTH = 2 };
 
-static hybrid_csr good; /* SIDE x SIDE, 64-bit offsets */
-static hybrid_csr bad;  /* a copy of `good` with other offsets */
+static hybrid_csr good; /* a valid matrix, SIDE x SIDE, with 64-bit offsets */
+static hybrid_csr bad;  /* `good` with offsets that tests change */
 static int32_t narrow[SIDE + 1];
 static int64_t wide[SIDE + 1];
 static hybrid_dense X, Y;
@@ -157,7 +158,8 @@ static void all_refuse(const char *words)
 
 /* ---- invalid offsets ---- */
 
-/* Makes `bad` a copy of `good` with offsets that a test may change. */
+/* Makes `bad` equal to `good`, with offsets of type `offsets` in arrays that a test may
+   change. */
 static void make_bad(hybrid_index offsets)
 {
     bad             = good;
@@ -167,8 +169,8 @@ static void make_bad(hybrid_index offsets)
         narrow[i] = (int32_t)(wide[i] = ((const int64_t *)good.row_ptr)[i]);
 }
 
-/* Sets offset i to `value`: all calls must refuse the matrix with a message that contains
-   `words`. */
+/* Sets offset i to `value` for a while. Fails the test unless all calls refuse the
+   matrix with a message that contains `words`. */
 static void spoil_and_hear(int64_t i, int64_t value, const char *words)
 {
     const int64_t kept = wide[i];
@@ -178,8 +180,8 @@ static void spoil_and_hear(int64_t i, int64_t value, const char *words)
     narrow[i] = (int32_t)(wide[i] = kept);
 }
 
-/* Sets offset i to a value below the previous or above the last offset. The first row
-   that is wrong is i - 1. */
+/* Works as spoil_and_hear() for a value below the previous or above the last offset. The
+   message must name row i - 1, the first that is wrong. */
 static void spoil(int64_t i, int64_t value)
 {
     char words[64];
@@ -200,8 +202,8 @@ static void spoil_all(hybrid_index offsets)
         spoil(places[i], INT32_MAX);
     }
     spoil(PIECE, wide[PIECE - 1] - 1);
-    /* row i - 1 has entries of row i, so the check of its columns may find an error
-       first */
+    /* row i - 1 now also has entries of row i, so that the check of its columns may fail
+       first, and another row number may be named */
     spoil_and_hear(PIECE, wide[PIECE + 1] + 1, "row 6553");
 }
 

@@ -41,7 +41,8 @@ static void refused(hybrid_engine *engine, hybrid_status status)
 static void check_arguments(hybrid_engine *engine)
 {
     static char memory[10 * PIECE];
-    char *at = memory + 3 * PIECE + 5; /* ranges may have any address and length */
+    char *at = memory + 3 * PIECE + 5; /* an address at which no page and no piece of the
+                                          fake device begins */
 
     refused(engine, hybrid_pin(engine, NULL, 100));
     refused(engine, hybrid_pin(engine, at, 0));
@@ -60,8 +61,8 @@ static void check_arguments(hybrid_engine *engine)
     refused(engine, hybrid_pin(engine, at + 2 * PIECE - 1, 99)); /* overlaps the last
                                                                     byte */
     refused(engine, hybrid_unpin(engine, at + 1));
-    assert_int_equal(hybrid_pin(engine, at - 7, 7), HYBRID_OK); /* neighbours of the
-                                                                   pinned range */
+    /* ranges that touch the pinned range can be pinned */
+    assert_int_equal(hybrid_pin(engine, at - 7, 7), HYBRID_OK);
     assert_int_equal(hybrid_pin(engine, at + 2 * PIECE, 99), HYBRID_OK);
     assert_int_equal(hybrid_unpin(engine, at), HYBRID_OK);
     refused(engine, hybrid_unpin(engine, at)); /* already unpinned */
@@ -100,8 +101,8 @@ static void pieces_end_at_multiples_of_their_size(void **state)
 {
     static char memory[8 * PIECE];
     hybrid_engine *engine = open_with(HYBRID_AUTO);
-    const size_t shift    = PIECE - (uintptr_t)memory % PIECE; /* memory + shift is the
-                                                                  beginning of a piece */
+    /* memory + shift is a multiple of PIECE, in which the fake device pins memory */
+    const size_t shift = PIECE - (uintptr_t)memory % PIECE;
     static const struct {
         size_t at, bytes;
         int pieces;
@@ -122,9 +123,9 @@ static void pieces_end_at_multiples_of_their_size(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Pins ranges of STEP bytes with gaps of STEP bytes, in a mixed order, and unpins every
-   second range. At each position and for several lengths, memory must count as pinned
-   exactly within a range. */
+/* Pins RANGES ranges of STEP bytes with gaps of STEP bytes, in a mixed order, and unpins
+   every second one. For each position and several lengths, memory must count as pinned
+   if and only if it lies within a pinned range. */
 static void ranges_are_found_again(void **state)
 {
     enum { RANGES = 101, STEP = 40, STRIDE = 37 };
@@ -170,7 +171,7 @@ static void what_the_system_refuses_leaves_nothing(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* A lost device is reported as such, and not as a lack of memory. */
+/* If the device is lost, pinning returns DEVICE_FAILED, and not a lack of memory. */
 static void a_device_that_failed_pins_nothing(void **state)
 {
     static char memory[2 * PIECE];

@@ -29,11 +29,14 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 typedef struct world {
     hybrid_engine *engine;
-    hybrid_csr A, C; /* C = A*A */
+    hybrid_csr A, C; /* C is A*A, a result that a test call frees or verifies */
     oracle square;
     hybrid_dense X, Y, before;
-    hybrid_plan *sparse, *reuse, *shared, *dense; /* plans that run repeatedly */
-    hybrid_file *file, *a_file;                   /* contain X and A */
+    hybrid_plan *sparse, *reuse, *shared, *dense; /* plans that tests run repeatedly: A*A
+                                                     without and with HYBRID_REUSE; A*X
+                                                     shared by device and host, and not
+                                                     shared */
+    hybrid_file *file, *a_file;                   /* open files that contain X and A */
 } world;
 
 /* ---- calls that check their results ---- */
@@ -41,7 +44,7 @@ typedef struct world {
 static hybrid_status right_sparse(world *w, hybrid_status status, hybrid_csr *C)
 {
     if (status != HYBRID_OK) {
-        assert_null(C->row_ptr); /* unchanged */
+        assert_null(C->row_ptr); /* the call has not written C */
         return status;
     }
     assert_null(oracle_check(&w->square, C, 1));
@@ -170,8 +173,8 @@ static hybrid_status scale(world *w)
     return status;
 }
 
-/* Makes a plan and destroys it. If a plan that fails leaves memory behind, the
-   destruction of the engine finds it. */
+/* Makes a plan with all checks and destroys it. If a cancelled call left memory behind,
+   the destruction of the engine would find it. */
 static hybrid_status plan_with(world *w, unsigned flags, int dense)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -240,7 +243,7 @@ static void make_plans(world *w)
 
     w->sparse = each_plan(w->engine, &w->A, &w->A, CHUNK, 0);
     w->reuse  = each_plan(w->engine, &w->A, &w->A, CHUNK, HYBRID_REUSE);
-    /* the first run makes result positions known to later runs */
+    /* after this first run later runs know the positions in the result */
     assert_int_equal(hybrid_spgemm_run(w->reuse, &w->A, &w->A, &w->C), HYBRID_OK);
     options.chunk_rows = CHUNK;
     assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, WIDTH, &options, &w->dense),
@@ -273,7 +276,7 @@ static void make_world(world *w, int on_host)
 {
     *w = (world){.engine = open_engine(on_host)};
     settings_of(w->engine)->prefetch_bytes =
-        1; /* B is prefetched while the plan is made */
+        1; /* bytes: B is prefetched while a plan is made, however small it is */
     settings_of(w->engine)->counted_bytes = 1;
     matrix_random(ROWS, ROWS, 5, 4, f64, &w->A);
     oracle_spgemm(&w->A, &w->A, &w->square);
@@ -283,8 +286,8 @@ static void make_world(world *w, int on_host)
     stored_write(&w->X);
     assert_int_equal(hybrid_file_open(w->engine, io_temp("x.json"), &w->file), HYBRID_OK);
     w->a_file = (hybrid_file *)stored_csr(w->engine, "a", &w->A, 1).file;
-    settings_of(w->engine)->piece_bytes = 6000; /* operands in files are read in several
-                                                   parts */
+    settings_of(w->engine)->piece_bytes = 6000; /* bytes: operands in files are read in
+                                                   several parts */
     make_plans(w);
 }
 
@@ -309,9 +312,10 @@ static void free_world(world *w)
 
 /* ---- cancelled calls ---- */
 
-/* Ends the call when the function is called the first, second, third ... time, later in
-   larger steps, until the call completes first. After each cancelled call the same call
-   must succeed. */
+/* Makes the call again and again. The progress function ends it at its first call, its
+   second, and so on in larger and larger steps, until the call completes before. After
+   each cancelled call the same call must succeed. Returns the number of cancelled
+   calls. */
 static int64_t end_each(world *w, const call *c)
 {
     hybrid_status status = HYBRID_CANCELLED;
@@ -347,8 +351,8 @@ static void any_call_can_be_ended(void **state)
     }
 }
 
-/* With a progress function, each allocation and each call of the device fails once, also
-   in calls that the function ends later. */
+/* With a progress function, each allocation and each call of the device fails once, both
+   in calls that the function would end later and in calls that it would not. */
 static void calls_that_fail_besides(void **state)
 {
     world w;

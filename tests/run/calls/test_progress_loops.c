@@ -22,8 +22,9 @@
 #include "support/engines/context.h"
 #include "support/engines/open_host.h"
 
-/* Maximum work of one thread between two calls: bytes set, offsets, words of bits, rows
-   with columns that are checked. */
+/* Maximum work of one thread between two calls of the progress function: SET bytes
+   cleared, OFFSETS offsets checked, WORDS words of bits, SPANS rows whose columns are
+   checked. */
 enum { SET = 256 << 10, OFFSETS = 1 << 16, WORDS = 1 << 16, SPANS = 1 << 14 };
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
@@ -36,7 +37,7 @@ static int count(void *user, int64_t rows_done, int64_t rows)
     return 0;
 }
 
-/* Counts calls of the progress function in *calls from now on. */
+/* Makes the context count the calls of the progress function in *calls, from 0. */
 static void begin(hy_context *ctx, int64_t *calls)
 {
     *calls                 = 0;
@@ -56,7 +57,7 @@ static int64_t end(hy_context *ctx, const int64_t *calls)
 
 /* ---- rows of A if B is in a file ---- */
 
-/* A has no entries, so that no row of B is read. */
+/* A has many rows and no entries, so that no row of B is read from its file. */
 static void rows_of_a_are_taken_in_pieces(void **state)
 {
     enum { ROWS = 1 << 20 };
@@ -112,7 +113,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *rates)
 
 static const hy_variant variant = {.name = "test", .op = HY_SPGEMM, .cost = cost};
 
-/* Counts the calls of the function while A is cut into chunks for A*B. */
+/* Returns how often the progress function is called while A is cut into chunks for
+   A*B. */
 static int64_t calls_of_cut(const hybrid_csr *A, const hybrid_csr *B, int gathered,
                             size_t slot_bytes)
 {
@@ -140,9 +142,9 @@ static int64_t calls_of_cut(const hybrid_csr *A, const hybrid_csr *B, int gather
     return counted;
 }
 
-/* The longest row of A needs empty rows of B, and another row of A needs the longest row
-   of B. A row with both lengths would not fit a slot, so that each row must be
-   checked. */
+/* A is cut row by row: its longest row needs empty rows of B, and another row needs the
+   longest row of B. One row with both lengths would not fit a slot, so that the size of
+   each row must be computed. */
 static void chunks_are_cut_in_pieces(void **state)
 {
     enum { ROWS = 3000, COLS = 1 << 20, LONG = 2000, SLOT = 8 * (LONG + 100) + 512 };
@@ -179,7 +181,8 @@ static int64_t calls_to_verify(hybrid_engine *engine, const hybrid_csr *A,
     return calls;
 }
 
-/* Counts the calls that do not depend on the number of trials of the verification. */
+/* Verification clears an array of all columns in pieces. Of the calls of the progress
+   function, those that grow with the number of trials do not count. */
 static void counts_of_columns_are_cleared_in_pieces(void **state)
 {
     enum { COLS = 1 << 24 };
@@ -200,7 +203,8 @@ static void counts_of_columns_are_cleared_in_pieces(void **state)
 
 /* ---- decreasing offsets ---- */
 
-/* One pass finds that offsets decrease, and a second one finds the first of them. */
+/* Checking offsets takes two passes over all rows: one finds that offsets decrease, and
+   a second one finds the first row where they do. */
 static void the_first_row_that_falls_is_looked_for_in_pieces(void **state)
 {
     enum { ROWS = 1 << 18, PIECE = 1 << 12 };

@@ -17,23 +17,27 @@
 #include "support/check/oracle.h"
 #include "support/products/sanitized.h"
 
-/* A product that takes about 3 s, more than the maximum time between two calls of the
-   function. */
+/* Name of a generated A. A*A takes about 3 s, more than the longest time that may pass
+   between two calls of the progress function. Builds with assertions use a smaller
+   one. */
 #ifdef NDEBUG
 #define PROBLEM "band:30000,220"
 #else
 #define PROBLEM "band:4000,80"
 #endif
 
-/* In ns: the header's bounds, and the allowance for a busy machine. */
+/* Nanoseconds. gap_most and end_most: longest time between two calls of the progress
+   function, and from its request to the end of the call, by the header. gap_slack and
+   end_slack: allowance for a busy machine. */
 static const int64_t gap_most = 100000000, gap_slack = 2000000000;
 static const int64_t end_most = 1000000000, end_slack = 5000000000;
 
 typedef struct watch {
     pthread_t caller;
     int64_t last_ns, gap_ns, calls;
-    int64_t stop_rows, told_ns; /* rows done at which the function ends the call; time at
-                                   which it did */
+    int64_t stop_rows, told_ns; /* stop_rows: number of done rows at which the function
+                                   ends the call; told_ns: time at which it did, on the
+                                   clock of hy_now_ns() */
 } watch;
 
 static int look(void *user, int64_t rows_done, int64_t rows)
@@ -52,7 +56,8 @@ static int look(void *user, int64_t rows_done, int64_t rows)
     return 1;
 }
 
-/* stop_rows 0: end the call the first time; -1: never. */
+/* Registers the progress function, and begins to measure. It ends the call when
+   stop_rows rows are done; 0: at once; -1: never. */
 static void watch_from_now(watch *w, int64_t stop_rows)
 {
     *w =
@@ -92,7 +97,8 @@ static void it_is_told_often(void **state)
     assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
     const int64_t end = hy_now_ns();
     hybrid_engine_progress(engine, NULL, NULL);
-    assert_true(w.calls >= 2); /* each product reports its end */
+    assert_true(w.calls >= 2); /* each product reports its end, so that the function is
+                                  called at least twice */
     if (!SANITIZED)
         assert_true(hy_max(w.gap_ns, end - w.last_ns) < gap_most + gap_slack);
     hybrid_csr_free(engine, &C);

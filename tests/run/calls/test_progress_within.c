@@ -20,7 +20,8 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 /* ---- one worker, which is the calling thread ---- */
 
-/* Rows of A have all columns. Row i of B has `length` columns from i * step on. */
+/* Makes A, of which each row has all columns, and B, of which row i has `length` columns
+   from i * step on. */
 static void make_long(int64_t rows, int64_t inner, int64_t length, int64_t step,
                       hybrid_type type, hybrid_csr *A, hybrid_csr *B)
 {
@@ -41,8 +42,9 @@ static void make_long(int64_t rows, int64_t inner, int64_t length, int64_t step,
     *B = build_finish(&b, 2, kind);
 }
 
-/* Computes the product with the variant and ends it at different moments. Each time the
-   next product must be right, because workers must restore their scratch memory. */
+/* Computes A*B with the variant again and again; the progress function ends the run at
+   its fifth call, its fourth, and so on. Each time the next run must be right: workers
+   must have cleared their scratch memory. */
 static void end_long(const char *variant, int threads, const hybrid_csr *A,
                      const hybrid_csr *B, const oracle *right)
 {
@@ -69,8 +71,8 @@ static void end_long(const char *variant, int threads, const hybrid_csr *A,
     hybrid_engine_destroy(engine);
 }
 
-/* A row has more than a million scalar products, from short rows of B or from two long
-   ones. */
+/* A row of C has more than a million scalar products, from short rows of B or from two
+   long ones. The progress function is called while the row is computed. */
 static void within_a_long_row(void **state)
 {
     static const char *const names[] = {"spgemm.host.rows", "spgemm.host.hash",
@@ -106,7 +108,8 @@ static void within_a_row_of_all_workers(void **state)
     matrix_free(&B);
 }
 
-/* A single chunk reports rows that are done within it. */
+/* While a single chunk is computed, progress reports the rows that are done within
+   it. */
 static void rows_are_told_within_a_chunk(void **state)
 {
     hybrid_engine *engine = open_host(1, 0);
@@ -125,8 +128,8 @@ static void rows_are_told_within_a_chunk(void **state)
     matrix_free(&A);
 }
 
-/* With a progress function a piece of Y is computed in parts. The bits must not
-   change. */
+/* With a progress function a piece of Y is computed in several steps. Y must have the
+   same bits as without one. */
 static void bits_are_those_of_a_call_that_nobody_asks(void **state)
 {
     const test_kind reals = {HYBRID_F32, HYBRID_I64, 0};
@@ -161,13 +164,13 @@ static void bits_are_those_of_a_call_that_nobody_asks(void **state)
 
 /* ---- waiting threads ---- */
 
-/* Calls of the function that other threads wait for: if the waiting thread does not wake
-   up, the test never ends. */
+/* Number of calls of the progress function after which other threads go on. If the
+   waiting thread does not wake up to call it, the test never ends. */
 enum { TOLD = 3 };
 
 typedef struct waited {
     hy_context *ctx;
-    int told; /* atomic */
+    int told; /* number of calls so far, read and written atomically */
     hy_inbox inbox;
     hy_task task;
 } waited;
@@ -221,8 +224,8 @@ static void who_waits_tells_meanwhile(void **state)
     progress->every_ns = 1000000;
     hy_progress_begin(progress, 1);
     hy_pool_begin(&loop, w.ctx->pool, HY_COMPUTE, 0, 1, 1, worker_waits, &w);
-    assert_int_equal(hy_pool_end(&loop), HYBRID_OK); /* this thread takes no part in the
-                                                        loop and waits for its end */
+    /* waits for the end of the loop, of which the calling thread computes no piece */
+    assert_int_equal(hy_pool_end(&loop), HYBRID_OK);
     assert_true(w.told >= TOLD);
     w.told = 0;
     hy_inbox_open(&w.inbox, progress, NULL, 0);

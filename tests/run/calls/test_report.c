@@ -9,7 +9,8 @@
 #include "engine/api/struct_size.h"
 #include "support/engines/host_engine.h"
 
-/* [1 2 0; 0 0 3; 4 0 5]: 5 scalar products with a vector, 10 with itself */
+/* The matrix [1 2 0; 0 0 3; 4 0 5]. Its product takes 5 scalar products with a vector,
+   and 10 with itself. */
 static int64_t row_ptr[]  = {0, 2, 3, 5};
 static int32_t cols[]     = {0, 1, 2, 0, 2};
 static double vals[]      = {1, 2, 3, 4, 5};
@@ -65,7 +66,8 @@ static void one_shot_calls_have_one(void **state)
     hybrid_csr_free(engine, &C);
 }
 
-/* C is freed after each run, and Y is the caller's: only C's pages are pooled. */
+/* pooled_bytes of a report are the bytes of freed results that the engine keeps for
+   reuse. Here they are those of C; y belongs to the caller. */
 static void it_tells_the_pooled_memory(void **state)
 {
     const double x[]     = {1, 10, 100};

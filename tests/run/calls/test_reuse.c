@@ -40,7 +40,8 @@ static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
 
 /* ---- values ---- */
 
-/* Compares each run of one plan with a run of a new plan and with the oracle. */
+/* Runs one plan three times, with two sets of values. Each C must have the bits of a run
+   of a new plan, and be that of the oracle. */
 static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int integers,
                       const hybrid_plan_options *options)
 {
@@ -50,7 +51,8 @@ static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int i
 
     assert_int_equal(hybrid_spgemm_plan(engine, A, B, options, &plan), HYBRID_OK);
     for (unsigned run = 0; run < 3; run++) {
-        if (run > 1) { /* the second run has the values of the first */
+        if (run > 1) { /* the third run has new values; the second has those of the
+                          first */
             set_values(A, 2 * run, integers);
             set_values(B, 2 * run + 1, integers);
         }
@@ -66,7 +68,7 @@ static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int i
         oracle_spgemm(A, B, &reference);
         assert_null(oracle_check(&reference, &C, integers));
         assert_same(&C, &D);
-        if (C.nnz > 0) /* the next run, which may get the same memory, must write all of
+        if (C.nnz > 0) /* the next run may get the same memory, and must write all of
                           it */
             memset(C.val, 0xa5, (size_t)C.nnz * hy_value_size(C.type));
         memset(C.row_ptr, 0xa5, (size_t)(C.rows + 1) * 8);
@@ -150,8 +152,9 @@ static void later_results_are_written_directly(void **state)
     matrix_free(&A);
 }
 
-/* Some rows have few entries of C per scalar product, others have one each. The entries
-   of the latter exceed a slot and arrive in several copies. */
+/* Some rows have few entries of C for their scalar products, and determine the expected
+   size of a chunk. Others have one entry for each, so that their entries exceed a slot
+   and arrive in several copies. */
 static void entries_beyond_what_is_expected_come_in_turns(void **state)
 {
     enum { SHARED = 100, LENGTH = 50, MANY = 100, ROWS = SHARED + MANY + 4000 };
@@ -180,8 +183,8 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* A chunk has more entries of C than a slot holds, because no two scalar products have
-   the same position. */
+/* The entries of C of one chunk are more than a slot holds, because no two scalar
+   products have the same column. They arrive in several copies. */
 static void large_chunks_come_in_turns(void **state)
 {
     enum { ROWS = 3000, EACH = 400, MOST = 8 << 20 };
@@ -206,8 +209,9 @@ static void large_chunks_come_in_turns(void **state)
     assert_true(plan->product.profile.features.out_bound * 12 > MOST * 5 / 4);
     hy_slot_sizes(plan->portions->backend, &plan->portions->rates,
                   plan->portions->layout.chunks, 1, 0, &device, &pinned);
-    assert_true(pinned < MOST + (64 + 20) * ROWS); /* beside entries of C: offsets, and
-                                                      rows of A */
+    assert_true(pinned < MOST + (64 + 20) * ROWS); /* MOST bytes for entries of C; the
+                                                      rest for offsets and for rows of
+                                                      A */
     hybrid_plan_destroy(plan);
     run_again(engine, &A, &B, 1, &options);
     hybrid_engine_destroy(engine);
@@ -228,8 +232,9 @@ static void assert_refused(hybrid_engine *engine, hybrid_plan *plan, const hybri
     assert_memory_equal(&C, &before, sizeof C);
 }
 
-/* Makes two entries per row, 3 and 10 columns into a band that moves to the right. If an
-   entry moves between rows or to the right, the matrix stays valid. */
+/* Makes a matrix with two entries in each row, in columns 3 and 10 of a band that moves
+   to the right from row to row. It stays valid if an entry moves to the next row, or a
+   few columns to the right. */
 static void matrix_stepped(int64_t rows, int64_t cols, hybrid_csr *A)
 {
     *A = (hybrid_csr){.rows        = rows,
@@ -248,7 +253,7 @@ static void matrix_stepped(int64_t rows, int64_t cols, hybrid_csr *A)
     set_values(A, 3, 1);
 }
 
-/* Moves the last entry of a row to a column without entry. */
+/* Moves the last entry of a row by `by` columns, to a column that must be free. */
 static void move_entry(hybrid_csr *A, int64_t row, int32_t by)
 {
     const int64_t last = hy_offset(A, row + 1) - 1;
@@ -258,8 +263,8 @@ static void move_entry(hybrid_csr *A, int64_t row, int32_t by)
     assert_true(hy_cols(A)[last] < A->cols);
 }
 
-/* Changes the offset of a row by `by`, which moves entries to or from the row before.
-   Columns may then not ascend, which does not matter here. */
+/* Adds `by` to the offset of a row, which moves entries to or from the row before.
+   Columns of a row may no longer ascend then, which is not checked here. */
 static void move_offset(hybrid_csr *A, int64_t row, int64_t by)
 {
     ((int64_t *)A->row_ptr)[row] += by;
@@ -279,7 +284,8 @@ static void refuse_others(place where)
     options.chunk_rows = 11;
     options.flags |= HYBRID_CHECK;
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &options, &plan), HYBRID_OK);
-    for (int run = 0; run < 3; run++) { /* before the first run and after later ones */
+    for (int run = 0; run < 3; run++) { /* the changes are tried before the first run and
+                                           before each later run */
         move_entry(&A, 40, 1);
         assert_refused(engine, plan, &A, &B, "the pattern of A differs");
         move_entry(&A, 40, -1);
@@ -339,8 +345,8 @@ static void offsets_of_both_widths_are_one_pattern(void **state)
     matrix_free(&A);
 }
 
-/* The hash must change if any column or offset changes, or if two are exchanged that are
-   far apart or near. */
+/* The hash of a pattern must change if any column or offset changes, or if two of them,
+   near or far apart, are exchanged. */
 static void every_place_counts_in_a_hash(void **state)
 {
     enum { ROWS = 40000, EACH = 3 };

@@ -57,7 +57,8 @@ static int close_world(void **state)
     return 0;
 }
 
-/* Returns the time that the engine's workers have worked since it was created. */
+/* Returns the nanoseconds that all workers together have worked since the engine was
+   created. */
 static int64_t worked_ns(void)
 {
     hy_pool *pool = engine->ctx.pool;
@@ -92,7 +93,7 @@ static void run_without_allocating(const trying *t)
     }
     assert_null(oracle_check_spmm(2, &A, &X, 0, &before, &Y, 0));
     assert_true(dense_gaps_intact(&Y));
-    /* the first run allocates memory in which columns of X are transposed, and keeps
+    /* if columns of X are transposed, the first run allocates memory for that and keeps
        it */
     const int grows = t->x_order == HYBRID_COL_MAJOR && t->cols > 1;
     if (!grows) {
@@ -123,7 +124,8 @@ static void a_run_allocates_nothing(void **state)
         run_without_allocating(&all[i]);
 }
 
-/* C belongs to the caller. A run takes the pages that an earlier result has freed. */
+/* A run of an SpGEMM plan allocates no memory but that of C. It takes the pages that a
+   result freed before. */
 static void a_run_of_spgemm_allocates_nothing_but_its_result(void **state)
 {
     hybrid_plan *plan;
@@ -145,7 +147,8 @@ static void a_run_of_spgemm_allocates_nothing_but_its_result(void **state)
 /* ---- calling thread and workers ---- */
 
 typedef struct tracing {
-    int events, others; /* others: events of other threads */
+    int events, others; /* number of events of the trace, and of those that come from
+                           other threads */
 } tracing;
 
 static void note(void *user, const hybrid_event *event)
@@ -167,7 +170,8 @@ static void check_report(void)
     assert_true(r.use[HYBRID_CORES].utilisation <= 1.0 / WORKERS);
 }
 
-/* Must be the first test, before any worker has had a task. */
+/* The calling thread computes small products, without workers. This must be the first
+   test, because it checks that no worker has ever had a task. */
 static void the_calling_thread_computes_small_products(void **state)
 {
     tracing t = {0};
@@ -179,10 +183,11 @@ static void the_calling_thread_computes_small_products(void **state)
     dense_make(ROWS, 8, 0, HYBRID_ROW_MAJOR, 2, kind, &Y);
     hybrid_engine_trace(engine, note, &t);
     assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_OK);
-    assert_int_equal(t.events, 1); /* one stage: accumulate */
+    assert_int_equal(t.events, 1); /* the SpMM has one stage, "accumulate" */
     check_report();
     assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
-    assert_int_equal(t.events, 3); /* two more stages: multiply, place */
+    assert_int_equal(t.events, 3); /* the SpGEMM adds two stages, "multiply" and
+                                      "place" */
     check_report();
     assert_int_equal(t.others, 0);
     assert_int_equal(worked_ns(), 0);
@@ -192,8 +197,8 @@ static void the_calling_thread_computes_small_products(void **state)
     dense_free(&Y);
 }
 
-/* Waits until all workers sleep, and checks that the last parallel loop counts as
-   ended. */
+/* Returns when all workers sleep. Fails the test if the last parallel loop does not
+   count as ended. */
 static void wait_until_workers_sleep(void)
 {
     hy_pool *pool = engine->ctx.pool;
@@ -206,8 +211,8 @@ static void wait_until_workers_sleep(void)
             sched_yield();
 }
 
-/* Returns the nanoseconds that workers spend on M*X, where X has n columns. All workers
-   sleep before the call. */
+/* Returns the nanoseconds that workers spend on M*X, where X has n columns. Waits until
+   all workers sleep, before and after. */
 static int64_t work_for_spmm(const hybrid_csr *M, int64_t n)
 {
     hybrid_dense X, Y;
@@ -223,8 +228,8 @@ static int64_t work_for_spmm(const hybrid_csr *M, int64_t n)
     return worked_ns() - before;
 }
 
-/* Returns the nanoseconds that workers spend on B*B, where B has `entries` entries per
-   row. All workers sleep before the call. */
+/* Returns the nanoseconds that workers spend on B*B, where rows of B have `entries`
+   entries on average. Waits until all workers sleep, before and after. */
 static int64_t work_for_spgemm(double entries)
 {
     hybrid_csr B, C;
@@ -239,8 +244,8 @@ static int64_t work_for_spgemm(double entries)
     return worked_ns() - before;
 }
 
-/* Small products wake no worker, even if their offsets are checked in a parallel loop.
-   Larger products wake at least one. */
+/* A small product wakes no worker, even if its offsets are checked in a parallel loop. A
+   larger one wakes at least one. */
 static void nobody_is_woken_for_little_work(void **state)
 {
     hybrid_csr tall;
@@ -270,7 +275,8 @@ static hybrid_plan_options in_chunks(void)
     return options;
 }
 
-/* Workers compute a product of several chunks. */
+/* Workers compute a product of several chunks. Y must have the bits that the calling
+   thread alone computes. */
 static void workers_find_the_same_sums(void **state)
 {
     const hybrid_plan_options options = in_chunks();
@@ -326,8 +332,8 @@ static hybrid_csr one_a_row(int64_t *row_ptr, int32_t *col, float *val, int spre
     return (hybrid_csr){ROWS, ROWS, ROWS, HYBRID_I64, row_ptr, col, val, HYBRID_F32};
 }
 
-/* A run has more scalar products in a row than the plan allows: it fails with a message,
-   and the plan stays usable. */
+/* A run whose operands have more scalar products in a row than the plan allows fails
+   with a message. The plan stays usable. */
 static void an_error_ends_the_run_alone(void **state)
 {
     int64_t row_ptr[3][ROWS + 1];

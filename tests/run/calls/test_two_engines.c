@@ -81,7 +81,8 @@ static void times_x(caller *c, hybrid_engine *engine, const hybrid_csr *A)
     dense_free(&before);
 }
 
-/* Creates and destroys engines while the other thread computes. */
+/* A thread that creates engines, computes with them and destroys them, while the other
+   thread does the same. */
 static void *compute(void *arg)
 {
     caller *c = arg;
@@ -108,7 +109,7 @@ static void *compute(void *arg)
     return NULL;
 }
 
-/* Each thread has its own matrices, budgets and types. */
+/* Runs two threads at once, which have different matrices, budgets and types. */
 static void run_at_once(caller *callers)
 {
     pthread_t threads[THREADS];

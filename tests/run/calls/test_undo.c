@@ -48,8 +48,8 @@ static void host_memory_is_short(void **state)
     }
 }
 
-/* Chunks of live plans were cut for a larger cap: runs of these plans are refused while
-   the cap is smaller. */
+/* Device memory is capped at less than before. Runs of plans that were cut for the
+   larger cap must be refused, and leave the engine unchanged. */
 static void device_memory_is_short(void **state)
 {
     world w;
@@ -62,7 +62,8 @@ static void device_memory_is_short(void **state)
     }
 }
 
-/* Files are too short or invalid. */
+/* Calls that read files which are too short or invalid fail, and leave the engine
+   unchanged. */
 static void files_are_bad(void **state)
 {
     static const char text[] = "%%MatrixMarket matrix coordinate real general\n"
@@ -95,8 +96,8 @@ static void files_are_bad(void **state)
 
 enum { LARGE = 5500, LARGE_EACH = 36, SLACK = 24 << 20 };
 
-/* Returns the bytes of the process that are in memory. Returns 0 under a sanitizer, which
-   keeps freed pages. */
+/* Returns the bytes of the process that are in physical memory; 0 under a sanitizer,
+   which keeps freed pages. */
 static int64_t resident_bytes(void)
 {
     long long all = 0, resident = 0;
@@ -117,8 +118,9 @@ static int stop_late(void *user, int64_t done, int64_t rows)
     return done > rows / 2;
 }
 
-/* A large product fails when much of C has been stored. Its pages must not stay in
-   memory, neither at once nor after a small product that succeeds. */
+/* Computes a large product, which fails with the status `wanted` when much of C has been
+   stored. The pages of C must have left physical memory, both at once and after a small
+   product that succeeds. */
 static void expect_small(hybrid_engine *engine, const hybrid_csr *A, hybrid_status wanted)
 {
     const int64_t before = resident_bytes();

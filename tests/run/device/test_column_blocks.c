@@ -37,9 +37,9 @@ static void every_case_is_right(void **state)
 
 enum { ROWS = 500, COLUMNS = 70 };
 
-/* Number of plans by how they met the budget. whole: X is whole on the device or in a
-   ring of rows. kept: column blocks with all of A cached. part: column blocks with some
-   of A cached. gathered: chunks gather rows of X. */
+/* Number of plans by layout. whole: X is whole on the device or in a ring of rows. kept:
+   X in column blocks, all of A cached. part: X in column blocks, some of A cached.
+   gathered: chunks gather rows of X. refused: no row fits the budget. */
 typedef struct tally {
     int whole, kept, part, gathered, refused;
 } tally;
@@ -62,7 +62,8 @@ static void run_once(hybrid_plan *plan, const hybrid_csr *A, test_kind kind, int
     dense_free(&before);
 }
 
-/* Checks that the last run sent the predicted bytes, and no operand twice. */
+/* Checks the report of a run: it sent about as many bytes as predicted, not more, and no
+   operand twice. `again`: A was cached by an earlier run, and must not be sent. */
 static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
 {
     const hybrid_report r   = report_of(plan);
@@ -106,8 +107,9 @@ static void try_budget(size_t budget, unsigned flags, const hybrid_csr *A, test_
     hybrid_engine *engine       = fake_spmm(budget);
     hybrid_plan *plan;
 
-    engine->host->measured.mem_Bps = 1e13; /* bytes on the bus decide which schedule is
-                                              fastest */
+    engine->host->measured.mem_Bps = 1e13; /* bytes per second; host memory costs next to
+                                              no time, so that bytes on the bus decide
+                                              which schedule is fastest */
     options.variant            = "spmm.fake.rows";
     options.flags              = flags;
     const hybrid_status status = hybrid_spmm_plan(engine, A, COLUMNS, &options, &plan);
@@ -154,18 +156,21 @@ static void every_budget_is_kept(void **state)
 
 /* ---- position of Y in cache lines ---- */
 
-/* The columns of X and the gap after rows of Y are for f32; f64 has half of them. */
+/* Device memory in bytes, columns of X, and elements between rows of Y. The numbers are
+   for f32; with f64 the gap is half as large. */
 typedef struct layout {
     size_t budget;
-    int64_t cols, gap, panels; /* panels: planned column blocks; 0: the planner decides */
+    int64_t cols, gap, panels; /* panels: number of column blocks; 0: the planner
+                                  decides */
 } layout;
 
-/* Numbers of runs: with one column block more than planned, and with a wider last
-   block. */
+/* Number of runs that had one column block more than the plan, and of runs with a last
+   block that was wider than the others. */
 static int one_more, wider;
 
-/* Runs the plan with Y at each possible offset in a cache line, with and without beta.
-   Returns the number of runs with shifted column blocks. */
+/* Runs the plan with Y beginning at each element of a cache line, with and without beta.
+   Returns the number of runs in which the first column block was narrower, so that the
+   others begin with cache lines of Y. */
 static int run_everywhere(hybrid_plan *plan, const hybrid_csr *A, test_kind kind,
                           const layout *l)
 {
@@ -249,8 +254,8 @@ static void panels_begin_where_lines_of_y_do(void **state)
 
 /* ---- failures ---- */
 
-/* The ring holds two column blocks: a later block waits for a free place, which blocks
-   the loader and the driver. */
+/* Runs a product with two column blocks of X on the device at once, in a ring. A later
+   block waits for a free place, so that the loader and the driver block. */
 static hybrid_status product_in_a_ring(hybrid_engine *engine, void *arg)
 {
     const hybrid_csr *A         = arg;
@@ -294,8 +299,8 @@ static void every_call_fails_once(void **state)
 
 /* ---- the planner ---- */
 
-/* Returns the number of column blocks of a plan for an f32 X that fits the device, with a
-   bus of `bus_Bps` bytes per second. */
+/* Returns the number of column blocks of a plan with a bus of `bus_Bps` bytes per
+   second. X is in f32, has `cols` columns, and fits the device. */
 static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
                          unsigned flags)
 {
@@ -321,8 +326,8 @@ static int64_t panels_on(double bus_Bps, const hybrid_csr *A, int64_t cols,
     return panels;
 }
 
-/* An X that fits the device is sent whole: workers store parts of rows of Y more slowly
-   than any bus copies them. */
+/* An X that fits the device is sent whole even if the bus is slow: with column blocks
+   workers would store parts of rows of Y, more slowly than any bus copies them. */
 static void an_x_that_fits_comes_whole(void **state)
 {
     const test_kind f32 = {HYBRID_F32, HYBRID_I32, 0};

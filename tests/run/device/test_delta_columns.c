@@ -27,14 +27,15 @@ static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, &hy_spgemm_hos
                                              NULL};
 
 enum {
-    ENOUGH = 8, /* enough workers to keep up with the fake device's bus */
-    FEW    = 3,
-    ROWS   = 1300,
-    CHUNK  = 450, /* rows per chunk: three chunks, each large enough for delta coding */
-    RUNS   = 6,
-    MOST   = 2000, /* maximum of calls of a run */
+    ENOUGH = 8, /* workers; enough to decode columns as fast as the fake device's bus
+                   brings them */
+    FEW   = 3,
+    ROWS  = 1300,
+    CHUNK = 450, /* rows of a chunk: three chunks, each large enough for delta coding */
+    RUNS  = 6,
+    MOST  = 2000, /* more than the calls of the device in a run */
 
-    PATIENCE = 100 /* maximum of runs */
+    PATIENCE = 100 /* maximum number of runs until workers have pinned enough pages */
 };
 
 typedef struct world {
@@ -80,8 +81,8 @@ static hybrid_plan *make_plan(const world *w, unsigned flags)
     return plan;
 }
 
-/* Makes one run and checks C. Overwrites C, because the next run may get its pages and
-   must write all of them. */
+/* Makes one run, checks C, overwrites it and frees it: the next run may get its pages
+   and must write all of them. */
 static hybrid_status run(const world *w, hybrid_plan *plan)
 {
     hybrid_csr C;
@@ -96,8 +97,9 @@ static hybrid_status run(const world *w, hybrid_plan *plan)
     return HYBRID_OK;
 }
 
-/* Returns the minimum of bytes that came back in RUNS runs, or in up to PATIENCE runs
-   until it is below `enough`: idle workers pin pages of results between runs. */
+/* Returns the least bytes that came from the device in one of RUNS runs. Makes up to
+   PATIENCE runs until they are below `enough`, because idle workers pin pages of results
+   between runs. */
 static int64_t least_bytes(const world *w, hybrid_plan *plan, int64_t enough)
 {
     const int64_t stored = ROWS * 8 + w->square.nnz * (4 + w->value_bytes);
@@ -109,8 +111,8 @@ static int64_t least_bytes(const world *w, hybrid_plan *plan, int64_t enough)
         assert_int_equal(hybrid_plan_report(plan, &r), HYBRID_OK);
         assert_null(usage_check(&r));
         if (r.d2h_bytes < stored - ROWS * 8)
-            assert_true(r.host_bytes < r.h2d_bytes + stored); /* values are copied to C
-                                                                 directly */
+            /* workers decode columns, but values are copied to C directly */
+            assert_true(r.host_bytes < r.h2d_bytes + stored);
         least = hy_min(least, r.d2h_bytes);
     }
     return least;
@@ -122,7 +124,8 @@ static void passes_with_less(hybrid_type type, unsigned flags)
 
     open_world(&w, ENOUGH, type, fakes);
     hybrid_plan *plan = make_plan(&w, flags);
-    /* a difference is about 25 and takes 1.25 bytes and padding instead of 4 */
+    /* columns differ by about 25, so that each takes 1.25 bytes, and padding, instead of
+       4 */
     const int64_t enough = w.square.nnz * (w.value_bytes + 3);
     assert_in_range(least_bytes(&w, plan, enough), w.square.nnz * (w.value_bytes + 1),
                     enough);
@@ -137,7 +140,8 @@ static void columns_come_packed(void **state)
     passes_with_less(HYBRID_F64, 0);
 }
 
-/* Result positions are known before the run, sizes of delta-coded columns are not. */
+/* In later runs columns are delta-coded too. Positions in C are known then before the
+   run, sizes of delta-coded columns are not. */
 static void so_they_do_in_later_runs(void **state)
 {
     (void)state;
@@ -158,8 +162,8 @@ static void few_workers_unpack_nothing(void **state)
     close_world(&w);
 }
 
-/* A run succeeds if there is no memory for delta-coded columns; any other failure is an
-   error. */
+/* Each call of the device fails once. A run succeeds if there is no memory for
+   delta-coded columns; any other failure is an error. */
 static void each_call_fails_once(void **state)
 {
     int64_t calls = 1, failed = 0;
@@ -191,8 +195,8 @@ static void each_call_fails_once(void **state)
 
 int main(void)
 {
-    if (!hy_deltas_quick()) /* decoding is too slow, so the engine does not delta-code
-                               columns */
+    if (!hy_deltas_quick()) /* decoding is slow on this machine, so that the engine does
+                               not delta-code columns */
         return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_come_packed),

@@ -37,12 +37,13 @@ typedef struct trial {
     hybrid_engine *engine;
     const test_case *c;
     test_kind kind;
-    int runs; /* runs of each SpGEMM plan, which reuse slots and marks */
+    int runs; /* number of runs of each SpGEMM plan; later ones reuse slots and marks */
     hybrid_plan_options options;
 } trial;
 
-/* Number of plans with B or X on the device, gathered, and in column blocks, which count
-   as on the device, too. The budgets must produce all kinds. */
+/* Number of plans with B or X on the device (whole or in parts), of plans with gathered
+   rows, and of SpMM plans with X in column blocks, which are among the first. The
+   budgets must produce all three. */
 static int resident, gathered, blockwise;
 
 static void count_plan(const hybrid_plan *plan)
@@ -109,15 +110,16 @@ static hybrid_status try_spmm(const trial *t, int64_t cols, hybrid_order order)
     return status;
 }
 
-/* Computes all products of the case. Returns how many fit the budget. */
+/* Computes all products of the case in chunks of all, 13 and 1 rows. Returns how many
+   fit the budget. */
 static int try_all(trial *t, const oracle *reference)
 {
     static const int64_t rows[] = {0, 13, 1};
     int fitting                 = 0;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i] > 0 && t->c->A.rows > 100 * rows[i]) /* this would make thousands of
-                                                            chunks */
+        /* skipped, because there would be thousands of chunks */
+        if (rows[i] > 0 && t->c->A.rows > 100 * rows[i])
             continue;
         t->options.chunk_rows        = rows[i];
         const hybrid_status status[] = {try_spgemm(t, reference),

@@ -77,7 +77,8 @@ static void the_device_reads_the_pattern(void **state)
     space_world_close(&w);
 }
 
-/* The product has several chunks, for which the host reads the pattern. */
+/* The product does not fit the device in one chunk. It is cut into several, for which
+   the host reads the pattern. */
 static void what_does_not_fit_is_planned_by_the_host(void **state)
 {
     hybrid_engine_options engine = HYBRID_ENGINE_OPTIONS_INIT;
@@ -129,13 +130,14 @@ static void wrong_operands_are_named(void **state)
     space_world_close(&w);
 }
 
-/* Rules are checked with HYBRID_CHECK only; without it columns must ascend. */
+/* The rules for operands (such as no column twice in a row) are checked with
+   HYBRID_CHECK only. Columns that do not ascend are refused without it, too. */
 static void rules_are_checked(void **state)
 {
     hybrid_plan_options options = c_there();
     space_world w;
     hybrid_csr C;
-    int64_t row = 0; /* the first row with two entries */
+    int64_t row = 0; /* the first row of A with two entries */
 
     (void)state;
     space_world_open_plain(&w);
@@ -189,7 +191,8 @@ static void the_product_is_one_event(void **state)
 
 /* ---- faults ---- */
 
-/* A C that was not handed out must be freed. */
+/* Computes products of which one call fails. Device memory of a C that was not handed
+   out must be freed. */
 static hybrid_status try_all(hybrid_engine *engine, void *arg)
 {
     const hybrid_plan_options later = there(HYBRID_ASYNC), options = c_there();
@@ -250,8 +253,8 @@ static void runs_follow_one_another(void **state)
     assert_int_equal(hybrid_engine_report(w.engine, &report), HYBRID_OK);
     assert_int_equal(report.chunks, 1);
     assert_true(report.total_s > 0 && report.multiply_s == 0);
-    assert_int_equal(fake_followed(&streams[1]), waited); /* the host did not wait for the
-                                                             stream */
+    /* the host did not wait for the caller's stream; the device does */
+    assert_int_equal(fake_followed(&streams[1]), waited);
     assert_int_equal(hybrid_spmm_run(plan, 0, &w.a, &w.x, 0, &w.y), HYBRID_OK);
     space_world_check(&w, 0, 0);
     space_world_expect(&w, hybrid_spmm_run(plan, 1, &w.a, &w.X, 0, &w.y),

@@ -24,8 +24,9 @@ static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, NULL};
 
 enum { ENTRIES = 1000 };
 
-/* Copies entries as the loader does: entry e to its position, and again behind the end of
-   the ring. */
+/* Copies entries [begin, end) of B into a ring as the loader does: entry e to place e
+   modulo held, and a second time behind the end of the ring, so that a chunk reads
+   entries that follow each other. */
 static void load(const hy_image *image, int64_t begin, int64_t end, int64_t *memory)
 {
     for (int64_t e = begin; e < end; e++) {
@@ -36,8 +37,9 @@ static void load(const hy_image *image, int64_t begin, int64_t end, int64_t *mem
     }
 }
 
-/* Whichever entries a chunk reads, they follow each other in the ring once the last is
-   loaded, and the piece that brought it has replaced none of them. */
+/* A chunk may read any entries in a span of the ring. They must follow each other in
+   memory once the last of them is loaded, and the piece with that last entry must have
+   replaced none of them. */
 static void what_a_chunk_reads_is_there(void **state)
 {
     const hy_image whole = hy_image_of_csr(200, 50, ENTRIES, HYBRID_F64);
@@ -80,7 +82,8 @@ static void room_and_bytes_count_what_is_stored_twice(void **state)
 
 enum { ROWS = 1500 };
 
-/* Row i has up to 7 entries near column i; some rows have none. */
+/* Makes a matrix of which row i has up to 7 entries near column i; some rows have
+   none. */
 static hybrid_csr band(unsigned seed)
 {
     builder b = build_start(ROWS, ROWS);
@@ -117,8 +120,8 @@ static void close_product(product *p)
     matrix_free(&p->A);
 }
 
-/* Makes a plan, runs it, and checks C. Sets *held to the entries of the ring; 0: the plan
-   has another schedule. */
+/* Makes a plan, runs it `runs` times, and checks C. Sets *held to the number of entries
+   of B in the ring; 0: the plan has another schedule. Returns the status. */
 static hybrid_status multiply(hybrid_engine *engine, const product *p, unsigned flags,
                               int runs, int64_t *held)
 {
@@ -144,8 +147,8 @@ static hybrid_status multiply(hybrid_engine *engine, const product *p, unsigned 
     return status;
 }
 
-/* The planner is free: with budgets of which B takes more than seven eighths, it prefers
-   the ring to gathering rows of B several times. */
+/* The planner chooses freely. If B takes more than seven eighths of device memory, it
+   prefers a ring of entries to gathering rows of B several times. */
 static void budgets_choose_the_ring(void **state)
 {
     int64_t rings = 0, smaller = 0, held = 0;
@@ -171,7 +174,8 @@ static void budgets_choose_the_ring(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Chunks are in all stages at once, with random delays. */
+/* Several chunks are in flight in different stages, with random delays. No chunk may
+   read entries of B before they are loaded or after they are replaced. */
 static void chunks_overtake_nothing(void **state)
 {
     product p;
@@ -193,7 +197,8 @@ static void chunks_overtake_nothing(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Entries far from the band make chunks touch nearly all rows of B: no ring is used. */
+/* Entries of A far from the band make chunks touch nearly all rows of B, so that the
+   plan gathers rows instead of using a ring. */
 static void far_entries_are_gathered(void **state)
 {
     hybrid_engine *engine;
@@ -240,8 +245,9 @@ static void a_plan_says_what_it_does(void **state)
 
 /* ---- operands that were not planned ---- */
 
-/* A run that needs rows of B which are not in the ring fails instead of reading other
-   entries. So does a run with longer rows of B, which would wait for ever. */
+/* The plan has B in a ring. A run with another pattern, whose chunks need rows of B that
+   are not in the ring, fails instead of reading other entries. A run with longer rows of
+   B, which would wait for ever, fails too. */
 static void other_patterns_are_refused(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -268,7 +274,7 @@ static void other_patterns_are_refused(void **state)
 
     int64_t *row_ptr = p.B.row_ptr;
     for (int64_t i = 1; i < ROWS; i++)
-        row_ptr[i] = p.B.nnz; /* row 0 has all entries */
+        row_ptr[i] = p.B.nnz; /* row 0 of B has all entries */
     assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_BAD_STATE);
     assert_non_null(strstr(hybrid_engine_message(engine), "make a new plan"));
     hybrid_plan_destroy(plan);

@@ -109,7 +109,8 @@ static void copies_join_device_and_pinned(void **state)
     close_device(device);
 }
 
-/* Two lanes alternate: each call waits for the previous call of the other lane. */
+/* Work alternates between two lanes: each piece waits for a mark that the other lane
+   sets. */
 static void lanes_wait_for_each_other(void **state)
 {
     hy_backend *device = open_device(0);
@@ -157,7 +158,8 @@ static void errors_skip_the_rest_and_are_reported(void **state)
     (void)state;
     assert_int_equal(ops->lane_open(device, "run", 0, &lane), HYBRID_OK);
     assert_int_equal(ops->mark_new(device, &mark), HYBRID_OK);
-    assert_int_equal(ops->host_wait(mark), HYBRID_OK); /* was never set */
+    /* a mark that was never set is reached */
+    assert_int_equal(ops->host_wait(mark), HYBRID_OK);
     for (int i = 0; i < 3; i++)
         assert_int_equal(hy_fake_enqueue(lane, write_note, order[i]), HYBRID_OK);
     assert_int_equal(ops->mark_set(lane, mark), HYBRID_OK);

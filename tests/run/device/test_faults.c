@@ -33,8 +33,10 @@ typedef struct world {
     hybrid_csr A;
     hybrid_dense X, Y, before;
     oracle square;
-    hybrid_plan *plan, *kept; /* run repeatedly; NULL until they are made */
-    int said;                 /* 1: the failed product had a message */
+    hybrid_plan *plan, *kept; /* plans that are run again and again, without and with
+                                 HYBRID_RESIDENT; NULL until they are made */
+    int said;                 /* 1: an earlier call of the failed product left a message,
+                                 which a later call cleared */
     hybrid_split split;
 } world;
 
@@ -109,7 +111,8 @@ static hybrid_status square(world *w)
     return status;
 }
 
-/* Makes a plan and runs it twice. The second run knows the positions of the rows of C. */
+/* Makes a plan for A*A with HYBRID_REUSE and runs it twice. The second run knows the
+   positions of the rows of C. */
 static hybrid_status twice(world *w)
 {
     const hybrid_plan_options options = options_of(w, HYBRID_REUSE);
@@ -125,7 +128,7 @@ static hybrid_status twice(world *w)
     return status;
 }
 
-/* Runs a plan again that has seen other runs fail. */
+/* Runs one plan for A*A, the same in each call: earlier runs of it have failed. */
 static hybrid_status again(world *w)
 {
     const hybrid_plan_options options = options_of(w, HYBRID_REUSE);
@@ -151,7 +154,7 @@ static hybrid_status dense(world *w)
     return status;
 }
 
-/* Runs dense() with X in two column blocks. */
+/* Works as dense() with X in two column blocks. */
 static hybrid_status blockwise(world *w)
 {
     settings_of(w->engine)->schedule      = &hy_schedule_column_ring;
@@ -162,7 +165,7 @@ static hybrid_status blockwise(world *w)
     return status;
 }
 
-/* Runs dense() with X and Y pinned. */
+/* Works as dense() with X and Y pinned. */
 static hybrid_status pinned_dense(world *w)
 {
     const size_t bytes = (size_t)60 * COLUMNS * 8;
@@ -177,15 +180,16 @@ static hybrid_status pinned_dense(world *w)
         if (status == HYBRID_OK)
             assert_in_range(fake_direct() - before, 2 * bytes,
                             (1 + (size_t)w->engine->device_count) * bytes);
-        /* unlike hybrid_unpin(), keeps the message */
+        /* unpins Y as hybrid_unpin() does, but keeps the message of the failed
+           product */
         hy_pins_remove(&w->engine->ctx, w->Y.data);
     }
     hy_pins_remove(&w->engine->ctx, w->X.data);
     return status;
 }
 
-/* Negates A and refreshes the plan, so that the first of two runs packs and the second
-   does not. After a failed run, the next must be right whatever was packed before. */
+/* Negates A, tells the plan, and runs it twice: the first run packs A, the second finds
+   it cached. After a failed run, a run must be right whatever was packed before. */
 static hybrid_status run_kept(world *w, hybrid_plan *plan)
 {
     hybrid_status first = HYBRID_OK;
@@ -225,7 +229,8 @@ static hybrid_status kept(world *w)
     return status;
 }
 
-/* Runs run_kept() with a plan that has seen other runs fail. */
+/* Works as run_kept() with one plan, the same in each call: earlier runs of it have
+   failed. */
 static hybrid_status kept_again(world *w)
 {
     if (!w->kept)
@@ -233,15 +238,17 @@ static hybrid_status kept_again(world *w)
     return run_kept(w, w->kept);
 }
 
-/* Returns the host memory that the engine holds when nothing runs. */
+/* Frees what the engine has cached, and returns the bytes of host memory that it still
+   holds. */
 static int64_t held(world *w)
 {
     hybrid_engine_trim(w->engine);
     return hy_meter_used(&w->engine->ctx.memory.meter);
 }
 
-/* Returns 1 if the engine holds at most *least bytes, and sets *least to what it holds.
-   Waits up to 5 s, because a lane of a live plan may still be freeing memory. */
+/* Returns 1 if the engine holds at most *least bytes of host memory, else 0, and sets
+   *least to what it holds. Waits up to 5 s, because a lane of a live plan may still be
+   freeing memory. */
 static int given_back(world *w, int64_t *least)
 {
     int64_t now = held(w);
@@ -253,25 +260,28 @@ static int given_back(world *w, int64_t *least)
     return all;
 }
 
-/* Returns how often the product failed. */
+/* Repeats the product with its first, second, third ... call failing, until no call is
+   left. Returns how often it failed. */
 static int64_t fail_each(world *w, hybrid_status (*product)(world *),
                          const fault_kind *fault)
 {
     int64_t failed = 0;
 
-    assert_int_equal(product(w), HYBRID_OK); /* creates what is created only once */
+    assert_int_equal(product(w), HYBRID_OK); /* makes the objects that the engine creates
+                                                only once, before they are counted */
     const int64_t alive = fake_alive();
     int64_t all         = held(w);
 
     for (int64_t n = 1; n < MOST; n++) {
-        int64_t before = held(w); /* a plan with a failed run frees memory */
+        int64_t before = held(w); /* counted anew each time, because a plan frees memory
+                                     when a run of it fails */
         fault->arm(w->engine, n);
         w->said                    = 0;
         const hybrid_status status = product(w);
         const int struck           = fault_struck(fault, w->engine, status);
         assert_true(given_back(w, status == HYBRID_OK ? &all : &before));
-        assert_true(fake_alive() <=
-                    alive); /* pinned pages of results may have been freed */
+        assert_true(fake_alive() <= alive); /* at most, because pinned pages of results
+                                               may have been freed */
         assert_true(status == HYBRID_OK || w->said ||
                     strlen(hybrid_engine_message(w->engine)) > 10);
         failed += status != HYBRID_OK;

@@ -1,7 +1,9 @@
-/* tests/run/device/test_live_plans.c - several live plans share the memory of one device.
+/* tests/run/device/test_live_plans.c - several live plans share the memory of one
+   device.
 
-   An idle plan gives up buffers that its next run can fill again. Packs of A that are
-   cached for later runs stay. Messages name the plan that holds the memory. */
+   An idle plan, which does not run at the moment, gives up buffers that its next run can
+   fill again. Packs of A that are cached for later runs stay. Messages name the plan
+   that holds the memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,7 +165,7 @@ static void a_plan_that_fills_the_device_lets_others_run(void **state)
     }
 }
 
-/* A plan that needs little memory does not take it from an idle plan. */
+/* A new plan that finds enough free memory does not take any from an idle plan. */
 static void idle_plans_leave_only_if_they_must(void **state)
 {
     world w;
@@ -184,7 +186,8 @@ static void idle_plans_leave_only_if_they_must(void **state)
     }
 }
 
-/* Runs a plan with HYBRID_RESIDENT without the arrays of A. */
+/* Runs a plan with HYBRID_RESIDENT, of which all of A is cached, without the arrays of
+   A. */
 static void run_without_a(world *w, hybrid_plan *plan)
 {
     static int64_t nothing;
@@ -196,8 +199,8 @@ static void run_without_a(world *w, hybrid_plan *plan)
     expect_cap_was_kept(w);
 }
 
-/* All of A stays cached, although plans made before and after may use the rest of the
-   memory. */
+/* All of A stays cached on the device, although plans that were made before and after
+   may use the rest of the memory. */
 static void packs_that_last_stay(void **state)
 {
     world w;
@@ -220,7 +223,7 @@ static void packs_that_last_stay(void **state)
     close_world(&w);
 }
 
-/* Cached packs leave an older plan all the memory that its chunks need. */
+/* Plans that cache A leave an older plan all the memory that its chunks need. */
 static void lasting_packs_starve_no_other_plan(void **state)
 {
     world w;
@@ -251,7 +254,8 @@ static void expect_words(const world *w, const char *words)
         fail_msg("'%s' is not in '%s'", words, message);
 }
 
-/* Cached packs leave less memory than a row of the new plan needs. */
+/* If cached packs leave less memory than a row of a new plan needs, the message names
+   the plan that holds them. */
 static void messages_name_the_holder(void **state)
 {
     const char *holder = "; or destroy the plan of spmm 1500 x 1500, which holds ";
@@ -284,7 +288,7 @@ static void messages_name_the_holder(void **state)
     close_world(&w);
 }
 
-/* Slots of an idle host plan are host memory, which results can take. */
+/* The slots of an idle plan on the host are host memory, which a result can take. */
 static void idle_plans_make_room_for_results(void **state)
 {
     world w;

@@ -60,7 +60,8 @@ typedef struct trial {
     hybrid_order x_order, y_order;
     int64_t x_gap, y_gap;
     double alpha, beta;
-    int pin_x, pin_y; /* percent of the array that are pinned */
+    int pin_x, pin_y; /* percent of the arrays of X and Y, from their beginning, that are
+                         pinned */
 } trial;
 
 static size_t dense_bytes(const hybrid_dense *m)
@@ -69,7 +70,8 @@ static size_t dense_bytes(const hybrid_dense *m)
     return (size_t)(lines * m->ld) * (m->type == HYBRID_F64 ? 8 : 4);
 }
 
-/* Moves a matrix to memory that is pinned in part. It begins within a pinned piece. */
+/* Moves a matrix to new memory, and pins its first `percent` percent. The matrix begins
+   within the pinned range. Returns the memory. */
 static char *move(hybrid_engine *engine, hybrid_dense *m, int percent)
 {
     const size_t bytes = dense_bytes(m), pinned = bytes * (size_t)percent / 100;
@@ -78,8 +80,7 @@ static char *move(hybrid_engine *engine, hybrid_dense *m, int percent)
     memcpy(memory + 24, m->data, bytes);
     dense_free(&(hybrid_dense){.data = m->data});
     m->data = memory + 24;
-    if (percent > 0) /* an array that is pinned completely lies within a larger pinned
-                        range */
+    if (percent > 0) /* with 100 percent the array lies within a larger pinned range */
         assert_int_equal(
             hybrid_pin(engine, memory + 5, pinned + (percent == 100 ? 22 : 19)),
             HYBRID_OK);
@@ -97,8 +98,9 @@ static void count(void *user, const hybrid_event *event)
     s->downs += strcmp(event->stage, "d2h") == 0;
 }
 
-/* Returns the bytes copied from or to pinned arrays of the caller. Sets *places to the
-   number of chunks that workers stored. */
+/* Runs the product and checks Y. Returns the bytes copied directly from or to pinned
+   arrays of the caller. Sets *places to the number of chunks whose results workers
+   stored. */
 static int64_t run_trial(hybrid_engine *engine, const trial *t, int64_t *places)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -135,8 +137,9 @@ static int64_t run_trial(hybrid_engine *engine, const trial *t, int64_t *places)
 
 static const trial plain = {.kind    = {HYBRID_F64, HYBRID_I64, 1},
                             .variant = "spmm.fake.rows",
-                            .width   = 20, /* rows of a multiple of 16 bytes have the same
-                                              form on the device */
+                            .width   = 20, /* columns; a row of 20 values is a multiple
+                                              of 16 bytes, so that it has the same form
+                                              on the device */
                             .x_order = HYBRID_ROW_MAJOR,
                             .y_order = HYBRID_ROW_MAJOR,
                             .alpha   = 1};
@@ -179,8 +182,8 @@ static void part_of_an_operand_may_be_pinned(void **state)
     assert_int_equal(places, CHUNKS - 3);
     t.pin_y = 0;
     t.pin_x = 50;
-    t.width = 400; /* X is copied in the loader's pieces, and a quarter of each piece is
-                      pinned */
+    t.width = 400; /* columns; X is so large that it is copied in several pieces, of
+                      which a quarter is pinned in each */
     assert_in_range(run_trial(engine, &t, &places), COLS * t.width * 8 / 5,
                     COLS * t.width * 8 / 2);
     hybrid_engine_destroy(engine);
@@ -205,16 +208,17 @@ static void other_results_take_the_other_way(void **state)
         assert_int_equal(run_trial(engine, &t, &places), up + down);
         assert_int_equal(places, i < 3 ? CHUNKS : 0);
     }
-    trial odd = plain; /* the device pads rows of X to 16 bytes */
+    trial odd = plain; /* rows of 19 values, which the device pads to 16 bytes, so that X
+                          is not copied directly */
     odd.pin_x = odd.pin_y = 100;
     odd.width             = 19;
     assert_int_equal(run_trial(engine, &odd, &places), ROWS * odd.width * 8);
     hybrid_engine_destroy(engine);
 }
 
-/* X of one slab (a range of its rows), and Y of one column, have the same form on the
-   device as the caller's columns. Columns that the device transposes are also copied from
-   and to the caller's arrays. */
+/* Column-major X of one slab (a range of its rows), and Y of one column, are stored by
+   the device as by the caller, and copied directly. Columns that the device transposes
+   are copied directly, too. */
 static void columns_are_copied_where_they_are(void **state)
 {
     hybrid_engine *engine = open_fake();
@@ -236,8 +240,8 @@ static void columns_are_copied_where_they_are(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* The device itself reports the pinned memory, in pieces; a copy may not cross the end of
-   a piece. */
+/* The caller's memory counts as pinned where the device itself says so, in pieces. A
+   copy must not cross the end of a piece. */
 static void what_the_caller_pinned_is_found(void **state)
 {
     enum { BYTES = ROWS * 8 };
@@ -302,7 +306,8 @@ static void sparse_operands_are_copied_where_they_are(void **state)
     pin_csr(engine, &B, 1);
     const int64_t before = fake_direct();
     assert_int_equal(hybrid_spgemm(engine, &A, &B, &C), HYBRID_OK);
-    /* all but the offsets, which are padded at the end */
+    /* all arrays of B are copied directly but the offsets, which are padded at the
+       end */
     assert_true(fake_direct() - before >= B.nnz * 12);
     assert_null(oracle_check(&reference, &C, 1));
     hybrid_csr_free(engine, &C);

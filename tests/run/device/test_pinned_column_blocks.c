@@ -35,8 +35,8 @@ static void every_case_is_right(void **state)
 
 /* ---- pinned and pageable runs of one plan ---- */
 
-/* Rows of X and Y, with their gaps, are whole cache lines. Pinned pieces of the fake
-   device end within rows of both. */
+/* A row of X and Y, with its gap, fills whole cache lines. The fake device pins memory
+   in pieces that end within rows. */
 enum { ROWS = 400, COLUMNS = 64, GAP = 16 };
 
 typedef struct product {
@@ -88,8 +88,8 @@ static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, produc
     return status;
 }
 
-/* Makes a plan and runs it with pinned, pageable and pinned operands. Adds the runs with
-   column blocks to *in_blocks. */
+/* Makes a plan and runs it three times, with operands pinned, pageable and pinned. Adds
+   the number of runs with column blocks to *in_blocks. Returns the status. */
 static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
                               int64_t *in_blocks)
 {
@@ -118,7 +118,8 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
     return status;
 }
 
-/* All bytes of X and Y are copied directly, also in shifted column blocks. */
+/* All bytes of pinned X and Y are copied directly, also in column blocks that are
+   shifted to begin with cache lines of Y. */
 static void nothing_passes_through_the_ring(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);
@@ -187,9 +188,9 @@ static void every_call_fails_once(void **state)
 
 /* ---- position of Y in cache lines ---- */
 
-/* Makes a run with pinned X and Y, where Y begins `bytes` after a cache line. Returns 1
-   if it used column blocks. Settings gave the number of column blocks only while the plan
-   was made, so that the position of Y alone decides. */
+/* Makes a run with pinned X and Y, where Y begins `bytes` bytes after a cache line.
+   Returns 1 if it used column blocks. A setting forced column blocks only while the plan
+   was made, so that Y's position decides in the run. */
 static int comes_in_panels(hybrid_engine *engine, hybrid_plan *plan, const product *own,
                            size_t bytes)
 {
@@ -240,7 +241,7 @@ static void rows_of_y_must_begin_with_lines(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Dense matrices that the library allocates begin at a cache line. */
+/* Matrices of hybrid_dense_create() begin at a cache line. */
 static void made_matrices_begin_with_lines(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);
@@ -265,7 +266,8 @@ static void made_matrices_begin_with_lines(void **state)
 
 /* ---- the planner ---- */
 
-/* Returns the number of column blocks of runs with pinned operands. */
+/* Makes a plan for A*X with `cols` columns of X. Returns the number of column blocks in
+   its runs with pinned operands; 1: X is whole. */
 static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
                          hybrid_split split)
 {
@@ -297,15 +299,16 @@ static void scattered_rows_of_a_large_x_come_in_panels(void **state)
     (void)state;
     matrix_random(1 << 18, 1 << 18, 4, 5, f32, &A);
     assert_int_equal(panels_of(&A, 64, 0, HYBRID_SPLIT_GPU),
-                     1); /* column blocks of narrow rows are copied more slowly */
+                     1); /* one, because blocks of narrow rows are copied more slowly */
     assert_int_equal(panels_of(&A, 128, 0, HYBRID_SPLIT_GPU), 2);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_GPU), 3);
     assert_int_equal(panels_of(&A, 256, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT), 3);
-    /* X arrives soon enough as a whole */
+    /* one, because blocks of 60 columns cannot begin with cache lines of Y */
     assert_int_equal(panels_of(&A, 60, 0, HYBRID_SPLIT_GPU), 1);
     assert_int_equal(panels_of(&A, 256, HYBRID_DETERMINISTIC, HYBRID_SPLIT_GPU), 1);
     assert_int_equal(panels_of(&A, 256, 0, HYBRID_SPLIT_AUTO), 1);
-    for (int64_t i = 0; i < A.rows; i++) { /* row i has only columns near i */
+    for (int64_t i = 0; i < A.rows; i++) { /* row i gets columns near i only, so that the
+                                              first chunks need only a part of X */
         const int32_t *offset = A.row_ptr;
         for (int32_t k = offset[i]; k < offset[i + 1]; k++)
             hy_cols(&A)[k] = (int32_t)(i > 100 ? i - 100 : 0) + k - offset[i];

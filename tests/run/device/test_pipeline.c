@@ -33,7 +33,7 @@ static hybrid_status open_fake(size_t device_bytes, hybrid_engine **engine)
     return fake_engine_open(&options, fakes, variants, engine);
 }
 
-/* Opens an engine with SpGEMM variants that do not need B on the device and SpMM variants
+/* Opens an engine with SpGEMM variants whose packs contain rows of B, and SpMM variants
    that store X by columns. */
 static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
 {
@@ -74,8 +74,8 @@ static void every_budget_is_kept(void **state)
 enum { MOST_CHUNKS = 512, DEPTH = 3 };
 
 typedef struct chunk_times {
-    int64_t begin, end; /* times of the latest stage */
-    int64_t first;      /* begin of the first stage */
+    int64_t begin, end; /* times at which the chunk's latest stage began and ended */
+    int64_t first;      /* time at which the chunk's first stage began */
     int stages;
 } chunk_times;
 
@@ -163,15 +163,16 @@ static void stages_follow_each_other_and_slots_bound_them(void **state)
     assert_int_equal(r.loads, 1);
     assert_int_equal(r.backwards, 0);
     for (int i = 0; i < 30; i++)
-        assert_int_equal(r.chunk[i].stages, 6); /* all but reserve */
+        assert_int_equal(r.chunk[i].stages, 6); /* the trace has all stages but
+                                                   "reserve" */
     assert_in_range(most_in_flight(&r, 30), 2, DEPTH);
     assert_true(report.h2d_bytes > 0 && report.d2h_bytes > 0);
     hybrid_engine_destroy(engine);
 }
 
-/* The first rows have one entry of C per hundred scalar products, from which the sizes of
-   chunks are estimated. Later rows have one entry per scalar product, so that the entries
-   of a chunk exceed a slot. */
+/* The size of chunks is estimated from the first rows, which have one entry of C for a
+   hundred scalar products. Later rows have one for each, so that the entries of a chunk
+   exceed a slot and arrive in several copies. */
 static void entries_beyond_what_is_expected_come_in_turns(void **state)
 {
     enum { SHARED = 100, LENGTH = 50, MANY = 400, ROWS = SHARED + MANY + 4000 };
@@ -187,13 +188,13 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         row_ptr[i] = k;
-        if (i < SHARED) /* short rows with equal columns */
+        if (i < SHARED) /* a short row; all of them have the same columns */
             for (int j = 0; j < LENGTH; j++)
                 col[k++] = 1000 + j;
-        else if (i < SHARED + MANY) /* rows that need all short rows */
+        else if (i < SHARED + MANY) /* a row that needs all short rows */
             for (int j = 0; j < SHARED; j++)
                 col[k++] = j;
-        else /* rows that need one short row */
+        else /* a row that needs one short row */
             col[k++] = i % SHARED;
     }
     row_ptr[ROWS] = A.nnz = k;
@@ -211,13 +212,15 @@ static void entries_beyond_what_is_expected_come_in_turns(void **state)
     oracle_free(&reference);
 }
 
-/* Counts large direct copies. */
+/* Called for each event of a trace: counts copies of more than 64 KiB to the host, which
+   are direct. */
 static void count_direct(void *user, const hybrid_event *event)
 {
     int64_t *direct = user;
     *direct += strcmp(event->stage, "d2h") == 0 && event->bytes > 64 * 1024;
     assert_string_not_equal(event->stage,
-                            "prepare"); /* the rows of A on the device are those of B */
+                            "prepare"); /* A*A packs nothing, because the device finds
+                                           the rows of A among those of B */
 }
 
 static void results_used_again_are_pinned(void **state)
@@ -238,12 +241,14 @@ static void results_used_again_are_pinned(void **state)
     for (int run = 0; run < 4; run++) {
         assert_int_equal(hybrid_spgemm(engine, &A, &A, &C), HYBRID_OK);
         assert_null(oracle_check(&reference, &C, 1));
-        memset(C.col, 0xa5, (size_t)C.nnz * 4); /* the next run must write all of it */
+        memset(C.col, 0xa5, (size_t)C.nnz * 4); /* the next run may get the same memory,
+                                                   and must write all of it */
         memset(C.val, 0xa5, (size_t)C.nnz * 8);
         hybrid_csr_free(engine, &C);
         if (run == 0)
-            assert_int_equal(fake_pins(), before); /* pages are pinned when they are used
-                                                      for the second time */
+            assert_int_equal(fake_pins(), before); /* pages of a result are pinned only
+                                                      when they are used for the second
+                                                      time */
     }
     assert_true(large > 0);
     assert_true(fake_pins() > before + 20);

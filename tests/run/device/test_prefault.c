@@ -19,7 +19,8 @@
 
 enum { ENTRIES = 1 << 19 };
 
-/* Reserves a span with present pages, as after a result that was freed. */
+/* Reserves a span (page range of a result) whose pages are in memory already, as those
+   of a freed result are. */
 static void reserve_again(hy_context *ctx, size_t bytes, hy_span *span)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -35,8 +36,8 @@ static void reserve_again(hy_context *ctx, size_t bytes, hy_span *span)
     assert_int_equal(span->touched, bytes);
 }
 
-/* Returns how many leading entries are pinned after prefaulting for `expected`
-   entries. */
+/* Prefaults pages for `expected` entries. Returns how many leading entries of columns
+   and values are then pinned. */
 static int64_t pinned_if(hybrid_engine *engine, int64_t expected)
 {
     hy_context *ctx = &engine->ctx;
@@ -106,8 +107,8 @@ static int both_present(const hy_prefault *a, int64_t entry)
            is_present(a->val, (size_t)entry * 8);
 }
 
-/* All workers are busy, so that no page is touched until entries are about to be
-   written. */
+/* All workers are busy, so that no page is touched before hy_prefault_reach() says that
+   entries are about to be written. */
 static void touched_first(size_t col_size)
 {
     hybrid_engine *engine = fake_spmm(0);
@@ -126,7 +127,7 @@ static void touched_first(size_t col_size)
     hy_prefault_start(&prefault, ctx, &col, &val, col_size, 8, STEPS * STEP);
     assert_int_equal(prefault.touches, STEPS);
     __atomic_store_n(&prefault.stop, 1,
-                     __ATOMIC_RELEASE); /* idle workers must not touch any page */
+                     __ATOMIC_RELEASE); /* keeps idle workers from touching any page */
     __atomic_store_n(&go_on, 1, __ATOMIC_RELEASE);
     assert_int_equal(hy_pool_end(&busy), HYBRID_OK);
     hy_prefault_stop(&prefault);
@@ -156,7 +157,7 @@ static void what_is_written_next_is_touched_first(void **state)
     touched_first(8);
 }
 
-/* 64-bit columns are not written by the device, so that their pages need no pinning. */
+/* The pages of 64-bit columns are not pinned, because the device does not write them. */
 static void wide_columns_are_not_pinned(void **state)
 {
     hybrid_engine *engine = fake_spmm(0);

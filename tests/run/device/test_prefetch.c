@@ -31,9 +31,10 @@ static void the_plan_takes_over_what_was_begun(void **state)
     assert_ptr_equal(plan->portions->site->lane_set, lane_set);
     assert_memory_equal(&with, &without, sizeof with);
     hybrid_plan_destroy(other);
-    hybrid_plan_destroy(plan); /* the plan never ran: its destruction must wait for the
-                                  copy of B */
-    assert_ptr_equal(w.engine->ctx.lane_sets, lane_set); /* its lanes can be reused */
+    hybrid_plan_destroy(plan); /* waits for the copy of B that was begun for this plan,
+                                  which never ran */
+    /* lanes of the destroyed plan can be reused */
+    assert_ptr_equal(w.engine->ctx.lane_sets, lane_set);
     prefetch_close(&w);
     prefetch_operands_free(&w);
 }
@@ -57,7 +58,8 @@ static void watch(void *user, const hybrid_event *event)
         r->first_multiply = event->begin_ns;
 }
 
-/* B is sent once. The report is that of a planned run, except for times. */
+/* B is sent once, during planning. The report is that of a run of a plan, except for
+   times. */
 static void b_is_sent_once(void **state)
 {
     record r = {0};
@@ -81,7 +83,8 @@ static void b_is_sent_once(void **state)
     assert_int_equal(once.h2d_bytes, planned.h2d_bytes);
     assert_int_equal(once.nnz_out, w.product.nnz);
     assert_true(once.load_s > 0);
-    assert_true(once.total_s > PREFETCH_SLOW_US * 1e-6); /* includes planning */
+    /* seconds; the total time includes planning */
+    assert_true(once.total_s > PREFETCH_SLOW_US * 1e-6);
     assert_int_equal(r.loads, 1);
     assert_true(r.load_bytes > w.B.nnz * 12);
     assert_true(r.load_end < r.first_multiply);
@@ -89,7 +92,8 @@ static void b_is_sent_once(void **state)
     prefetch_operands_free(&w);
 }
 
-/* On a busy machine the loader's thread may be late in many rounds, but not in all. */
+/* B is being sent before the plan is made. On a busy machine the loader's thread may be
+   late in many rounds, but not in all. */
 static void b_is_on_its_way_before_there_is_a_plan(void **state)
 {
     record r   = {0};
@@ -115,8 +119,9 @@ static void b_is_on_its_way_before_there_is_a_plan(void **state)
     prefetch_operands_free(&w);
 }
 
-/* Rows of A have columns up to the last, so that no chunk begins before all of B has
-   arrived. For A*A the device then counts scalar products, and the plan is the same. */
+/* For A*A, once all of B (which is A) has arrived, the device counts the scalar
+   products, and the plan is the same as without. Rows of A have columns up to the last,
+   so that no chunk begins before. */
 static void the_device_counts_when_it_has_both(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -130,7 +135,8 @@ static void the_device_counts_when_it_has_both(void **state)
     prefetch_open(&w, prefetch_staying, 0);
     const int64_t before = fake_counts();
     assert_int_equal(prefetch_multiply(&w, 0), HYBRID_OK);
-    assert_int_equal(fake_counts(), before); /* the columns of A are not on the device */
+    assert_int_equal(fake_counts(), before); /* for A*B they are not counted, because the
+                                                columns of A are not on the device */
     assert_int_equal(prefetch_multiply(&w, 1), HYBRID_OK);
     assert_int_equal(fake_counts(), before + 1);
 
@@ -229,7 +235,7 @@ static void small_ones_and_hosts_do_without(void **state)
     prefetch_operands_free(&w);
 }
 
-/* A plan that does not need B on the device frees its memory. */
+/* If the plan does not need B on the device, the memory of the prefetched B is freed. */
 static void what_nobody_wants_is_given_back(void **state)
 {
     static const hy_variant *const *const tables[] = {prefetch_on_host,

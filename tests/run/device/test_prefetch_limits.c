@@ -20,8 +20,8 @@ typedef struct tally {
     int taken, ended, not_begun, on_host, refused;
 } tally;
 
-/* With this budget, plans with and without prefetching must be equal, and the budget must
-   be kept. */
+/* With `budget` bytes of device memory, plans made with and without prefetching must be
+   equal, and the memory must not be exceeded. Counts the outcome in *t. */
 static void check_budget(prefetch_world *w, size_t budget, tally *t)
 {
     prefetch_open(w, prefetch_staying, budget);
@@ -52,8 +52,8 @@ static void check_budget(prefetch_world *w, size_t budget, tally *t)
     prefetch_close(w);
 }
 
-/* Rows of A are short, or so long that chunks do not fit beside B although B itself
-   fits. */
+/* Budgets grow from 2 KiB to 1 MiB. Rows of A are short, or so long that chunks do not
+   fit beside B although B itself fits. */
 static void every_budget_is_kept(void **state)
 {
     static const double per_row[] = {5, 120};
@@ -73,8 +73,8 @@ static void every_budget_is_kept(void **state)
     assert_true(t.taken > 20 && t.ended > 2 && t.not_begun > 20 && t.on_host > 5);
 }
 
-/* If other plans hold the device's memory, prefetching is skipped without an error.
-   Planning succeeds or returns an error with a message. */
+/* If the device's memory is taken, B is not prefetched, without an error. Planning
+   succeeds or returns an error with a message. */
 static void plans_that_hold_the_device_are_no_error(void **state)
 {
     hy_buffer rest;
@@ -126,14 +126,16 @@ static void each_call_fails_with(const hy_variant *const *variants, int squared,
     prefetch_operands_free(&w);
 }
 
-/* Calls fail while B is prefetched or in the run. The message must survive planning,
-   which clears its own. */
+/* Each call of the device fails once, while B is prefetched or in the run. The message
+   of a failed prefetch must survive planning, which clears the messages of its own
+   attempts. */
 static void each_call_of_the_backend_fails(void **state)
 {
     (void)state;
     fake_delays(5, 0);
     each_call_fails_with(prefetch_staying, 0, 40);
-    each_call_fails_with(prefetch_staying, 1, 40); /* the device counts scalar products */
+    each_call_fails_with(prefetch_staying, 1, 40); /* squared (1): the device counts
+                                                      scalar products */
     each_call_fails_with(prefetch_late, 0, 40);
     each_call_fails_with(prefetch_carrying, 0, 10);
     each_call_fails_with(prefetch_on_host, 0, 3);
@@ -162,8 +164,8 @@ static void each_allocation_fails(void **state)
     }
     *left = 0;
     assert_in_range(failed, 8, n);
-    assert_true(n - 1 - failed >= 3); /* failures while prefetching, which is skipped
-                                         then */
+    assert_true(n - 1 - failed >= 3); /* at least three failures met prefetching, which
+                                         is then skipped without an error */
     prefetch_close(&w);
     prefetch_operands_free(&w);
 }

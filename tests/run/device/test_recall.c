@@ -13,8 +13,8 @@
 #include "support/device/on_device.h"
 #include "support/device/space_world.h"
 
-/* Adds `more` to offset `at` of A, here and on the device: an entry moves from one row to
-   the next, or back. */
+/* Adds `more` to offset `at` of A on the host and on the device, which moves entries
+   from row `at` to the row before, or back. */
 static void move_offset(space_world *w, int64_t at, int64_t more)
 {
     ((int64_t *)w->A.row_ptr)[at] += more;
@@ -50,11 +50,13 @@ static void fill(space_world *w, double number)
     fake_memory_close();
 }
 
-/* A call is computed behind its survey; a second survey is made only after a change. */
+/* A call with the arrays of the call before is computed with its plan, right behind a
+   survey (a check of the operands by the device). Only after a change a second survey is
+   made. */
 static void the_next_call_follows(void **state)
 {
     const int64_t *row_ptr;
-    int64_t row = 1; /* the first row > 0 with an entry more than the row before */
+    int64_t row = 1; /* a row from 1 on with two entries or more */
     space_world w;
 
     (void)state;
@@ -67,7 +69,8 @@ static void the_next_call_follows(void **state)
         space_world_check(&w, 1, 0);
         assert_int_equal(fake_surveys(), surveys + call);
     }
-    /* the rows have lengths of other squares now */
+    /* the change must be one that the survey notices: the squares of the row lengths
+       have another sum */
     while (row_ptr[row + 1] - row_ptr[row] < 2)
         row++;
     move_offset(&w, row, 1);
@@ -81,7 +84,8 @@ static void the_next_call_follows(void **state)
     space_world_close(&w);
 }
 
-/* Y stays as it is if an operand has become wrong since the last call. */
+/* If an operand has become invalid since the last call, the call fails and leaves Y as
+   it is. */
 static void what_has_become_wrong_is_found(void **state)
 {
     space_world w;
@@ -102,15 +106,16 @@ static void what_has_become_wrong_is_found(void **state)
     space_world_close(&w);
 }
 
-/* Makes a call that follows a recent plan, while allocation number `n` fails. Returns 0
-   if the call needs fewer allocations. *saved is increased if the call succeeds although
-   the allocation failed. */
+/* Makes a call that could follow the plan of the call before, while allocation number
+   `n` fails. Returns 1, or 0 if the call needs fewer allocations. Adds 1 to *saved if
+   the call succeeds although the allocation failed. */
 static int fail_allocation(space_world *w, int64_t n, int *saved)
 {
     hy_memory *memory = &w->engine->ctx.memory;
 
     assert_int_equal(hybrid_spmm(w->engine, 1, &w->a, &w->x, 0, &w->y), HYBRID_OK);
-    hybrid_engine_trim(w->engine); /* the next call allocates its survey again */
+    hybrid_engine_trim(w->engine); /* frees the memory of the survey, so that the next
+                                      call allocates it again */
     fill(w, 7);
     const int64_t surveys      = fake_surveys();
     memory->failures           = n;
@@ -127,9 +132,9 @@ static int fail_allocation(space_world *w, int64_t n, int *saved)
     return failed;
 }
 
-/* If device memory is short for a moment, the call succeeds without the recent plan. That
-   happens for the survey and for the arrays of the kernels. Other allocations are in host
-   memory. */
+/* If an allocation of device memory fails once, the call succeeds without the recent
+   plan. There are two: for the survey and for the arrays of the kernels. All others are
+   of host memory. */
 static void memory_is_short_for_a_moment(void **state)
 {
     int saved = 0;
@@ -143,8 +148,8 @@ static void memory_is_short_for_a_moment(void **state)
     space_world_close(&w);
 }
 
-/* If device memory stays short, the planner of the host says what is missing. Y stays as
-   it is, and later calls succeed. */
+/* If device memory stays too small, the call fails with a message that says what is
+   missing. Y stays as it is, and later calls succeed. */
 static void memory_stays_short(void **state)
 {
     space_world w;

@@ -78,8 +78,9 @@ static void run_once(hybrid_plan *plan, const hybrid_csr *A)
     dense_free(&before);
 }
 
-/* Runs a plan twice with a budget that holds all chunks of A or some of them. Returns the
-   number of chunks that every run packs. */
+/* Runs a plan with HYBRID_RESIDENT twice, with device memory for all chunks of A or for
+   some of them. Returns the number of chunks that the second run packs again. Sets
+   *later to its report. */
 static int64_t packed_again(const hybrid_csr *A, size_t budget, hybrid_report *later)
 {
     hybrid_engine *engine = place_open(ON_DEVICE, budget);
@@ -118,7 +119,8 @@ static void what_is_resident_is_sent_once(void **state)
         if (r.gathered)
             break;
         assert_int_equal(r.h2d_bytes == A.cols * COLUMNS * 8, again == 0);
-        assert_true(r.h2d_bytes >= sent); /* less cache, more bytes */
+        assert_true(r.h2d_bytes >= sent); /* with less memory for the cache, more bytes
+                                             are sent */
         assert_true(again == 0 || r.resident_bytes < A.nnz * 12 + 8 * ROWS);
         whole += again == 0;
         part += again > 0 && r.resident_chunks > 0;
@@ -162,8 +164,8 @@ static const char *chosen_by(hybrid_plan *plan)
     return "";
 }
 
-/* An expensive pack that saves little time per run is worth its cost if it is made
-   once. */
+/* With HYBRID_RESIDENT, A is packed once. A variant with an expensive pack that saves
+   little time in each run is therefore preferred. */
 static void packing_is_not_counted(void **state)
 {
     hy_variant cheap = hy_spmm_fake_rows, dear = hy_spmm_fake_rows;
@@ -222,8 +224,8 @@ static void the_host_reads_a_in_place(void **state)
         run_once(plan, &A);
         assert_int_equal(report_of(plan).resident_chunks, 0);
         assert_int_equal(report_of(plan).h2d_bytes, 0);
-        value_set(A.val, A.type, run, 5); /* without a refresh, because nothing is
-                                             cached */
+        value_set(A.val, A.type, run, 5); /* the plan is not told of the change and must
+                                             notice it, because it caches nothing */
     }
     hybrid_plan_refresh(plan);
     run_once(plan, &A);

@@ -20,8 +20,8 @@ static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 /* ---- positions in the ring ---- */
 
-/* Each row of a chunk has a position of its own, which it takes over from the row one
-   ring size before it. */
+/* Each row of X that a chunk needs has a place of its own in the ring: its number modulo
+   the ring's rows. */
 static void places_are_rows_modulo_the_window(void **state)
 {
     const hy_image whole = hy_image_of_dense(HY_FORM_ROWS, 1000, 3, HYBRID_F64, 0);
@@ -42,8 +42,8 @@ static void places_are_rows_modulo_the_window(void **state)
         }
 }
 
-/* A piece can begin at any element and ends within the ring. The rows that a chunk may
-   need leave room for the piece that brings the last of them. */
+/* A piece that the loader copies can begin at any element, and ends within the ring. It
+   must not replace rows that a chunk may need together with its last row. */
 static void pieces_leave_room_for_a_chunk(void **state)
 {
     const hy_image whole = hy_image_of_dense(HY_FORM_ROWS, 1000, 3, HYBRID_F64, 0);
@@ -77,7 +77,7 @@ static void every_budget_is_kept(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Row i has columns i - 2 to i + 2. */
+/* Makes a matrix of which row i has columns i - 2 to i + 2. */
 static hybrid_csr five_diagonals(int64_t rows)
 {
     builder b = build_start(rows, rows);
@@ -119,7 +119,8 @@ static hybrid_status multiply(hybrid_engine *engine, const hybrid_csr *A,
     return status;
 }
 
-/* Chunks are in all stages at once, with random delays. */
+/* Several chunks are in flight in different stages, with random delays. No chunk may
+   read rows of X before they are loaded or after they are replaced. */
 static void chunks_overtake_nothing(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -166,14 +167,14 @@ static void a_plan_says_what_it_does(void **state)
     hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "X passes through the device, "));
     assert_int_equal(r.gathered, 0);
-    assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes); /* gathering would send
-                                                               more */
+    /* the prediction says that gathering rows would send more bytes */
+    assert_true(r.other_h2d_bytes > r.predicted_h2d_bytes);
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
     matrix_free(&A);
 }
 
-/* Gathered chunks omit rows of X that have no entries in A. */
+/* A plan with gathered chunks sends only rows of X in whose column A has entries. */
 static void few_rows_of_x_are_gathered(void **state)
 {
     builder b = build_start(ROWS / 10, ROWS);
@@ -195,8 +196,8 @@ static void few_rows_of_x_are_gathered(void **state)
     matrix_free(&A);
 }
 
-/* A run whose pattern needs rows of X that are not in the ring must fail instead of
-   reading other rows. */
+/* The plan has X in a ring of rows. A run with another pattern, whose chunks need rows
+   that are not in the ring, must fail instead of reading other rows. */
 static void other_patterns_are_refused(void **state)
 {
     hybrid_csr A = five_diagonals(ROWS);

@@ -18,9 +18,9 @@ enum { ROWS = 300, CHUNK = 23 };
 
 typedef struct sums_sink {
     hy_sink sink;
-    int64_t *entries; /* entries of each row of C */
+    int64_t *entries; /* number of entries of each row of C */
     double *sums;
-    int64_t rows; /* rows reserved so far */
+    int64_t rows; /* number of rows reserved so far */
     int ended;
 } sums_sink;
 
@@ -41,7 +41,8 @@ static hy_direct direct(const hy_sink *sink, const hy_part *part)
     return (hy_direct){.count = 0};
 }
 
-/* If a part arrives in several pieces, they bring its entries in order. */
+/* hy_sink_ops.store: adds the entries of a part to the sums of its rows. A part may
+   arrive in several pieces, which bring its entries in order. */
 static hybrid_status store(hy_sink *sink, const hy_part *part)
 {
     sums_sink *s           = (sums_sink *)sink;
@@ -76,7 +77,7 @@ static const hy_sink_ops ops = {.reserve = reserve,
                                 .finish  = finish,
                                 .abort   = abort_sums};
 
-/* Runs a plan as hybrid_spgemm_run() does, but with this sink. */
+/* Runs a plan as hybrid_spgemm_run() does, but its results go to `sink`. */
 static void run(const hybrid_plan *plan, const hybrid_csr *A, hy_sink *sink)
 {
     hybrid_engine *engine      = plan->product.engine;

@@ -24,14 +24,15 @@
 #include "support/runs/prefault_await.h"
 
 enum {
-    PATIENCE         = 100, /* maximum of passes of one test */
+    PATIENCE         = 100, /* maximum number of passes until a direct copy happens */
     MOST_ALLOCATIONS = 100
 };
 
 static const hybrid_type types[] = {HYBRID_F32, HYBRID_F64};
 
-/* Requested and resulting types of offsets and columns. `spare`: by how many entries the
-   32-bit limit exceeds the number of entries. The upper bound exceeds it by MORE. */
+/* Requested types of offsets and columns, and the types that C must have. `spare`: by
+   how many entries the limit of 32-bit offsets exceeds the number of entries; the upper
+   bound of entries exceeds that number by MORE. */
 enum { MORE = 1000 };
 
 typedef struct widths {
@@ -50,7 +51,8 @@ static const widths asked[] = {
     {HYBRID_INDEX_AUTO, HYBRID_INDEX_AUTO, 0, HYBRID_I32, HYBRID_I32},
     {HYBRID_INDEX_AUTO, HYBRID_INDEX_AUTO, -1, HYBRID_I64, HYBRID_I64}};
 
-static int64_t landed; /* parts that were copied to the sink's memory */
+static int64_t landed; /* number of parts that were copied directly to the sink's
+                          memory */
 
 static void store(hy_sink *sink, piece *p)
 {
@@ -62,10 +64,11 @@ static void store(hy_sink *sink, piece *p)
 typedef struct work {
     hy_sink *sink;
     piece pieces[PARTS];
-    int begin, step; /* the thread stores pieces begin, begin + step, ... of the order */
+    int begin, step; /* in the order of shuffled(), the thread stores pieces begin, begin
+                        + step, ... */
 } work;
 
-/* An order in which neighbouring parts are far apart. */
+/* Returns part number k of an order in which neighbouring parts are far apart. */
 static int shuffled(int k)
 {
     return k * 5 % PARTS;
@@ -113,7 +116,8 @@ static void work_close(work *w)
         piece_free(&w->pieces[k]);
 }
 
-/* Reserves in the order of rows unless result positions are known. */
+/* Reserves all parts: in the order of rows if the sink asks for that, else in another
+   order. */
 static void reserve_all(work *w)
 {
     for (int k = 0; k < PARTS; k++)
@@ -151,7 +155,7 @@ static hy_csr_shape shape_of(const plain_csr *p, const widths *wide, int known)
                           .index_max = p->row_ptr[ROWS] + wide->spare};
 }
 
-/* Waits until workers have pinned all pages, so that direct copies do not depend on
+/* Returns when workers have pinned all pages, so that direct copies do not depend on
    timing. */
 static void await_pages(const hy_sink *sink)
 {
@@ -177,7 +181,7 @@ static void pass(hy_context *ctx, const plain_csr *p, const widths *wide, how wa
     await_pages(&csr.sink);
     reserve_all(&w);
     store_by_two(&w);
-    assert_int_equal(C.rows, -1); /* nothing is handed out before the end */
+    assert_int_equal(C.rows, -1); /* C is handed out by finish() only */
     assert_int_equal(csr.sink.ops->finish(&csr.sink), HYBRID_OK);
     check_result(p, wide, &C);
     memset(C.col, 0xa5, (size_t)C.nnz * 4);
@@ -188,8 +192,8 @@ static void pass(hy_context *ctx, const plain_csr *p, const widths *wide, how wa
     work_close(&w);
 }
 
-/* At least one part must be copied directly. This needs pages that were used before and
-   that workers have pinned. */
+/* Makes passes until at least one part is copied directly. This needs pages that an
+   earlier result used and that workers have pinned. */
 static void pass_until_landed(hy_context *ctx, const plain_csr *p, const widths *wide,
                               how way, int known)
 {
@@ -199,7 +203,8 @@ static void pass_until_landed(hy_context *ctx, const plain_csr *p, const widths 
     assert_true(landed > 0);
 }
 
-/* Direct copies need 32-bit columns, at least until they are widened at the end. */
+/* Makes passes in which parts arrive in every way. Direct copies are possible only if
+   the sink's columns have 32 bits, at least until they are widened at the end. */
 static void every_way(hy_context *ctx, const plain_csr *p, const widths *wide, int known)
 {
     const int lands =
@@ -242,7 +247,7 @@ static void expect_error(hy_context *ctx, hybrid_status status, const char *said
     hy_message_clear(&ctx->message);
 }
 
-/* An abort frees all memory and leaves the caller's C unchanged. */
+/* Aborts the sink and checks that all memory is freed and the caller's C unchanged. */
 static void abort_and_check(hy_csr_sink *csr, const hybrid_csr *C, int64_t before)
 {
     hy_context *ctx = csr->sink.ctx;
@@ -288,8 +293,8 @@ static void order_and_counts_are_checked(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* The limit of 32-bit offsets is one entry less than needed. This is an error when the
-   last part is reserved or, with known positions, before the first. */
+/* The limit of 32-bit offsets is one entry less than needed. The sink must fail when the
+   last part is reserved or, if positions in C are known, when it is opened. */
 static void too_many_entries(void **state)
 {
     static const widths less = {HYBRID_I32, HYBRID_I32, -1, HYBRID_I32, HYBRID_I32};
@@ -328,8 +333,8 @@ static void too_many_entries(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Stores all parts with allocation number `nth` failing. Returns 0 if there are fewer
-   allocations. */
+/* Stores all parts while allocation number `nth` fails, and checks the failure. Returns
+   1, or 0 if there are fewer allocations. */
 static int fails(hy_context *ctx, const plain_csr *p, const widths *wide, int known,
                  int64_t nth)
 {
@@ -354,7 +359,8 @@ static int fails(hy_context *ctx, const plain_csr *p, const widths *wide, int kn
     assert_true(armed || ctx->message.text[0] != 0);
     hy_message_clear(&ctx->message);
     if (status == HYBRID_OK)
-        C.rows = -1; /* the sink had handed C out, and the abort takes it back */
+        C.rows = -1; /* finish() had handed C out; the test takes it back before the
+                        abort */
     if (open)
         abort_and_check(&csr, &C, before);
     hy_results_trim(ctx);
@@ -375,7 +381,8 @@ static void each_allocation_fails_once(void **state)
             while (nth < MOST_ALLOCATIONS &&
                    fails(&engine->ctx, &p, &asked[i], known, nth))
                 nth++;
-            assert_in_range(nth, 4, MOST_ALLOCATIONS - 1); /* at least three arrays */
+            /* at least three allocations, for the three arrays of C */
+            assert_in_range(nth, 4, MOST_ALLOCATIONS - 1);
         }
     plain_free(&p);
     hybrid_engine_destroy(engine);

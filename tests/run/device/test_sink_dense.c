@@ -1,8 +1,8 @@
 /* tests/run/device/test_sink_dense.c - the contract of a sink for dense results.
 
-   Y = alpha * sums + beta * Y; parts cover all rows of Y or some. Parts of sums in a
-   plain array are reserved and stored in any order by two threads at once, in every
-   layout. Each element of Y is compared with the formula. */
+   Y = alpha * sums + beta * Y. Parts of the sums, which cover all rows of Y or some, are
+   reserved and stored in any order by two threads at once, in every layout. Each element
+   of Y is compared with the formula. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,10 +22,10 @@
 #include "support/fake/fake_spmm.h"
 
 enum {
-    ROWS   = 1500, /* rows of Y; workers share those without sums */
+    ROWS   = 1500, /* rows of Y; so many that workers share the rows without sums */
     COLS   = 40,
-    HEIGHT = 80, /* maximum of rows of a part */
-    WIDTH  = 24, /* maximum of columns of a part */
+    HEIGHT = 80, /* maximum number of rows of a part */
+    WIDTH  = 24, /* maximum number of columns of a part */
     PARTS  = (ROWS + HEIGHT - 1) / HEIGHT * 2
 };
 
@@ -35,20 +35,20 @@ typedef struct layout {
     int64_t gap;
     double alpha, beta;
     int subset;
-    hybrid_order part; /* order of the parts */
+    hybrid_order part; /* order in which the elements of a part are stored */
 } layout;
 
 typedef struct piece {
     hy_chunk chunk;
     hy_part part;
-    int taken; /* 1: copied directly to Y */
+    int taken; /* 1: the part was copied directly to Y */
 } piece;
 
 typedef struct world {
     hy_context *ctx;
     layout l;
     hybrid_dense sums, Y, before;
-    hy_touched subset; /* rows of Y with sums, if not all have sums */
+    hy_touched subset; /* the rows of Y that have sums, if not all do */
     int64_t rows;      /* number of rows with sums */
     hy_dense_sink dense;
     piece pieces[PARTS];
@@ -60,8 +60,8 @@ static size_t value_bytes(hybrid_type type)
     return type == HYBRID_F64 ? 8 : 4;
 }
 
-/* Two of three rows of Y have sums, and none of the last 130, which are whole words of
-   bits. */
+/* Returns 1 if the row of Y has sums. With a subset two of three rows have, and none of
+   the last 130, so that whole words of the set's bits are 0. */
 static int has_sums(const world *w, int64_t row)
 {
     return !w->l.subset || (row % 3 != 1 && row < ROWS - 130);
@@ -86,7 +86,7 @@ static void find_subset(world *w)
     w->rows = row_ptr[ROWS];
 }
 
-/* Returns the sums of a chunk by rows or by columns, without gaps. */
+/* Returns a new array with the sums of a chunk in the order of l.part, without gaps. */
 static void *sums_of(const world *w, const hy_chunk *c)
 {
     const int64_t rows = c->row_end - c->row_begin, width = c->col_end - c->col_begin;
@@ -117,7 +117,8 @@ static void cut(world *w)
         }
 }
 
-/* With beta == 0, Y must not be read and is full of NaN. */
+/* Makes sums, Y and a dense sink in the layout. If beta is 0, Y is full of NaN, because
+   it must not be read. */
 static void open_world(hy_context *ctx, const layout *l, world *w)
 {
     const test_kind kind   = {l->type, HYBRID_I64, 1};
@@ -160,7 +161,8 @@ static void copy(const hy_landing *to)
 {
     const hy_row_copy *r = &to->rows;
 
-    assert_int_equal(to->piece, 0); /* caller's memory */
+    assert_int_equal(to->piece, 0); /* 0: not a piece of memory that the sink waits for,
+                                       but the caller's */
     for (int64_t i = 0; i < r->rows; i++)
         memcpy((char *)r->dst + (size_t)i * r->dst_pitch,
                (const char *)r->src + (size_t)i * r->src_pitch, r->bytes);
@@ -186,7 +188,7 @@ typedef struct half {
     int begin;
 } half;
 
-/* Stores every second part, from the last to the first. */
+/* Stores every second part, from the last to the first, as one of two threads. */
 static void *put_half(void *arg)
 {
     const half *h = arg;
@@ -201,7 +203,8 @@ static void put_all(world *w)
     half mine = {w, 0}, other = {w, 1};
     pthread_t thread;
 
-    for (int i = 0; i < w->count; i++) { /* the sink needs no order */
+    for (int i = 0; i < w->count; i++) { /* reserves the parts in a mixed order, which
+                                            this sink permits */
         piece *p = &w->pieces[(i * 5 + 3) % w->count];
         assert_int_equal(w->dense.sink.ops->reserve(&w->dense.sink, &p->part), HYBRID_OK);
         assert_true(p->part.nnz == (p->chunk.row_end - p->chunk.row_begin) *
@@ -217,7 +220,8 @@ static void put_all(world *w)
 static void check(const world *w)
 {
     const layout *l = &w->l;
-    int64_t k       = 0; /* rows with sums so far */
+    int64_t k       = 0; /* number of rows with sums so far, which is the row of
+                            `sums` */
 
     for (int64_t i = 0; i < ROWS; i++) {
         const int has = has_sums(w, i);
@@ -245,15 +249,18 @@ static void pass(hy_context *ctx, const layout *l)
     world w;
 
     open_world(ctx, l, &w);
-    assert_int_equal(w.count % 5 != 0, 1); /* put_all() reserves each part once */
+    assert_int_equal(w.count % 5 != 0, 1); /* so that the order of put_all() has each
+                                              part once */
     put_all(&w);
     assert_int_equal(w.dense.sink.ops->finish(&w.dense.sink), HYBRID_OK);
     check(&w);
-    assert_int_equal(taken(&w), 0); /* Y is not pinned */
+    assert_int_equal(taken(&w), 0); /* no part was copied directly, because Y is not
+                                       pinned */
     close_world(&w);
 }
 
-/* alpha, beta and the elements are small numbers, so that all results are exact. */
+/* Calls `fn` for every layout. alpha, beta and the elements are small numbers, so that
+   all results are exact. */
 static void each_layout(hy_context *ctx, void (*fn)(hy_context *, const layout *))
 {
     static const double scales[][2] = {{1, 0}, {-2, 0}, {1, 1}, {0.5, -2}};
@@ -286,9 +293,9 @@ static void parts_are_stored(void **state)
     with_engine(pass);
 }
 
-/* A device copies a part directly to a pinned Y only if both have the same order, alpha
-   is 1, beta is 0, the part holds all rows of its chunk, and one copy for each line is
-   allowed (hy_part.by_lines). */
+/* Y is pinned. A part is copied directly only if it has Y's order, alpha is 1, beta is
+   0, all rows of Y have sums, and one copy for each line is allowed (hy_part.by_lines)
+   unless one copy is enough. */
 static void pass_pinned(hy_context *ctx, const layout *l)
 {
     const int along = l->order == l->part;
@@ -318,7 +325,7 @@ static void pinned_parts_land(void **state)
     with_engine(pass_pinned);
 }
 
-/* A sink with a missing part must fail to finish. An abort must wait for all workers and
+/* If a part is missing, finish() must fail. The abort must wait for all workers and
    leave missing parts of Y unchanged. */
 static void abort_one(hy_context *ctx, const layout *l)
 {
@@ -333,7 +340,8 @@ static void abort_one(hy_context *ctx, const layout *l)
     assert_non_null(strstr(ctx->message.text, "elements of Y were not computed"));
     hy_message_clear(&ctx->message);
     sink->ops->abort(sink);
-    for (int64_t j = 0; j < COLS && l->beta != 0; j++) /* the first part was not stored */
+    /* the part that was not stored has row 0; without beta, Y may be anything */
+    for (int64_t j = 0; j < COLS && l->beta != 0; j++)
         assert_true(dense_at(&w.Y, 0, j) == dense_at(&w.before, 0, j));
     assert_true(dense_gaps_intact(&w.Y));
     close_world(&w);

@@ -24,7 +24,8 @@ static hybrid_plan *plan_spmm(world *w, unsigned flags, hybrid_split split, doub
     return world_plan(w, CHUNK_ROWS, flags, split, share);
 }
 
-/* Fills Y with another number first: the run must write every element. */
+/* Runs the plan after filling Y with another number: the run must write every
+   element. */
 static hybrid_report run_spmm(world *w, hybrid_plan *plan)
 {
     dense_set(&w->Y, 1e9);
@@ -87,8 +88,8 @@ static void a_resident_plan_refuses_what_it_cannot(void **state)
     world_close(&w);
 }
 
-/* A run fails before or after A changes. Later runs must multiply the A that the plan was
-   told of. */
+/* A run fails before or after A changes. Later runs must multiply the A that was last
+   announced by hybrid_plan_refresh(). */
 static void refreshing_is_heard_around_a_failure(void **state)
 {
     world w;
@@ -100,7 +101,8 @@ static void refreshing_is_heard_around_a_failure(void **state)
     run_spmm(&w, plan);
     for (int64_t call = 1; call < 60; call += 7)
         for (int when = 0; when < 3; when++) {
-            world_negate(&w); /* when == 2: the plan is told after the failure only */
+            world_negate(&w); /* A changes; hybrid_plan_refresh() is called before the
+                                 failing run (when == 0) or after it */
             if (when == 0)
                 hybrid_plan_refresh(plan);
             fault_arm(call);
@@ -108,7 +110,8 @@ static void refreshing_is_heard_around_a_failure(void **state)
                              HYBRID_DEVICE_FAILED);
             fault_arm(0);
             if (when == 1) {
-                world_negate(&w); /* back to the A on the device */
+                world_negate(&w); /* A has the values again that are cached on the
+                                     device */
                 run_spmm(&w, plan);
                 world_negate(&w);
             }
@@ -124,8 +127,10 @@ static void refreshing_is_heard_around_a_failure(void **state)
 
 /* ---- TF32 ---- */
 
-static int allowed;       /* value of allow_tf32 in all features */
-static int64_t deaf, all; /* cost questions with another value; all of them */
+static int allowed;       /* value that allow_tf32 must have in the features of all
+                             questions */
+static int64_t deaf, all; /* number of calls of listening_cost() with another value, and
+                             of all calls */
 
 static hy_cost listening_cost(const hy_features *f, const hy_rates *r)
 {
@@ -161,7 +166,8 @@ static void every_part_of_a_product_knows_of_tf32(void **state)
 
 /* ---- shared with the host ---- */
 
-/* The device copies its own rows directly, and X as far as its rows need it. */
+/* X and Y are pinned, and host and device share the product. The device copies its own
+   rows of Y directly, and X as far as its rows need it. */
 static void a_shared_product_uses_pinned_arrays(void **state)
 {
     static const double shares[] = {0, 0.25, 0.61, 1};
@@ -197,7 +203,8 @@ static double share_of(world *w)
     return share;
 }
 
-/* The slower site gets less work. */
+/* The default share of the host follows the measured rates: the slower site gets less
+   work. */
 static void the_split_follows_measured_speeds(void **state)
 {
     world w;
@@ -228,8 +235,9 @@ static void square(world *w, const hybrid_csr *A, const hybrid_csr *B, hybrid_cs
     oracle_free(&reference);
 }
 
-/* The engine pins pages of C when they are used for a second time. The caller cannot pin
-   them then, and does not need to. Fresh pages can be pinned by the caller. */
+/* The engine pins pages of a result when they are used for a second time. The caller
+   cannot pin them then, and need not. Pages that are used for the first time can be
+   pinned by the caller. */
 static void results_are_pinned_by_whoever_comes_first(void **state)
 {
     int by_caller = 0, by_engine = 0;

@@ -27,7 +27,8 @@ typedef struct trial {
     test_kind kind;
 } trial;
 
-/* Runs the product and checks Y. Returns its peak of device memory. */
+/* Runs the product and checks Y. Returns the maximum of device memory in the run, in
+   bytes. */
 static int64_t run_trial(hybrid_engine *engine, const trial *t)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -62,7 +63,8 @@ static const trial plain = {.variant = "spmm.fake.rows",
                             .alpha   = 1,
                             .kind    = {HYBRID_F64, HYBRID_I64, 1}};
 
-/* Returns how many parts the device transposed. */
+/* Runs the product with `device_bytes` of device memory (0: no cap). Returns how many
+   parts of X and Y the device transposed. */
 static int64_t transposes_of(const trial *t, size_t device_bytes)
 {
     hybrid_engine *engine = fake_spmm(device_bytes);
@@ -106,8 +108,9 @@ static void what_is_in_columns_already_is_not_turned(void **state)
     assert_int_equal(transposes_of(&t, 0), 0);
 }
 
-/* A part of the budget is reserved for transposing: it holds a whole chunk and a piece of
-   X, or parts of them, or is too small, and then workers transpose. */
+/* With less device memory the room for transposing shrinks: it holds a whole chunk of Y
+   and a piece of X, or parts of them (more are transposed), or is too small, so that
+   workers transpose. */
 static void room_is_a_part_of_the_budget(void **state)
 {
     const int64_t all = transposes_of(&plain, 0);
@@ -119,14 +122,15 @@ static void room_is_a_part_of_the_budget(void **state)
         none += transposes == 0;
         parts += transposes > all;
     }
-    assert_true(all >= 8); /* four chunks, and four pieces of X */
+    assert_true(all >= 8); /* four chunks of Y, and four pieces of X */
     assert_true(none > 0);
     assert_true(parts > 0);
 }
 
-/* X counts as pinned when plan, predict and load ask, and is then unpinned during the
-   run. Its parts are larger than pieces of the ring. The test is skipped with several
-   devices: they ask in random order, and fake devices refuse to copy pageable memory. */
+/* X counts as pinned in the planner, the prediction and the loader, and is then unpinned
+   during the run, which must fail with a message. The test is skipped with several
+   devices: these ask in random order, and fake devices refuse to copy pageable
+   memory. */
 static void what_is_unpinned_in_a_run_is_told(void **state)
 {
     hybrid_dense X, Y;
@@ -140,7 +144,8 @@ static void what_is_unpinned_in_a_run_is_told(void **state)
     dense_make(COLS, 20, 0, HYBRID_COL_MAJOR, 32, plain.kind, &X);
     dense_make(ROWS, 20, 0, HYBRID_ROW_MAJOR, 33, plain.kind, &Y);
     forgetful_begin(engine, X.data, (size_t)(COLS * X.cols) * 8,
-                    3); /* plan, predict, load */
+                    3); /* the first three questions: of planner, prediction and
+                           loader */
     assert_int_equal(hybrid_spmm(engine, 1, &A, &X, 0, &Y), HYBRID_BAD_STATE);
     assert_true(forgetful_end(engine) > 3);
     assert_non_null(strstr(hybrid_engine_message(engine), "X was unpinned"));

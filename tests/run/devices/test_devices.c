@@ -51,7 +51,8 @@ static void all_that_are_listed_are_opened(void **state)
     assert_string_equal(hybrid_engine_device(engine),
                         "0: a device made of host memory; 1: a device made of host "
                         "memory; 2: a device made of host memory");
-    /* entries of the list that name the same device divide its memory */
+    /* devices 0 and 2 are the same device of the list, so that each gets half of its
+       memory */
     assert_int_equal(engine->devices[0]->device.cap * 2, engine->devices[1]->device.cap);
     assert_int_equal(engine->devices[2]->device.cap, engine->devices[0]->device.cap);
     hybrid_engine_destroy(engine);
@@ -108,8 +109,8 @@ static void lists_that_make_no_sense_are_refused(void **state)
     assert_refused(options_of(many, 2), HYBRID_BAD_ARGUMENT, "devices[1] is -3");
 }
 
-/* If a listed device does not exist, the engine has none: with AUTO the host computes,
-   and the engine says why. */
+/* If one of the listed devices does not exist, the engine has no device: with
+   HYBRID_AUTO the host computes, and hybrid_engine_device() says why. */
 static void one_that_is_missing_is_told(void **state)
 {
     static const int listed[]     = {0, FAKE_DEVICES};

@@ -17,23 +17,23 @@
 
 enum { A_THERE = 1, X_THERE = 2, Y_THERE = 4, PLACES = 8 };
 
-/* One product, with the places and layouts of its operands. */
+/* One product: which operands are on the device, how they are stored, and options. */
 typedef struct trial {
     hybrid_engine *engine;
     test_kind kind;
-    int places; /* bits A_THERE, ...: the operand is on the device */
+    int places; /* bits A_THERE, X_THERE, Y_THERE: the operand is on the device */
     int64_t rows, inner, cols, x_gap, y_gap;
     hybrid_order x_order, y_order;
     size_t skew;
     double alpha, beta;
     unsigned seed;
     hybrid_plan_options options;
-    int runs; /* runs of a plan; 0: a one-shot call */
+    int runs; /* number of runs of a plan; 0: a one-shot call */
 } trial;
 
 typedef struct operands {
-    hybrid_csr A, there;       /* there: A as passed to the call */
-    hybrid_dense X, before, Y; /* in host memory */
+    hybrid_csr A, there;       /* A in host memory, and A as it is passed to the call */
+    hybrid_dense X, before, Y; /* in host memory; before: Y before the product */
     hybrid_dense x_there, y_there;
 } operands;
 

@@ -20,17 +20,18 @@
 
 enum { A_THERE = 1, SECOND_THERE = 2, RESULT_THERE = 4, PLACES = 8 };
 
-/* GAPS: bytes between arrays of a copy; less than the values of A or any other
+/* GAPS: maximum of bytes that alignment adds to a copy; fewer than the bytes of any
    operand. */
 enum { ROWS = 600, EACH = 8, COLUMNS = 8, GAPS = 4 << 10 };
 
 typedef struct world {
     hybrid_engine *engine;
     int places;
-    hybrid_csr A, B, a, b;           /* small letters: on the device, or equal to the
-                                        capital letter */
+    hybrid_csr A, B, a, b;           /* a, b, x, y are passed to calls: copies of A, B,
+                                        X, Y on the device, or these themselves */
     hybrid_dense X, before, x, Y, y; /* before: Y before the product */
-    int64_t up, down, fetched;       /* bytes copied by devices before the product */
+    int64_t up, down, fetched;       /* bytes copied to, from and fetched from devices
+                                        before the product */
 } world;
 
 static void open_world(int places, world *w)
@@ -88,15 +89,15 @@ static int64_t pattern_bytes(const hybrid_csr *A)
     return A->nnz * 4 + (A->rows + 1) * 8;
 }
 
-/* If all operands and the result are on the device, the device plans the product, and the
-   host reads no pattern. */
+/* Returns the bytes of A's pattern if the host must read it from the device: `which` is
+   on the device, but not all operands and the result are, for which the device plans. */
 static int64_t pattern_if(int places, int which, const hybrid_csr *A)
 {
     return places & which && places != PLACES - 1 ? pattern_bytes(A) : 0;
 }
 
-/* Checks that the report agrees with the device's counts, and that these are the expected
-   bytes plus gaps. */
+/* Checks the engine's last report: bytes to the device, bytes from it (both up to GAPS
+   more) and bytes of patterns. They must agree with the device's counts. */
 static void check_bytes(const world *w, int64_t up, int64_t down, int64_t pattern)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -181,7 +182,8 @@ static void check_plan(const world *w, const hybrid_plan *plan, int64_t pattern)
     assert_int_equal(fake_fetched() - w->fetched, pattern);
 }
 
-/* Runs read no pattern. Their reports repeat the bytes that planning read. */
+/* The pattern of A is read from the device by planning only. Reports of runs repeat the
+   bytes that planning read. */
 static void a_plan_of_a_dense_product_reads_its_pattern_once(void **state)
 {
     static const int places[]     = {A_THERE, PLACES - 1, PLACES - 1};

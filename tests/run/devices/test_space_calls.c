@@ -60,7 +60,8 @@ static void operands_are_outside_the_budget(void **state)
     hybrid_csr A;
     hybrid_dense X, Y, X_columns;
     matrix_random(200, 2000, 4, 1, space_kind, &A);
-    dense_make(2000, 32, 0, HYBRID_ROW_MAJOR, 2, space_kind, &X); /* 512 KB */
+    /* 512 KB, much more than the device memory that the product may take */
+    dense_make(2000, 32, 0, HYBRID_ROW_MAJOR, 2, space_kind, &X);
     dense_make(200, 32, 0, HYBRID_ROW_MAJOR, 3, space_kind, &Y);
     dense_reorder(&X, HYBRID_COL_MAJOR, 0, &X_columns);
     hybrid_csr a   = on_device_csr(0, &A, 0);
@@ -83,7 +84,7 @@ static void operands_are_outside_the_budget(void **state)
     space_world_close(&w);
 }
 
-/* A is in host memory: its packs are the only copies to the device. */
+/* X and Y are on the device and A in host memory: only the packs of A are copied. */
 static void dense_operands_stay_off_the_bus(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -114,8 +115,9 @@ static int64_t asked_by(const space_world *w, const hybrid_csr *A, const hybrid_
     return fake_asked() - before;
 }
 
-/* The engine remembers of the last eight arrays that they are in host memory, until a
-   call has an operand on a device. */
+/* The engine asks the device about each array once, and remembers of the last eight
+   arrays that they are in host memory. It forgets them when a call has an operand on a
+   device. */
 static void arrays_are_asked_for_once(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
@@ -167,7 +169,7 @@ static void calls_wait_for_the_stream(void **state)
     space_world_close(&w);
 }
 
-/* Moves entry k of a pattern to the next column of its row, which must be free. */
+/* Moves entry k of a pattern to the next column, which must be free in its row. */
 static void move_entry(hybrid_csr *A, int64_t k)
 {
     int32_t *col = A->col;
@@ -244,10 +246,11 @@ static void results_are_freed_by_any_thread(void **state)
         assert_int_equal(hybrid_spgemm_with(w.engine, &plan, &w.A, &w.a, &left),
                          HYBRID_OK);
         pthread_join(thread, NULL);
-        if (i > 0) /* the engine frees the first one */
+        if (i > 0) /* in the first round the engine frees the result, when it is
+                      destroyed */
             hybrid_csr_free(w.engine, &left);
     }
-    C = w.a; /* not allocated by the engine */
+    C = w.a; /* arrays that the engine did not allocate, which it must not free */
     hybrid_csr_free(w.engine, &C);
     assert_null(C.val);
     space_world_close(&w);
@@ -293,7 +296,8 @@ static hybrid_status try_spgemm(hybrid_engine *engine, void *arg)
     return status;
 }
 
-/* Only memory of the caller may remain. */
+/* Makes the call. Fails the test if device memory outside the engine, other than the
+   caller's, remains. */
 static hybrid_status try_one(hybrid_engine *engine, space_world *w,
                              hybrid_status (*run)(hybrid_engine *engine, void *arg))
 {
@@ -314,7 +318,8 @@ static hybrid_status try_sparse(hybrid_engine *engine, void *arg)
     return try_one(engine, arg, try_spgemm);
 }
 
-/* Some failed allocations are retried, and the call succeeds. */
+/* Repeats the call on new engines, of which the first, second, third ... allocation
+   fails. Some calls succeed, because the allocation is tried again. */
 static void fail_allocations(space_world *w,
                              hybrid_status (*run)(hybrid_engine *, void *))
 {

@@ -13,7 +13,8 @@
 #include "support/check/oracle.h"
 #include "support/device/space_world.h"
 
-enum { MANAGED = 2, PLACES = 3 }; /* 0 and 1: number of the device */
+/* Places of an operand: device 0, device 1, or managed memory. */
+enum { MANAGED = 2, PLACES = 3 };
 
 static void open_two(space_world *w)
 {
@@ -49,8 +50,8 @@ static void free_operands(operands *o)
     fake_memory_free(o->Y.data);
 }
 
-/* Returns the device that must compute: the one with operands that are not managed,
-   device 0 if all are managed, -1 if they are on two devices. */
+/* Returns the number of the device that must compute: the one with operands that are not
+   managed; 0 if all are managed; -1 (the call is refused) if they are on two devices. */
 static int expected(const int places[3])
 {
     int device = MANAGED;
@@ -109,7 +110,8 @@ static void managed_operands_go_with_the_others(void **state)
     }
 }
 
-/* The host can compute with managed operands too. */
+/* The host can compute with managed operands if the caller says that they are in host
+   memory. */
 static void managed_operands_may_be_the_hosts(void **state)
 {
     space_world w;
@@ -125,8 +127,8 @@ static void managed_operands_may_be_the_hosts(void **state)
     space_world_close(&w);
 }
 
-/* The plan was made for operands on a device, so that managed operands count as being on
-   it. */
+/* A plan that was made for operands on a device takes managed operands, which count as
+   being on it. */
 static void managed_operands_go_with_the_plan(void **state)
 {
     hybrid_plan *plan;
@@ -149,7 +151,8 @@ static void managed_operands_go_with_the_plan(void **state)
     space_world_close(&w);
 }
 
-/* A is in host memory: the plan expects X and Y on the first device. */
+/* A is in host memory, X and Y on a device: the plan expects X and Y on the first
+   device. */
 static void dense_operands_are_planned_on_the_first(void **state)
 {
     static const char words[] = "operands are in the memory of the engine's device 1, "
@@ -176,7 +179,7 @@ static void dense_operands_are_planned_on_the_first(void **state)
     space_world_close(&w);
 }
 
-/* A is on the second device: the plan expects X and Y there too. */
+/* A is on the second device: the plan expects X and Y on it too. */
 static void dense_operands_are_planned_with_a(void **state)
 {
     hybrid_plan *plan;

@@ -47,7 +47,7 @@ static void spaces_are_what_they_are_said_to_be(void **state)
     space_world_close(&w);
 }
 
-/* Device 5 does not belong to the engine. */
+/* Operands on device 5, which does not belong to the engine, are refused. */
 static void others_have_devices_too(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;

@@ -16,11 +16,12 @@
 #include "support/check/oracle.h"
 #include "support/device/space_world.h"
 
-enum { PIECE = 4 }; /* bytes: an offset takes two pieces */
+/* Bytes of a pattern that are copied at once: an offset takes two copies. */
+enum { PIECE = 4 };
 
 typedef struct world {
     space_world w;
-    hybrid_plan *sparse, *dense; /* sparse: A*A; dense: A*X; both of operands on the
+    hybrid_plan *sparse, *dense; /* plans for A*A and A*X, with all operands on the
                                     device */
 } world;
 
@@ -121,7 +122,8 @@ enum { CALLS = (int)(sizeof calls / sizeof *calls) };
 
 /* ---- the caller's stream ---- */
 
-/* The stream never completes, and the wait is cancelled. Then the stream completes. */
+/* The caller's stream does not complete, and the progress function ends the wait. Then
+   the stream completes, and the call succeeds. */
 static void a_wait_can_be_ended(void **state)
 {
     world w;
@@ -147,7 +149,7 @@ static void a_wait_can_be_ended(void **state)
     close_world(&w);
 }
 
-/* Counts its calls, and ends the product with the first one. */
+/* A progress function that counts its calls and ends the product at the first one. */
 static int end(void *user, int64_t rows_done, int64_t rows)
 {
     ++*(int *)user;

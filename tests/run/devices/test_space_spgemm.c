@@ -22,14 +22,14 @@ static const hy_variant *const table[] = {&hy_spgemm_fake_esc, &hy_spgemm_fake_d
 typedef struct trial {
     hybrid_engine *engine;
     test_kind kind;
-    int places;  /* bits A_THERE, ...: the operand is on the device */
-    int squared; /* B is A */
+    int places;  /* bits A_THERE, B_THERE, ...: the operand is on the device */
+    int squared; /* 1: B is A, passed as one operand */
     int64_t rows, inner, cols;
     double per_row;
     size_t skew;
     unsigned seed;
     hybrid_plan_options options;
-    int runs; /* runs of a plan; 0: a one-shot call */
+    int runs; /* number of runs of a plan; 0: a one-shot call */
 } trial;
 
 typedef struct operands {
@@ -96,7 +96,8 @@ static hybrid_status run_planned(const trial *t, const operands *o,
         if (status == HYBRID_OK)
             check_result(t, reference, &C);
     }
-    assert_int_equal(fake_fetched(), fetched); /* patterns were read once */
+    assert_int_equal(fake_fetched(), fetched); /* runs have read no pattern from the
+                                                  device; planning has */
     hybrid_plan_destroy(plan);
     return status;
 }

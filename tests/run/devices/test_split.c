@@ -16,7 +16,8 @@
 static const double shares[] = {0, 0.3, 0.7, 1};
 enum { SHARES = sizeof shares / sizeof *shares, ROWS = 400, COLS = 3 };
 
-/* Lets the plan choose the host's share, even if sharing gains little. */
+/* Makes later runs of the plan choose the host's share by themselves, by equal speeds of
+   device and host, even if sharing gains little. */
 static void set_free(hybrid_plan *plan)
 {
     assert_true(hy_plan_has_helper(plan));
@@ -37,7 +38,8 @@ static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
 
 /* ---- every case ---- */
 
-/* Devices compute a sparse result alone, whatever the split. */
+/* Computes A*B with a plan. The device must compute it alone, whatever the split
+   says. */
 static void check_spgemm(hybrid_engine *engine, const test_case *c,
                          const hybrid_plan_options *options, int integers)
 {
@@ -47,11 +49,12 @@ static void check_spgemm(hybrid_engine *engine, const test_case *c,
 
     oracle_spgemm(&c->A, &c->B, &reference);
     assert_int_equal(hybrid_spgemm_plan(engine, &c->A, &c->B, options, &plan), HYBRID_OK);
-    for (int run = 0; run < 3; run++) { /* from the second run on result positions are
+    for (int run = 0; run < 3; run++) { /* from the second run on positions in C are
                                            known */
         assert_int_equal(hybrid_spgemm_run(plan, &c->A, &c->B, &C), HYBRID_OK);
         assert_null(oracle_check(&reference, &C, integers));
-        if (C.nnz > 0) /* the next run must write all of it */
+        if (C.nnz > 0) /* the next run may get the same memory, and must write all of
+                          it */
             memset(C.val, 0xa5, (size_t)C.nnz * hy_value_size(C.type));
         hybrid_csr_free(engine, &C);
         assert_int_equal(report_of(plan).host_chunks, 0);
@@ -98,7 +101,8 @@ static void check_cases(sharing_how how, size_t device_bytes, int delay)
     fake_delays(5, delay);
     hybrid_engine *engine = sharing_open(how, device_bytes, 0);
     for (int i = 0; i < case_count(); i++)
-        for (int s = 0; s <= SHARES; s++) { /* the last: the plan chooses */
+        for (int s = 0; s <= SHARES; s++) { /* the last round (s == SHARES) lets the plan
+                                               choose the share */
             const test_kind kind        = kinds[(i + s) % 2];
             const int free              = s == SHARES;
             hybrid_plan_options options = shared_by(free ? 0.5 : shares[s]);
@@ -155,7 +159,8 @@ static void note(void *user, const hybrid_event *e)
         r->device_last = e->row_end;
 }
 
-/* All rows cost the same here, so that shares of rows are shares of work. */
+/* The host gets its share, and the report says so. All rows cost about the same here, so
+   that shares of rows are shares of work. */
 static void the_share_is_kept_and_told(void **state)
 {
     const test_kind kind  = {HYBRID_F64, HYBRID_I64, 1};
@@ -184,8 +189,8 @@ static void the_share_is_kept_and_told(void **state)
             assert_in_range(r.host_rows + 25, expected, expected + 50);
             for (int64_t i = 0; i < r.chunks; i++)
                 assert_true(r.stages[i] >= 1);
-            assert_true(r.device_last <= r.host_first); /* the host takes rows from the
-                                                           end */
+            /* the host takes rows from the end, the device from the beginning */
+            assert_true(r.device_last <= r.host_first);
         }
         hybrid_plan_destroy(plan);
     }

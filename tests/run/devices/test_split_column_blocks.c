@@ -15,8 +15,8 @@
 #include "support/engines/places.h"
 #include "support/fake/settings.h"
 
-/* Rows of X and Y are four cache lines. The arrays of `at` begin some bytes after a cache
-   line. */
+/* A row of X and Y is four cache lines long. SHIFT: bytes by which arrays of `at` may
+   begin after a cache line. */
 enum { COLUMNS = 64, PANELS = 3, SHIFT = 16 };
 
 typedef struct moved {
@@ -86,15 +86,15 @@ static void the_host_takes_its_share_of_the_last_panels(void **state)
         assert_in_range(r.host_products, all, all * COLUMNS);
         if (shares[seed / 6] == 1)
             assert_int_equal(r.host_products, all * COLUMNS);
-        assert_int_equal(run(&m, plan, 3).host_chunks, 0); /* with beta, workers store
-                                                              Y */
+        /* none, because with beta != 0 workers store Y and are busy */
+        assert_int_equal(run(&m, plan, 3).host_chunks, 0);
         hybrid_plan_destroy(plan);
         close_moved(&m);
     }
 }
 
-/* After the first run all of A is cached on the device. The host still reads A until a
-   run reports that all chunks are resident. */
+/* In later runs all of A may be cached on the device. The host takes part, too, and
+   reads A, until a run reports that all chunks are resident. */
 static void the_host_takes_part_in_later_runs(void **state)
 {
     (void)state;
@@ -125,9 +125,9 @@ static void the_host_takes_part_in_later_runs(void **state)
     }
 }
 
-/* Runs of one plan alternate between a Y that is copied in column blocks and a Y for
-   which X is whole on the device. The host takes part in both, and chunks are as small as
-   its pieces. */
+/* Runs of one plan alternate between a Y that permits column blocks and one for which X
+   is whole on the device. The host takes part in both, so that no run may report that
+   all of A is cached. Chunks are as small as the host's claims. */
 static void no_mix_of_runs_tells_that_all_is_there(void **state)
 {
     enum { WIDE = 54, LD = 64, FEW_ROWS = 10 };
@@ -148,7 +148,8 @@ static void no_mix_of_runs_tells_that_all_is_there(void **state)
     hybrid_plan *plan =
         world_plan(&m.at, FEW_ROWS, HYBRID_RESIDENT, HYBRID_SPLIT_DEFAULT, 0);
     settings_of(m.own.engine)->column_blocks =
-        0; /* Y's position decides, as in a program */
+        0; /* column blocks are no longer forced: Y's position decides, as in a
+              program */
     runs_share(plan, 0.1);
     world_pin(&m.at, BOTH, 1);
     assert_int_equal(hybrid_pin(m.at.engine, gap.data, ROWS * LD * 8), HYBRID_OK);
@@ -178,7 +179,7 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
         open_moved(&m, call % 2 ? SHIFT : 0);
         hybrid_plan *plan = plan_of(&m, HYBRID_RESIDENT);
         runs_share(plan, 0.3);
-        for (int i = 0; i < 2; i++) { /* in the second run some chunks are cached */
+        for (int i = 0; i < 2; i++) { /* the second run begins with some chunks cached */
             fault_arm(call);
             const hybrid_status status =
                 hybrid_spmm_run(plan, 1, &m.at.A, &m.at.X, 0, &m.at.Y);

@@ -13,8 +13,9 @@
 
 /* ---- which runs ---- */
 
-/* Makes runs with X and Y, one of them, or none pinned, and with beta. The host must take
-   part in pinned runs if in_pinned, and in the others if in_others. */
+/* Makes six runs: with both, one or none of X and Y pinned, and with and without beta.
+   The host must take part in runs with both pinned and beta 0 exactly if in_pinned, and
+   in the others exactly if in_others. */
 static void check_runs(world *w, hybrid_plan *plan, int in_pinned, int in_others)
 {
     static const int pinned[]  = {NONE, BOTH, X_PINNED, Y_PINNED, BOTH, NONE};
@@ -23,8 +24,8 @@ static void check_runs(world *w, hybrid_plan *plan, int in_pinned, int in_others
     for (int i = 0; i < 6; i++) {
         world_pin(w, pinned[i], 1);
         const hybrid_report r = run_once(w, plan, beta[i]);
-        const int idle        = pinned[i] == BOTH && beta[i] == 0; /* workers neither load
-                                                                      X nor store Y */
+        /* 1: workers neither load X nor store Y, and are idle unless the host helps */
+        const int idle = pinned[i] == BOTH && beta[i] == 0;
         assert_int_equal(r.host_chunks > 0, idle ? in_pinned : in_others);
         world_pin(w, pinned[i], 0);
     }
@@ -67,8 +68,8 @@ static void each_kind_of_run_has_its_prediction(void **state)
         plan,
         "pinned, else the GPU alone: the help of the CPU would save too little time");
     hybrid_plan_destroy(plan);
-    w.engine->host->measured.mem_Bps = 1e9; /* workers have time for copies and for
-                                               rows */
+    w.engine->host->measured.mem_Bps = 1e9; /* bytes per second; workers have time for
+                                               both copies and rows */
     plan = runs_plan(&w, 0, HYBRID_SPLIT_AUTO, 0);
     check_runs(&w, plan, 1, 1);
     assert_true(plan->forecasts[HY_RUNS_PAGEABLE].share <
@@ -103,7 +104,8 @@ static void the_device_is_alone_where_it_must_be(void **state)
     check_alone(&w, HYBRID_DETERMINISTIC, HYBRID_SPLIT_DEFAULT,
                 "the CPU rounds differently");
     world_close(&w);
-    runs_open(&w, &hy_spmm_fake_tiled, 0); /* workers convert rows to columns */
+    runs_open(&w, &hy_spmm_fake_tiled, 0); /* a variant for which workers convert rows of
+                                              X and Y to columns */
     runs_slow_down(&w);
     check_alone(&w, 0, HYBRID_SPLIT_DEFAULT, "the CPU is busy moving X and Y");
     world_close(&w);

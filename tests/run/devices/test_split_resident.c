@@ -36,8 +36,9 @@ static void shares_of_a_resident_plan_are_kept(void **state)
             assert_int_equal(r.resident_chunks, hy_plan_resident_chunks(plan));
             assert_in_range(r.resident_chunks + (int64_t)(share * CHUNKS), CHUNKS - 1,
                             CHUNKS + 1);
-            assert_true(i % 3 == 0 || r.h2d_bytes <= x); /* cached rows are not sent
-                                                            again */
+            /* but for the first run and those after a refresh, A is not sent again: its
+               rows are cached */
+            assert_true(i % 3 == 0 || r.h2d_bytes <= x);
             if (i % 3 == 2) {
                 world_negate(&w);
                 hybrid_plan_refresh(plan);
@@ -50,8 +51,8 @@ static void shares_of_a_resident_plan_are_kept(void **state)
     }
 }
 
-/* Rows of the host are packed and sent when the device takes them. When all of A is
-   cached, the arrays of A are no longer needed. */
+/* Rows that the host computed are packed and sent when the device gets them in a later
+   run. When all of A is cached, runs no longer need the arrays of A. */
 static void what_the_host_had_comes_when_the_device_takes_it(void **state)
 {
     static const double shares[] = {1, 0.7, 0.7, 0.3, 0.5, 0};
@@ -80,8 +81,8 @@ static void what_the_host_had_comes_when_the_device_takes_it(void **state)
     world_close(&w);
 }
 
-/* A run by the device alone reports that all of A is cached. The arrays of A are not
-   needed then. */
+/* A run that the device computes alone reports that all of A is cached. Later runs then
+   do not need the arrays of A. */
 static void a_may_go_when_it_is_told_to_be_there(void **state)
 {
     world w;
@@ -103,16 +104,16 @@ static void a_may_go_when_it_is_told_to_be_there(void **state)
         world_negate(&w);
         hybrid_plan_refresh(plan);
         assert_true(run_once(&w, plan, 0).host_chunks > 0);
-        assert_int_equal(run_once(&w, plan, 3).host_chunks, 0); /* with beta, workers
-                                                                   store Y */
+        /* none, because with beta != 0 workers store Y and are busy */
+        assert_int_equal(run_once(&w, plan, 3).host_chunks, 0);
         world_pin(&w, BOTH, 0);
     }
     hybrid_plan_destroy(plan);
     world_close(&w);
 }
 
-/* Budgets decrease from one that caches all of A to one that caches none. Rows that are
-   not cached are shared. */
+/* Caps on device memory decrease from one that caches all of A to one that caches none.
+   Host and device share the rows that are not cached. */
 static void every_budget_is_kept(void **state)
 {
     int whole = 0, part = 0, none = 0;
@@ -140,8 +141,8 @@ static void every_budget_is_kept(void **state)
 
 /* ---- failures ---- */
 
-/* If a run fails that packed chunks, nothing stays cached. If all of A was cached before,
-   it stays. */
+/* After a failed run that was packing chunks of A, no chunk counts as cached. If all of
+   A was cached before the run, it stays. */
 static void a_run_that_fails_leaves_nothing_half_done(void **state)
 {
     int64_t failed = 0;
@@ -153,7 +154,7 @@ static void a_run_that_fails_leaves_nothing_half_done(void **state)
         runs_open(&w, &hy_spmm_fake_rows, 0);
         world_pin(&w, BOTH, 1);
         hybrid_plan *plan = runs_plan(&w, HYBRID_RESIDENT, HYBRID_SPLIT_SHARE, 0.5);
-        for (int i = 0; i < 2; i++) { /* in the second run some chunks are cached */
+        for (int i = 0; i < 2; i++) { /* the second run begins with some chunks cached */
             fault_arm(call);
             const hybrid_status status = hybrid_spmm_run(plan, 1, &w.A, &w.X, 0, &w.Y);
             fault_arm(0);

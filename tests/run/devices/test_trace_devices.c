@@ -41,7 +41,7 @@ static hybrid_engine *open_devices(void)
     return engine;
 }
 
-/* Multiplies on all devices. The trace is written to `path`. */
+/* Computes a product on all devices, and writes its trace to the file `path`. */
 static void multiply(hybrid_engine *engine, const char *path)
 {
     const test_kind kind        = {HYBRID_F32, HYBRID_I32, 1};
@@ -71,8 +71,8 @@ static void must_have(const char *text, const char *part)
         fail_msg("the trace lacks %s\n%s", part, text);
 }
 
-/* Checks that the trace lists the lane of a device: "h2d" of the first one, then
-   "h2d1". */
+/* Fails the test unless the trace lists the device's lane of that kind. Lanes are named
+   "h2d" on device 0, "h2d1" on device 1, and so on. */
 static void must_have_lane(const char *text, const char *kind, int device)
 {
     char part[64], digits[12] = "";
@@ -83,7 +83,8 @@ static void must_have_lane(const char *text, const char *kind, int device)
     must_have(text, part);
 }
 
-/* Checks that the trace has limit and counter of a device's memory. */
+/* Fails the test unless the trace has the limit of the device's memory and a counter of
+   its use. */
 static void must_have_memory(const char *text, int device)
 {
     char name[32] = "GPU memory", part[96];
