@@ -244,6 +244,16 @@ typedef struct hy_backend_ops {
        memory and the other pinned. */
     hybrid_status (*copy)(hy_lane *lane, void *dst, const void *src, size_t bytes);
 
+    /* (optional) Support for copies from one device to another. A backend has both
+       functions or none.
+
+         reads      returns 1 if lanes of self can copy from the device memory of `other`,
+                    which has the same functions, without the host's memory
+         copy_peer  enqueues such a copy; `dst` is device memory of the lane's backend */
+    int (*reads)(hy_backend *self, const hy_backend *other);
+    hybrid_status (*copy_peer)(hy_lane *lane, void *dst, const hy_backend *other,
+                               const void *src, size_t bytes);
+
     /* (optional) Enqueues a copy of rows between the kinds of memory that `copy` allows.
        The pinned rows all lie in one piece of pinned memory (see `pin`). */
     hybrid_status (*copy_rows)(hy_lane *lane, const hy_row_copy *rows);

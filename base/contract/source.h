@@ -35,7 +35,15 @@ typedef struct hy_on_device {
 
 typedef struct hy_source hy_source;
 
-/* Any thread may call these functions. */
+/* Cursors over the parts of an operand that the host reads, one after another
+   (partition/parts/). */
+struct hy_a_part;
+struct hy_a_parts;
+struct hy_b_rows;
+struct hy_x_block;
+
+/* Any thread may call fill(), gather(), run() and lines(). The other functions belong to
+   the thread that makes the call. They copy nothing if the operand is in memory. */
 typedef struct hy_source_ops {
     /* Writes the rectangle to `to`, where one of the two strides is 1. Fails, with a
        sentence, only if the operand is in a file that cannot be read or has bad
@@ -58,6 +66,21 @@ typedef struct hy_source_ops {
        `to`, line by line in the source's own order. Returns 1, or 0 if no single copy can
        do it. */
     int (*lines)(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy);
+
+    /* (sparse operands) Sets *out to the whole operand, in memory: to the operand itself,
+       or to *own, into which a file is read and checked. The caller frees *own with
+       hy_csr_free() if *out == own. */
+    hybrid_status (*whole)(const hy_source *self, hybrid_csr *own,
+                           const hybrid_csr **out);
+
+    /* (sparse operands) The functions behind hy_a_parts_next() and hy_b_rows_next(). */
+    hybrid_status (*next_part)(struct hy_a_parts *parts, const struct hy_a_part **out);
+    hybrid_status (*next_rows)(struct hy_b_rows *rows, const hybrid_csr *A, int64_t first,
+                               int64_t begin, int64_t *end);
+
+    /* (optional, dense operands) The function behind hy_x_block_next(). NULL if only
+       workers that fill an image read the operand. */
+    hybrid_status (*next_block)(struct hy_x_block *block, hybrid_report *report);
 } hy_source_ops;
 
 /* A source is a value and may be copied. Copies are valid as long as the operand
@@ -82,15 +105,6 @@ struct hy_source {
     const char *name;                  /* path of the file, for messages; else NULL */
     hy_on_device on_device;
 };
-
-/* Returns 1 if the arrays of csr or dense can be read. */
-static inline int hy_has_view(const hy_source *source)
-{
-    const hybrid_dense *X = source->dense;
-
-    return source->csr ? source->csr->row_ptr != NULL
-                       : X->data != NULL || X->rows == 0 || X->cols == 0;
-}
 
 /* Reads elements [begin, begin + count) of an array of a sparse operand. */
 static inline hybrid_status hy_source_array(const hy_source *source, int array,

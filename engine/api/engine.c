@@ -83,6 +83,19 @@ static hybrid_status open_listed(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
+/* Returns 1 if there are several devices, and each can copy from all others. */
+static int can_relay(const hybrid_engine *engine)
+{
+    hy_backend *const *devices = engine->devices;
+
+    for (int i = 0; i < engine->device_count; i++)
+        for (int k = 0; k < engine->device_count; k++)
+            if (i != k && (!devices[i]->ops->reads ||
+                           !devices[i]->ops->reads(devices[i], devices[k])))
+                return 0;
+    return engine->device_count > 1;
+}
+
 static void describe(hybrid_engine *engine)
 {
     size_t used = 0;
@@ -108,8 +121,10 @@ static hybrid_status open_kind(hybrid_engine *engine,
     hy_context *ctx            = &engine->ctx;
     const hybrid_status status = open_listed(engine, options, ops);
 
-    if (status == HYBRID_OK)
+    if (status == HYBRID_OK) {
         describe(engine);
+        engine->relays = can_relay(engine);
+    }
     if (status != HYBRID_NO_DEVICE)
         return status;
     close_devices(engine);

@@ -20,6 +20,7 @@ struct hybrid_engine {
     hy_topology *topology;
     hy_backend *devices[HY_MAX_DEVICES];  /* GPUs, in the order of the options */
     int device_count;
+    int relays;          /* 1: there are several devices, and each can copy from all others */
     hy_backend *device;                /* first GPU, or NULL */
     hy_backend *host;                  /* the CPU, never NULL */
     hybrid_backend wanted;             /* backend that the options name */

@@ -65,7 +65,7 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
 {
     hy_context *ctx = &call->engine->ctx;
 
-    *out = (hy_sparse){.own = {.val = NULL}};
+    *out = (hy_sparse){.unchecked = NULL};
     HY_TRY(hy_operand_check(call, operand, name));
     if (operand->dense)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s must be sparse, but is dense", name);
@@ -74,32 +74,33 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
         out->source = hy_source_csr_file(&operand->file->matrix);
         return HYBRID_OK;
     }
-    out->source = hy_source_csr(ctx, operand->csr);
+    out->source    = hy_source_csr(ctx, operand->csr);
+    out->unchecked = operand->csr;
     return hy_check_csr(ctx, operand->csr, name);
 }
 
 hybrid_status hy_sparse_check(const hy_files *call, hy_sparse *sparse, const char *name)
 {
-    hy_context *ctx = &call->engine->ctx;
+    hy_context *ctx     = &call->engine->ctx;
+    const hybrid_csr *A = sparse->unchecked;
 
-    const hybrid_csr **A = &sparse->source.csr;
-
-    if (!hy_has_view(&sparse->source) || *A == &sparse->own)
+    if (!A)
         return HYBRID_OK;
-    HY_TRY(call->options.flags & HYBRID_CHECK ? hy_csr_check(ctx, *A, name)
-                                              : hy_csr_check_offsets(ctx, *A, name));
-    return hy_narrow_add(ctx, &call->engine->narrow, A, name);
+    HY_TRY(call->options.flags & HYBRID_CHECK ? hy_csr_check(ctx, A, name)
+                                              : hy_csr_check_offsets(ctx, A, name));
+    sparse->unchecked = NULL;
+    return hy_narrow_add(ctx, &call->engine->narrow, &sparse->source.csr, name);
 }
 
 hybrid_status hy_sparse_read_small(const hy_files *call, hy_sparse *sparse)
 {
     hy_source *source = &sparse->source;
+    const hybrid_csr *whole;
 
-    if (hy_has_view(source) ||
-        (source->rows > 0 && hy_sparse_bytes(sparse) > hy_files_whole(call)))
+    if (source->rows > 0 && hy_sparse_bytes(sparse) > hy_files_whole(call))
         return HYBRID_OK;
-    HY_TRY(hy_source_read(source, &sparse->own));
-    *source = hy_source_csr(source->ctx, &sparse->own);
+    HY_TRY(source->ops->whole(source, &sparse->own, &whole));
+    *source = hy_source_csr(source->ctx, whole);
     return HYBRID_OK;
 }
 

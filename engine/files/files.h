@@ -15,15 +15,17 @@ typedef struct hy_files {
     hybrid_engine *engine;
     hybrid_plan_options options; /* options of each part's product */
     hy_beginning start;
-    hybrid_report report;                        /* sum of the reports of all finished
-                                                    parts */
-    const hy_backend *backends[HY_MAX_DEVICES];  /* backends of the last part */
+    hybrid_report report;                       /* sum of the reports of all finished
+                                                   parts */
+    const hy_backend *backends[HY_MAX_DEVICES]; /* backends of the last part */
     int count;
 } hy_files;
 
 /* A sparse operand, in memory or in a file. */
 typedef struct hy_sparse {
     hy_source source;
+    const hybrid_csr *unchecked; /* matrix in the caller's memory, until it is checked;
+                                    else NULL */
     hybrid_csr own; /* the matrix, if it was read from a file completely; else zero */
 } hy_sparse;
 

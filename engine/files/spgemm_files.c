@@ -3,12 +3,12 @@
 
 #include "base/data/csr.h"
 #include "base/memory/shortage.h"
-#include "engine/files/a_part.h"
-#include "engine/files/b_rows.h"
 #include "engine/api/check.h"
 #include "engine/files/files.h"
 #include "engine/files/result_size.h"
 #include "engine/api/struct_size.h"
+#include "partition/parts/a_part.h"
+#include "partition/parts/b_rows.h"
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_each.h"
 
@@ -16,7 +16,7 @@
 typedef struct product {
     hy_files call;
     hy_sparse A, B;
-    hy_b_rows b_rows;    /* rows of B, if B is not in memory */
+    hy_b_rows b_rows;    /* rows of B that the products read */
     hy_sink *sink;       /* sink of C */
     hy_result_size size; /* estimated size of C; 0 if C fits even as a full matrix */
 } product;
@@ -46,16 +46,14 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
     return status;
 }
 
-/* Multiplies rows of A that are in memory. Row 0 of A is row `first` of the operand. */
+/* Multiplies rows of A. Row 0 of A is row `first` of the operand. */
 static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t first)
 {
     int64_t begin = 0, next;
 
-    if (hy_has_view(&p->B.source))
-        return multiply(p, A, p->B.source.csr, first);
     do {
         HY_TRY(hy_b_rows_next(&p->b_rows, A, first, begin, &next));
-        HY_TRY(multiply(p, &p->b_rows.A, &p->b_rows.B, first + begin));
+        HY_TRY(multiply(p, p->b_rows.A, p->b_rows.B, first + begin));
         begin = next;
     } while (begin < A->rows);
     return HYBRID_OK;
@@ -71,7 +69,7 @@ static hybrid_status multiply_parts(product *p)
     do {
         status = hy_a_parts_next(&parts, &part);
         if (status == HYBRID_OK && part)
-            status = multiply_rows(p, &part->A, part->begin);
+            status = multiply_rows(p, part->A, part->begin);
     } while (status == HYBRID_OK && part);
     hy_a_parts_close(&parts);
     return status;
@@ -80,9 +78,7 @@ static hybrid_status multiply_parts(product *p)
 static hybrid_status multiply_all(product *p)
 {
     hy_b_rows_open(&p->B.source, hy_files_rows(&p->call), &p->b_rows);
-    const hybrid_status status = hy_has_view(&p->A.source)
-                                     ? multiply_rows(p, p->A.source.csr, 0)
-                                     : multiply_parts(p);
+    const hybrid_status status = multiply_parts(p);
     hy_b_rows_close(&p->b_rows);
     if (status != HYBRID_OK)
         p->sink->ops->abort(p->sink);

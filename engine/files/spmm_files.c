@@ -1,11 +1,11 @@
 /* engine/files/spmm_files.c - Y = alpha*A*X + beta*Y with operands in files. */
 #include "base/data/csr.h"
-#include "engine/files/a_part.h"
 #include "engine/api/check.h"
 #include "engine/files/files.h"
 #include "engine/api/scale.h"
-#include "engine/files/x_block.h"
 #include "partition/move/sources.h"
+#include "partition/parts/a_part.h"
+#include "partition/parts/x_block.h"
 
 typedef struct update {
     hy_files call;
@@ -42,21 +42,25 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
     return status;
 }
 
-/* Reads an X in a file completely if it takes a small share of memory. Otherwise every
-   part of A reads X again. */
+/* Reads X completely if it takes a small share of memory. Otherwise every part of A reads
+   X again. */
 static hybrid_status read_x_if_small(update *u)
 {
     const hybrid_dense *X = u->caller_x.dense;
     const int64_t bytes   = X->rows * X->cols * (int64_t)hy_value_size(X->type);
 
-    if (hy_has_view(&u->caller_x) || bytes > hy_files_whole(&u->call))
-        return HYBRID_OK;
-    HY_TRY(hy_x_block_open(&u->caller_x, &u->whole));
-    if (u->whole.width < X->cols)
+    hy_x_block_open(&u->caller_x, bytes, &u->whole);
+    if (bytes > hy_files_whole(&u->call))
         return HYBRID_OK;
     HY_TRY(hy_x_block_next(&u->whole, &u->call.report));
     u->X = hy_source_dense(&u->call.engine->ctx, &u->whole.X);
     return HYBRID_OK;
+}
+
+/* Returns 1 if the part is the first of several. */
+static int has_more(const update *u, const hy_a_part *part)
+{
+    return part->begin == 0 && part->A->rows < u->A.source.rows;
 }
 
 static hybrid_status update_parts(update *u)
@@ -65,12 +69,13 @@ static hybrid_status update_parts(update *u)
     const hy_a_part *part;
     hybrid_status status;
 
-    HY_TRY(read_x_if_small(u));
     hy_a_parts_open(&u->A.source, hy_files_part_bytes(&u->call, &u->A), &parts);
     do {
         status = hy_a_parts_next(&parts, &part);
+        if (status == HYBRID_OK && part && has_more(u, part))
+            status = read_x_if_small(u);
         if (status == HYBRID_OK && part)
-            status = update_rows(u, &part->A, part->begin);
+            status = update_rows(u, part->A, part->begin);
     } while (status == HYBRID_OK && part);
     hy_a_parts_close(&parts);
     return status;
@@ -111,8 +116,7 @@ static hybrid_status multiply(update *u)
 {
     HY_TRY(hy_sparse_read_small(&u->call, &u->A));
     HY_TRY(hy_sparse_check(&u->call, &u->A, "A"));
-    return hy_has_view(&u->A.source) ? update_rows(u, u->A.source.csr, 0)
-                                     : update_parts(u);
+    return update_parts(u);
 }
 
 static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_operand *A,

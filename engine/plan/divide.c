@@ -15,6 +15,9 @@
 
 /* a device joins if the predicted run becomes shorter by at least this part, */
 static const double LEAST_GAIN = 0.05;
+/* or this part if workers gather X and store Y because A is reduced: two H100 took 1.2 to
+   1.3 times the time of one, and 0.83 of it was predicted */
+static const double LEAST_REDUCED = 0.3;
 /* and if the device gets at least this part of the work */
 static const double LEAST_WEIGHT = 0.01;
 /* in tests that let all devices join, each gets at least this part of an even share */
@@ -24,6 +27,8 @@ static const double FORCED_WEIGHT = 0.25;
    alone_s for all. `weight` is the part of the work that it gets. */
 typedef struct share {
     double fixed_s, all_s, alone_s;
+    double image_s; /* part of fixed_s in which B or X arrives, if devices may copy it
+                       from each other; else 0 */
     double weight;
     int in; /* 1: the device takes part */
 } share;
@@ -117,7 +122,19 @@ static void measure(division *d)
         s->all_s   = 2 * (s->alone_s - hy_estimate_seconds(portion, &half));
         s->all_s   = fmax(s->all_s, 1e-3 * s->alone_s);
         s->fixed_s = fmax(0, s->alone_s - s->all_s);
+        s->image_s = fmin(s->fixed_s, all.image_bytes / portion->rates.h2d_Bps);
     }
+}
+
+/* Returns the fixed time of a device if the devices that take part bring the image up
+   between them. */
+static double fixed_of(const division *d, const share *s)
+{
+    int in = 0;
+
+    for (int i = 0; i < d->count; i++)
+        in += d->of[i].in;
+    return s->fixed_s - s->image_s * (1 - 1.0 / in);
 }
 
 /* Sets the weights so that all devices that take part finish at the same time, which is
@@ -131,13 +148,13 @@ static void set_weights(division *d)
 
     for (int i = 0; i < d->count; i++) {
         const share *s = &d->of[i];
-        fixed += s->in ? s->fixed_s / s->all_s : 0;
+        fixed += s->in ? fixed_of(d, s) / s->all_s : 0;
         rates += s->in ? 1 / s->all_s : 0;
     }
     for (int i = 0; i < d->count; i++) {
         share *s = &d->of[i];
         s->weight =
-            s->in ? fmax(least, ((1 + fixed) / rates - s->fixed_s) / s->all_s) : 0;
+            s->in ? fmax(least, ((1 + fixed) / rates - fixed_of(d, s)) / s->all_s) : 0;
         sum += s->weight;
     }
     for (int i = 0; i < d->count; i++)
@@ -178,7 +195,9 @@ static int is_worth_it(const division *d, int i, double with_s)
 {
     if (hy_settings_of(d->portions->product->engine)->all_devices)
         return 1;
-    return d->of[i].weight >= LEAST_WEIGHT && with_s < (1 - LEAST_GAIN) * d->seconds;
+    const double gain =
+        hy_product_has_views(d->portions->product) ? LEAST_GAIN : LEAST_REDUCED;
+    return d->of[i].weight >= LEAST_WEIGHT && with_s < (1 - gain) * d->seconds;
 }
 
 static void choose(division *d)

@@ -16,6 +16,7 @@
 #include "engine/run/resident.h"
 #include "engine/tables/refusals.h"
 #include "partition/pattern/chunks.h"
+#include "partition/parts/x_block.h"
 
 enum {
     SLOTS      = 4,       /* pieces of the host in flight */
@@ -323,7 +324,7 @@ static int leaves_workers_idle(const hy_portion *first, const hy_problem *proble
 }
 
 /* The host does not help once all of A is cached on devices, because the caller may have
-   freed A's arrays. It does not help either if X is not in host memory. */
+   freed A's arrays. It does not help either if X would have to be read for it. */
 const hy_forecast *hy_split_forecast(const hy_forecast *forecasts,
                                      const hy_portion *portions, int count,
                                      const hy_problem *problem, int direct)
@@ -333,7 +334,7 @@ const hy_forecast *hy_split_forecast(const hy_forecast *forecasts,
     const hy_forecast *forecast = &forecasts[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
     if (!helps || forecast->why_not || hy_resident_everywhere(portions, count) ||
-        !hy_has_view(&problem->source))
+        !hy_x_is_at_hand(&problem->source))
         return NULL;
     return forecast;
 }

@@ -16,6 +16,9 @@ typedef struct hy_estimate {
     double first_bytes;          /* bytes of B or X sent before the first chunk can
                                     compute */
     double up_bytes, down_bytes; /* all other bytes up; all bytes down */
+    double image_bytes;          /* bytes of B or X among first_bytes and up_bytes, if
+                                    devices that receive the same B or X may copy it from
+                                    each other; else 0 */
     double last_bytes;           /* part of down_bytes that goes down after the last byte
                                     has gone up; 0 unless X comes in column blocks */
     double short_bytes;     /* bytes added to model the lower bus rate of short rows */
@@ -49,7 +52,9 @@ double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
 
 /* Returns the seconds of a product that `count` sites compute at once, each with its
    rates and the estimate of its part. Each site has its own bus and kernels. Cores, host
-   memory and the thread that hands out chunks serve all sites. */
+   memory and the thread that hands out chunks serve all sites. If all sites receive the
+   same image_bytes, each gets an equal part of them from host memory, and the rest from
+   the others, which takes no time beside the bus. */
 double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates,
                            int count, const hy_rates *host);
 

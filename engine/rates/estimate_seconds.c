@@ -66,6 +66,22 @@ double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *ho
            stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
 }
 
+/* Returns the estimate of one of `count` devices that bring the same image up between
+   them. */
+static hy_estimate relayed(const hy_estimate *each, int i, int count)
+{
+    hy_estimate e = each[i];
+
+    for (int j = 0; j < count; j++)
+        if (each[j].image_bytes != e.image_bytes)
+            return e;
+    const double spared = e.image_bytes * (1 - 1.0 / count);
+    const double first  = fmin(e.first_bytes, e.image_bytes) * (1 - 1.0 / count);
+    e.first_bytes -= first;
+    e.up_bytes = fmax(0, e.up_bytes - (spared - first));
+    return e;
+}
+
 double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates,
                            int count, const hy_rates *host)
 {
@@ -75,12 +91,13 @@ double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates
         core_s += each[i].core_s;
         memory += each[i].memory_bytes;
         stored += each[i].stored_bytes;
-        copied += each[i].first_bytes + each[i].up_bytes + each[i].down_bytes;
+        const hy_estimate e = relayed(each, i, count);
+        copied += e.first_bytes + e.up_bytes + e.down_bytes;
         hand_out_s += (double)each[i].chunks * each[i].chunk_s;
     }
     double most = count > 1 ? over(copied, COPIED * host->mem_Bps) : 0;
     for (int i = 0; i < count; i++) {
-        hy_estimate e  = each[i];
+        hy_estimate e  = relayed(each, i, count);
         e.core_s       = core_s;
         e.memory_bytes = memory;
         e.stored_bytes = stored;

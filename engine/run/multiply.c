@@ -4,13 +4,14 @@
 
 #include "base/threads/clock.h"
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
 #include "engine/plan/reduce.h"
 #include "engine/rates/estimate.h"
 #include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
 #include "engine/run/resident.h"
-#include "engine/files/x_block.h"
 #include "partition/move/sources.h"
+#include "partition/parts/x_block.h"
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_device.h"
 
@@ -226,31 +227,53 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
     return hy_run_product(sites, problem, &sink.sink, &listener, &history->report);
 }
 
-/* Lets the host compute with an X that is not in memory: column blocks of X are loaded
-   one after the other, and each is multiplied in a run of its own. */
-static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
-                                const hy_problem *all, hy_history *history)
+/* Returns the maximum bytes of a column block of X that the host reads: half of free host
+   memory, but at least one column. The other half is for computing, which may need as
+   much to copy a column-major X to rows. */
+static int64_t block_bytes(const hy_problem *problem)
+{
+    const hy_meter *meter = &problem->ctx->memory.meter;
+    const int64_t column  = problem->X->rows * (int64_t)hy_value_size(problem->X->type);
+
+    return meter->cap == 0 ? INT64_MAX
+                           : hy_max(column, (meter->cap - hy_meter_used(meter)) / 2);
+}
+
+/* Multiplies the columns of X that the block holds. */
+static hybrid_status run_block(const hybrid_plan *plan, const hy_sites *sites,
+                               const hy_problem *all, const hy_x_block *block,
+                               hy_history *history)
+{
+    hybrid_dense Y     = hy_x_block_of_y(block, all->Y);
+    hy_problem problem = *all;
+
+    problem.X      = &block->X;
+    problem.Y      = &Y;
+    problem.source = hy_source_dense(all->ctx, &block->X);
+    return run_chunks(plan, sites, &problem, history);
+}
+
+/* Lets the host compute in place: each column block of X is multiplied in a run of its
+   own. */
+static hybrid_status run_in_place(const hybrid_plan *plan, const hy_sites *sites,
+                                  const hy_problem *problem, hy_history *history)
 {
     const hy_chunk_list planned = sites->of[0]->list;
     hybrid_report *report       = &history->report;
     int64_t chunks              = 0;
+    hybrid_status status;
     hy_x_block block;
-    hybrid_status status = hy_x_block_open(&all->source, &block);
 
-    while (status == HYBRID_OK && block.end < all->X->cols) {
+    hy_x_block_open(&problem->source, block_bytes(problem), &block);
+    do {
         status = hy_x_block_next(&block, report);
         if (status != HYBRID_OK)
             break;
-        hybrid_dense Y       = hy_x_block_of_y(&block, all->Y);
-        hy_problem problem   = *all;
         const hy_image image = hy_x_block_image(&block);
-        problem.X            = &block.X;
-        problem.Y            = &Y;
-        problem.source       = hy_source_dense(all->ctx, &block.X);
         sites->of[0]->list   = hy_chunks_in(&planned, &image);
-        status               = run_chunks(plan, sites, &problem, history);
+        status               = run_block(plan, sites, problem, &block, history);
         chunks += report->chunks;
-    }
+    } while (status == HYBRID_OK && block.end < problem->X->cols);
     report->chunks = chunks;
     hy_x_block_close(&block);
     return status;
@@ -259,9 +282,9 @@ static hybrid_status run_blocks(const hybrid_plan *plan, const hy_sites *sites,
 static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
                                const hy_problem *problem, hy_history *history)
 {
-    return hy_has_view(&problem->source) || hy_portion_on_device(plan->portions)
+    return hy_portion_on_device(plan->portions)
                ? run_chunks(plan, sites, problem, history)
-               : run_blocks(plan, sites, problem, history);
+               : run_in_place(plan, sites, problem, history);
 }
 
 /* Finds the chunks of all portions for these X and Y, and the sites that take part. */

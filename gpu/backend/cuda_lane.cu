@@ -199,6 +199,29 @@ hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_
     return HYBRID_OK;
 }
 
+/* Asks the driver each time, because other users of CUDA in the process may disable the
+   access of one device to the other. */
+int hy_cuda_reads(hy_backend *self, const hy_backend *other)
+{
+    const int own = hy_cuda_mine(self)->device;
+    const int far = hy_cuda_mine(other)->device;
+    int can       = own == far;
+    if (!can && cudaSetDevice(own) == cudaSuccess &&
+        cudaDeviceCanAccessPeer(&can, own, far) == cudaSuccess && can) {
+        const cudaError_t error = cudaDeviceEnablePeerAccess(far, 0);
+        can = error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
+    }
+    (void)cudaGetLastError();
+    return can;
+}
+
+hybrid_status hy_cuda_lane_copy_peer(hy_lane *self, void *dst, const hy_backend *other,
+                                     const void *src, size_t bytes)
+{
+    (void)other; /* the driver tells from the address where `src` lies */
+    return hy_cuda_lane_copy(self, dst, src, bytes);
+}
+
 hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows)
 {
     if (rows->bytes == 0 || rows->rows == 0)

@@ -80,6 +80,9 @@ hybrid_status hy_cuda_borrow(hy_backend *self, void *stream, hy_lane **out);
 void hy_cuda_lane_close(hy_lane *self);
 void hy_cuda_lane_drain(hy_lane *self);
 hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_t bytes);
+int hy_cuda_reads(hy_backend *self, const hy_backend *other);
+hybrid_status hy_cuda_lane_copy_peer(hy_lane *self, void *dst, const hy_backend *other,
+                                     const void *src, size_t bytes);
 hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows);
 
 /* Returns how many thread blocks n items need if each takes `per` items: at least 1 and

@@ -45,7 +45,7 @@ typedef struct hy_file_format {
        BAD_ARGUMENT if the format cannot hold such a matrix. */
     hybrid_status (*create)(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out);
-    int needs_nnz; /* 1: create() needs the number of entries of a sparse matrix */
+    int nnz_first; /* 1: create() needs the number of entries of a sparse matrix */
 } hy_file_format;
 
 extern const hy_file_format hy_format_raw;

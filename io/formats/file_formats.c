@@ -129,6 +129,7 @@ static int64_t bytes_of(const hy_stored *numbers)
 static hybrid_status read_csr(const hy_matrix_file *file, hybrid_csr *out)
 {
     const hy_source source = hy_source_csr_file(file);
+    const hybrid_csr *whole;
 
     if (!file->sparse)
         return hy_fail(file->ctx, HYBRID_BAD_FILE,
@@ -137,7 +138,7 @@ static hybrid_status read_csr(const hy_matrix_file *file, hybrid_csr *out)
     hy_progress_begin_file(&file->ctx->progress, bytes_of(&file->row_ptr) +
                                                      bytes_of(&file->col) +
                                                      bytes_of(&file->values));
-    return hy_source_read(&source, out);
+    return source.ops->whole(&source, out, &whole);
 }
 
 hybrid_status hy_matrix_file_read(hy_context *ctx, const hy_file_format *const *formats,

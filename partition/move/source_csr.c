@@ -6,6 +6,8 @@
 #include "base/contract/image.h"
 #include "base/memory/pinned.h"
 #include "partition/move/sources.h"
+#include "partition/parts/a_part.h"
+#include "partition/parts/b_rows.h"
 
 static const char *array_of(const hybrid_csr *B, int64_t array)
 {
@@ -57,7 +59,42 @@ static const char *run(const hy_source *self, hybrid_order order, int array,
     return hy_pinned(self->ctx, at, (size_t)(end - begin) * size) ? at : NULL;
 }
 
-static const hy_source_ops ops = {.fill = fill, .run = run};
+static hybrid_status whole(const hy_source *self, hybrid_csr *own, const hybrid_csr **out)
+{
+    (void)own;
+    *out = self->csr;
+    return HYBRID_OK;
+}
+
+/* Gives all rows as the first part. */
+static hybrid_status next_part(hy_a_parts *parts, const hy_a_part **out)
+{
+    hy_a_part *all = parts->parts;
+
+    *out           = parts->reading ? NULL : all;
+    all->A         = parts->source->csr;
+    parts->reading = all;
+    parts->end     = parts->source->rows;
+    return HYBRID_OK;
+}
+
+/* Gives all rows of A and B. */
+static hybrid_status next_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
+                               int64_t begin, int64_t *end)
+{
+    (void)first;
+    (void)begin;
+    rows->A = A;
+    rows->B = rows->source->csr;
+    *end    = A->rows;
+    return HYBRID_OK;
+}
+
+static const hy_source_ops ops = {.fill      = fill,
+                                  .run       = run,
+                                  .whole     = whole,
+                                  .next_part = next_part,
+                                  .next_rows = next_rows};
 
 hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *B)
 {

@@ -9,6 +9,8 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "partition/move/sources.h"
+#include "partition/parts/a_part.h"
+#include "partition/parts/b_rows.h"
 
 enum { PIECE_BYTES = 8 << 20 };
 
@@ -111,7 +113,7 @@ static hybrid_status read_offsets(const hy_matrix_file *file, int64_t begin,
                                            : check_end(file, "end", last, file->csr.nnz);
 }
 
-/* ---- the source ------------------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------- */
 
 static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
@@ -121,19 +123,6 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
         return read_offsets(file, rect->row, rect->rows, (int64_t *)(void *)to->at);
     return read_numbers(rect->col == HY_CSR_COLS ? &file->col : &file->values, rect->row,
                         rect->rows, to->at);
-}
-
-static const hy_source_ops ops = {.fill = fill};
-
-hy_source hy_source_csr_file(const hy_matrix_file *A)
-{
-    return (hy_source){.ops  = &ops,
-                       .ctx  = A->ctx,
-                       .rows = A->csr.rows,
-                       .cols = A->csr.cols,
-                       .csr  = &A->csr,
-                       .file = A,
-                       .name = A->name};
 }
 
 /* ---- whole matrix --------------------------------------------------------------- */
@@ -146,17 +135,37 @@ static hybrid_status read_arrays(const hy_source *source, const hybrid_csr *A)
     return hy_csr_check(source->ctx, A, source->name);
 }
 
-hybrid_status hy_source_read(const hy_source *source, hybrid_csr *out)
+static hybrid_status whole(const hy_source *self, hybrid_csr *own, const hybrid_csr **out)
 {
-    const hybrid_csr *shape = source->csr;
+    const hybrid_csr *shape = self->csr;
     hybrid_csr A;
 
     HY_TRY(
-        hy_csr_alloc(source->ctx, shape->rows, shape->cols, shape->nnz, shape->type, &A));
-    const hybrid_status status = read_arrays(source, &A);
-    if (status != HYBRID_OK)
-        hy_csr_free(source->ctx, &A);
-    else
-        *out = A;
-    return status;
+        hy_csr_alloc(self->ctx, shape->rows, shape->cols, shape->nnz, shape->type, &A));
+    const hybrid_status status = read_arrays(self, &A);
+    if (status != HYBRID_OK) {
+        hy_csr_free(self->ctx, &A);
+        return status;
+    }
+    *own = A;
+    *out = own;
+    return HYBRID_OK;
+}
+
+/* ---- the source ------------------------------------------------------------------- */
+
+static const hy_source_ops ops = {.fill      = fill,
+                                  .whole     = whole,
+                                  .next_part = hy_a_parts_read,
+                                  .next_rows = hy_b_rows_read};
+
+hy_source hy_source_csr_file(const hy_matrix_file *A)
+{
+    return (hy_source){.ops  = &ops,
+                       .ctx  = A->ctx,
+                       .rows = A->csr.rows,
+                       .cols = A->csr.cols,
+                       .csr  = &A->csr,
+                       .file = A,
+                       .name = A->name};
 }

@@ -7,6 +7,7 @@
 #include "base/memory/pinned.h"
 #include "partition/format/pack.h"
 #include "partition/move/sources.h"
+#include "partition/parts/x_block.h"
 #include "partition/move/transpose.h"
 
 /* Describes the copy of the rectangle, line by line, to lines without gaps at `to`. */
@@ -127,8 +128,18 @@ static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_co
                : hy_pinned(self->ctx, X->data, (size_t)all * hy_value_size(X->type));
 }
 
+/* Gives all columns as the first block. */
+static hybrid_status next_block(hy_x_block *block, hybrid_report *report)
+{
+    (void)report;
+    block->X     = *block->source->dense;
+    block->begin = block->end;
+    block->end   = block->source->cols;
+    return HYBRID_OK;
+}
+
 static const hy_source_ops ops = {
-    .fill = fill, .gather = gather, .run = run, .lines = lines};
+    .fill = fill, .gather = gather, .run = run, .lines = lines, .next_block = next_block};
 
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
 {

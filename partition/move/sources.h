@@ -18,10 +18,6 @@ hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t 
 hy_source hy_source_file(const hy_matrix_file *X);
 hy_source hy_source_csr_file(const hy_matrix_file *A);
 
-/* Reads a sparse matrix in a file completely and checks it. Free `out` with
-   hy_csr_free(). */
-hybrid_status hy_source_read(const hy_source *source, hybrid_csr *out);
-
 #ifdef __cplusplus
 }
 #endif

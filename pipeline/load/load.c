@@ -148,6 +148,7 @@ void hy_loader_close(hy_loader *loader)
     hy_message_destroy(&loader->said);
     pthread_cond_destroy(&loader->progress.changed);
     pthread_mutex_destroy(&loader->progress.lock);
+    hy_array_free(backend->ctx, loader->relayed.sent);
     hy_array_free(backend->ctx, loader);
 }
 
@@ -261,10 +262,15 @@ hybrid_status hy_loader_finish(hy_loader *loader)
     p->stop   = 1;
     p->wanted = -1;
     pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    if (loader->relay)
+        hy_relay_stop(loader->relay);
+    pthread_mutex_lock(&p->lock);
     while (p->loading)
         hy_progress_wait(&loader->backend->ctx->progress, &p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
-    loader->begun              = 0;
-    const hybrid_status status = tell(loader, p->status);
-    return status == HYBRID_OK ? hy_load_retire(loader) : status;
+    loader->begun = 0;
+    HY_TRY(tell(loader, p->status));
+    HY_TRY(hy_load_retire(loader));
+    return hy_relay_retire(loader);
 }

@@ -89,11 +89,21 @@ typedef struct hy_load_columns {
     hy_buffer room; /* device memory that receives these bytes; may be empty */
 } hy_load_columns;
 
+/* What a loader copies from other devices (load_relay.c). The marks belong to the lane set. */
+typedef struct hy_relay_part {
+    int index;            /* number of the loader in the relay */
+    int64_t bytes;        /* bytes of the copies in this run */
+    hy_mark *begin, *end; /* of all copies of this run; `end` moves with each round */
+    hy_mark **sent;       /* one for each own piece */
+    int64_t count;        /* number of marks in `sent` */
+} hy_relay_part;
+
 /* Times and bytes of the copies that have ended. */
 typedef struct hy_load_times {
     int64_t begin_ns, end_ns, busy_ns;
-    int64_t bytes, ring_bytes; /* all copied bytes, and those of them that went through
-                                  the ring */
+    int64_t bytes, ring_bytes; /* all bytes copied from the host, and those of them that
+                                  went through the ring */
+    int64_t peer_begin_ns, peer_end_ns, peer_bytes; /* copies from other devices */
 } hy_load_times;
 
 /* State that the loader's thread and the driver share. */
@@ -129,6 +139,8 @@ struct hy_loader {
     hy_load_ring ring;
     hy_load_columns columns;
     hy_load_times times;
+    struct hy_relay *relay; /* devices that share the copies of this run; NULL: none */
+    hy_relay_part relayed;
     hy_load_progress progress;
     int begun;       /* 1 from the start of loading until hy_loader_finish() */
     int first;       /* 1: workers fill pieces before they plan; 0: they take turns */
@@ -187,10 +199,43 @@ hybrid_status hy_loader_ticked(hy_loader *loader);
 /* Stops loading, waits for the copies, and returns their status. May be called twice. */
 hybrid_status hy_loader_finish(hy_loader *loader);
 
+/* ---- load_relay.c: devices that load the same image --------------------------------- */
+
+typedef struct hy_relay {
+    pthread_mutex_t lock;   /* guards `stopped`, `failed` and `sent` */
+    pthread_cond_t changed; /* signals their changes */
+    int stopped;            /* 1: loaders need not wait for each other any more */
+    const hy_loader *failed; /* first loader that failed, with its sentence; NULL: none */
+    int count;              /* number of loaders; 0: there is no relay */
+    hy_loader *of[HY_MAX_DEVICES];
+    int64_t sent[HY_MAX_DEVICES]; /* number of own pieces that each loader has enqueued */
+} hy_relay;
+
+void hy_relay_open(hy_relay *relay);
+void hy_relay_close(hy_relay *relay); /* all loaders must be finished */
+
+/* Adds a loader that has not begun and will load `image`, unless its image or its pieces
+   differ from those of the loaders before, or its device and theirs cannot read each
+   other's memory. */
+hybrid_status hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image);
+
+/* Ends adding. The loaders may begin. A single loader needs no relay. */
+void hy_relay_begin(hy_relay *relay);
+
+/* Releases all threads that wait for a piece. */
+void hy_relay_stop(hy_relay *relay);
+
 /* ---- functions for the loader's thread ------------------------------------------- */
 
 /* load_order.c: loads the operand in the order in which chunks need it. */
 hybrid_status hy_load_all(hy_loader *loader);
+
+/* load_order.c: hy_load_some() loads elements [begin, end) of a region, at most
+   hy_load_step() of them, when the first `begin` are loaded. They are whole rows if the
+   region has rows. */
+int64_t hy_load_step(const hy_loader *loader, const hy_region *region, int64_t begin);
+hybrid_status hy_load_some(hy_loader *loader, const hy_region *region, int64_t begin,
+                           int64_t end);
 
 /* load.c: reports that the copies of this many leading elements of X, or entries of B,
    are enqueued, or an error `status`. Returns 0 if loading must stop. */
@@ -222,5 +267,12 @@ hybrid_status hy_load_rows(hy_loader *loader, const hy_region *region, int64_t r
 hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room);
 hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int64_t row,
                                  int64_t rows);
+
+/* load_relay.c: loads the loader's image together with the other loaders. For the loader's thread. */
+hybrid_status hy_relay_load(hy_loader *loader);
+
+/* Waits for the peer copies that the loader has enqueued, and adds their time and bytes to
+   loader->times. */
+hybrid_status hy_relay_retire(hy_loader *loader);
 
 #endif /* HY_LOAD_H */

@@ -59,7 +59,7 @@ static int in_whole_rows(const hy_loader *loader, const hy_region *region)
 
 /* Returns how many elements of the region are loaded before progress is reported again,
    when the first `done` are loaded. */
-static int64_t step_of(const hy_loader *loader, const hy_region *region, int64_t done)
+int64_t hy_load_step(const hy_loader *loader, const hy_region *region, int64_t done)
 {
     const size_t columns = loader->columns.bytes;
     const size_t most    = columns > 0 ? columns : loader->ring.piece_bytes;
@@ -71,8 +71,8 @@ static int64_t step_of(const hy_loader *loader, const hy_region *region, int64_t
     return piece > row ? piece / row * row : row;
 }
 
-static hybrid_status load_some(hy_loader *loader, const hy_region *region, int64_t begin,
-                               int64_t end)
+hybrid_status hy_load_some(hy_loader *loader, const hy_region *region, int64_t begin,
+                           int64_t end)
 {
     const int64_t row = hy_region_row(region);
 
@@ -89,13 +89,13 @@ static int load_region(hy_loader *loader, int64_t k)
     const hy_region region = hy_image_region(image, k);
 
     for (int64_t done = 0; done < region.elements;) {
-        const int64_t step = step_of(loader, &region, done);
+        const int64_t step = hy_load_step(loader, &region, done);
         const int64_t left = region.elements - done;
         const int64_t stop =
             hy_image_piece(image, &region, done, done + (step < left ? step : left));
         if (!await_free(loader, hy_image_displaced(image, k, stop)))
             return 0;
-        const hybrid_status status = load_some(loader, &region, done, stop);
+        const hybrid_status status = hy_load_some(loader, &region, done, stop);
         if (!reach(loader, region.before + stop, status))
             return 0;
         done = stop;
@@ -157,7 +157,10 @@ static void load_b(hy_loader *loader)
 
 hybrid_status hy_load_all(hy_loader *loader)
 {
-    (loader->image.form == HY_FORM_CSR ? load_b : load_x)(loader);
+    if (loader->relay)
+        HY_TRY(hy_relay_load(loader));
+    else
+        (loader->image.form == HY_FORM_CSR ? load_b : load_x)(loader);
     HY_TRY(hy_load_flush(loader));
     /* If marks have no times, the host times the copies, so it waits for them. */
     return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader);

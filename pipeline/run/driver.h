@@ -17,6 +17,7 @@
 #ifndef HY_DRIVER_H
 #define HY_DRIVER_H
 
+#include "pipeline/load/load.h"
 #include "pipeline/run/queue.h"
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
@@ -29,6 +30,7 @@ typedef struct hy_run {
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;
+    hy_relay relay; /* devices that load the same image */
     int64_t reserved_rows;    /* sink in order only: number of leading rows of the result
                                  whose parts are reserved */
     int64_t reserved, stored; /* number of parts that are reserved, and number of parts

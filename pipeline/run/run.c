@@ -67,8 +67,26 @@ static hybrid_status begin_load(hy_run *run, hy_site *site)
                   : HYBRID_OK;
 }
 
+/* Lets devices that load the same image share the copies from host memory. */
+static void begin_relay(hy_run *run)
+{
+    hybrid_status status = HYBRID_OK;
+
+    hy_relay_open(&run->relay);
+    for (int i = 0; i < run->queue.count && status == HYBRID_OK; i++) {
+        const hy_site *site = run->queue.of[i];
+        if (site->loader)
+            status = hy_relay_add(&run->relay, site->loader, &site->image);
+    }
+    if (status == HYBRID_OK)
+        hy_relay_begin(&run->relay);
+    else
+        hy_run_stop(run, status);
+}
+
 static void begin_loads(hy_run *run)
 {
+    begin_relay(run);
     for (int i = 0; i < run->queue.count && !run->stopped; i++) {
         const hybrid_status status = begin_load(run, run->queue.of[i]);
         if (status != HYBRID_OK)
@@ -91,6 +109,7 @@ static void finish_loads(hy_run *run)
         else
             hy_trace_load(&run->tracer, site);
     }
+    hy_relay_close(&run->relay);
 }
 
 static void end_run(hy_run *run)

@@ -296,6 +296,26 @@ hybrid_status hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
     return slot->log.status;
 }
 
+/* Reports the copies of B or X from other devices. */
+static void trace_peer(const hy_tracer *tracer, const hy_site *site)
+{
+    const hy_load_times *times = &site->loader->times;
+    hybrid_event event         = {.stage    = "peer",
+                                  .variant  = "",
+                                  .lane     = hy_lane_name(HY_NAME_PEER, site->backend->index),
+                                  .chunk    = -1,
+                                  .begin_ns = times->peer_begin_ns,
+                                  .end_ns   = times->peer_end_ns,
+                                  .bytes    = times->peer_bytes,
+                                  .parts    = 1,
+                                  .bound    = HYBRID_DEVICE};
+
+    if (times->peer_bytes == 0)
+        return;
+    tracer->report->device_bytes += 2 * times->peer_bytes;
+    emit(tracer, site, &event);
+}
+
 void hy_trace_load(const hy_tracer *tracer, const hy_site *site)
 {
     const hy_load_times *times = &site->loader->times;
@@ -314,4 +334,5 @@ void hy_trace_load(const hy_tracer *tracer, const hy_site *site)
     tracer->report->host_bytes += times->ring_bytes;
     tracer->report->device_bytes += times->bytes;
     emit(tracer, site, &event);
+    trace_peer(tracer, site);
 }

@@ -22,7 +22,7 @@ enum {
 const char *hy_lane_name(hy_lane_kind kind, int device)
 {
     static const char *const names[HY_LANE_NAMES][HY_MAX_DEVICES] = {
-        NAMES("h2d"), NAMES("run"), NAMES("d2h"), NAMES("load")};
+        NAMES("h2d"), NAMES("run"), NAMES("d2h"), NAMES("load"), NAMES("peer")};
     return names[kind][device];
 }
 
@@ -118,6 +118,17 @@ hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out)
     return HYBRID_OK;
 }
 
+hybrid_status hy_lane_set_peer(hy_lane_set *lane_set)
+{
+    hy_backend *backend = lane_set->backend;
+
+    if (lane_set->peer)
+        return HYBRID_OK;
+    lane_set->call = backend->ctx->call;
+    return backend->ops->lane_open(backend, hy_lane_name(HY_NAME_PEER, backend->index), 1,
+                                   &lane_set->peer);
+}
+
 hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark)
 {
     const hy_backend_ops *ops = lane->backend->ops;
@@ -194,6 +205,7 @@ static void close_lane_set(hy_context *ctx, hy_lane_set *lane_set)
         end(&lane_set->watchers[lane]);
         ops->lane_close(lane_set->lanes[lane]);
     }
+    ops->lane_close(lane_set->peer);
     for (int i = 0; i < lane_set->runs.count; i++)
         ops->lane_close(lane_set->runs.items[i]);
     for (int i = 0; i < lane_set->marks.count; i++)

@@ -33,6 +33,8 @@ typedef struct hy_lane_set {
     hy_lane *lanes[HY_LANES];     /* lanes that all slots share. NULL if every slot has
                                      its own lane instead, or if the backend has no such
                                      lane. */
+    hy_lane *peer;                /* lane of copies from other devices; NULL until
+                                     hy_lane_set_peer() */
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
     hy_thread loader;             /* started when B or X is loaded for the first time */
     hy_made marks, runs;          /* `runs`: the run lanes of slots that have their own */
@@ -50,6 +52,7 @@ typedef enum hy_lane_kind {
     HY_NAME_RUN,
     HY_NAME_OUT,
     HY_NAME_LOAD,
+    HY_NAME_PEER,
     HY_LANE_NAMES
 } hy_lane_kind;
 const char *hy_lane_name(hy_lane_kind kind, int device);
@@ -70,6 +73,9 @@ hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out);
 
 /* Sets a mark whose time no caller will ask for. */
 hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
+
+/* Opens the lane of copies from other devices unless it is open. */
+hybrid_status hy_lane_set_peer(hy_lane_set *lane_set);
 
 /* Starts the loader's thread unless it runs. */
 hybrid_status hy_lane_set_loader(hy_lane_set *lane_set);

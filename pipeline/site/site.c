@@ -196,6 +196,8 @@ void hy_site_drain(hy_site *site)
     for (int lane = 0; lane < HY_LANES; lane++)
         if (site->lane_set->lanes[lane])
             ops->lane_drain(site->lane_set->lanes[lane]);
+    if (site->lane_set->peer)
+        ops->lane_drain(site->lane_set->peer);
     for (int i = 0; i < site->depth; i++)
         if (site->slots[i].run)
             ops->lane_drain(site->slots[i].run);

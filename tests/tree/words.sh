@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$HYBRID_SOURCE"
 declare -A instead=([ahead]=prefault [apart]="scattered or separately" [early]=prefetch
-    [extremes]=min_max [given]="assigned or ceded" [greater]=max [keeps]=caches
+    [extremes]=min_max [given]="assigned or ceded" [greater]=max
+    [has_view]="whole(), next_part() or next_block() of the source" [keeps]=caches
     [kept]="cached or pooled" [lesser]=min [look]="spin or inspect" [looked]=inspected
     [looks]=spins [needing]=x_end [needs]=x_end [settle]="the verb that is meant"
     [settled]="the state that is meant" [spared]=estimate [takes]=accepts

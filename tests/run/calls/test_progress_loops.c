@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "engine/files/b_rows.h"
+#include "partition/parts/b_rows.h"
 #include "engine/api/engine.h"
 #include "partition/move/sources.h"
 #include "partition/pattern/chunks.h"
@@ -72,7 +72,7 @@ static void rows_of_a_are_taken_in_pieces(void **state)
     (void)state;
     hy_b_rows_open(&source, INT64_MAX, &rows);
     begin(ctx, &calls);
-    assert_int_equal(hy_b_rows_next(&rows, &A, 0, 0, &next), HYBRID_OK);
+    assert_int_equal(hy_b_rows_read(&rows, &A, 0, 0, &next), HYBRID_OK);
     assert_int_equal(next, ROWS);
     assert_true(end(ctx, &calls) >= ROWS / SPANS + ROWS / OFFSETS);
     hy_b_rows_close(&rows);

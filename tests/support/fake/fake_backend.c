@@ -33,7 +33,8 @@ typedef struct fake {
 static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
 static block *pinned_blocks;
 
-static int64_t alive, pins, direct, copied[2];
+static int64_t alive, pins, direct, copied[2], relayed;
+static int peerless; /* 1: no device reads the memory of another */
 
 int64_t fake_alive(void)
 {
@@ -64,6 +65,16 @@ int64_t fake_direct(void)
 int64_t fake_copied(hy_space to)
 {
     return __atomic_load_n(&copied[to], __ATOMIC_RELAXED);
+}
+
+int64_t fake_relayed(void)
+{
+    return __atomic_load_n(&relayed, __ATOMIC_RELAXED);
+}
+
+void fake_peerless(int on)
+{
+    __atomic_store_n(&peerless, on, __ATOMIC_RELAXED);
 }
 
 void fake_count(int64_t by)
@@ -331,6 +342,34 @@ static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *c)
     return fake_lane_copy(lane, c);
 }
 
+static int reads(hy_backend *self, const hy_backend *other)
+{
+    (void)self, (void)other;
+    return !__atomic_load_n(&peerless, __ATOMIC_RELAXED);
+}
+
+static int owns(fake *self, const void *ptr, size_t bytes)
+{
+    pthread_mutex_lock(&self->lock);
+    const block *own = find_block(self->blocks, NULL, ptr, bytes);
+    const int owned  = own && own->space == HY_DEVICE;
+    pthread_mutex_unlock(&self->lock);
+    return owned;
+}
+
+static hybrid_status copy_peer(hy_lane *lane, void *dst, const hy_backend *other,
+                               const void *src, size_t bytes)
+{
+    fake *from = (fake *)(uintptr_t)other; /* only its lock changes */
+
+    if (!owns((fake *)lane->backend, dst, bytes) || !owns(from, src, bytes))
+        return hy_fail(lane->backend->ctx, HYBRID_DEVICE_FAILED,
+                       "fake device: a peer copy of %zu bytes is not between two devices",
+                       bytes);
+    __atomic_fetch_add(&relayed, (int64_t)bytes, __ATOMIC_RELAXED);
+    return fake_lane_copy(lane, &(hy_row_copy){dst, src, bytes, bytes, bytes, 1});
+}
+
 static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t bytes)
 {
     return copy_rows(lane, &(hy_row_copy){dst, src, bytes, bytes, bytes, 1});
@@ -351,6 +390,8 @@ const hy_backend_ops hy_fake_backend_ops = {
     .lane_drain   = fake_lane_drain,
     .copy         = copy,
     .copy_rows    = copy_rows,
+    .reads        = reads,
+    .copy_peer    = copy_peer,
     .transpose    = fake_transpose,
     .mark_new     = fake_mark_new,
     .mark_free    = fake_mark_free,

@@ -56,6 +56,12 @@ int64_t fake_direct(void);
    HY_PINNED to pinned memory. */
 int64_t fake_copied(hy_space to);
 
+/* Returns the bytes that devices copied from other devices since the program began. */
+int64_t fake_relayed(void);
+
+/* 1: from now on no device can read the memory of another; 0: each can. */
+void fake_peerless(int on);
+
 /* Returns how often, since the program began, a fake device counted the scalar products
    of rows of A. */
 int64_t fake_counts(void);

@@ -190,6 +190,19 @@ static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t byte
     return hy_fake_backend_ops.copy(lane, dst, src, bytes);
 }
 
+static int reads(hy_backend *self, const hy_backend *other)
+{
+    return hy_fake_backend_ops.reads(self, other);
+}
+
+static hybrid_status copy_peer(hy_lane *lane, void *dst, const hy_backend *other,
+                               const void *src, size_t bytes)
+{
+    if (fault_hits(lane->backend, "a peer copy"))
+        return HYBRID_DEVICE_FAILED;
+    return hy_fake_backend_ops.copy_peer(lane, dst, other, src, bytes);
+}
+
 static hybrid_status copy_rows(hy_lane *lane, const hy_row_copy *rows)
 {
     if (fault_hits(lane->backend, "a copy of rows"))
@@ -305,6 +318,8 @@ const hy_backend_ops hy_fault_backend_ops = {
     .lane_drain   = fake_lane_drain,
     .copy         = copy,
     .copy_rows    = copy_rows,
+    .reads        = reads,
+    .copy_peer    = copy_peer,
     .transpose    = transpose,
     .mark_new     = mark_new,
     .mark_free    = fake_mark_free,

@@ -1,9 +1,8 @@
-/* engine/files/b_rows.c - the rows of a B, not in memory, that a range of rows of A
-   touches.
+/* partition/parts/b_rows.c - the rows of a B in a file that a range of rows of A touches.
 
    Rows that are close to each other in the file are read together with the gap between
    them. One call for each short row would take longer than reading the unwanted bytes. */
-#include "engine/files/b_rows.h"
+#include "partition/parts/b_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -118,7 +117,7 @@ static hybrid_status read_run(const gathering *g, const run *r, int array, size_
 static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g  = arg;
-    const hybrid_csr *B = &g->rows->B;
+    const hybrid_csr *B = &g->rows->own_b;
 
     (void)part;
     for (int64_t i = begin; i < end;) {
@@ -138,7 +137,7 @@ static int64_t entry_bytes(const hy_b_rows *rows)
 static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
 {
     hy_context *ctx      = rows->source->ctx;
-    hybrid_csr *B        = &rows->B;
+    hybrid_csr *B        = &rows->own_b;
     const int64_t values = (int64_t)hy_align((size_t)nnz * 4);
     const int64_t size   = (int64_t)hy_value_size(B->type);
 
@@ -163,7 +162,7 @@ typedef struct renumbering {
 static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)
 {
     const renumbering *n = arg;
-    int64_t *to          = n->rows->A.row_ptr;
+    int64_t *to          = n->rows->own_a.row_ptr;
 
     (void)part;
     for (int64_t i = begin; i < end; i++)
@@ -177,7 +176,7 @@ static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
 
     (void)part;
     hy_renumber(&n->rows->touched, hy_cols(n->A) + n->first + begin, end - begin,
-                hy_cols(&n->rows->A) + begin);
+                hy_cols(&n->rows->own_a) + begin);
     return HYBRID_OK;
 }
 
@@ -187,7 +186,7 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                             int64_t end)
 {
     hy_context *ctx     = rows->source->ctx;
-    hybrid_csr *part    = &rows->A;
+    hybrid_csr *part    = &rows->own_a;
     const int64_t first = hy_offset(A, begin);
     renumbering n       = {rows, A, begin, first};
     const int64_t cols  = (int64_t)hy_align((size_t)(end - begin + 1) * 8);
@@ -214,7 +213,7 @@ static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t b
                                  int64_t end, gathering *g)
 {
     hy_context *ctx = rows->source->ctx;
-    hybrid_csr *B   = &rows->B;
+    hybrid_csr *B   = &rows->own_b;
 
     hy_touched_free(ctx, &rows->touched);
     HY_TRY(hy_touched_find(ctx, A, begin, end, &rows->touched));
@@ -273,7 +272,7 @@ static hybrid_status find_rows_that_fit(hy_b_rows *rows, const hybrid_csr *A,
         HY_TRY(find_b_rows(rows, A, begin, *end, g));
         const int64_t count = *end - begin;
         const int64_t bytes =
-            rows->B.rows * ROW_BYTES + g->count[rows->B.rows] * entry_bytes(rows);
+            rows->own_b.rows * ROW_BYTES + g->count[rows->own_b.rows] * entry_bytes(rows);
         const double part = (double)rows->bytes / (double)hy_max(bytes, 1);
         rows->rows        = hy_max(1, (int64_t)((double)count * part * 7 / 8));
         if (count == 1 || bytes <= rows->bytes)
@@ -297,15 +296,17 @@ void hy_b_rows_close(hy_b_rows *rows)
     hy_array_free_reused(ctx, &rows->of_a);
 }
 
-hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
+hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end)
 {
     gathering g;
 
     HY_TRY(find_rows_that_fit(rows, A, begin, end, &g));
-    const int64_t nnz = g.count[rows->B.rows];
+    const int64_t nnz = g.count[rows->own_b.rows];
     if (*end == begin + 1)
         HY_TRY(check_room(rows, first + begin, nnz));
     HY_TRY(read_b(rows, &g, nnz));
+    rows->A = &rows->own_a;
+    rows->B = &rows->own_b;
     return make_a(rows, A, begin, *end);
 }

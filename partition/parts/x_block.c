@@ -1,5 +1,5 @@
-/* engine/files/x_block.c - reads column blocks of an X that is not in memory. */
-#include "engine/files/x_block.h"
+/* partition/parts/x_block.c - column blocks of an X, and reading them from a file. */
+#include "partition/parts/x_block.h"
 
 #include "base/threads/clock.h"
 #include "base/data/csr.h"
@@ -12,32 +12,45 @@ enum {
     PART_BYTES  = 4 << 20  /* bytes that a task reads between two checks of progress */
 };
 
-/* Returns the columns of a block. A block takes half of free host memory; the other half
-   is for computing, which may need as much to copy a column-major X to rows. */
-static int64_t width_for(const hy_source *source)
+void hy_x_block_open(const hy_source *source, int64_t bytes, hy_x_block *out)
 {
-    const hy_meter *meter = &source->ctx->memory.meter;
-    const int64_t column  = source->rows * (int64_t)hy_value_size(source->dense->type);
-    const int64_t left    = (meter->cap - hy_meter_used(meter)) / 2;
-
-    if (meter->cap == 0)
-        return source->cols;
-    return hy_max(1, hy_min(source->cols, left / column));
-}
-
-hybrid_status hy_x_block_open(const hy_source *source, hy_x_block *out)
-{
-    const hybrid_dense *X = source->dense;
-    const int64_t width   = width_for(source);
-
-    *out = (hy_x_block){.source = source, .X = *X, .width = width};
-    return hy_array(source->ctx, source->rows * width, hy_value_size(X->type),
-                    "a column block of X", &out->X.data);
+    *out = (hy_x_block){.source = source, .bytes = bytes, .X = *source->dense};
 }
 
 void hy_x_block_close(hy_x_block *block)
 {
-    hy_array_free(block->source->ctx, block->X.data);
+    hy_array_free_reused(block->source->ctx, &block->own);
+}
+
+int hy_x_is_at_hand(const hy_source *source)
+{
+    hybrid_report nothing = HYBRID_REPORT_INIT;
+    hy_x_block all;
+
+    if (!source->ops->next_block)
+        return 0;
+    hy_x_block_open(source, 0, &all);
+    return hy_x_block_next(&all, &nothing) == HYBRID_OK && all.end == source->cols;
+}
+
+/* ---- reading ---------------------------------------------------------------------- */
+
+/* Moves the block to the columns that follow and fit into its memory. */
+static hybrid_status advance(hy_x_block *block)
+{
+    const hy_source *source = block->source;
+    hybrid_dense *X         = &block->X;
+    const int64_t column    = X->rows * (int64_t)hy_value_size(X->type);
+    const int64_t fit       = column > 0 ? block->bytes / column : source->cols;
+
+    block->begin = block->end;
+    block->end += hy_min(fit, source->cols - block->begin);
+    X->cols = block->end - block->begin;
+    X->ld   = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
+    HY_TRY(hy_array_reuse(source->ctx, &block->own, X->cols * column,
+                          "a column block of X"));
+    X->data = block->own.array;
+    return HYBRID_OK;
 }
 
 /* Reads rows [begin, end) of a block. */
@@ -61,16 +74,15 @@ static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *report)
+hybrid_status hy_x_block_read(hy_x_block *block, hybrid_report *report)
 {
-    hybrid_dense *X     = &block->X;
-    const int64_t size  = (int64_t)hy_value_size(X->type);
-    const int64_t start = hy_now_ns();
+    const hybrid_dense *X = &block->X;
+    const int64_t size    = (int64_t)hy_value_size(X->type);
+    const int64_t start   = hy_now_ns();
 
-    block->begin        = block->end;
-    block->end          = hy_min(block->begin + block->width, block->source->cols);
-    X->cols             = block->end - block->begin;
-    X->ld               = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
+    HY_TRY(advance(block));
+    if (X->rows == 0 || X->cols == 0)
+        return HYBRID_OK;
     const int64_t piece = 1 + PIECE_BYTES / (X->cols * size);
     const int64_t grain =
         X->order == HYBRID_ROW_MAJOR ? piece : hy_max(piece, COLUMN_ROWS);
@@ -80,6 +92,8 @@ hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *report)
     report->host_bytes += X->rows * X->cols * size;
     return HYBRID_OK;
 }
+
+/* ---- what belongs to a block ------------------------------------------------------ */
 
 hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y)
 {

@@ -1,5 +1,5 @@
-/* engine/files/a_part.c - reads an A that is not in memory, as parts (ranges of rows). */
-#include "engine/files/a_part.h"
+/* partition/parts/a_part.c - reads an A from a file, as parts (ranges of rows). */
+#include "partition/parts/a_part.h"
 
 #include "base/contract/image.h"
 #include "base/data/csr.h"
@@ -66,18 +66,19 @@ static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part 
         offset[0] = 0;
         offset[1] = nnz;
     }
-    part->A             = *p->source->csr;
-    part->A.rows        = rows;
-    part->A.nnz         = nnz;
-    part->A.row_ptr     = offset;
-    part->A.offset_type = HYBRID_I64;
-    part->begin         = begin;
+    part->own             = *p->source->csr;
+    part->own.rows        = rows;
+    part->own.nnz         = nnz;
+    part->own.row_ptr     = offset;
+    part->own.offset_type = HYBRID_I64;
+    part->A               = &part->own;
+    part->begin           = begin;
     return HYBRID_OK;
 }
 
 static hybrid_status read_part(const hy_a_parts *p, int64_t begin, hy_a_part *part)
 {
-    hybrid_csr *A = &part->A;
+    hybrid_csr *A = &part->own;
     int64_t first;
 
     HY_TRY(read_offsets(p, begin, part, &first));
@@ -146,7 +147,7 @@ void hy_a_parts_close(hy_a_parts *p)
     pthread_mutex_destroy(&p->lock);
 }
 
-hybrid_status hy_a_parts_next(hy_a_parts *p, const hy_a_part **out)
+hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
 {
     hy_context *ctx    = p->source->ctx;
     const int64_t rows = p->source->rows;
@@ -160,9 +161,9 @@ hybrid_status hy_a_parts_next(hy_a_parts *p, const hy_a_part **out)
     if (p->status != HYBRID_OK)
         return hy_fail(ctx, p->status, "%s", p->aside.text);
     const hy_a_part *ready = p->reading;
-    p->end += ready->A.rows;
+    p->end += ready->A->rows;
     if (p->end < rows)
         read_next(p);
     *out = ready;
-    return hy_csr_check_rows(ctx, &ready->A, p->source->name, ready->begin, NULL);
+    return hy_csr_check_rows(ctx, ready->A, p->source->name, ready->begin, NULL);
 }

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""bench/lib/several.py - table of products by number of GPUs, from lines that several.sh writes.
+
+usage: several.py FILE.jsonl...
+
+If there are several runs of the same product on the same devices, the last counts.
+"""
+import sys
+
+import summary
+
+HEAD = ["product", "GPUs", "predicted, ms", "measured, ms", "times one GPU"]
+
+
+def read(paths):
+    """Returns {(operation, problem, columns, type, pinned): {number of devices: line}}."""
+    products = {}
+    for line in summary.read(paths):
+        key = (line["op"], line["problem"], line["cols"], line["type"], line["pinned"])
+        devices = line["device"].count("; ") + 1
+        products.setdefault(key, {})[devices] = line
+    return products
+
+
+def cells(line, one):
+    if line["error"]:
+        return ["-", "fails", "-"]
+    predicted = line["predicted_s"]
+    ratio = f"{one['seconds'] / line['seconds']:.2f}" if one and not one["error"] else "-"
+    return [f"{predicted * 1e3:.4g}" if predicted else "-", f"{line['seconds'] * 1e3:.4g}", ratio]
+
+
+def rows(products):
+    for (operation, problem, columns, kind, pinned), lines in products.items():
+        name = f"A*A `{problem}`" if operation == "spgemm" else f"A*X `{problem}`, {columns} columns"
+        for devices in sorted(lines):
+            yield [f"{name}, {kind}, {'pinned' if pinned else 'pageable'}", str(devices),
+                   *cells(lines[devices], lines.get(1))]
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        sys.exit(__doc__)
+    products = read(sys.argv[1:])
+    if not products:
+        sys.exit("several.py: no lines")
+    print("| " + " | ".join(HEAD) + " |")
+    print("| --- |" + " ---: |" * (len(HEAD) - 1))
+    for row in rows(products):
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()

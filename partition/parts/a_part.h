@@ -1,0 +1,56 @@
+/* partition/parts/a_part.h - parts (ranges of rows) of an A, one after another.
+
+   An A in memory is one part. A file is read part by part. Two parts are then in memory:
+   one is multiplied while a thread reads the next. The thread does not use the worker
+   pool, so it takes no time from the multiplication. */
+#ifndef HY_A_PART_H
+#define HY_A_PART_H
+
+#include <pthread.h>
+
+#include "base/contract/source.h"
+
+/* Rows [begin, begin + A->rows) of A. */
+typedef struct hy_a_part {
+    const hybrid_csr *A; /* matrix of the operand itself, or `own` */
+    int64_t begin;
+    hybrid_csr own; /* rows that were read from a file, in one block of memory */
+    hy_reused block;
+} hy_a_part;
+
+typedef struct hy_a_parts {
+    const hy_source *source; /* source of A, which the caller owns */
+    int64_t bytes;           /* maximum bytes of a part that is read; a part of a single
+                                row may exceed it */
+    hy_a_part parts[2];
+    hy_a_part *reading; /* part that the thread reads, or the last part; NULL before the
+                           first */
+    int64_t end;        /* rows [0, end) have been handed out */
+    pthread_t thread;
+    int is_running; /* 1 from the start of the reading thread until it is joined */
+    int is_done;    /* 1 once the thread has read its part; guarded by `lock` */
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    hybrid_status status; /* status of the part that was read last */
+    /* Error sentence of the reading thread. It must not be the context's message, because
+       planning clears that one. */
+    hy_message aside;
+} hy_a_parts;
+
+/* hy_a_parts_open() prepares reading, but reads nothing. */
+void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out);
+void hy_a_parts_close(hy_a_parts *parts);
+
+/* Sets *out to the next part, or to NULL after the last row. The part is valid until the
+   next call. An operand in memory must be checked. A file must have at least one row; its
+   parts are checked here. */
+static inline hybrid_status hy_a_parts_next(hy_a_parts *parts, const hy_a_part **out)
+{
+    return parts->source->ops->next_part(parts, out);
+}
+
+/* hy_a_parts_next() for an A in a file: waits for the next part, which has at least one
+   row, and begins to read the one after it. */
+hybrid_status hy_a_parts_read(hy_a_parts *parts, const hy_a_part **out);
+
+#endif /* HY_A_PART_H */

@@ -1,0 +1,377 @@
+/* pipeline/load/load_relay.c - devices that load the same image bring it up once between
+   them.
+
+   Without a relay every device receives all of B or X from host memory, which then bounds
+   a run on several devices. With a relay the image is divided into pieces, and piece k is
+   sent up to device k mod n only. The other devices copy it from that device, through a
+   direct connection such as NVLink.
+
+   A device sends its own piece of a round (n pieces) before it copies the pieces of the
+   round before, so its bus never waits for another device. Peer copies have a lane of
+   their own. A chunk may begin when all pieces up to its last row are on their way. */
+#include "pipeline/load/load.h"
+
+#include "base/data/min_max.h"
+
+/* ---- pieces ------------------------------------------------------------------------ */
+
+/* A piece of the image: elements of X, row offsets of B, or entries of B. All loaders of
+   a relay divide their image in the same way. */
+typedef struct piece {
+    hy_region region;
+    int64_t begin, end;
+    int64_t reached; /* leading elements of X, or entries of B, that are complete with
+                        this piece */
+} piece;
+
+/* Returns the elements of a piece of the region, which are whole rows of an X. */
+static int64_t step_of(const hy_loader *loader, const hy_region *region)
+{
+    const int64_t most = (int64_t)(loader->ring.piece_bytes / region->size);
+    const int64_t row  = hy_region_row(region);
+
+    return row == 0 ? most : hy_max(most / row, 1) * row;
+}
+
+/* Returns the number of pieces of the region. */
+static int64_t count_of(const hy_loader *loader, const hy_region *region)
+{
+    const int64_t step = step_of(loader, region);
+
+    return (region->elements + step - 1) / step;
+}
+
+static piece piece_of(const hy_loader *loader, const hy_region *region, int64_t k)
+{
+    const int64_t step = step_of(loader, region), begin = k * step;
+    const int64_t end = hy_min(begin + step, region->elements);
+
+    return (piece){*region, begin, end, end};
+}
+
+/* The row offsets of B, or an image without elements. */
+static hy_region first_region(const hy_loader *loader)
+{
+    return hy_image_region(&loader->image, 0);
+}
+
+static int64_t pieces_of(const hy_loader *loader)
+{
+    const hy_region first = first_region(loader);
+
+    if (loader->image.form != HY_FORM_CSR)
+        return count_of(loader, &first);
+    const hy_region values = hy_image_region(&loader->image, HY_CSR_VALUES);
+    return count_of(loader, &first) + count_of(loader, &values);
+}
+
+static piece piece_at(const hy_loader *loader, int64_t k)
+{
+    const hy_region first = first_region(loader);
+    const int64_t offsets = count_of(loader, &first);
+
+    if (loader->image.form != HY_FORM_CSR)
+        return piece_of(loader, &first, k);
+    if (k >= offsets) {
+        const hy_region values = hy_image_region(&loader->image, HY_CSR_VALUES);
+        return piece_of(loader, &values, k - offsets);
+    }
+    piece p   = piece_of(loader, &first, k);
+    p.reached = k == offsets - 1 ? 0 : -1;
+    return p;
+}
+
+/* ---- the loaders of a relay -------------------------------------------------------- */
+
+void hy_relay_open(hy_relay *relay)
+{
+    *relay = (hy_relay){.count = 0};
+    pthread_mutex_init(&relay->lock, NULL);
+    pthread_cond_init(&relay->changed, NULL);
+}
+
+void hy_relay_close(hy_relay *relay)
+{
+    for (int i = 0; i < relay->count; i++)
+        relay->of[i]->relay = NULL;
+    pthread_cond_destroy(&relay->changed);
+    pthread_mutex_destroy(&relay->lock);
+}
+
+static int reads(const hy_loader *a, const hy_loader *b)
+{
+    const hy_backend_ops *ops = a->backend->ops;
+
+    return ops->reads && ops == b->backend->ops && ops->reads(a->backend, b->backend);
+}
+
+/* Returns 1 if two images, which are whole, have the same bytes. */
+static int is_same(const hy_image *a, const hy_image *b)
+{
+    return a->form == b->form && a->type == b->type && a->rows == b->rows &&
+           a->cols == b->cols && a->nnz == b->nnz && a->tail_lines == b->tail_lines;
+}
+
+/* Returns 1 if the loader can join the relay. */
+static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_image *image)
+{
+    if (loader->begun || image->axis != HY_AXIS_NONE || hy_image_bytes(image) == 0)
+        return 0;
+    for (int i = 0; i < relay->count; i++) {
+        const hy_loader *other = relay->of[i];
+        if (other->ring.piece_bytes != loader->ring.piece_bytes ||
+            !is_same(&other->image, image) || !reads(other, loader) ||
+            !reads(loader, other))
+            return 0;
+    }
+    return 1;
+}
+
+/* Creates a mark for each piece that the loader may have to send: for all pieces, since
+   the number of loaders is not known yet. */
+static hybrid_status open_marks(hy_loader *loader)
+{
+    hy_context *ctx     = loader->backend->ctx;
+    hy_relay_part *part = &loader->relayed;
+    const int64_t count = pieces_of(loader);
+    void *marks;
+
+    if (count <= part->count)
+        return HYBRID_OK;
+    HY_TRY(hy_array(ctx, count, sizeof *part->sent, "marks of pieces", &marks));
+    hy_mark **sent = marks;
+    for (int64_t i = 0; i < part->count; i++)
+        sent[i] = part->sent[i];
+    hy_array_free(ctx, part->sent);
+    part->sent = sent;
+    for (; part->count < count; part->count++)
+        HY_TRY(hy_lane_set_mark(loader->lane_set, &sent[part->count]));
+    return HYBRID_OK;
+}
+
+/* Creates what the loader needs for the relay. */
+static hybrid_status prepare(hy_loader *loader)
+{
+    hy_relay_part *part = &loader->relayed;
+
+    part->bytes = 0;
+    if (part->begin)
+        return open_marks(loader);
+    HY_TRY(hy_lane_set_peer(loader->lane_set));
+    HY_TRY(hy_lane_set_mark(loader->lane_set, &part->end));
+    HY_TRY(hy_lane_set_mark(loader->lane_set, &part->begin));
+    return open_marks(loader);
+}
+
+hybrid_status hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image)
+{
+    if (!may_join(relay, loader, image))
+        return HYBRID_OK;
+    loader->image = *image;
+    HY_TRY(prepare(loader));
+    loader->relayed.index     = relay->count;
+    relay->of[relay->count++] = loader;
+    return HYBRID_OK;
+}
+
+void hy_relay_begin(hy_relay *relay)
+{
+    if (relay->count < 2)
+        relay->count = 0;
+    for (int i = 0; i < relay->count; i++)
+        relay->of[i]->relay = relay;
+}
+
+/* `failed` is a loader that has failed, or NULL. */
+static void stop(hy_relay *relay, const hy_loader *failed)
+{
+    pthread_mutex_lock(&relay->lock);
+    relay->stopped = 1;
+    relay->failed  = relay->failed ? relay->failed : failed;
+    pthread_cond_broadcast(&relay->changed);
+    pthread_mutex_unlock(&relay->lock);
+}
+
+void hy_relay_stop(hy_relay *relay)
+{
+    stop(relay, NULL);
+}
+
+/* ---- own pieces -------------------------------------------------------------------- */
+
+static hybrid_status load_piece(hy_loader *loader, const piece *p)
+{
+    if (loader->image.form == HY_FORM_CSR && p->region.begin == HY_CSR_VALUES) {
+        const hy_region cols = hy_image_region(&loader->image, HY_CSR_COLS);
+        HY_TRY(hy_load_elements(loader, &cols, p->begin, p->end));
+    }
+    for (int64_t done = p->begin, step; done < p->end; done += step) {
+        step = hy_min(hy_load_step(loader, &p->region, done), p->end - done);
+        HY_TRY(hy_load_some(loader, &p->region, done, done + step));
+    }
+    return HYBRID_OK;
+}
+
+/* Sends piece k, and lets the other loaders copy it. */
+static hybrid_status send_piece(hy_loader *loader, int64_t k)
+{
+    hy_relay *relay = loader->relay;
+    const int index = loader->relayed.index;
+    const piece p   = piece_at(loader, k);
+
+    HY_TRY(load_piece(loader, &p));
+    HY_TRY(hy_load_flush(loader));
+    HY_TRY(hy_mark_untimed(loader->lane_set->lanes[HY_ON_IN],
+                           loader->relayed.sent[k / relay->count]));
+    pthread_mutex_lock(&relay->lock);
+    relay->sent[index]++;
+    pthread_cond_broadcast(&relay->changed);
+    pthread_mutex_unlock(&relay->lock);
+    return HYBRID_OK;
+}
+
+/* ---- pieces of other devices ------------------------------------------------------- */
+
+static hybrid_status copy_bytes(hy_loader *loader, const hy_loader *from, size_t at,
+                                size_t bytes)
+{
+    hy_lane *lane = loader->lane_set->peer;
+
+    if (bytes == 0)
+        return HYBRID_OK;
+    loader->relayed.bytes += (int64_t)bytes;
+    return lane->backend->ops->copy_peer(
+        lane, (char *)loader->image_memory.ptr + at, from->backend,
+        (const char *)from->image_memory.ptr + at, bytes);
+}
+
+static hybrid_status copy_elements(hy_loader *loader, const hy_loader *from,
+                                   const hy_region *region, int64_t begin, int64_t end)
+{
+    return copy_bytes(loader, from, hy_image_at(&loader->image, region, begin),
+                      (size_t)(end - begin) * region->size);
+}
+
+/* Copies rows and their tail columns, which lie behind all rows. */
+static hybrid_status copy_rows(hy_loader *loader, const hy_loader *from, const piece *p)
+{
+    const hy_region *r = &p->region;
+    const int64_t row  = p->begin / hy_region_row(r),
+                  rows = p->end / hy_region_row(r) - row;
+
+    HY_TRY(copy_bytes(loader, from, hy_image_row_at(&loader->image, r, row),
+                      (size_t)(rows * r->ld) * r->size));
+    return copy_bytes(loader, from, hy_image_tail_at(&loader->image, r, row),
+                      (size_t)(rows * r->tail_ld) * r->size);
+}
+
+static hybrid_status copy_piece(hy_loader *loader, const hy_loader *from, const piece *p)
+{
+    if (loader->image.form == HY_FORM_CSR && p->region.begin == HY_CSR_VALUES) {
+        const hy_region cols = hy_image_region(&loader->image, HY_CSR_COLS);
+        HY_TRY(copy_elements(loader, from, &cols, p->begin, p->end));
+    }
+    if (p->region.tail > 0)
+        return copy_rows(loader, from, p);
+    return copy_elements(loader, from, &p->region, p->begin, p->end);
+}
+
+/* Waits until loader j has sent more than `round` of its pieces. *goes_on is 0 if the
+   relay has been stopped. Fails if another loader has failed, because the driver may wait
+   for this loader only. */
+static hybrid_status await_sent(const hy_loader *loader, int j, int64_t round,
+                                int *goes_on)
+{
+    hy_relay *relay = loader->relay;
+
+    pthread_mutex_lock(&relay->lock);
+    while (!relay->stopped && relay->sent[j] <= round)
+        pthread_cond_wait(&relay->changed, &relay->lock);
+    *goes_on                = !relay->stopped;
+    const hy_loader *failed = relay->failed;
+    pthread_mutex_unlock(&relay->lock);
+    return failed ? hy_fail(loader->backend->ctx, failed->progress.status, "%s",
+                            failed->said.text)
+                  : HYBRID_OK;
+}
+
+/* Enqueues the copies of the other devices' pieces of a round. *goes_on is 0 if the relay
+   has been stopped. */
+static hybrid_status copy_round(hy_loader *loader, int64_t round, int64_t pieces,
+                                int *goes_on)
+{
+    hy_relay *relay           = loader->relay;
+    hy_relay_part *part       = &loader->relayed;
+    const hy_backend_ops *ops = loader->backend->ops;
+    hy_lane *lane             = loader->lane_set->peer;
+
+    for (int j = 0; j < relay->count; j++) {
+        const int64_t k = round * relay->count + j;
+        if (j == part->index || k >= pieces)
+            continue;
+        HY_TRY(await_sent(loader, j, round, goes_on));
+        if (!*goes_on)
+            return HYBRID_OK;
+        const piece p = piece_at(loader, k);
+        HY_TRY(ops->lane_wait(lane, relay->of[j]->relayed.sent[round]));
+        if (part->bytes == 0)
+            HY_TRY(ops->mark_set(lane, part->begin));
+        HY_TRY(copy_piece(loader, relay->of[j], &p));
+    }
+    HY_TRY(ops->mark_set(lane, part->end));
+    return ops->lane_wait(loader->lane_set->lanes[HY_ON_IN], part->end);
+}
+
+/* Reports the leading elements that are on their way after a round. Returns 0 if loading
+   must stop. */
+static int tell_round(hy_loader *loader, int64_t round, int64_t pieces)
+{
+    const int64_t last = hy_min((round + 1) * loader->relay->count, pieces) - 1;
+    const piece p      = piece_at(loader, last);
+
+    return hy_load_tell(loader, p.reached, HYBRID_OK);
+}
+
+/* ---- the loader's thread ----------------------------------------------------------- */
+
+static hybrid_status load_rounds(hy_loader *loader)
+{
+    const int64_t pieces = pieces_of(loader), count = loader->relay->count;
+    const int64_t rounds = (pieces + count - 1) / count;
+    int goes_on          = 1;
+
+    for (int64_t round = 0; round <= rounds && goes_on; round++) {
+        const int64_t own = round * count + loader->relayed.index;
+        if (own < pieces)
+            HY_TRY(send_piece(loader, own));
+        if (round > 0)
+            HY_TRY(copy_round(loader, round - 1, pieces, &goes_on));
+        goes_on = goes_on && (round == 0 || tell_round(loader, round - 1, pieces));
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_relay_load(hy_loader *loader)
+{
+    const hybrid_status status = load_rounds(loader);
+
+    if (status != HYBRID_OK) {
+        hy_load_tell(loader, 0, status);
+        stop(loader->relay, loader);
+    }
+    return status;
+}
+
+hybrid_status hy_relay_retire(hy_loader *loader)
+{
+    const hy_backend_ops *ops = loader->backend->ops;
+    hy_relay_part *part       = &loader->relayed;
+
+    if (part->bytes == 0)
+        return HYBRID_OK;
+    HY_TRY(ops->host_wait(part->end));
+    loader->times.peer_bytes    = part->bytes;
+    loader->times.peer_begin_ns = ops->mark_ns(part->begin);
+    loader->times.peer_end_ns   = ops->mark_ns(part->end);
+    return HYBRID_OK;
+}

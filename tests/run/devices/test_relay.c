@@ -1,0 +1,125 @@
+/* tests/run/devices/test_relay.c - devices that need the same X bring it up once and copy
+   the rest from each other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "engine/plan/plan.h"
+#include "support/inputs/cases.h"
+#include "support/fake/fake_backend.h"
+#include "support/fake/settings.h"
+#include "support/check/oracle.h"
+
+extern const hy_backend_ops hy_host_backend_ops;
+extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
+
+static const hy_backend_ops *const places[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
+                                               NULL};
+static const hy_variant *const variants[]   = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
+                                               &hy_spgemm_host_rows, &hy_spmm_host_rows,
+                                               NULL};
+
+/* X has 2.6 MB in rows of 320 bytes, and the loaders' pieces are a quarter of X. */
+enum { ROWS = 8000, EACH = 8, COLUMNS = 40, MOST = 3 };
+
+static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+
+typedef struct world {
+    hybrid_engine *engine;
+    hybrid_csr A;
+    hybrid_dense X, Y, before;
+    int64_t up,
+        relayed; /* bytes that devices copied from the host, and from each other */
+    int peer_events;
+} world;
+
+static void note(void *user, const hybrid_event *event)
+{
+    world *w = user;
+
+    if (strcmp(event->stage, "peer") == 0) {
+        assert_memory_equal(event->lane, "peer", 4);
+        assert_true(event->bytes > 0 && event->begin_ns <= event->end_ns);
+        w->peer_events++;
+    }
+}
+
+static void open_world(world *w, int devices)
+{
+    static const int listed[MOST] = {0, 1, 2};
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+
+    memset(w, 0, sizeof *w);
+    options.threads      = 2;
+    options.devices      = listed;
+    options.device_count = devices;
+    fake_delays(1, 50);
+    assert_int_equal(fake_engine_open(&options, places, variants, &w->engine), HYBRID_OK);
+    w->engine->host->measured.mem_Bps = 1e12; /* does not limit any device */
+    matrix_random(ROWS, ROWS, EACH, 5, kind, &w->A);
+    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);
+    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, kind, &w->Y);
+    dense_copy(&w->Y, &w->before);
+    settings_of(w->engine)->all_devices = 1;
+    hybrid_engine_trace(w->engine, note, w);
+}
+
+static void close_world(world *w)
+{
+    hybrid_engine_destroy(w->engine);
+    matrix_free(&w->A);
+    dense_free(&w->X);
+    dense_free(&w->Y);
+    dense_free(&w->before);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* Computes Y = A*X on all devices and compares it with the oracle. */
+static void multiply(world *w)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    const int64_t up = fake_copied(HY_DEVICE), relayed = fake_relayed();
+    hybrid_plan *plan;
+
+    options.split  = HYBRID_SPLIT_GPU;
+    w->peer_events = 0;
+    assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, COLUMNS, &options, &plan),
+                     HYBRID_OK);
+    assert_int_equal(hybrid_spmm_run(plan, 1, &w->A, &w->X, 0, &w->Y), HYBRID_OK);
+    hybrid_plan_destroy(plan);
+    assert_null(oracle_check_spmm(1, &w->A, &w->X, 0, &w->before, &w->Y, 1));
+    w->up      = fake_copied(HY_DEVICE) - up;
+    w->relayed = fake_relayed() - relayed;
+}
+
+static void x_goes_up_once(void **state)
+{
+    const int64_t bytes = (int64_t)ROWS * COLUMNS * 8;
+
+    (void)state;
+    for (int devices = 2; devices <= MOST; devices++) {
+        world w;
+        open_world(&w, devices);
+        fake_peerless(1);
+        multiply(&w);
+        const int64_t alone = w.up;
+        assert_int_equal(w.relayed, 0);
+        assert_int_equal(w.peer_events, 0);
+        fake_peerless(0);
+        multiply(&w);
+        assert_int_equal(w.relayed, (devices - 1) * bytes);
+        assert_int_equal(w.up, alone - w.relayed);
+        assert_int_equal(w.peer_events, devices);
+        close_world(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(x_goes_up_once)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
