@@ -11,7 +11,8 @@ typedef struct count {
     double paths;
 } count;
 
-/* Entries of some rows of C where A has one too; columns of both ascend. */
+/* Adds up the entries of some rows of C at the positions where A has an entry too.
+   Columns of A and C must ascend in each row. */
 static int add_rows(void *user, int64_t row_begin, const hybrid_csr *C)
 {
     count *sum             = user;

@@ -28,7 +28,7 @@ expect 0 multiply gen:er:300,4 --dense-cols 2 -o Z.npy
 grep -q '^  call' err && fail "one call is told as many"
 cmp -s Y.npy Z.npy || fail "the second result differs"
 
-# the budget holds one result, but not all of them
+# the memory budget holds one result at a time, but not the results of all calls
 calls 4 gen:er:20000,8 --host-memory 44MiB
 
 # operands that stay in their files

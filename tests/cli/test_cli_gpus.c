@@ -67,9 +67,9 @@ static void a_machine_without_a_gpu(void **state)
 {
     (void)state;
     assert_false(present());
-    put_on_bus("0x8086\n", "0x030000\n"); /* a display of another vendor */
+    put_on_bus("0x8086\n", "0x030000\n"); /* a display controller of another vendor */
     assert_false(present());
-    put_on_bus("0x10de\n", "0x020000\n"); /* a network card of NVIDIA */
+    put_on_bus("0x10de\n", "0x020000\n"); /* a network card of NVIDIA, not a GPU */
     assert_false(present());
     store("/dev", "nvidiactl", "");
     assert_false(present());
@@ -84,7 +84,8 @@ static void a_gpu_without_a_driver(void **state)
     assert_int_equal(cli_gpus_find(root).on_bus, 1);
 }
 
-/* A container without a GPU still sees the bus and the driver of its machine. */
+/* In a container without a GPU, /sys shows the machine's GPU and driver, but /dev has no
+   device file: no GPU counts as present. */
 static void a_container_without_the_gpu_of_its_machine(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void a_gpu_with_a_driver(void **state)
     assert_true(present());
     assert_int_equal(cli_gpus_find(root).nodes, 1);
     assert_string_equal(cli_gpus_find(root).driver, "NVRM version: 550.54");
-    setenv("CUDA_VISIBLE_DEVICES", "", 1); /* the user hides the GPU */
+    setenv("CUDA_VISIBLE_DEVICES", "", 1); /* the user hides all GPUs */
     assert_false(present());
     setenv("CUDA_VISIBLE_DEVICES", "0", 1);
     assert_true(present());

@@ -96,8 +96,8 @@ static void long_words_are_not_compared(void **state)
     assert_null(near.best);
 }
 
-/* A help text consists of sentences on one line. The first one is the description in
-   completions. */
+/* Each help text must consist of sentences on one line. The first sentence is the
+   description in completions. */
 static void options_are_described(void **state)
 {
     (void)state;
@@ -127,7 +127,8 @@ static void words_are_read(void **state)
         }
 }
 
-/* The plan gets the value of the share too. */
+/* --split=0.25 must set both the split and the host's share in the options of the
+   plan. */
 static void shares_reach_the_plan(void **state)
 {
     char name[] = "multiply", option[] = "--split=0.25", operand[] = "A.mtx";

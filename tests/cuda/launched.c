@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Prototypes of CUDA's runtime (crt/host_runtime.h) with opaque types. Arguments are
-   passed on unchanged. */
+/* Prototypes of functions of CUDA's runtime (crt/host_runtime.h), with opaque types. The
+   functions below call them with unchanged arguments. */
 void __real___cudaRegisterFunction(void **, const char *, char *, const char *, int,
                                    void *, void *, void *, void *, int *);
 void __wrap___cudaRegisterFunction(void **, const char *, char *, const char *, int,
@@ -21,7 +21,8 @@ int __wrap_cudaLaunchKernelExC(const void *, const void *, void **);
 
 enum { ROOM = 8192 };
 
-/* A kernel is identified by the address of its host function. */
+/* A kernel's mangled name, and the address of its host function, by which CUDA's runtime
+   identifies it. */
 typedef struct kernel {
     const void *function;
     const char *name;

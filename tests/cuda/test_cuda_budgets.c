@@ -12,7 +12,8 @@
 
 enum { ROOM = 64, SKIP = 77 };
 
-/* Checks banded matrices, and matrices with empty rows and columns. */
+/* Checks products of banded matrices, and of matrices with empty rows and columns, with
+   GPU memory that is capped at less and less. */
 static int check_budgets(const char *const *names)
 {
     int64_t banded = 0, windowed = 0, hypersparse = 0;

@@ -37,7 +37,8 @@ static int between(double x, double least, double most)
     return x >= least && x <= most;
 }
 
-/* The bounds admit any bus and GPU of past and future. */
+/* Checks that measured speeds lie within bounds so wide that any bus and GPU of past and
+   future does. */
 static void check_speeds(const hybrid_speeds *s)
 {
     printf("%s: up %.3g, down %.3g, both %.3g, memory %.3g B/s, launch %.3g s\n", s->name,
@@ -49,7 +50,8 @@ static void check_speeds(const hybrid_speeds *s)
     must(between(s->launch_s, 1e-8, 1e-3), "a launch");
 }
 
-/* Predictions of any GPU are within three orders of magnitude. */
+/* Checks that factors (measured over predicted seconds) of a variant lie between 0.002
+   and 500, if they were measured, and that one was. */
 static void check_factors(const hy_factor_row *row)
 {
     int measured = 0;
@@ -63,7 +65,8 @@ static void check_factors(const hy_factor_row *row)
     must(measured > 0, "the factors of a variant");
 }
 
-/* Every constant of every kernel for SpMV in blocks was measured. */
+/* Checks that every constant of the model of every kernel for SpMV in blocks was
+   measured. */
 static void check_blocks(const hy_block_speeds *speeds)
 {
     const hy_block_speed *all = speeds->of[0][0][0];

@@ -15,7 +15,7 @@
 
 enum { SKIP = 77 };
 
-/* Rows have 0 to 12 entries, and one has `longest`. */
+/* Makes a matrix of which one row has `longest` entries and the others 0 to 12. */
 static hybrid_csr make(int64_t rows, int64_t longest, test_kind kind)
 {
     builder b = build_start(rows, rows);

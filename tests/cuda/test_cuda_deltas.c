@@ -22,9 +22,12 @@ typedef struct bench {
     hy_backend *device;
     hy_lane *lane;
     hy_mark *mark;
-    hy_buffer numbers, packed; /* on the device; the count follows the numbers */
-    hy_buffer here, back;      /* pinned: numbers and count; coded numbers */
-    int64_t *units;            /* pinned, after the count */
+    hy_buffer numbers, packed; /* in GPU memory: numbers to be coded, followed by their
+                                  count; coded numbers */
+    hy_buffer here, back;      /* pinned memory: numbers and count; coded numbers that
+                                  come back */
+    int64_t *units;            /* in pinned memory behind the count: room of the coded
+                                  numbers, in units of 16 bytes */
 } bench;
 
 static hybrid_status open_bench(hy_backend *device, bench *b)
@@ -62,7 +65,7 @@ static hybrid_status wait(const bench *b)
     return b->device->ops->host_wait(b->mark);
 }
 
-/* Codes the first `count` numbers on the device and copies the result to `back`. */
+/* Delta-codes the first `count` numbers on the GPU and copies the result to `back`. */
 static hybrid_status pack(const bench *b, int64_t count)
 {
     const hy_backend_ops *ops = b->device->ops;
@@ -114,8 +117,8 @@ static void check_kernel(hy_backend *device, int few)
 
 /* ---- products ---- */
 
-/* When pages of results are used for a second time, columns arrive delta-coded, and C has
-   the same bits. */
+/* Computes A*A several times. Once pages of a freed result are used again, columns must
+   come delta-coded from the device. C must be right each time. */
 static void check_products(hybrid_engine *engine, test_kind kind)
 {
     const int64_t size = kind.type == HYBRID_F64 ? 8 : 4;
@@ -123,7 +126,8 @@ static void check_products(hybrid_engine *engine, test_kind kind)
     oracle reference;
     hybrid_csr A, C;
 
-    matrix_random(80000, 80000, 14, 7, kind, &A); /* C is large enough for pinning */
+    matrix_random(80000, 80000, 14, 7, kind, &A); /* so large that pages of C are
+                                                     pinned */
     oracle_spgemm(&A, &A, &reference);
     for (int run = 0; run < RUNS; run++) {
         hybrid_report r = HYBRID_REPORT_INIT;

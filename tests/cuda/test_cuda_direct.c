@@ -35,7 +35,7 @@ static void complain(const char *name, const char *variant, int64_t cols,
 
 typedef struct dense {
     hybrid_engine *engine;
-    const char *name; /* name of the case */
+    const char *name; /* name of the matrix in messages */
     const hybrid_csr *A;
     hybrid_csr a;
     hybrid_dense X, Y, x, y;
@@ -61,7 +61,7 @@ static void dense_end(dense *d)
     dense_free(&d->Y);
 }
 
-/* Checks y = alpha*A*X + beta*Y, and restores y. */
+/* Checks that y, in GPU memory, is alpha*A*X + beta*Y, and sets it to Y again. */
 static void check_y(dense *d, const char *variant, double alpha, double beta)
 {
     hybrid_dense here;
@@ -87,7 +87,7 @@ static hybrid_plan_options options_of(const char *variant, unsigned flags)
     return options;
 }
 
-/* Runs a plan twice. The first run adds to Y. */
+/* Runs a plan twice, first with beta != 0, and checks y. */
 static void check_planned(dense *d, const char *variant, unsigned flags)
 {
     const hybrid_plan_options options = options_of(variant, flags);
@@ -113,8 +113,8 @@ static void check_dense(hybrid_engine *engine, const char *name, const hybrid_cs
 
     for (int i = 0; i < 6; i++) {
         dense d = dense_of(engine, name, A, a, cols[i], kind);
-        for (int call = 0; call < 2; call++) { /* the second follows the plan of the
-                                                  first */
+        for (int call = 0; call < 2; call++) { /* the second call follows the plan of the
+                                                  first call */
             if (hybrid_spmm(engine, 1, &d.a, &d.x, 0, &d.y) != HYBRID_OK)
                 complain(name, "one shot", cols[i], hybrid_engine_message(engine));
             check_y(&d, "one shot", 1, 0);
@@ -214,7 +214,7 @@ static void check_wrong(hybrid_engine *engine)
 
 /* ---- patterns that change between calls ---- */
 
-/* Overwrites column 100 of `a` on the device. */
+/* Sets entry 100 of `a`, in GPU memory, to column `col`. */
 static void set_column(const hybrid_csr *a, int32_t col)
 {
     void *stream = cuda_stream();
@@ -224,8 +224,9 @@ static void set_column(const hybrid_csr *a, int32_t col)
     cuda_stream_free(stream);
 }
 
-/* A call follows the plan of the call before, until a column is out of range. That call
-   leaves Y as it was. */
+/* Makes six calls with the same arrays, each of which follows the plan of the call
+   before. In two of them a column is out of range: they must fail and leave Y as it
+   was. */
 static void check_change(hybrid_engine *engine, const hybrid_csr *A, int64_t cols)
 {
     const test_kind kind = {A->type, A->offset_type, 1};
@@ -245,7 +246,8 @@ static void check_change(hybrid_engine *engine, const hybrid_csr *A, int64_t col
     cuda_csr_free(&a, 0);
 }
 
-/* In the second matrix, row 0 has all entries of the first 100 rows. */
+/* Calls check_change() for two matrices. In the second, row 0 has all entries of the
+   first 100 rows. */
 static void check_changes(hybrid_engine *engine)
 {
     static const int64_t cols[] = {1, 8, 64};
@@ -293,7 +295,8 @@ static void async_check(async *e, double alpha, double beta)
     check_y(&e->d, "a stream", alpha, beta);
 }
 
-/* Each stream waits for a kernel that ends when both runs have returned. */
+/* Runs two plans on two streams. Each stream is held up by a kernel that ends only when
+   both calls have returned. */
 static void check_two_streams(hybrid_engine *engine, const hybrid_csr *A,
                               const hybrid_csr *a)
 {
@@ -328,7 +331,8 @@ static void check_two_streams(hybrid_engine *engine, const hybrid_csr *A,
     }
 }
 
-/* When the run has returned, X is freed in the stream and its memory is overwritten. */
+/* X is freed in stream order when the run has returned, and its memory is used again at
+   once. The run must still read the right X. */
 static void check_freed(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *a)
 {
     async e;
@@ -350,7 +354,7 @@ static void check_freed(hybrid_engine *engine, const hybrid_csr *A, const hybrid
     check_y(&e.d, "49 runs", 49, 1);
     hybrid_engine_stream(engine, NULL);
     async_run(&e, 1, 0);
-    hybrid_plan_destroy(e.plan); /* waits for the runs */
+    hybrid_plan_destroy(e.plan); /* must wait until the runs of the plan have ended */
     expect(!cuda_stream_busy(e.stream), "a plan is destroyed when its runs are over");
     check_y(&e.d, "a plan that is gone", 1, 0);
     dense_end(&e.d);

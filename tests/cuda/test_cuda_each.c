@@ -13,10 +13,11 @@
 
 enum { SKIP = 77, ROWS = 30000, CHUNK = 1000, LAST = 7 };
 
-/* A stored C to which received rows are compared. */
+/* A stored C, with which received rows are compared. */
 typedef struct compared {
     const hybrid_csr *C;
-    int64_t rows, panels, last; /* last: number of the part that ends the run; -1: none */
+    int64_t rows, panels, last; /* numbers of received rows and parts; last: number of
+                                   the part that ends the run, -1: none */
     int wrong;
 } compared;
 

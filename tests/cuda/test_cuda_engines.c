@@ -45,8 +45,8 @@ static int check(engines_run run, int engines, int churn)
     return failed;
 }
 
-/* Checks kernels that need more shared memory per block than CUDA's default limit, which
-   must be raised for them. They are launched with several sizes. */
+/* Six engines at once launch kernels that need more shared memory in a block than CUDA
+   permits by default. The limit must be raised for each of their sizes. */
 static int check_limits(engines_run run)
 {
     const char *const names[] = {"spgemm.cuda.hash", NULL};

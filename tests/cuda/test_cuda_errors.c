@@ -14,7 +14,8 @@
 
 enum { ROOM = 64, SKIP = 77 };
 
-/* An error that is pending in the thread must not count as the error of a launch. */
+/* A CUDA error of other code is pending in the thread. The library must not take it for
+   the error of its own kernel launch. */
 static void check_pending(hybrid_engine *engine)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
@@ -43,9 +44,9 @@ static hybrid_status take(hybrid_engine *engine, size_t bytes, hy_buffer *out)
     return engine->device->ops->alloc(engine->device, HY_DEVICE, bytes, "a test", out);
 }
 
-/* Two engines that were created at the same time expect the same free memory. The second
-   to allocate gets a message with the free memory, and gets the memory when the first has
-   freed it. */
+/* Two engines that were created at the same time count on the same free GPU memory. The
+   second engine that allocates fails with a message that says how much is free, and
+   succeeds when the first has freed its memory. */
 static void check_memory(hybrid_engine *first, hybrid_engine *second)
 {
     const size_t bytes = (size_t)first->device->device.cap / 4 * 3;

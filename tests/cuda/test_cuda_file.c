@@ -12,7 +12,8 @@
 
 enum { SKIP = 77, WIDTH = 160, SMALL = 8 << 20 };
 
-/* Computes products with this budget. A budget that no plan fits is not an error. */
+/* Computes products with X in a file and `budget` bytes of GPU memory. Returns the
+   number of products; 0 also if no plan fits the budget. */
 static int64_t run(size_t budget, const char *variant, int banded)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

@@ -21,7 +21,7 @@ static hybrid_status create(hybrid_backend backend, hybrid_engine **engine)
     return hybrid_engine_create(&options, engine);
 }
 
-/* Multiplies on the host. Returns 1 if the result is right. */
+/* Computes a product on the host. Returns 1 if it is right. */
 static int multiplies(hybrid_engine *engine)
 {
     hybrid_csr A, C;
@@ -64,7 +64,8 @@ int main(void)
         return SKIP;
     if (opened != HYBRID_OK)
         return 1;
-    const pid_t pid = fork(); /* other threads may be loading kernels at this moment */
+    const pid_t pid = fork(); /* while other threads of the parent may be loading
+                                 kernels */
     if (pid == 0)
         _exit(child());
     expect(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "the child");

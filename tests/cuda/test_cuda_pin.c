@@ -15,8 +15,8 @@
 enum {
     SKIP    = 77,
     BYTES   = 80 << 20,
-    ALIGNED = 128 << 20, /* memory that begins at a multiple of this is pinned in one
-                            piece, which another engine can find */
+    ALIGNED = 128 << 20, /* bytes; memory that begins at a multiple of this is pinned in
+                            one piece, so that another engine finds all of it */
     ROWS    = 20000,
     COLUMNS = 64
 };
@@ -38,8 +38,8 @@ static void check_ranges(hybrid_engine *engine, char *memory)
     expect(!hy_pinned(ctx, at, 1), "it is still pinned");
 }
 
-/* Memory that other code pinned is recognised up to its ends. Two adjacent ranges are not
-   one range. */
+/* Memory that other code pinned counts as pinned exactly up to its ends. Two such ranges
+   side by side do not count as one. */
 static void check_foreign(hybrid_engine *engine, char *memory)
 {
     hy_backend *device = engine->device;
@@ -67,7 +67,7 @@ static void check_foreign(hybrid_engine *engine, char *memory)
 }
 
 /* Memory that one engine has pinned is pinned for the whole process. Another engine
-   cannot pin it too, and copies from it directly. Other ranges in the same page can be
+   cannot pin it again, and copies directly from it. Other ranges in the same page can be
    pinned. */
 static void check_two(hybrid_engine *engine, char *memory)
 {
@@ -95,7 +95,8 @@ static void count(void *user, const hybrid_event *event)
     *(int *)user += event->part == 0 && strcmp(event->stage, "place") == 0;
 }
 
-/* Y in memory from cudaHostAlloc() is written by the device alone. */
+/* If Y is in memory of cudaHostAlloc(), the device writes it directly, and no worker
+   stores it. */
 static void check_product(hybrid_engine *engine)
 {
     const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};

@@ -27,7 +27,7 @@ typedef struct trial {
     int places;
     test_kind kind;
     int64_t rows, inner, cols;
-    size_t skew; /* bytes */
+    size_t skew; /* bytes between an aligned address and the beginning of each array */
     double alpha, beta;
     hybrid_order x_order, y_order;
     int64_t gap;
@@ -65,7 +65,8 @@ static trial trial_of(hybrid_engine *engine, unsigned seed)
                    .options = HYBRID_PLAN_OPTIONS_INIT};
 }
 
-/* 64-bit arrays must begin at multiples of 8 bytes. */
+/* Returns a copy of A in GPU memory, sometimes with 64-bit column indices: only if
+   `skew` is a multiple of 8, because 64-bit arrays must begin at one. */
 static hybrid_csr either_there(const trial *t, const hybrid_csr *A)
 {
     return t->seed % 5 == 0 && t->skew % 8 == 0 ? cuda_wide_csr(A, t->skew)
@@ -113,7 +114,7 @@ static void free_dense(const trial *t, dense_operands *o)
     dense_free(&o->Y);
 }
 
-/* Runs the plan twice; the second run reads no pattern. */
+/* Makes a plan and runs it, twice if beta is 0. The second run reads no pattern. */
 static hybrid_status run_dense(const trial *t, dense_operands *o)
 {
     hybrid_plan_options options = t->options;
@@ -143,7 +144,7 @@ static void check_dense(const trial *t)
         if (wrong || !dense_gaps_intact(&o.Y))
             complain(t, wrong ? wrong : "gaps of Y were written");
         if (t->places == PLACES - 1 && on_the_bus(t->engine) > 24 * o.A.rows + o.A.nnz)
-            /* the bound admits the cuts of spmm.cuda.merge, which are sent */
+            /* the bound allows for the tile cuts of spmm.cuda.merge, which are sent */
             complain(t, "operands crossed the bus");
         checked++;
     } else if (status != HYBRID_UNSUPPORTED || !t->options.variant) {
@@ -276,7 +277,7 @@ static void check_stream(hybrid_engine *engine)
     dense_free(&Y);
 }
 
-/* The device's hash of a pattern equals the host's. */
+/* Checks that the hash of a pattern that the device computes equals the host's. */
 static void check_hashes(hybrid_engine *engine)
 {
     static const int64_t rows[] = {1, 7, 16384, 40000};
@@ -312,7 +313,7 @@ static void check_hashes(hybrid_engine *engine)
     }
 }
 
-/* Managed memory belongs to the host and to the device. */
+/* Checks products with operands in managed memory, which host and device may read. */
 static void check_managed(hybrid_engine *engine)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};

@@ -34,7 +34,8 @@ static int complain(const trial *t, const char *what)
     return 1;
 }
 
-/* Checks that the plan was made for blocks of t->shape. */
+/* Checks that the plan was made for blocks of shape t->shape. Returns 1 with a message
+   if not. */
 static int check_shape(const trial *t, hybrid_plan *plan)
 {
     char text[8192] = "", wanted[32];
@@ -54,7 +55,7 @@ static int check_run(trial *t, hybrid_plan *plan)
     return wrong ? complain(t, wrong) : 0;
 }
 
-/* An infinity in a row of x that A does not need must not change y. */
+/* Sets a row of x that A does not need to infinity, which must not change y. */
 static int check_infinity(trial *t, hybrid_plan *plan)
 {
     unsigned char *used = calloc((size_t)t->A.cols + 1, 1);
@@ -76,7 +77,7 @@ static int check_infinity(trial *t, hybrid_plan *plan)
     return failed;
 }
 
-/* Checks the product with the variant `name`, which parameters may follow. */
+/* Checks y = A*x with the variant `name`, which may be followed by parameters. */
 static int check_variant(trial *t, const char *name, int64_t chunk_rows)
 {
     hybrid_plan *plan;
@@ -101,9 +102,9 @@ static int check_variant(trial *t, const char *name, int64_t chunk_rows)
     return failed;
 }
 
-/* Blocks are full, so that no other shape needs fewer bytes, and one block row is long.
-   The last block row and column are incomplete, and some columns are unused. `chunkings`:
-   1, one chunk; 2, also several chunks. */
+/* Checks matrices of all block shapes. Blocks are full, so that the plan must find the
+   shape, and one block row is long. The last block row and block column are incomplete,
+   and some columns are unused. chunkings = 1: in one chunk; 2: also in several. */
 static int check_shapes(hybrid_engine *engine, int chunkings)
 {
     static const int64_t chunks[CHUNKINGS] = {0, 37};
@@ -126,7 +127,8 @@ static int check_shapes(hybrid_engine *engine, int chunkings)
 
 /* ---- forced shapes ---- */
 
-/* Checks both variants with this shape and R, in the paper's form and without it. */
+/* Checks both variants with the shape t->shape and R = `lanes` (threads of a block),
+   with and without the paper's form. */
 static int check_forced(trial *t, int lanes)
 {
     char name[96];
@@ -134,7 +136,8 @@ static int check_forced(trial *t, int lanes)
 
     for (int paper = 0; paper < 2; paper++)
         for (int v = 0; v < 2; v++) {
-            const int takes_lanes = paper || v == 1; /* R of bcsr needs paper=1 */
+            /* bcsr takes R only in the paper's form */
+            const int takes_lanes = paper || v == 1;
             if (!takes_lanes && lanes > 32)
                 continue;
             int used = snprintf(name, sizeof name, "%s:r=%d,c=%d%s", variants[v],
@@ -146,7 +149,7 @@ static int check_forced(trial *t, int lanes)
     return failed;
 }
 
-/* Every r, c and R, on a matrix with blocks of another shape. */
+/* Checks each r, c and R, on a matrix that has blocks of another shape. */
 static int check_parameters(hybrid_engine *engine)
 {
     int failed = 0;
@@ -165,7 +168,7 @@ static int check_parameters(hybrid_engine *engine)
     return failed;
 }
 
-/* The paper's form chooses a shape by both rules. */
+/* Checks which shape is chosen by bytes, in the paper's form and with a given c. */
 static int check_rules(hybrid_engine *engine)
 {
     trial t    = {.engine = engine, .kind = {HYBRID_F32, HYBRID_I32, 1}, .shape = {3, 3}};
@@ -180,7 +183,7 @@ static int check_rules(hybrid_engine *engine)
     return failed;
 }
 
-/* Checks that a plan fails with a message that contains `part`. */
+/* Checks that no plan can be made, with a message that contains `part`. */
 static int check_refused(hybrid_engine *engine, const hybrid_csr *A, const char *name,
                          const char *part)
 {
@@ -220,8 +223,8 @@ int main(int argc, char **argv)
     int failed = 0;
 
     (void)argv;
-    for (int i = 0; i < tried; i++) { /* budgets: x whole on the device; x gathered;
-                                         little memory */
+    for (int i = 0; i < tried; i++) { /* GPU memory for all of x; for gathered parts of
+                                         x; for little */
         static const size_t budgets[] = {0, 96 << 10, 32 << 10};
         const hybrid_status status    = open_cuda(budgets[i], &engine);
         if (status == HYBRID_NO_DEVICE)

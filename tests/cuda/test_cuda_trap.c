@@ -32,16 +32,17 @@ static const test_kind kind = {HYBRID_F32, HYBRID_I32, 1};
 
 typedef struct world {
     hybrid_engine *engine;
-    hybrid_csr A, wide;       /* wide: many rows with few entries */
+    hybrid_csr A, wide;       /* wide: many rows with few entries each */
     hybrid_dense X, Y, right; /* Y = wide * X; `right` is the Y that a correct product
                                  gives */
     oracle square;
-    hybrid_plan *squares, *dense, *resident; /* made before the trap */
+    hybrid_plan *squares, *dense, *resident; /* plans that are made before the trap */
 } world;
 
 /* ---- memory ---- */
 
-/* Number of blocks of host memory that the engine holds: its allocator counts them. */
+/* Number of blocks of host memory that an engine holds now, which its allocator
+   counts. */
 static _Atomic int64_t blocks;
 
 static void *take(void *user, size_t bytes)
@@ -87,7 +88,8 @@ static hybrid_status open_engine(hybrid_backend backend, char *why, size_t size,
     return hybrid_engine_create(&options, engine);
 }
 
-/* A product that succeeds must be right, whether the host or the device computed it. */
+/* Checks and frees the C of a call that returned `status`. A product that succeeds after
+   the trap must be right, whoever computed it. */
 static hybrid_status judge_square(world *w, hybrid_status status, hybrid_csr *C)
 {
     if (status == HYBRID_OK) {
@@ -192,7 +194,8 @@ typedef struct call {
     hybrid_status (*make)(world *w);
 } call;
 
-/* The plans come first: later calls run plans that are made here before the trap. */
+/* Calls that are made before the trap and again after it. Plans come first, because the
+   runs use those that were made before. */
 static const call calls[] = {{"plan of A*A", plan_squares},
                              {"plan of A*X", plan_dense},
                              {"plan of A*X, A resident", plan_resident},
@@ -214,7 +217,7 @@ static void open_world(world *w)
 
     *w = (world){.engine = NULL};
     expect(open_engine(HYBRID_CUDA, why, sizeof why, &w->engine) == HYBRID_OK, why);
-    settings_of(w->engine)->device_first = 1; /* leaves no product to the host */
+    settings_of(w->engine)->device_first = 1; /* makes the device compute all products */
     matrix_random(ROWS, ROWS, 12, 3, kind, &w->A);
     matrix_random(WIDE_ROWS, WIDE_ROWS, 3, 4, kind, &w->wide);
     dense_make(WIDE_ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);
@@ -222,7 +225,7 @@ static void open_world(world *w)
     oracle_spgemm(&w->A, &w->A, &w->square);
 }
 
-/* Values are whole numbers, so that every right Y has the same bits. */
+/* Computes `right` from whole numbers, so that every right Y has the same bits. */
 static void make_right(world *w)
 {
     hybrid_dense before;
@@ -247,7 +250,7 @@ static void check_calls(world *w, hybrid_status expected)
     }
 }
 
-/* Calls that need no device must succeed. */
+/* Checks that calls which need no device succeed after the trap. */
 static void check_the_rest(world *w)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -274,7 +277,7 @@ static void close_world(world *w)
     matrix_free(&w->wide);
 }
 
-/* An engine on the host must still work. */
+/* Checks that an engine on the host, opened before the trap, still works. */
 static void check_host(hybrid_engine *host, const world *w)
 {
     hybrid_csr C;
@@ -287,7 +290,8 @@ static void check_host(hybrid_engine *host, const world *w)
     hybrid_csr_free(host, &C);
 }
 
-/* New engines on the GPU must fail, and a new one on the host must work. */
+/* Checks that after the trap a new engine on the GPU fails, and a new one on the host
+   works. */
 static void check_new_engines(const world *w)
 {
     static const hybrid_backend backends[] = {HYBRID_CUDA, HYBRID_AUTO};
@@ -339,7 +343,8 @@ static void trap_under(working *at_work)
             hybrid_engine_message(at_work->w.engine));
 }
 
-/* Destroying an engine must free its memory, including pinned memory. */
+/* Checks that the destruction of an engine after the trap frees all memory, including
+   pinned memory. */
 static void check_closing(world *w)
 {
     hybrid_report report = HYBRID_REPORT_INIT;

@@ -47,8 +47,8 @@ static int in_fixed_order(const char *const *names)
     return count;
 }
 
-/* Checks exact bits (bits.h). SpMV variants take some matrices only: they add one run or
-   more. */
+/* Checks exact bits of products (support/products/bits.h). SpMV variants take only some
+   of the matrices, so that they add at least one run. */
 static int check_bits(hybrid_engine *engine, const char *const *names)
 {
     const int fixed_order = in_fixed_order(names);
@@ -81,7 +81,8 @@ static int check_panels(hybrid_engine *engine, const char *const *names)
            tell("products of pinned X and Y in column blocks", pinned, 1000, wrong);
 }
 
-/* Checks products that occupy the whole device, and products with infinities. */
+/* Checks products that are so large that they occupy the whole GPU, and products with
+   infinities. */
 static int check_odd(hybrid_engine *engine, const char *const *names)
 {
     const int spmm   = variants_named(names, "spmm.");
@@ -100,7 +101,7 @@ static int check_odd(hybrid_engine *engine, const char *const *names)
                              (spmm + 1) * NOT_FINITE_PRODUCTS, wrong);
 }
 
-/* Checks variants on tensor cores, with operands rounded to TF32. */
+/* Checks variants that use tensor cores, whose operands are rounded to TF32. */
 static int check_tf32(hybrid_engine *engine)
 {
     const char *const names[] = {"spmm.cuda.hrpb", NULL};
@@ -127,7 +128,8 @@ static int check_not_read(hybrid_engine *engine, const char *const *names)
     return tell("products with alpha 0 or beta 0", checked, 180, wrong);
 }
 
-/* Checks the original forms of papers, which options name. */
+/* Checks variants in the original forms of their papers, which the parameter paper=1
+   selects. */
 static int check_papers(hybrid_engine *engine)
 {
     const char *const scalar[]  = {"spmm.cuda.rows:paper=1", "spmm.cuda.merge:paper=1",
@@ -145,7 +147,8 @@ static int check_papers(hybrid_engine *engine)
            tell_all("large products as in papers", large, 2 * LARGE_PRODUCTS, wrong);
 }
 
-/* The required numbers of products assume all variants. */
+/* Checks all that must hold if all variants are tested. It requires fixed numbers of
+   products. */
 static int check_all(hybrid_engine *engine, const char *const *names)
 {
     return check_products(engine, names) + check_bits(engine, names) +
@@ -154,7 +157,7 @@ static int check_all(hybrid_engine *engine, const char *const *names)
            check_not_read(engine, names);
 }
 
-/* Checks TURNS products of a case with each variant. */
+/* Checks TURNS products of case number i with each variant. */
 static int check_case(hybrid_engine *engine, const char *const *names, int i,
                       test_kind kind, int64_t *checked, int64_t *rounded)
 {
@@ -173,8 +176,8 @@ static int check_case(hybrid_engine *engine, const char *const *names, int i,
     return failed;
 }
 
-/* Types alternate. If the variants include one that knows TF32, f32 is tested with and
-   without it. */
+/* Checks each case with each variant; value types alternate. If spmm.cuda.hrpb is among
+   the variants, f32 is tested with and without TF32. */
 static int check_each_case(hybrid_engine *engine, const char *const *names,
                            int64_t *checked)
 {
@@ -216,7 +219,7 @@ static int tiled_forms(char text[][FORM], const char **names)
     return count;
 }
 
-/* Checks the forms that parameters of spmm.cuda.tiled force. */
+/* Checks the forms of spmm.cuda.tiled that its parameters select. */
 static int check_forms(hybrid_engine *engine)
 {
     static const char *const widths[] = {"spmm.cuda.tiled:R=4", "spmm.cuda.tiled:R=16",
@@ -235,11 +238,12 @@ static int check_forms(hybrid_engine *engine)
            tell_all("padded products with infinities", odd, NOT_FINITE_PRODUCTS, wrong);
 }
 
-/* Checks A*A: the rows of A are not sent, because those of B are on the device. With
-   several chunks each chunk counts its offsets from its own first row. */
+/* Checks A*A, for which the rows of A are not sent, because they are the rows of B. With
+   several chunks the offsets of each must count from its own first row. */
 static int check_square(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
-    /* a `dice` (variants.h) for small chunks, with nothing pinned or shared */
+    /* a `dice` of variants_check_one() that selects small chunks, and nothing pinned or
+       shared */
     enum { SMALL_CHUNKS = 5 };
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 0};
     int failed           = 0;
@@ -259,7 +263,8 @@ static int check_square(hybrid_engine *engine, const char *const *names, int64_t
     return failed;
 }
 
-/* Launches each kernel of the named variants. */
+/* Computes products that launch each kernel of the named variants. `rows` is the size of
+   the large ones. */
 static int check_kernels(hybrid_engine *engine, const char *const *names, int64_t rows)
 {
     int64_t any = 0, large = 0;

@@ -56,7 +56,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
     if (!ctx)
         ctx = io_open(1);
     if (hy_input_copy(ctx, "fuzz", data, bytes, &input) != HYBRID_OK) {
-        hy_message_clear(&ctx->message); /* begins like gzip data */
+        hy_message_clear(&ctx->message); /* refused before the reader: the bytes begin
+                                            like gzip data */
         return 0;
     }
     const hybrid_status status = hy_raw_parse(ctx, &input, &header);

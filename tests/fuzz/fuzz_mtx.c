@@ -26,8 +26,8 @@ static void check_status(hybrid_status status)
 static void open_context(void)
 {
     ctx                   = io_open(2);
-    ctx->memory.meter.cap = 16 << 20; /* limits the number of empty rows, which take time
-                                         too */
+    ctx->memory.meter.cap = 16 << 20; /* bytes; limits the number of empty rows that a
+                                         file announces, which take time too */
     hy_lines_block_bytes = 16;
     hy_build_bucket      = 2;
 }

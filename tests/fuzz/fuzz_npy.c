@@ -12,7 +12,8 @@
 
 static hy_context *ctx;
 
-/* Reads every value, so that a sanitizer notices missing ones. */
+/* Reads every value of X, so that a sanitizer notices values beyond the file's `bytes`
+   bytes. */
 static void check_values(const hybrid_dense *X, size_t bytes)
 {
     const int64_t count = X->rows * X->cols;

@@ -55,7 +55,8 @@ static void check_shortest(const char *text, double value, hybrid_type type)
     const int digits = significant_digits(text);
     char shorter[64];
 
-    /* whole numbers below 2^53 keep all digits, so that they stay integers */
+    /* not checked: whole numbers below 2^53 keep all their digits, so that they remain
+       integers */
     if (digits < 2 || (fabs(value) < 0x1p53 && value == trunc(value)))
         return;
     snprintf(shorter, sizeof shorter, "%.*e", digits - 2, value);
@@ -63,7 +64,7 @@ static void check_shortest(const char *text, double value, hybrid_type type)
         fail(text, value, "is not the shortest");
 }
 
-/* The text must be the closest to the value among texts with the same number of
+/* Fails unless the text is closest to the value among all texts with the same number of
    digits. */
 static void check_closest(const char *text, double value, hybrid_type type)
 {
@@ -134,8 +135,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
 
 #ifndef HYBRID_LIBFUZZER
 
-/* Powers of two and of ten and their neighbours. At powers of two the interval of a value
-   is not symmetric; at powers of ten the number of digits changes. */
+/* Checks `value`, a power of two or ten, and its two neighbours on each side. At a power
+   of two the numbers that are rounded to the value do not lie symmetrically; at a power
+   of ten the number of digits changes. */
 static void check_around(double value)
 {
     for (int i = -2; i <= 2; i++) {
@@ -165,7 +167,7 @@ static void check_edges(void)
     check(-NAN, HYBRID_F32, 1);
 }
 
-/* Returns a value with few decimal digits. */
+/* Returns a number with few decimal digits, made from random bits. */
 static double few_digits(uint64_t random)
 {
     char text[64];

@@ -23,7 +23,7 @@ static void must(int condition, const char *what)
     abort();
 }
 
-/* Prints the trace in every form. */
+/* Prints the trace as a chart and as a page, to nowhere. */
 static void show(const cli_trace *trace)
 {
     static FILE *null;
@@ -38,7 +38,8 @@ static void show(const cli_trace *trace)
     cli_html_write(trace->text, trace->bytes, null);
 }
 
-/* Checks the fault: it lies within the text, and a clause says what is expected. */
+/* Checks the description of the first error in a trace: it names a place within the
+   text, and what is expected there. */
 static void check_fault(const cli_reader *r, const cli_trace *trace)
 {
     int64_t line, column;

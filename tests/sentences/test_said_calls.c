@@ -168,7 +168,8 @@ static void in_a_forked_child(void **state)
 
 /* ---- why a variant cannot compute a product ---- */
 
-/* Prints why variants of the library refuse products of these features. */
+/* Prints why variants of the library refuse products with these features, on a GPU of
+   compute capability `sm`. */
 static void tell_refusals(const hy_features *f, int sm)
 {
     const hy_rates rates = {.sm = sm};
@@ -199,7 +200,7 @@ static void refusals(void **state)
     f.block_fill = 0;
     puts(hy_block_refuse(&f));
     f.out_cols = 1;
-    tell_refusals(&f, 90); /* blocks wider than A, which has no columns */
+    tell_refusals(&f, 90); /* for f, blocks are wider than A, which has no columns */
     f.parameter[HY_BLOCK_LANES] = 64;
     tell_refusals(&f, 90);
 }

@@ -27,7 +27,8 @@ static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
 
 typedef hybrid_status (*call)(hybrid_engine *engine);
 
-/* Makes each allocation of the call fail once. */
+/* Repeats the call with its first, second, third ... allocation failing, until none is
+   left. */
 static void fail_each(hybrid_engine *engine, call make)
 {
     int64_t *failures = &engine->ctx.memory.failures;
@@ -41,7 +42,7 @@ static void fail_each(hybrid_engine *engine, call make)
     *failures = 0;
 }
 
-/* Makes the call with more and more device memory, until it succeeds. */
+/* Repeats the call with a cap on device memory that grows until the call succeeds. */
 static void fail_until_it_fits(hybrid_engine *engine, call make)
 {
     hy_meter *meter   = &engine->device->device;
@@ -55,7 +56,8 @@ static void fail_until_it_fits(hybrid_engine *engine, call make)
     meter->cap = cap;
 }
 
-/* Works as fail_until_it_fits(), but other plans hold the rest of the memory. */
+/* Works as fail_until_it_fits(), but other plans take the device memory, and leave more
+   and more of it. */
 static void fail_beside_others(hybrid_engine *engine, call make)
 {
     hy_backend *device   = engine->device;
@@ -160,8 +162,8 @@ static hybrid_status look_for_blocks(hybrid_engine *engine)
     return status;
 }
 
-/* Squares a matrix with rows that have more scalar products than the result has columns.
- */
+/* Computes A*A for a matrix of which rows have more scalar products than C has
+   columns. */
 static hybrid_status square(hybrid_engine *engine)
 {
     hybrid_csr A, C;
@@ -185,7 +187,7 @@ static hybrid_status verify(hybrid_engine *engine)
     return status;
 }
 
-/* Squares a matrix with column indices of 64 bits. */
+/* Computes A*A for a matrix with 64-bit column indices. */
 static hybrid_status narrow(hybrid_engine *engine)
 {
     hybrid_csr A, C;
@@ -245,7 +247,7 @@ static void files(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* With one worker the allocations have the same order in each run. */
+/* One worker is used, so that the allocations have the same order in each run. */
 static void traces(void **state)
 {
     hybrid_engine *engine = open_host(1, 0);
@@ -256,7 +258,7 @@ static void traces(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* The speeds themselves are not measured, because that takes long. */
+/* Measuring fails for lack of memory before it takes any time. */
 static void measuring(void **state)
 {
     hybrid_engine *engine = either_open(1, 0);
@@ -294,7 +296,7 @@ static hybrid_status plan_in_columns(hybrid_engine *engine)
     return HYBRID_OK;
 }
 
-/* Multiplies with X and Y stored by columns. The device transposes them. */
+/* Multiplies with column-major X and Y, which the device transposes. */
 static hybrid_status run_in_columns(hybrid_engine *engine)
 {
     hybrid_dense X = w.X, Y = w.Y;

@@ -35,7 +35,7 @@ static void tell_line(hybrid_plan *plan, const char *begin)
     hybrid_plan_destroy(plan);
 }
 
-/* Prints why candidates of the plan were refused. */
+/* Prints why variants were refused for this plan, and destroys it. */
 static void tell_candidates(hybrid_plan *plan)
 {
     hybrid_candidate c;
@@ -105,7 +105,8 @@ static void chunks_bring_column_blocks(void **state)
     world_close(&w);
 }
 
-/* Makes each allocation of a plan fail until the plan succeeds without the host. */
+/* Makes a plan repeatedly, while its first, second, third ... allocation fails. In the
+   end the plan succeeds without the host's help. */
 static void the_host_has_no_memory(void **state)
 {
     world w;

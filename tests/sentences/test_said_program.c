@@ -57,7 +57,8 @@ int __wrap_memfd_create(const char *name, unsigned flags)
     return no_memfd ? -1 : __real_memfd_create(name, flags);
 }
 
-/* The text of a plan is the next array that is allocated. */
+/* With no_text set, the array that is allocated after this call, for the text of a plan,
+   fails. */
 size_t __real_hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
 size_t __wrap_hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
 size_t __wrap_hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)
@@ -127,7 +128,8 @@ hybrid_status __wrap_hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_cs
 
 enum { MOST_WORDS = 8 };
 
-/* Runs a command with its arguments, which one space separates. Returns the exit code. */
+/* Runs a command of the program. `line` has its name and arguments, separated by one
+   space. Returns the exit code. */
 static int run(const char *line)
 {
     char words[256], *argv[MOST_WORDS], *rest = words;
@@ -194,8 +196,8 @@ static void machines(void **state)
     wrong = 0;
 }
 
-/* Each machine has a GPU. It lacks a driver, or the library lacks CUDA, or CUDA cannot
-   use the GPU. */
+/* Runs the command doctor on simulated machines with a GPU: without a driver, with a
+   library without CUDA, and where CUDA cannot use the GPU. */
 static void doctor(void **state)
 {
     (void)state;

@@ -21,7 +21,8 @@
 #include "support/inputs/cases.h"
 #include "support/inputs/stored.h"
 
-/* The function that fails, and the number of its calls that succeed before. */
+/* Functions of the system that can be made to fail, after a number of successful
+   calls. */
 typedef enum wrapped {
     NONE,
     FSTAT,
@@ -90,7 +91,8 @@ static void engines(void **state)
     fail_after(0, NONE);
 }
 
-/* Makes threads fail, later and later, until a product has all that it starts. */
+/* Computes a product while the creation of the first, second, third ... thread fails,
+   until a product can start all of its threads. */
 static void pipelines(void **state)
 {
     const test_kind kind  = {HYBRID_F64, HYBRID_I64, 1};

@@ -28,9 +28,10 @@ static void all_runs_of_a_plan_have_the_same_bits(void **state)
 
 /* ---- a variant without a fixed order ---- */
 
-static int64_t products; /* number of chunks so far */
+static int64_t products; /* number of chunks that disturb() has seen */
 
-/* Changes the last bit of the first number in every 20th chunk. */
+/* Work of a variant that is not deterministic: changes the last bit of the first number
+   of every 20th chunk. */
 static hybrid_status disturb(hy_lane *lane, void *arg)
 {
     const hy_job *job = arg;

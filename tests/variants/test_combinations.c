@@ -28,8 +28,9 @@ extern const hy_variant hy_spmm_host_rows;
 enum {
     COMBINATIONS = 3000,
     PANELS       = 3,
-    LINE_BYTES   = 64,  /* padding of a row of X is at most two of these */
-    PACK_SPARE   = 2048 /* alignment of a chunk's rows of A */
+    LINE_BYTES   = 64, /* bytes; padding of a row of X on the device is at most twice as
+                          many */
+    PACK_SPARE = 2048  /* maximum of bytes that alignment adds to the pack of a chunk */
 };
 
 static const hy_schedule *schedule_of(const hybrid_plan *plan, int portion)
@@ -50,13 +51,15 @@ typedef struct trial {
     hybrid_engine *engine;
     hybrid_csr A;
     hybrid_dense X, Y, before;
-    int64_t loaded; /* bytes of X in the last run, from its trace */
-    int64_t times;  /* how often A is sent in a run: once per column block of X */
-    int devices;    /* number of devices that hold X, or may hold it */
+    int64_t loaded; /* bytes of X that the loader sent in the last run, from its trace */
+    int64_t times;  /* how often each row of A is sent in a run: once for each column
+                       block of X */
+    int devices;    /* number of devices that hold X (in a one-shot call: that may hold
+                       it) */
 } trial;
 
 static int failures;
-static int several; /* number of plans on several devices */
+static int several; /* number of plans so far that use several devices */
 
 static void complain(const trial *t, const char *what)
 {
@@ -82,7 +85,8 @@ static void expect_that(const trial *t, int truth, const char *what)
         complain(t, what);
 }
 
-/* A one-shot call cannot name a variant, so that the engine has only one. */
+/* Opens the engine of a combination. It has only the wanted variant, because a one-shot
+   call cannot name one. */
 static void open_engine_for(trial *t)
 {
     static const hy_variant *const rows[]  = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
@@ -159,12 +163,14 @@ static int64_t columns_named(const hybrid_csr *A, int64_t *last)
     return count;
 }
 
-/* X is sent once, up to the last row that is needed. Gathered rows are part of the
-   chunks. */
+/* Checks the bytes of X that the loader sent: all rows up to the last that A touches at
+   least once, and none twice. Nothing is loaded if chunks gather rows or the host
+   computes in place. */
 static void check_loaded(const trial *t, const hy_schedule *s)
 {
     const int64_t row  = t->c.width * combination_value_bytes(&t->c);
-    const int64_t line = 2 * LINE_BYTES; /* rows are padded to whole vectors */
+    const int64_t line = 2 * LINE_BYTES; /* rows are padded to whole vectors; upper bound
+                                            of the padding */
     int64_t last;
     const int64_t named = columns_named(&t->A, &last);
     const int some      = combination_leaves_out(&t->c, s);
@@ -180,7 +186,8 @@ static void check_loaded(const trial *t, const hy_schedule *s)
         "X was sent more than once");
 }
 
-/* All of A is cached if there is room and the host takes no rows. */
+/* Returns 1 if the plan must cache all of A: there is room, and the host takes no
+   rows. */
 static int keeps_all(const trial *t, const hy_schedule *s)
 {
     return t->c.flags & HYBRID_RESIDENT && !t->c.tight &&
@@ -195,12 +202,14 @@ static void check_bytes(const trial *t, const hy_schedule *s, const hybrid_repor
     const int64_t size = combination_value_bytes(&t->c);
     const int64_t rows =
         combination_leaves_out(&t->c, s) ? rows_not_empty(&t->A) : COMBINATION_ROWS;
-    const int64_t a      = t->A.nnz * 4;
-    const int64_t pack   = t->A.nnz * (4 + size) + COMBINATION_ROWS * 8;
-    const int64_t up     = r->h2d_bytes - t->loaded; /* A, and rows of X in chunks */
+    const int64_t a    = t->A.nnz * 4;
+    const int64_t pack = t->A.nnz * (4 + size) + COMBINATION_ROWS * 8;
+    /* bytes of A, and of rows of X in gathered chunks */
+    const int64_t up     = r->h2d_bytes - t->loaded;
     const int some_stays = run > 0 && r->resident_chunks > 0;
 
-    if (r->host_chunks > 0) /* which site computes a row depends on timing */
+    if (r->host_chunks > 0) /* not checked, because the bytes depend on which site claims
+                               a row first */
         return;
     check_loaded(t, s);
     if (s == &hy_schedule_in_place) {
@@ -256,7 +265,7 @@ static void run_plan(trial *t, hybrid_plan *plan)
 {
     const hy_schedule *s = schedule_of(plan, 0);
     hybrid_report report = HYBRID_REPORT_INIT;
-    int alike            = 1; /* all devices have the same schedule */
+    int alike            = 1; /* 1: all devices of the plan have the same schedule */
 
     for (int i = 1; i < plan->count; i++)
         alike = alike && schedule_of(plan, i) == s;
@@ -279,7 +288,8 @@ static void run_plan(trial *t, hybrid_plan *plan)
     }
 }
 
-/* Returns 1 if the combination was refused. */
+/* Returns 1 if the call was refused. A refusal must be the expected one, and a call that
+   must be refused must not succeed. */
 static int check_refusal(const trial *t, hybrid_status status)
 {
     const char *wrong = refusal_wrong(t->engine, status, combination_refused(&t->c));
@@ -316,8 +326,8 @@ static int compute_once(trial *t)
     if (check_refusal(t, status))
         return 1;
     check_result(t, status);
-    t->times = PANELS * COMBINATION_COLS; /* upper bound, because the number of column
-                                             blocks is unknown */
+    t->times = PANELS * COMBINATION_COLS; /* upper bound; the number of column blocks is
+                                             unknown here */
     t->devices = t->engine->device_count;
     assert_int_equal(hybrid_engine_report(t->engine, &report), HYBRID_OK);
     if (t->c.schedule)

@@ -15,8 +15,9 @@
 #include "support/inputs/cases.h"
 #include "support/check/oracle.h"
 
-static const size_t HOST_BYTES = (size_t)16 << 30; /* a product beyond this ends with a
-                                                      message */
+static const size_t HOST_BYTES = (size_t)16 << 30; /* cap on host memory; a product that
+                                                      needs more is reported and not an
+                                                      error */
 
 enum { SKIP = 77, BUDGET = 64 << 20, COLUMNS = 32, ORACLE_PRODUCTS = 300000000 };
 
@@ -28,7 +29,8 @@ static int fails(const char *name, const char *why)
     return 1;
 }
 
-/* Reads `folder`/`name`.mtx.xz by way of a file in the current folder. */
+/* Unpacks `folder`/`name`.mtx.xz to a file in the current folder, and reads it. Returns
+   0, or 1 after printing why that failed. */
 static int read_packed(const char *folder, const char *name, hybrid_csr *A)
 {
     char command[3 * PATH_MAX], path[64];
@@ -109,14 +111,15 @@ static int check_spmm(const char *name, const hybrid_csr *A)
     return failed;
 }
 
-/* Sets small whole numbers, so that every sum is exact. */
+/* Sets all values of A to small whole numbers, so that every sum is exact. */
 static void set_integers(hybrid_csr *A)
 {
     for (int64_t k = 0; k < A->nnz; k++)
         value_set(A->val, A->type, k, test_number(9, k, 1));
 }
 
-/* Checks A*A, or the smaller of A*A' and A'*A if A is not square. */
+/* Checks A*A or, if A is not square, the smaller of A*A' and A'*A (A' is the transpose).
+   Counts in *checked. Returns the number of failures. */
 static int check_matrix(const char *folder, const char *name, int slow, int *checked)
 {
     hybrid_csr A, T = {0};
@@ -164,7 +167,7 @@ int main(int argc, char **argv)
     options.host_bytes   = HOST_BYTES;
     if (hybrid_engine_create(&options, &engine) != HYBRID_OK)
         return 1;
-    if (!fgets(line, sizeof line, manifest)) /* the header line */
+    if (!fgets(line, sizeof line, manifest)) /* skips the header line */
         failed = fails(path, "is empty");
     while (fgets(line, sizeof line, manifest)) {
         line[strcspn(line, "\t\n")] = '\0';

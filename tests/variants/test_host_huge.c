@@ -41,7 +41,8 @@ static int close_host(void **state)
     return 0;
 }
 
-/* Rows 2 and 3 need every row of B except each seventh or ninth; the others need some. */
+/* Makes a matrix of which rows 2 and 3 have all columns but each seventh or ninth, so
+   that a row of A*B needs most of B. Other rows have up to 20 entries. */
 static hybrid_csr hubs(int64_t cols, test_kind kind)
 {
     builder b = build_start(ROWS, cols);
@@ -68,8 +69,8 @@ static void check_hubs(const hybrid_csr *B, test_kind kind)
         hy_target_limit((hy_target)target);
         for (int v = 0; v < SPGEMM; v++) {
             host_check_rows(&host, spgemm[v], &A, B, &right, 0, ROWS);
-            host_check_rows(&host, spgemm[v], &A, B, &right, 2, 3); /* a chunk of this row
-                                                                       only */
+            /* row 2, one with most scalar products, as a chunk of its own */
+            host_check_rows(&host, spgemm[v], &A, B, &right, 2, 3);
         }
     }
     plain_rows_free(&right);
@@ -105,8 +106,8 @@ static void long_rows_of_b(void **state)
     check_shape(900, 3000, 400);
 }
 
-/* Almost all scalar products fall into two columns, so that ranges of columns are
-   empty. */
+/* Almost all scalar products fall into two columns of C. Of the ranges of columns into
+   which a row is divided, most are empty then. */
 static void crowded_columns(void **state)
 {
     const test_kind kind = {HYBRID_F32, HYBRID_I32, 0};
@@ -129,8 +130,8 @@ static void crowded_columns(void **state)
 /* ---- workers of a row ---- */
 
 static struct {
-    int arrived[WORKERS]; /* workers that compute a range of the row */
-    int met;              /* 1: a worker has seen another one */
+    int arrived[WORKERS]; /* by worker: 1 if it computes a large range of the row */
+    int met;              /* 1: two workers were computing ranges at the same time */
 } meeting;
 
 static int arrivals(void)
@@ -142,8 +143,8 @@ static int arrivals(void)
     return sum;
 }
 
-/* Computes a large range only when another worker computes one too, or after ten
-   seconds. */
+/* Computes a range of columns of a row of C. A large range waits until another worker
+   computes one too, at most ten seconds. */
 static hybrid_status meet_and_make(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
     const struct timespec pause = {0, 1000000};
@@ -164,7 +165,8 @@ static hybrid_status run_meeting(hy_lane *lane, void *job)
     return hy_spgemm_host_run(lane, job, meet_and_make, 1);
 }
 
-/* Runs a chunk of rows [begin, end) with the plan of another B, `planned`. */
+/* Computes rows [begin, end) of A*B in memory that was planned for A times `planned`.
+   Returns the status. */
 static hybrid_status run_rows(const hybrid_csr *A, const hybrid_csr *B,
                               const hybrid_csr *planned, int64_t begin, int64_t end)
 {
@@ -205,7 +207,8 @@ static void several_workers_make_a_row(void **state)
     matrix_free(&B);
 }
 
-/* Memory for the row was reserved for another pattern. */
+/* The chunk's memory was planned for another B: this is an error, and nothing is written
+   beyond it. */
 static void wrong_pattern_is_refused(void **state)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};

@@ -24,8 +24,8 @@ static void test_sort(void **state)
                           (uint64_t)i;
             hy_sort_by_column(keys, spare, n, bits);
             for (int64_t i = 1; i < n; i++)
-                assert_true(keys[i - 1] < keys[i]); /* by column, then in the original
-                                                       order */
+                /* pairs must ascend by column, and equal columns by original position */
+                assert_true(keys[i - 1] < keys[i]);
         }
 }
 

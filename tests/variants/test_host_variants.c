@@ -47,7 +47,8 @@ static int close_host(void **state)
 
 /* ---- C = A*B ---- */
 
-/* Checks all rows and a range in the middle, with every variant and instruction set. */
+/* Checks A*B with every variant and instruction set: all rows, and a range of rows in
+   the middle. */
 static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
 {
     const int64_t ranges[][2] = {{0, A->rows}, {A->rows / 3, A->rows - A->rows / 4}};
@@ -64,7 +65,8 @@ static void check_spgemm(const hybrid_csr *A, const hybrid_csr *B)
     plain_rows_free(&right);
 }
 
-/* Calls a test with both value types, both offset types, and whole or real numbers. */
+/* A test that is called with both value types, both offset types, and whole or real
+   numbers. */
 typedef void (*test_body)(test_kind kind);
 
 static void every_kind(test_body body)
@@ -81,11 +83,13 @@ static void random_products(test_kind kind)
         int64_t rows, middle, cols;
         double a_row, b_row;
     } shapes[] = {
-        {60, 50, 40, 4, 3},        /* many scalar products per entry of C */
-        {90, 300, 20000, 3, 6},    /* few scalar products, far apart: counting */
-        {40, 200, 300000, 40, 20}, /* many scalar products, far apart: hashing */
-        {30, 200, 5000, 40, 60},   /* dense */
-        {1, 100, 3000, 100, 40},   /* one row */
+        {60, 50, 40, 4, 3},        /* many scalar products for each entry of C */
+        {90, 300, 20000, 3, 6},    /* few scalar products, in columns far apart: the
+                                      variant sorts by counting */
+        {40, 200, 300000, 40, 20}, /* many scalar products, in columns far apart: the
+                                      variant uses a hash table */
+        {30, 200, 5000, 40, 60},   /* rows of C are dense */
+        {1, 100, 3000, 100, 40},   /* a single row */
     };
 
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
@@ -104,7 +108,8 @@ static void test_random(void **state)
     every_kind(random_products);
 }
 
-/* Makes blocks of 1 to 6 rows with equal pattern, and ranges of neighbouring columns. */
+/* Makes a matrix of groups of 1 to 6 rows. Rows of a group have the same columns: a
+   range of neighbouring columns and 8 others. */
 static hybrid_csr block_matrix(test_kind kind)
 {
     builder b = build_start(MAX_ROWS, MAX_ROWS);
@@ -134,9 +139,10 @@ static void test_blocks(void **state)
     every_kind(block_products);
 }
 
-/* The grid has rows that are shifted copies of the previous row (9 points, some rows
-   shorter). The other matrix has rows of similar length and range that are such copies
-   only sometimes. */
+/* Two matrices for code that uses the likeness of neighbouring rows. Rows of the grid
+   are the previous row shifted by one column (9 points, some rows shorter). Rows of the
+   other matrix have similar lengths and ranges, but are shifted copies only
+   sometimes. */
 enum { GRID_WIDTH = 20, ALIKE = 40 };
 
 static hybrid_csr grid_matrix(test_kind kind)
@@ -191,7 +197,8 @@ static void odd_products(test_kind kind)
     hybrid_csr A, B, crowded, blocks = block_matrix(kind);
 
     matrix_random(120, 120, 9, 11, kind, &crowded);
-    matrix_random(60, 100, 3, 12, kind, &A); /* few scalar products, far apart */
+    matrix_random(60, 100, 3, 12, kind, &A); /* few scalar products, in columns far
+                                                apart */
     matrix_random(100, 30000, 3, 13, kind, &B);
     matrix_set_odd(&A);
     matrix_set_odd(&B);
@@ -212,8 +219,8 @@ static void test_odd_numbers(void **state)
     every_kind(odd_products);
 }
 
-/* Memory was reserved for another pattern: this is an error, and nothing is written
-   beyond it. */
+/* The chunk's memory was planned for another pattern: this is an error, and nothing is
+   written beyond it. */
 static void test_wrong_pattern(void **state)
 {
     (void)state;

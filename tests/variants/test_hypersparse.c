@@ -35,7 +35,8 @@ extern const hy_variant hy_spmm_host_rows;
 
 /* ---- conditions ---- */
 
-/* Opens an engine with a fake device and a host that could compute. */
+/* Opens an engine with a fake device and a host, which could compute too. Empty rows and
+   columns are left out however few bytes that saves. */
 static hybrid_engine *open_for_all(void)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
@@ -69,8 +70,8 @@ static void only_where_it_pays(void **state)
     matrix_random(700, 700, 12, 1, f64, &full);
     assert_true(spares(engine, &hypersparse, COLUMNS, &o));
     assert_false(spares(engine, &full, COLUMNS, &o));
-    assert_false(spares(engine, &hypersparse, 7, &o)); /* rows of less than a cache
-                                                          line */
+    /* none are left out, because a row of 7 values is less than a cache line */
+    assert_false(spares(engine, &hypersparse, 7, &o));
     o.chunk_rows = 10;
     assert_false(spares(engine, &hypersparse, COLUMNS, &o));
     o.chunk_rows = 0;
@@ -90,8 +91,8 @@ static void only_where_it_pays(void **state)
     matrix_free(&full);
 }
 
-/* Only rows, or only columns, of A are empty. Planning for many runs must find out
-   which. */
+/* Only rows, or only columns, of A are empty. Planning for many runs must examine the
+   columns to find out. */
 static void columns_are_looked_at_where_they_may_be_empty(void **state)
 {
     const int shapes[]    = {3, 4};
@@ -117,7 +118,8 @@ static void a_plan_says_so(void **state)
     hybrid_csr A;
 
     (void)state;
-    hypersparse_make(2, f64, &A); /* 11 of 700 rows and as many columns have entries */
+    hypersparse_make(2, f64, &A); /* shape 2: only 11 of 700 rows, and as many columns,
+                                     have entries */
     assert_int_equal(hybrid_spmm_plan(engine, &A, COLUMNS, NULL, &plan), HYBRID_OK);
     hybrid_plan_details(plan, text, sizeof text);
     assert_non_null(strstr(text, "A 700 x 700, "));
@@ -130,7 +132,8 @@ static void a_plan_says_so(void **state)
     matrix_free(&A);
 }
 
-/* Returns the reference time of the second run of a plan with HYBRID_RESIDENT. */
+/* Returns the reference time in the report of the second run of a plan with
+   HYBRID_RESIDENT, in seconds. */
 static double reference_of(hybrid_engine *engine, const hybrid_csr *A)
 {
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
@@ -164,7 +167,8 @@ static void the_reference_is_that_of_all_rows(void **state)
     matrix_free(&A);
 }
 
-/* Events have row numbers of the caller's A. */
+/* Called for each event of a trace. Rows of events must be numbered as in the caller's
+   A, not in the reduced matrix. Sets *user to the last row. */
 static void note_rows(void *user, const hybrid_event *event)
 {
     int64_t *last = user;
@@ -195,7 +199,8 @@ static void events_name_rows_of_a(void **state)
     matrix_free(&A);
 }
 
-/* Returns the bytes that a one-shot product copies from the device. */
+/* Returns the bytes that a one-shot product copies from the device, with the given
+   orders of X and Y. */
 static int64_t sent_down(hybrid_engine *engine, const hybrid_csr *A, hybrid_order x_order,
                          hybrid_order y_order)
 {
@@ -214,7 +219,7 @@ static int64_t sent_down(hybrid_engine *engine, const hybrid_csr *A, hybrid_orde
     return r.d2h_bytes;
 }
 
-/* If X or Y is column-major, elements of empty rows and columns are not copied either. */
+/* If X or Y is column-major, elements of empty rows and columns are left out too. */
 static void columns_do_without_them_too(void **state)
 {
     const hybrid_order row = HYBRID_ROW_MAJOR, col = HYBRID_COL_MAJOR;
@@ -250,7 +255,8 @@ static hybrid_status multiply(hybrid_engine *engine, void *arg)
     return status;
 }
 
-/* Without memory for the reduced matrix, the plan uses all of A. */
+/* Computes the product with each allocation failing once. If there is no memory for the
+   reduced matrix, the plan must use all of A. Returns the number of allocations. */
 static int64_t survive_each_allocation(product *p)
 {
     for (int64_t n = 1;; n++) {

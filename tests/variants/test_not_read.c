@@ -43,8 +43,8 @@ static void a_device_does_too(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Products with a vector follow the same rule: they read A and x, or y, only if alpha, or
-   beta, is not 0. Matrix headers are checked as always. */
+/* y = alpha*A*x + beta*y reads A and x only if alpha is not 0, and y only if beta is not
+   0. The struct A is checked in any case. */
 static void vectors_too(void **state)
 {
     static int64_t ptr[]   = {0, 1, 2};
@@ -67,14 +67,15 @@ static void vectors_too(void **state)
     assert_int_equal(hybrid_spmv(engine, 0, &A, NULL, 0, y), HYBRID_BAD_ARGUMENT);
 }
 
-/* A run with alpha == 0 must not report chunks as resident, because a caller may then
-   free A's arrays. */
+/* A run with alpha == 0 packs nothing. It must not report chunks as resident, because a
+   caller may then free A's arrays. */
 static void it_makes_nothing_resident(void **state)
 {
     const test_kind f64   = {HYBRID_F64, HYBRID_I64, 1};
     hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_report report  = HYBRID_REPORT_INIT;
-    hybrid_engine *device = fake_spmm(40000); /* A does not fit beside X */
+    hybrid_engine *device = fake_spmm(40000); /* device memory in bytes; A does not fit
+                                                 beside X */
     hybrid_dense X, Y;
     hybrid_plan *plan;
     hybrid_csr A;

@@ -26,8 +26,9 @@ static const hy_variant *const variants[] = {
     &hy_spmm_fake_tiled,   &hy_spgemm_host_rows, &hy_spgemm_host_hash,
     &hy_spgemm_host_dense, &hy_spmm_host_rows,   NULL};
 
-/* Checks that plans with each schedule occurred, except `none`, the rings that a sparse B
-   cannot have, and with several devices the ring of entries. */
+/* Fails the test unless plans with each schedule were checked. Excepted are `none`, the
+   rings of rows and columns, which a sparse B cannot have, and, with several devices,
+   the ring of entries. */
 static void expect_schedules(const odd_bits *count, const hy_schedule *none)
 {
     int devices[LISTED_MOST];
@@ -76,7 +77,8 @@ static void a_device_keeps_the_rule(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* With alpha == 0, Y = beta*Y holds for -0 too, wherever Y is. */
+/* With alpha == 0, y = beta*y must keep the sign of a zero, whether y is in host or
+   device memory. */
 static void alpha_0_leaves_the_sign_of_a_zero(void **state)
 {
     const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;

@@ -14,7 +14,7 @@
 
 enum { ROWS = 60 };
 
-/* Returns a right C = A*A in arrays of its own. */
+/* Returns C = A*A with new arrays that are equal to those of `right`. */
 static hybrid_csr right_c(const plain_rows *right)
 {
     const int64_t nnz = right->row_ptr[right->rows];

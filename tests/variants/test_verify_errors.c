@@ -17,7 +17,8 @@ enum { TRIALS = 3, SMALL = 1000 };
 enum { FEW_SEEDS = 12, MORE_SEEDS = 50, MANY_SEEDS = 200 };
 
 static hybrid_engine *engine;
-static int slow; /* 1: matrices with more than SMALL entries get more seeds */
+static int slow; /* 1: matrices with more than SMALL entries are verified with more
+                    seeds */
 
 typedef enum defect { ZEROED, DOUBLED, FLIPPED, MOVED, DROPPED, SWAPPED, DEFECTS } defect;
 
@@ -40,7 +41,7 @@ static int64_t offset(const hybrid_csr *M, int64_t i)
     return ((const int64_t *)M->row_ptr)[i];
 }
 
-/* Appends row `from` of C to `out`. */
+/* Appends row `from` of C to `out`, as its next row. */
 static void append(const hybrid_csr *C, int64_t from, hybrid_csr *out)
 {
     for (int64_t k = offset(C, from); k < offset(C, from + 1); k++, out->nnz++) {
@@ -49,7 +50,7 @@ static void append(const hybrid_csr *C, int64_t from, hybrid_csr *out)
     }
 }
 
-/* Returns C with a defect in row i, or in the last entry of row i. */
+/* Returns a copy of C with the defect `what` in row i, or in the last entry of row i. */
 static hybrid_csr spoil(const hybrid_csr *C, defect what, int64_t i)
 {
     hybrid_csr out = *C;
@@ -86,7 +87,7 @@ static void free_csr(hybrid_csr *M)
 
 /* ---- the bound of hybrid_spmm.h ---- */
 
-/* Adds `factor` times row i of C to `sum`. */
+/* Adds row i of C, times `factor`, to `sum`, an array of all columns. */
 static void add_row(const hybrid_csr *C, int64_t i, double factor, double *sum)
 {
     for (int64_t k = offset(C, i); k < offset(C, i + 1); k++)
@@ -105,7 +106,7 @@ static long double norm(const hybrid_csr *B, int64_t l)
     return fminl(sum, 8 * sqrtl(squares));
 }
 
-/* Returns sum_l |a_il| norm(B_l). */
+/* Returns the sum of |a_il| * norm(row l of B) over the entries of row i of A. */
 static long double row_size(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
 {
     long double size = 0;
@@ -115,8 +116,8 @@ static long double row_size(const hybrid_csr *A, const hybrid_csr *B, int64_t i)
     return size;
 }
 
-/* Returns the largest error of row i of `wrong`, divided by the bound of
-   docs/manual.md. */
+/* Returns the largest error of row i of `wrong`, divided by the error that verification
+   must find according to docs/manual.md. */
 static double excess(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr *C,
                      const hybrid_csr *wrong, int64_t i)
 {
@@ -141,8 +142,8 @@ static double excess(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr 
 
 /* ---- probability ---- */
 
-/* Returns 1 if there are more misses than expected (2^-trials of the seeds) plus four
-   standard deviations. */
+/* Returns 1 if `misses` is significantly more than expected (2^-trials of the seeds): by
+   more than four standard deviations. */
 static int too_many(int misses, int seeds, int trials)
 {
     const double share = ldexp(1, -trials);
@@ -175,8 +176,8 @@ static int look_for(const hybrid_csr *A, const hybrid_csr *B, const hybrid_csr *
     return failed;
 }
 
-/* Checks all defects of one row of A*B that exceed the bound of docs/manual.md, and
-   counts the others in *small. */
+/* Checks that verification finds each defect of row i of A*B that exceeds the bound of
+   docs/manual.md. Counts smaller defects in *small. Returns the number of failures. */
 static int check_row(const char *name, const hybrid_csr *A, const hybrid_csr *B,
                      const hybrid_csr *C, int64_t i, int *small)
 {
@@ -184,7 +185,8 @@ static int check_row(const char *name, const hybrid_csr *A, const hybrid_csr *B,
 
     for (int d = 0; d < DEFECTS; d++) {
         hybrid_csr wrong = spoil(C, (defect)d, i);
-        if (excess(A, B, C, &wrong, i) > 1.5) /* 1.5, because C itself is rounded */
+        if (excess(A, B, C, &wrong, i) > 1.5) /* 1.5 instead of 1, because C itself is
+                                                 rounded */
             failed += look_for(A, B, &wrong, name, defect_names[d]);
         else
             ++*small;
@@ -220,7 +222,7 @@ static int64_t products(const hybrid_csr *A, int64_t i)
     return sum;
 }
 
-/* Returns the row of A*A with the most scalar products, but at most `most`. */
+/* Returns the row of A*A with the most scalar products, of those with at most `most`. */
 static int64_t heaviest(const hybrid_csr *A, int64_t most)
 {
     int64_t row = 0, found = -1;
@@ -235,7 +237,7 @@ static int64_t heaviest(const hybrid_csr *A, int64_t most)
     return row;
 }
 
-/* Returns the entry of C that is nearest to the mean. */
+/* Returns the index of the entry of C whose value is nearest to the mean. */
 static int64_t average_entry(const hybrid_csr *C)
 {
     double mean  = 0;
@@ -250,8 +252,9 @@ static int64_t average_entry(const hybrid_csr *C)
     return best;
 }
 
-/* Multiplies one entry of average size by `factor`, in a row with up to `most` scalar
-   products. */
+/* Multiplies one entry of C by `factor`, and checks that verification finds it. The
+   entry has average size, and lies in the row with the most scalar products up to
+   `most`. */
 static int check_average(const hybrid_csr *B, int64_t most, double factor)
 {
     const int64_t i   = heaviest(B, most);
@@ -274,7 +277,8 @@ static int check_average(const hybrid_csr *B, int64_t most, double factor)
     return failed;
 }
 
-/* The heaviest rows of A*A are set to zero: every run with two trials must find this. */
+/* Sets one after the other of the `rows` heaviest rows of A*A to zero. Each of `runs`
+   verifications with two trials must find it. */
 static int check_heavy_rows(const char *spec, int rows, int runs)
 {
     hybrid_csr A, C;

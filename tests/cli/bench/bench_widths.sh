@@ -12,7 +12,7 @@ for list in 1, 1,,2 0 x 1,2,x; do
     grep -q -e '--cols' err || fail "does not say what is wrong with --cols $list"
 done
 
-# line <columns> <seconds>
+# line <columns> <seconds>: prints a line of the benchmark with this width and time
 line() {
     printf '{"type": "f32", "problem": "p", "cols": %d, "seconds": %s, "error": null' "$@"
     printf ', "verified": true}\n'

@@ -7,8 +7,8 @@ explain() {
     expect 0 explain -q gen:band:100,2 --dense-cols 2 --backend host --threads 2 "$@"
 }
 
-# multiplied <true|false> <words>: checks whether report and summary say that rates are
-# measured
+# multiplied <true|false> <words>: checks that the report says "rates_measured": <true|false>, and
+# that the summary of multiply says "rates <words>"
 multiplied() {
     expect 0 multiply gen:band:100,2 --dense-cols 2 --backend host --threads 2 --report r.json
     grep -q "^  bound .*; rates $2" err || fail "multiply does not say: rates $2"
