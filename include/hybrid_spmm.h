@@ -90,7 +90,7 @@ typedef struct hybrid_allocator {
 } hybrid_allocator;
 /** Processors that compute products. */
 typedef enum hybrid_backend {
-    HYBRID_AUTO = 0, /**< GPU if one answers, else CPU; the CPU may still get single products */
+    HYBRID_AUTO = 0, /**< GPU if one answers, else CPU; a CPU beside a GPU may compute too */
     HYBRID_HOST = 1, /**< CPU */ HYBRID_CUDA = 2 /**< GPU; NO_DEVICE if none answers */
 } hybrid_backend;
 
@@ -150,7 +150,7 @@ typedef struct hybrid_machine {
     int64_t     memory_bytes;    /**< memory of the machine without swap; 0 = unknown */
     int64_t     group_bytes;     /**< memory limit of the control groups; 0 = none */
     int64_t     host_bytes;      /**< limit of the engine on host memory; 0 = none */
-    int64_t     host_bytes_used; /**< part of host_bytes in use, results but no pools */
+    int64_t     host_bytes_used; /**< bytes in use: with results, without pooled memory */
     const char *rates_path, *rates_date; /**< file and day of rates; "" = none; no day = file ignored */
     int         with_cuda;       /**< 1 if the library was built with CUDA, else 0 */
     int         device_count;    /**< number of GPUs that the engine uses */
@@ -265,12 +265,12 @@ typedef struct hybrid_calibration {
     const char   *path;         /**< file that was written; valid until the next call */
     hybrid_speeds host, device; /**< rates of CPU and first GPU; device.name may be NULL */
     int64_t       products;     /**< number of products timed with both variants */
-    hybrid_rule   paper;        /**< merge below 9.35 entries per row (arXiv:1803.08601) */
-    double        threshold;    /**< number of entries per row that fits this GPU best */
-    hybrid_rule   fitted;       /**< merge below threshold */
-    hybrid_rule   model;        /**< cost model with built-in rates */
-    double        merge_factor; /**< mean factor of merge / mean factor of rows */
-    hybrid_rule   scaled;       /**< cost model of later plans: measured rates and factors */
+    hybrid_rule   paper;        /**< rule: merge below 9.35 entries per row, arXiv:1803.08601 */
+    double        threshold;    /**< limit of entries per row that picks best on this GPU */
+    hybrid_rule   fitted;       /**< rule: merge below `threshold` entries per row */
+    hybrid_rule   model;        /**< rule: faster by the cost model with built-in rates */
+    double        merge_factor; /**< factor (measured / predicted time) of merge / of rows */
+    hybrid_rule   scaled;       /**< rule: faster by the cost model with all that was measured */
 } hybrid_calibration;
 /** Empty calibration. */
 #define HYBRID_CALIBRATION_INIT                                                           \
@@ -282,7 +282,7 @@ typedef struct hybrid_timing {
     int64_t     columns;                /**< columns of X */
     double      row_mean;               /**< mean number of entries per row of A */
     double      rows_s, merge_s;        /**< median times of the variants */
-    double      rows_model_s, merge_model_s; /**< times by the model with measured rates */
+    double      rows_model_s, merge_model_s; /**< predicted times with measured rates */
 } hybrid_timing;
 /** Function of the caller that is told when a `step` of the calibration begins (`timing` is
     NULL) and when a product has been timed. */
@@ -359,10 +359,10 @@ enum {
     the GPU computes an SpGEMM alone. Without a GPU, HYBRID_SPLIT_GPU and HYBRID_SPLIT_SHARE
     are NO_DEVICE. See "Divide a product between CPU and GPU" in the manual. */
 typedef enum hybrid_split {
-    HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO if X and Y are copied directly, else one alone */
+    HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO if X, Y are copied directly, else CPU or GPU alone */
     HYBRID_SPLIT_AUTO    = 1, /**< CPU takes the share, 0 to 1, that is predicted to be best */
     HYBRID_SPLIT_GPU = 2, /**< GPU alone */ HYBRID_SPLIT_HOST = 3, /**< CPU alone */
-    HYBRID_SPLIT_SHARE   = 4  /**< CPU takes about host_share of an SpMM, if it ever can */
+    HYBRID_SPLIT_SHARE   = 4  /**< SpMM: CPU takes about host_share; UNSUPPORTED if it cannot */
 } hybrid_split;
 /** Options of a plan. */
 typedef struct hybrid_plan_options {
@@ -381,8 +381,8 @@ typedef struct hybrid_plan_options {
         HYBRID_INDEX_AUTO in both means 32 bits if C has less than 2^31 entries, else 64. */
     hybrid_space x_space;     /**< SpMM: where X is in runs, BAD_STATE if it is elsewhere.
         HYBRID_SPACE_DEVICE is the GPU of A, or else the engine's first. */
-    hybrid_space result_space; /**< SpMM: the same for Y. SpGEMM: where C is left; no limit
-        counts its arrays on a GPU */
+    hybrid_space result_space; /**< SpMM: where Y is in runs. SpGEMM: where C is left; no
+        limit counts its arrays on a GPU */
 } hybrid_plan_options;
 /** Default options. */
 #define HYBRID_PLAN_OPTIONS_INIT                                                              \
@@ -404,7 +404,7 @@ HYBRID_API hybrid_status hybrid_spmm_with(hybrid_engine *engine,
     hybrid_spgemm(), and with HYBRID_CHECK entirely. */
 HYBRID_API hybrid_status hybrid_spgemm_plan(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_csr *B, const hybrid_plan_options *options, hybrid_plan **plan);
-/** Plans Y = alpha*A*X + beta*Y in the same way. X has `dense_cols` columns, 1 for an SpMV. */
+/** Plans Y = alpha*A*X + beta*Y as hybrid_spgemm_plan() plans C; X has `dense_cols` columns. */
 HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
     int64_t dense_cols, const hybrid_plan_options *options, hybrid_plan **plan);
 
@@ -449,7 +449,7 @@ HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 /** Writes in plain words to `text` what `plan` will do: result, processors, variant, copies,
     time and alternatives. `capacity` and the value returned are as in snprintf(). */
 HYBRID_API size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
-/** Writes the numbers behind `plan` to `text` of `capacity` bytes, in the same way. */
+/** Writes the numbers behind `plan` to `text`, under the rules of hybrid_plan_explain(). */
 HYBRID_API size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity);
 /** A variant as the planner saw it. */
 typedef struct hybrid_candidate {
@@ -464,7 +464,7 @@ HYBRID_API hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i,
 /** A variant: name, description, and source (a paper). */
 typedef struct hybrid_variant_info {
     const char *name, *summary, *source; /**< static strings */
-    const char *parameters; /**< with their values, such as "R=4|8 sorted=off|on"; "": none */
+    const char *parameters; /**< names and permitted values: "R=4|8 sorted=off|on"; "": none */
     int by_name; /**< 1: only computes if options name it */
 } hybrid_variant_info;
 /** Describes variant `i` of the library, 0 or more; BAD_ARGUMENT beyond the last. */
@@ -521,20 +521,20 @@ typedef struct hybrid_report {
     int64_t flops;           /**< 2 * number of scalar products */
     int64_t nnz_out;         /**< SpGEMM: entries of C; SpMM: elements of Y */
     int64_t h2d_bytes, d2h_bytes; /**< bytes copied to and from the device */
-    int64_t host_bytes, device_bytes; /**< lower bounds of traffic in host and device memory */
+    int64_t host_bytes, device_bytes; /**< bytes moved in host and device memory, at least */
     int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes; /**< largest use of memory */
-    int64_t predicted_h2d_bytes, predicted_d2h_bytes; /**< planned copies; 0 if one-shot */
-    int64_t other_h2d_bytes; /**< predicted_h2d_bytes for the other `gathered`; -1 = unknown */
+    int64_t predicted_h2d_bytes, predicted_d2h_bytes; /**< bytes to be copied; 0 if one-shot */
+    int64_t other_h2d_bytes; /**< predicted_h2d_bytes with the other `gathered`; -1 = unknown */
     int     gathered;        /**< 1 if chunks bring the rows of B or X that they need, else 0 */
     int     reused_pattern;  /**< 1 if C's row sizes were known from an earlier run, else 0 */
-    int64_t resident_chunks, resident_bytes; /**< leading chunks with cached A; room for it */
+    int64_t resident_chunks, resident_bytes; /**< leading chunks with cached A; bytes reserved */
     int64_t host_chunks, host_products; /**< chunks and products that the CPU computed */
     double  host_s;          /**< busy time of the CPU for host_chunks, not in multiply_s */
     hybrid_use use[HYBRID_RESOURCES]; /**< use of each hybrid_resource */
     hybrid_resource bound;   /**< resource that was busy for most of the run */
     int     rates_measured;  /**< 1 if all rates in use were measured, 0 if some are built in */
-    int64_t predicted_nnz_out, predicted_result_bytes; /**< entries and bytes, as planned */
-    int64_t pattern_bytes, pooled_bytes; /**< copied to plan; host memory kept for results */
+    int64_t predicted_nnz_out, predicted_result_bytes; /**< size of the result, as planned */
+    int64_t pattern_bytes, pooled_bytes; /**< patterns copied to plan; pages of freed results */
     double  predicted_device_s; /**< prediction of multiply_s + finish_s; 0 on the CPU */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
@@ -598,8 +598,8 @@ typedef struct hybrid_matrix_info {
     int square;               /**< 1 if rows == cols, else 0 */
     int pattern_symmetric, value_symmetric; /**< 1 if symmetric, in values bit by bit; else 0 */
     int64_t products;         /**< scalar products of A*A; -1 unless square */
-    int64_t square_nnz, square_bytes; /**< entries and bytes of A*A, estimated; else -1 */
-    double synergy;           /**< mean fill of columns, 0 to 1, in blocks of 16 rows */
+    int64_t square_nnz, square_bytes; /**< of A*A, estimated; -1 unless square */
+    double synergy;           /**< mean fill, 0 to 1, of the columns of blocks of 16 rows */
     const char *synergy_class; /**< "low" to 1/8, "medium" to 1/4, "high" (arXiv:2504.06443) */
 } hybrid_matrix_info;
 /** Verifies all rules of A and stores its properties in *out. */
@@ -614,10 +614,10 @@ HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr
     B or C breaks a rule of hybrid_csr. */
 HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_csr *B, const hybrid_csr *C, int trials, uint64_t seed, int64_t *row);
-/** Verifies Y = A*X in the same way, with the same `trials`, `seed` and `row`. */
+/** Verifies Y = A*X as hybrid_verify_spgemm() verifies C, with its `trials`, `seed` and `row`. */
 HYBRID_API hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_dense *X, const hybrid_dense *Y, int trials, uint64_t seed, int64_t *row);
-/** Verifies Y = A*X with HYBRID_ALLOW_TF32, with the same `trials`, `seed` and `row`. */
+/** Verifies a Y = A*X of HYBRID_ALLOW_TF32, else as hybrid_verify_spmm(). */
 HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_dense *X, const hybrid_dense *Y, int trials, uint64_t seed, int64_t *row);
 
@@ -637,7 +637,7 @@ HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *pat
     file, plain or gzip, and converts it to `type`. */
 HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path,
     hybrid_type type, hybrid_dense *out);
-/** Writes `matrix` as a NumPy .npy file, in the way of hybrid_write_mtx(). */
+/** Checks the fields of `matrix`, not its values, and writes it as a NumPy .npy file. */
 HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
     const hybrid_dense *matrix);
 /** Reads a sparse matrix of raw numbers that a JSON file describes. */
@@ -666,7 +666,7 @@ typedef struct hybrid_operand {
     does not fit. Files are checked as they are read: BAD_MATRIX names file, row and index. */
 HYBRID_API hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
     const hybrid_operand *B, const hybrid_plan_options *options, hybrid_csr *C);
-/** Computes C = A*B in the same way, and hands its rows to `fn` as hybrid_spgemm_each() does.
+/** Computes C as hybrid_spgemm_files() does, and hands its rows out as hybrid_spgemm_each() does.
     An error in a file may be found after fn has received rows. */
 HYBRID_API hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine,
     const hybrid_operand *A, const hybrid_operand *B, const hybrid_plan_options *options,
