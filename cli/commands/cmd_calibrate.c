@@ -8,7 +8,8 @@
 #include "cli/output/signals.h"
 #include "cli/output/text.h"
 
-static FILE *to; /* stream of the tables: stderr if the rates go to stdout */
+static FILE *to; /* stream of the tables: stdout, or stderr if the rates are written to
+                    stdout */
 
 static void put_rate(const char *what, double Bps)
 {
@@ -36,8 +37,8 @@ static void put_rule(const char *what, const hybrid_rule *rule)
             100 * (rule->slowdown - 1));
 }
 
-/* Prints the rules that choose between the variants merge and rows. A rule that always
-   chooses the faster one is 100 % right and 0 % slower. */
+/* Prints how good the rules are that choose between the variants merge and rows. A rule
+   that always chooses the faster one is 100 % right and 0 % slower. */
 static void put_rules(const hybrid_calibration *found)
 {
     char fitted[64];
@@ -103,8 +104,8 @@ static int calibrate(const cli_options *o, hybrid_engine *engine,
     return CLI_DONE;
 }
 
-/* Opens the engine without a rates file, so that a malformed one does not prevent the
-   command from writing another. */
+/* Runs the command and returns the exit code. The engine is opened without a file of
+   rates, so that a malformed file does not prevent the command from writing another. */
 int cli_calibrate(const cli_options *options)
 {
     cli_output output = CLI_OUTPUT_NONE;

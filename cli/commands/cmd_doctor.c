@@ -30,7 +30,7 @@ __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
     putchar('\n');
 }
 
-/* Prints a problem and its remedy, and counts it. */
+/* Prints a problem and its remedy, and counts the problem in the examination. */
 __attribute__((format(printf, 3, 4))) static void
 problem(examination *e, const char *remedy, const char *format, ...)
 {
@@ -60,8 +60,8 @@ static hybrid_status open_with(const char *rates, hybrid_backend backend, int de
     return hybrid_engine_create(&wanted, engine);
 }
 
-/* Opens the engine on the host. If the rates cannot be read, it is opened without them,
-   so that the rest of the machine is still examined. */
+/* Opens the engine on the host, and again without rates if these cannot be read, so that
+   the rest of the machine is examined. */
 static int open_host(examination *e)
 {
     char message[MESSAGE], again[MESSAGE];
@@ -87,7 +87,8 @@ static int open_host(examination *e)
 
 /* ---- GPUs ------------------------------------------------------------------------ */
 
-/* Prints the rates file of a GPU's engine. The host has a different file. */
+/* Prints the file of rates that a GPU's engine reads. An engine on the host reads
+   another file. */
 static void tell_rates(const hybrid_engine *engine)
 {
     hybrid_machine machine = HYBRID_MACHINE_INIT;
@@ -105,7 +106,8 @@ static void tell_rates(const hybrid_engine *engine)
             "them");
 }
 
-/* Returns the number of GPUs that can be used; `message` says why the next one cannot. */
+/* Prints what each GPU is, and returns the number of GPUs that can be used. `message`
+   receives why the GPU after the last cannot be used. */
 static int tell_gpus(examination *e, char *message)
 {
     int count = 0;
@@ -176,7 +178,8 @@ static void examine_cores(examination *e)
 
 static void examine_memory(examination *e)
 {
-    enum { LEAST = 256 }; /* minimum memory in MiB */
+    /* MiB of host memory below which the command reports a problem */
+    enum { LEAST = 256 };
     const hybrid_machine *m = &e->machine;
 
     put("memory     %s in the machine",
@@ -194,8 +197,8 @@ static void examine_memory(examination *e)
                 cli_bytes(m->host_bytes).s, LEAST);
 }
 
-/* Checks that the environment names a cache folder, to which calibrate writes. The folder
-   itself is not examined. */
+/* Reports a problem if the environment names no cache folder, to which calibrate writes.
+   Does not examine the folder itself. */
 static void examine_cache(examination *e)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

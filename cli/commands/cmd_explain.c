@@ -31,8 +31,8 @@ static int print(const cli_job *job, tell_fn *tell)
     return CLI_DONE;
 }
 
-/* Prints whether X and Y fit memory. The library reports on C only, because the program
-   allocates X and Y. */
+/* Prints whether X and Y fit into host memory. The library says this of C only, because
+   the program allocates X and Y. */
 static void print_dense_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);
@@ -78,8 +78,8 @@ static void print_result(const cli_job *job)
            cli_count(r->flops / 2).s);
 }
 
-/* Prints whether C fits memory, for a product without a plan. If there is a plan, its
-   text says this. */
+/* Prints whether C fits into host memory, for operands in files, which have no plan. The
+   text of a plan says this already. */
 static void print_sparse_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);

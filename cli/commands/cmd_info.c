@@ -98,7 +98,8 @@ static double element(const hybrid_dense *X, int64_t k, int64_t line)
 }
 
 typedef struct survey {
-    double least, most; /* finite values; least > most if there are none */
+    double least, most; /* least and largest finite value; least > most if no value is
+                           finite */
     int64_t not_finite;
 } survey;
 

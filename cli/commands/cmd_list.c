@@ -6,7 +6,7 @@
 #include "cli/output/say.h"
 #include "cli/output/text.h"
 
-/* A backend, which may be absent. */
+/* A backend of the library, which may be absent from this machine. */
 typedef struct backend {
     const char *name;
     hybrid_backend backend;

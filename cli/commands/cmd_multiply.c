@@ -16,7 +16,7 @@
 #include "cli/output/summary.h"
 #include "cli/trace/trace_write.h"
 
-/* Rounds of the verification. A wrong row passes all of them with a probability of at
+/* Trials of the verification. A wrong row passes all of them with a probability of at
    most 2^-10. */
 enum { TRIALS = 10 };
 
@@ -63,8 +63,8 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
-/* The product is computed if its result is predicted to need at most SURE times the free
-   memory, because the prediction may be too high. */
+/* A product is refused if its result is predicted to need more than SURE times the free
+   memory. SURE exceeds 1, because the prediction may be too high. */
 static const double SURE = 1.25;
 
 static int plan(multiply *m)
@@ -72,7 +72,8 @@ static int plan(multiply *m)
     cli_job *job = &m->job;
 
     if (cli_job_has_files(job) && job->right)
-        return CLI_DONE; /* hybrid_spgemm_files() refuses a C that does not fit */
+        return CLI_DONE; /* no check here, because hybrid_spgemm_files() refuses a C that
+                            does not fit */
     const int code = cli_job_has_files(job) ? cli_files_predict(job) : cli_job_plan(job);
     return code == CLI_DONE ? cli_fit_check(job, SURE) : code;
 }
@@ -97,8 +98,8 @@ static hybrid_status run_plan(cli_job *job)
     return status == HYBRID_OK ? hybrid_plan_report(job->plan, &job->report) : status;
 }
 
-/* Runs the product once. The last result is freed first, so that at most one result
-   counts against the budget. */
+/* Runs the product once. The result of the call before is freed first, so that only one
+   result counts against the memory budget. */
 static int run_once(cli_job *job)
 {
     hybrid_csr_free(job->engine, &job->C);

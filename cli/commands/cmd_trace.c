@@ -12,10 +12,11 @@
 #include "cli/trace/trace_file.h"
 #include "cli/trace/trace_write.h"
 
-/* Width of a chart that is not printed on a terminal. */
+/* Characters of a line of the chart if it is not printed on a terminal. */
 enum { COLUMNS = 100 };
 
-/* Returns 1 if the page may have this name: it ends in .html, or is no regular file. */
+/* Returns 1 if the page may be written to this name, which ends in .html or is no
+   regular file (such as a pipe). */
 static int is_page_name(const char *name)
 {
     struct stat st;

@@ -7,7 +7,7 @@
 
 typedef struct cli_options cli_options;
 
-/* Bits of the commands that an option belongs to. */
+/* Bits of the commands; an option has the bits of all commands that take it. */
 enum {
     CLI_MULTIPLY  = 1u << 0,
     CLI_EXPLAIN   = 1u << 1,
@@ -17,34 +17,43 @@ enum {
     CLI_CALIBRATE = 1u << 5,
     CLI_DOCTOR    = 1u << 6,
     CLI_TRACE     = 1u << 7,
-    CLI_PROGRAM   = 1u << 8 /* without a command: hybrid_spmm --version */
+    CLI_PROGRAM   = 1u << 8 /* bit of the program without a command, as in hybrid_spmm
+                               --version */
 };
 
-/* A row of a list in --help and in a manual page. A NULL name ends the list. */
+/* A row of a list, with its name and its text, in --help and in a manual page. A NULL
+   name ends the list. */
 typedef struct cli_term {
     const char *name, *text;
 } cli_term;
 
 typedef struct cli_command {
-    const char *name; /* "multiply"; "" for the program itself */
+    const char *name; /* name on the command line: "multiply"; "" for the program
+                         itself */
     unsigned bit;
-    int (*run)(const cli_options *options); /* returns the exit code */
-    const char *arguments;                  /* "A [B]"; "" if there are none */
-    int least, most;                        /* number of arguments */
-    const char *summary;                    /* "compute A*B, A*A or A*X" */
-    const char *description; /* paragraphs, separated by an empty line, not wrapped */
-    const cli_term *kinds;   /* kinds of a KIND:ARGS argument; or NULL */
+    int (*run)(const cli_options *options); /* runs the command and returns the exit
+                                               code */
+    const char *arguments;                  /* arguments in the usage line: "A [B]"; ""
+                                               if there are none */
+    int least, most;                        /* least and largest number of arguments */
+    const char *summary;                    /* what the command does, in the list of
+                                               commands: "compute A*B, A*A or A*X" */
+    const char *description; /* text of help: paragraphs, separated by an empty line and
+                                not wrapped */
+    const cli_term *kinds;   /* list of the kinds of an argument KIND:ARGS; NULL if no
+                                argument has kinds */
     const cli_term *examples;
 } cli_command;
 
-extern const cli_command cli_program;    /* hybrid_spmm without a command */
-extern const cli_command cli_commands[]; /* ends with a NULL name */
+extern const cli_command cli_program;    /* the program itself, without a command */
+extern const cli_command cli_commands[]; /* all commands; a NULL name ends the list */
 extern const cli_term cli_exit_codes[];
 
 /* Returns the command called `name`, or NULL. */
 const cli_command *cli_command_find(const char *name);
 
-/* Returns "hybrid_spmm multiply", or "hybrid_spmm" for the program itself. */
+/* Returns the command line's beginning: "hybrid_spmm multiply", or "hybrid_spmm" for the
+   program itself. */
 cli_text cli_command_title(const cli_command *command);
 
 int cli_multiply(const cli_options *options);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* hybrid_spmm without a command, such as hybrid_spmm --help. It takes no number of
-   arguments (at least 2, at most 1), because main() finds a command in the first word
+/* The program without a command, as in hybrid_spmm --help. No number of arguments is
+   valid (at least 2, at most 1), because main() takes a command in the first word
    only. */
 const cli_command cli_program = {
     .name        = "",

@@ -19,7 +19,8 @@ cli_fit cli_fit_of(const cli_job *job)
     cli_fit fit            = {.free = INT64_MAX};
 
     fit.needed = bytes_of_x(job);
-    if (!job->Y.data) /* Y may already be allocated, together with a random X */
+    if (!job->Y.data) /* Y does not count if it is already allocated, together with a
+                         random X */
         fit.needed += job->report.predicted_result_bytes;
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK ||
         machine.host_bytes == 0)
@@ -29,7 +30,8 @@ cli_fit cli_fit_of(const cli_job *job)
     return fit;
 }
 
-/* Returns 1 unless an operand is a JSON file, whose values are not converted. */
+/* Returns 1 if values of operands are converted to --type: unless one is a JSON file,
+   whose values never are. */
 static int is_converted(const cli_job *job)
 {
     const char *const *input = job->options->input;

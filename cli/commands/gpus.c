@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NVIDIA = 0x10de, DISPLAY = 0x03 }; /* PCI vendor; upper byte of the PCI class */
+/* PCI number of the vendor; upper byte of the PCI class of display controllers */
+enum { NVIDIA = 0x10de, DISPLAY = 0x03 };
 
 /* Returns the number of entries of a folder for which `counts` returns 1; 0 if there is
    no such folder. */
@@ -34,7 +35,8 @@ static int is_node(const char *path, const char *name)
     return strncmp(name, "nvidia", 6) == 0 && isdigit((unsigned char)name[6]);
 }
 
-/* Returns the number in a file of /sys, such as "0x10de"; -1 if there is none. */
+/* Returns the number that a file of /sys contains, such as "0x10de"; -1 if there is no
+   such file or no number in it. */
 static long read_number(const char *path, const char *name, const char *file)
 {
     char full[PATH_MAX], line[32] = "";

@@ -3,13 +3,16 @@
 #define CLI_GPUS_H
 
 typedef struct cli_gpus {
-    int on_bus;       /* display controllers of NVIDIA on the PCI bus */
-    int nodes;        /* device files /dev/nvidia0, /dev/nvidia1, ... of this process */
-    int hidden;       /* 1: CUDA_VISIBLE_DEVICES hides all of them */
-    char driver[128]; /* driver's line with its version; "" if no driver is loaded */
+    int on_bus;       /* number of NVIDIA's display controllers on the PCI bus */
+    int nodes;        /* number of device files /dev/nvidia0, /dev/nvidia1, ... that this
+                         process sees */
+    int hidden;       /* 1: CUDA_VISIBLE_DEVICES hides all GPUs */
+    char driver[128]; /* line of /proc with the driver's version; "" if no driver is
+                         loaded */
 } cli_gpus;
 
-/* Examines the system below `root`: "", or a test's folder with /dev, /proc and /sys. */
+/* Finds the GPUs of the system below the folder `root`: "" for this system, or a test's
+   folder with /dev, /proc and /sys. */
 cli_gpus cli_gpus_find(const char *root);
 
 /* Returns 1 if this process has a GPU, even if the library cannot use it: a device file

@@ -24,9 +24,9 @@ void cli_job_pause(cli_job *job)
     job->cpu_ns = cpu_now_ns();
 }
 
-/* Returns the resource that bound a step of `ns` nanoseconds. If the step read or wrote a
-   file and cores were busy for less than half of its time, that is the file, which
-   HYBRID_RESOURCES stands for. Otherwise it is the cores. */
+/* Returns the resource that bound a step of `ns` nanoseconds: the file, for which
+   HYBRID_RESOURCES stands, if the step read or wrote one and the cores were busy for
+   less than half of its time; else the cores. */
 static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t ns)
 {
     const int on_file = strncmp(stage, "read", 4) == 0 || strncmp(stage, "write", 5) == 0;
@@ -35,7 +35,8 @@ static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t n
     return on_file && 2 * busy_ns < ns ? HYBRID_RESOURCES : HYBRID_CORES;
 }
 
-/* Adds a step with the memory that is in use at its end. */
+/* Adds an event, a step of this program, to the trace, with the host memory that is in
+   use now. */
 static void add_to_trace(const cli_job *job, hybrid_event *event)
 {
     hybrid_machine machine = HYBRID_MACHINE_INIT;
@@ -99,8 +100,8 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     return NULL;
 }
 
-/* Explains why the GPU is not used, if one was asked for or is present. A machine without
-   GPU needs no explanation. */
+/* Prints why no GPU is used, if the user asked for one or the machine has one; else
+   prints nothing. */
 static void tell_of_gpu(const cli_job *job)
 {
     const cli_options *o = job->options;
@@ -116,7 +117,8 @@ static void tell_of_gpu(const cli_job *job)
              hybrid_engine_device(job->engine));
 }
 
-/* Says if the user's file of rates is ignored, because another version wrote it. */
+/* Prints that the user's file of rates is ignored, if another version of the library
+   wrote it. */
 static void tell_of_rates(const cli_job *job)
 {
     hybrid_machine machine = HYBRID_MACHINE_INIT;
@@ -147,8 +149,8 @@ int cli_job_open(cli_job *job)
 
 /* ---- options --------------------------------------------------------------------- */
 
-/* Returns 1 if a variant has this name, or one that begins so. Parameters, which follow a
-   colon, are left to the library. */
+/* Returns 1 if the name of some variant is `beginning` or begins so. A colon and what
+   follows it, which are parameters, do not count; the library checks them. */
 static int is_variant(const char *beginning)
 {
     const size_t length = strcspn(beginning, ":");

@@ -10,36 +10,43 @@
 typedef struct cli_job {
     const cli_options *options;
     hybrid_engine *engine;
-    hybrid_csr A, B, C;      /* B is empty if the right operand is A or X; operands that
-                                stay in their files have no arrays */
-    const hybrid_csr *right; /* &A or &B; NULL if the right operand is X */
+    hybrid_csr A, B, C;      /* B is empty if the right operand is A or X; an operand
+                                that stays in its file has no arrays */
+    const hybrid_csr *right; /* the sparse right operand: &A or &B; NULL if the right
+                                operand is X */
     int explains;            /* 1: the command is explain, which computes nothing and
                                 gives a random X no values */
     hybrid_dense X, Y;
-    hybrid_file *left_file, *right_file; /* operands that stay in their files; or NULL */
+    hybrid_file *left_file, *right_file; /* open files of operands that stay in them, or
+                                            NULL */
     hybrid_plan *plan; /* NULL if an operand stays in its file: the library then plans
                           each part */
     hybrid_report report;
-    const char *variant; /* name of the variant that computes */
+    const char *variant; /* name of the variant that computes; NULL: not yet known */
     hybrid_trace *trace; /* NULL unless --trace is given */
     cli_calls calls;     /* times of all calls; the report is that of the last call */
-    int64_t cpu_ns;      /* CPU time of the process at the end of the last step */
-    double read_s, transpose_s, plan_s, verify_s, write_s; /* seconds of steps */
-    int64_t begin_ns;                                      /* start of the command */
-    hybrid_type type;                                      /* type of all values */
-    cli_title left_name, right_name;                       /* names for the summary */
+    int64_t cpu_ns;      /* CPU time of the process when the last step ended, in
+                            nanoseconds */
+    /* wall seconds of the steps of this name */
+    double read_s, transpose_s, plan_s, verify_s, write_s;
+    /* time of cli_now_ns() when the command began */
+    int64_t begin_ns;
+    /* type of all values of the product */
+    hybrid_type type;
+    /* names of the operands in the summary */
+    cli_title left_name, right_name;
 } cli_job;
 
-/* cli_job_check(), cli_job_open() and the other functions return 0, or an exit code after
+/* cli_job_check(), cli_job_open() and cli_job_plan() return 0, or an exit code after
    printing an error sentence. */
-int cli_job_check(const cli_options *options); /* checks that options fit together */
-int cli_job_open(cli_job *job);                /* opens the engine */
+int cli_job_check(const cli_options *options); /* checks that the options fit together */
+int cli_job_open(cli_job *job);                /* opens the engine of the job */
 int cli_job_plan(cli_job *job);
 
-/* Returns the plan options that the user's options ask for. */
+/* Returns the plan options that the options of the command line ask for. */
 hybrid_plan_options cli_job_wanted(const cli_job *job);
 
-/* Returns 1 if an operand stays in its file. */
+/* Returns 1 if an operand of the job stays in its file. */
 static inline int cli_job_has_files(const cli_job *job)
 {
     return job->left_file || job->right_file;
@@ -54,8 +61,8 @@ void cli_job_close(cli_job *job);
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
                                const char *rates, int *code);
 
-/* Begins the next step now. CPU time between the end of the last step and now counts for
-   no step. */
+/* Notes the CPU time, so that the next cli_job_step() counts CPU time from now on
+   only. */
 void cli_job_pause(cli_job *job);
 
 /* Ends a step of this program, which began at `begin_ns` and read or wrote `bytes` bytes

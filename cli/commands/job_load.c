@@ -40,8 +40,8 @@ static int make_x(cli_job *job)
 }
 
 /* Returns 1 if an operand in JSON stays in its file, because no step needs all of it.
-   explain needs a plan, and a plan needs the operands in memory. So explain reads the
-   operands that the library would read completely. */
+   explain makes a plan for operands in memory, so it reads those that the library would
+   read completely. */
 static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
@@ -87,7 +87,7 @@ static int open_right(cli_job *job)
 }
 
 /* Loads the right operand: a matrix that the user names, an X that the options describe,
-   or none, which means A itself. Sets right_name to what it is. */
+   or none, which means A itself. Sets job->right_name. Returns 0 or an exit code. */
 static int load_right(cli_job *job)
 {
     const cli_options *o = job->options;
@@ -133,9 +133,9 @@ static int load_left(cli_job *job)
     return code;
 }
 
-/* Sets the type of all values: that of --type or else of the operands in files. The type
-   of JSON files, whose values are not converted, takes precedence over that of .npy
-   files. Text has no type. */
+/* Sets job->type, the type of all values: that of --type, else that of the operands in
+   files. The type of a JSON file, whose values are not converted, takes precedence over
+   that of a .npy file. Text files have no type. Returns 0 or an exit code. */
 static int find_type(cli_job *job)
 {
     const cli_options *o = job->options;

@@ -12,7 +12,8 @@ enum { FIRST_CODE = 256, NAME_BYTES = 64 };
 
 /* ---- tables for getopt_long() ---------------------------------------------------- */
 
-/* Makes the tables of getopt_long(). The option in row i has the code FIRST_CODE + i. */
+/* Makes the tables of getopt_long() for the options of a command. The option in row i of
+   cli_option_table has the code FIRST_CODE + i. */
 static void make_tables(const cli_command *command, struct option *longs, char *shorts)
 {
     *shorts++ = ':';
@@ -46,8 +47,8 @@ static const cli_option *find_code(const cli_command *command, int code)
 /* ---- wrong options --------------------------------------------------------------- */
 
 typedef struct list {
-    char text[256]; /* names of commands or options, such as "multiply, explain"; the end
-                       is missing if they do not fit */
+    char text[256]; /* names of commands or options, such as "multiply, explain"; cut off
+                       if they do not fit */
     size_t used;
     int count;
 } list;
@@ -67,7 +68,8 @@ static int see_help(const cli_command *command, const char *problem)
                     cli_command_title(command).s);
 }
 
-/* Prints which commands take the option. Returns 0 if no command does. */
+/* Prints which commands take the option `name`, if any do. Returns 1, or 0 if no command
+   does. */
 static int tell_owners(const cli_command *command, const char *name)
 {
     list owners   = {0};
@@ -89,8 +91,8 @@ static int tell_owners(const cli_command *command, const char *name)
     return owners.count > 0;
 }
 
-/* Prints the options of the command that begin with `name`. Returns 0 if fewer than two
-   do. */
+/* If several options of the command begin with `name`, prints them and returns 1; else
+   returns 0. */
 static int tell_ambiguous(const cli_command *command, const char *name)
 {
     list matches = {0};
@@ -132,7 +134,8 @@ static int fail_long(const cli_command *command, const char *name)
     return fail_unknown(command, word, name);
 }
 
-/* Fails for an unknown letter, or for a long option that was written with one dash. */
+/* Prints an error for an unknown letter, or for a long option that was written with one
+   dash. Returns CLI_USAGE. */
 static int fail_letter(const cli_command *command, const char *name)
 {
     const char word[] = {'-', (char)optopt, '\0'};
@@ -156,7 +159,8 @@ static const char *stopped_at(char **argv)
 }
 
 /* Prints what is wrong after getopt_long() returned `code`: ':' if a value is missing,
-   else '?'. Its variable optopt is 0 after an unknown long option. */
+   else '?'. getopt's variable optopt is 0 after an unknown long option. Returns
+   CLI_USAGE. */
 static int fail_option(const cli_command *command, int code, char **argv)
 {
     const cli_option *known = find_code(command, optopt);

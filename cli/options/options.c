@@ -7,15 +7,15 @@
 enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
     COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE,
-    OPENS    = PRODUCT | CLI_CALIBRATE, /* commands with --backend */
+    OPENS    = PRODUCT | CLI_CALIBRATE, /* the commands that take --backend */
     ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR | CLI_TRACE
 };
 
-/* Offset of a field. It does not compile if the field has another type. */
+/* Offset of a field of cli_options. It compiles only if the field has the given type. */
 #define FIELD(type, name)                                                                \
     offsetof(cli_options, name) + 0 * sizeof(_Generic(((cli_options *)0)->name, type : 0))
 
-/* Rows of options with different help for different commands. */
+/* Rows of options of which the help differs from command to command. */
 #define OUTPUT(commands, help)                                                           \
     {                                                                                    \
         "output", 'o', commands, &cli_kind_file, FIELD(const char *, output), help       \

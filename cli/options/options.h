@@ -8,11 +8,13 @@
 #include "cli/output/progress.h"
 #include "hybrid_spmm.h"
 
-enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* maximum rows of the table */ };
+enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* maximum number of rows of the table of
+                                                options */ };
 
-/* Values that the user gave; 0 or NULL for an option that was not given. */
+/* Values of the command line; 0 or NULL for an option that was not given. */
 struct cli_options {
-    const char *input[CLI_INPUTS]; /* arguments of the command */
+    const char *input[CLI_INPUTS]; /* arguments of the command, without options; NULL if
+                                      there are fewer */
     const char *output, *trace, *report, *variant, *rates;
     int64_t dense_cols, chunk_rows, threads, device, repeat;
     size_t device_bytes, host_bytes;
@@ -28,16 +30,17 @@ struct cli_options {
 };
 
 typedef struct cli_option {
-    const char *name;     /* without "--" */
-    char letter;          /* short form; 0 if there is none */
-    unsigned commands;    /* bits of the commands that take the option */
-    const cli_kind *kind; /* kind of the value */
+    const char *name;     /* long name, without "--" */
+    char letter;          /* short form, one letter; 0 if there is none */
+    unsigned commands;    /* bits of the commands (command.h) that take the option */
+    const cli_kind *kind; /* kind of the option's value */
     size_t field;         /* offset of the value in cli_options */
-    const char *help;     /* sentences; shell completions show the first one */
+    const char *help;     /* help text of sentences; shell completions show the first
+                             one */
 } cli_option;
 
-/* The table ends with a NULL name. An option may have several rows, each for other
-   commands. */
+/* All options; a NULL name ends the table. An option may have several rows, each for
+   other commands. */
 extern const cli_option cli_option_table[];
 
 /* Returns the first option of the table, from `option` on, that `command` takes, or

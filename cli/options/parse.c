@@ -7,7 +7,8 @@
 
 #define DIGITS "0123456789"
 
-/* Parses digits only, because strtoull() would accept blanks and signs. */
+/* Parses a whole number of digits only. (strtoull() would accept blanks and signs.)
+   Returns 0 if there are none or the number is too large; *end points behind them. */
 static int parse_digits(const char *text, uint64_t *out, const char **end)
 {
     char *stop;
@@ -50,8 +51,8 @@ int cli_parse_ints(const char *text, int most, int room, int *out, int *count)
     return 0;
 }
 
-/* Returns the bytes of a unit: "", "B", or K, M, G or T, alone or followed by "iB" or
-   "B". Returns 0 for any other text. */
+/* Returns the bytes of a unit of size: "", "B", or one of K, M, G, T, alone or followed
+   by "iB" or "B". Returns 0 for any other text. */
 static uint64_t unit_bytes(const char *text)
 {
     static const char prefixes[] = "KMGT";
@@ -68,7 +69,8 @@ static uint64_t unit_bytes(const char *text)
     return bytes;
 }
 
-/* Returns 0.DIGITS of `unit`, rounded down. */
+/* Returns the fraction 0.DIGITS of `unit` bytes, rounded down, where DIGITS are the
+   first `count` characters of `digits`. */
 static uint64_t part_of(uint64_t unit, const char *digits, size_t count)
 {
     uint64_t bytes = 0;

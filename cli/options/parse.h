@@ -7,7 +7,8 @@
 
 int cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *out);
 
-/* Parses up to `room` numbers from 0 to `most`, separated by commas. */
+/* Parses whole numbers from 0 to `most`, separated by commas, into `out`. Returns 0 if
+   they are more than `room`. */
 int cli_parse_ints(const char *text, int most, int room, int *out, int *count);
 
 int cli_parse_seed(const char *text, uint64_t *out);
@@ -21,7 +22,7 @@ int cli_parse_size(const char *text, size_t *out);
 int cli_parse_share(const char *text, double *out);
 
 typedef struct cli_word {
-    const char *text; /* NULL ends a table */
+    const char *text; /* the word; NULL ends a list of words */
     int value;
 } cli_word;
 

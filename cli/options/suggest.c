@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-enum { LONGEST = 40 }; /* maximum letters of words that are compared */
+enum { LONGEST = 40 }; /* maximum number of letters of words that are compared */
 
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Returns the distance of two words of at most LONGEST letters. Row i of the table holds
-   the distances of the first i letters of `a` to all prefixes of `b`. */
+/* Returns the distance of two words, which must have at most LONGEST letters. Row i of
+   the table has the distances of the first i letters of `a` to all beginnings of `b`. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[LONGEST + 1][LONGEST + 1];
@@ -32,8 +32,9 @@ static size_t distance(const char *a, const char *b)
     return rows[m][n];
 }
 
-/* Counts a prefix as one change. Ignores candidates with more than a third of the letters
-   wrong. */
+/* Compares the candidate with the typed word. A candidate that begins with the typed
+   word has distance 1. Candidates of which more than a third of the letters are wrong
+   are ignored. */
 void cli_suggest(cli_suggestion *s, const char *candidate)
 {
     const size_t typed = strlen(s->typed);

@@ -9,7 +9,8 @@
 #include "cli/output/outputs.h"
 #include "cli/output/say.h"
 
-/* Returns 1 for standard output, a device or a pipe, whose names say no format. */
+/* Returns 1 for standard output, a device or a pipe, the name of which says no
+   format. */
 static int is_stream(const char *name)
 {
     struct stat st;

@@ -4,8 +4,9 @@
 
 #include "cli/options/options.h"
 
-/* Checks that the dense or sparse result can be written to --output in the format of
-   --format or of the name's ending. Returns 0 or an exit code. */
+/* Checks that the result, dense (1) or sparse (0), can be written to --output in the
+   format of --format or of the name's ending. Returns 0, or an exit code after printing
+   an error. */
 int cli_format_check(const cli_options *options, int dense);
 
 #endif /* CLI_FORMAT_H */

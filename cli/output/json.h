@@ -5,27 +5,30 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Writes a string with quotes. Bytes that are not UTF-8 become U+FFFD. */
+/* Writes a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void cli_json_string(FILE *file, const char *text);
 
-/* An object that is being written, one field per line. */
+/* A JSON object that is being written, one field per line. */
 typedef struct cli_json {
     FILE *file;
     const char *indent;
     int fields;
-    int items; /* items written so far of the current array */
+    int items; /* number of items written so far of the array that is open */
 } cli_json;
 
 void cli_json_begin(cli_json *json, FILE *file, const char *indent);
 void cli_json_end(cli_json *json);
 
-/* Writes the separator and "key": ; the caller writes the value. */
+/* Writes `"key": ` and what separates it from the field before; the caller writes the
+   value. */
 void cli_json_key(cli_json *json, const char *key);
 
-void cli_json_text(cli_json *json, const char *key, const char *value); /* NULL: null */
+/* a value of NULL is written as null */
+void cli_json_text(cli_json *json, const char *key, const char *value);
 void cli_json_int(cli_json *json, const char *key, int64_t value);
 void cli_json_count(cli_json *json, const char *key, uint64_t value);
-void cli_json_real(cli_json *json, const char *key, double value); /* NAN: null */
+/* a value of NAN is written as null */
+void cli_json_real(cli_json *json, const char *key, double value);
 
 void cli_json_truth(cli_json *json, const char *key, int truth);
 

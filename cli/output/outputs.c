@@ -53,7 +53,7 @@ cli_title cli_output_title(const char *name)
     return cli_title_of(name, "standard output");
 }
 
-/* Claims standard output, which is open already. */
+/* Claims standard output, which must be open. Returns 0 or an exit code. */
 static int claim_standard(cli_output *out)
 {
     *out        = (cli_output)CLI_OUTPUT_NONE;
@@ -69,8 +69,8 @@ static int claim_standard(cli_output *out)
     return code;
 }
 
-/* Checks a device or a pipe. It has no partial file, and is not opened yet because
-   opening may block, and the program at its other end would notice. */
+/* Claims a device or a pipe. It has no partial file, and is not opened yet, because
+   opening may block and the program at its other end would notice. */
 static int claim_special(const struct stat *st, cli_output *out)
 {
     if (S_ISDIR(st->st_mode))
@@ -150,15 +150,17 @@ static int lock_partial(cli_output *out)
             open(out->partial, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (out->lock < 0)
             return fail_write(out->path);
-        flock(out->lock, LOCK_SH); /* some file systems have no locks */
+        flock(out->lock, LOCK_SH); /* an error does not matter, because some file systems
+                                      have no locks */
         if (fstat(out->lock, &st) != 0 || st.st_nlink > 0)
             return CLI_DONE;
         close(out->lock);
     }
 }
 
-/* Makes the name of the partial file and adds it to `partials` before the file exists, so
-   that a signal handler can remove the file at any moment. */
+/* Claims a regular file: makes the name of its partial file and the file. The name is
+   added to `partials` before the file exists, so that a signal handler can remove the
+   file at any moment. */
 static int claim_partial(cli_output *out)
 {
     char *stem = make_stem(out->path);
@@ -197,7 +199,7 @@ int cli_output_claim(const char *path, cli_output *out)
         (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0))
         return cli_fail(CLI_FILE,
                         "'%s' leads to a regular file: give the name of that file", path);
-    /* the file that a link leads to is replaced, not the link */
+    /* the file to which a link leads will be replaced, not the link */
     out->path = exists && !special ? realpath(path, NULL) : strdup(path);
     if (!out->path)
         return errno == ENOMEM ? no_memory() : fail_write(path);
@@ -247,7 +249,8 @@ FILE *cli_output_stream(cli_output *output)
 
 int cli_output_publish(cli_output *output)
 {
-    const int bad = ferror(output->file); /* errno is that of the last write, if any */
+    const int bad = ferror(output->file); /* errno is then that of the last write, or
+                                             0 */
 
     errno            = !bad ? 0 : errno != 0 ? errno : EIO;
     const int closed = output->shared ? fflush(output->file) : fclose(output->file);

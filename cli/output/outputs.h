@@ -14,13 +14,13 @@
 #include "cli/output/utf8.h"
 
 typedef struct cli_output {
-    char *path;    /* final path, links resolved */
-    char *partial; /* path of the partial file; NULL for a device or pipe, which is
+    char *path;    /* path of the finished file, with links resolved */
+    char *partial; /* path of the partial file; NULL for a device or a pipe, which is
                       written directly */
-    FILE *file;    /* stream of the file; NULL while closed */
-    int lock;      /* descriptor that holds the lock of `partial`, or -1 */
-    int slot;      /* index in the list of files that a signal removes */
-    int shared;    /* 1: the stream is standard output and stays open */
+    FILE *file;    /* stream to the file; NULL while it is not open */
+    int lock;      /* descriptor that holds the lock of the partial file; -1: none */
+    int slot;      /* index in the list of files that a signal handler removes */
+    int shared;    /* 1: `file` is standard output, which stays open */
 } cli_output;
 
 #define CLI_OUTPUT_NONE                                                                  \
@@ -31,20 +31,23 @@ typedef struct cli_output {
 /* Returns 1 if the name is "-" or /dev/stdout. */
 int cli_is_standard_output(const char *path);
 
-/* Returns the output's name in printable form, for messages. */
+/* Returns the output's name for messages, in printable form. */
 cli_title cli_output_title(const char *name);
 
-/* Claims the name `path` by creating a partial file. Returns 0 or an exit code. */
+/* Claims the name `path` before anything is computed: creates a partial file, unless it
+   is a device or a pipe. Returns 0, or an exit code after printing an error. */
 int cli_output_claim(const char *path, cli_output *out);
 
 /* Returns 1 if both paths lead to the same file, which need not exist. A NULL path leads
    to no file. */
 int cli_outputs_same(const char *a, const char *b);
 
-/* Opens a claimed output for writing. Returns NULL after printing an error. */
+/* Opens a claimed output for writing and returns its stream. Returns NULL after printing
+   an error. */
 FILE *cli_output_stream(cli_output *output);
 
-/* Closes the written stream and renames the file. Returns 0 or an exit code. */
+/* Closes the stream of an output and gives the partial file its final name. Returns 0,
+   or an exit code after printing an error. */
 int cli_output_publish(cli_output *output);
 
 /* Removes all partial files. Safe in a signal handler. */

@@ -14,14 +14,14 @@
 
 enum { REDRAW_NS = 100000000, LINE_BYTES = 256 };
 
-/* The line shows no numbers, rows of a run, or bytes of a file. */
+/* What the line shows: no numbers (PHASE), rows of a run, or bytes of a file. */
 typedef enum phase_kind { PHASE, ROWS, BYTES } phase_kind;
 
 static struct {
     int shown, terminal, colour;
     volatile sig_atomic_t drawn; /* 1 if the progress line is on the screen */
     phase_kind told;
-    char file[LINE_BYTES]; /* set for kind BYTES: "reading A.mtx" */
+    char file[LINE_BYTES]; /* what is read or written, for kind BYTES: "reading A.mtx" */
     int64_t begin_ns, drawn_ns;
     int64_t flops;
 } line;
@@ -41,7 +41,7 @@ void cli_progress_clear_now(void)
     static const char erase[] = "\r\033[K";
 
     if (line.drawn && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
-        return; /* stderr is closed, so the line is gone */
+        return; /* the terminal is closed, so that the line is gone anyway */
     line.drawn = 0;
 }
 
@@ -51,7 +51,8 @@ void cli_progress_clear(void)
     cli_progress_clear_now();
 }
 
-/* Returns the width of the terminal. A longer line could not be overwritten. */
+/* Returns the number of columns of the terminal, to which the line is cut: a longer line
+   could not be overwritten. */
 static int width(void)
 {
     struct winsize size;
@@ -101,8 +102,8 @@ void cli_progress_begin(const hybrid_report *plan)
     line.flops = plan->flops;
 }
 
-/* Returns the time that is left at the speed so far, or "?" at the beginning. `done` is
-   the part that is done, 0 to 1; it took `seconds`. */
+/* Returns, as text, the time that is left if work goes on as fast as so far; "?" at the
+   beginning. `done` is the part that is done, 0 to 1, and took `seconds`. */
 static cli_text time_left(double done, double seconds)
 {
     const cli_text unknown = {"?"};
@@ -121,7 +122,8 @@ static void draw_rows(int64_t rows_done, int64_t rows, double s)
     draw(text);
 }
 
-/* Draws the progress of a file. `total` is -1 for a pipe. */
+/* Draws the progress of a file after `s` seconds. `total` is its bytes; -1 for a
+   pipe. */
 static void draw_bytes(int64_t bytes, int64_t total, double s)
 {
     const double done = total > 0 ? (double)bytes / (double)total : 1;

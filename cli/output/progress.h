@@ -12,7 +12,7 @@ typedef enum cli_progress_mode {
     CLI_PROGRESS_NEVER
 } cli_progress_mode;
 
-/* Decides whether progress is shown. */
+/* Decides whether progress is shown: as `mode` says, and in mode AUTO not if `quiet`. */
 void cli_progress_open(cli_progress_mode mode, int quiet);
 
 /* Shows "verb name" until something else is shown. The name may be empty. */
@@ -22,17 +22,19 @@ void cli_progress_phase(const char *verb, const char *name);
    cli_progress_tell() reports. */
 void cli_progress_file(const char *verb, const char *name);
 
-/* Reports rows of a run, or bytes of a file. `total` is -1 if it is unknown. Shows
-   nothing after cli_progress_phase(). */
+/* Shows the progress of what was begun: `done` of `total` rows of a run, or bytes of a
+   file (`total` -1: unknown). Shows nothing new after cli_progress_phase(). */
 void cli_progress_tell(int64_t done, int64_t total);
 
-/* Begins a run that was planned as `plan` says. */
+/* Begins to show the rows of a run, of which `plan` is the predicted report. */
 void cli_progress_begin(const hybrid_report *plan);
 
-/* Removes the line from the screen. Call it before other text and at the end. */
+/* Removes the progress line from the screen. Must be called before other text is printed
+   on stderr, and at the end. */
 void cli_progress_clear(void);
 
-/* Like cli_progress_clear() without a flush of stderr; allowed in signal handlers. */
+/* Works as cli_progress_clear() without a flush of stderr, so that a signal handler may
+   call it. */
 void cli_progress_clear_now(void);
 
 #endif /* CLI_PROGRESS_H */

@@ -9,7 +9,7 @@
 
 void cli_report_write(const cli_job *job, FILE *file);
 
-/* Writes the use of each resource as fields of the object `json`. */
+/* Writes how much the run used each resource, as fields of the object `json`. */
 void cli_report_usage(cli_json *json, const hybrid_report *report);
 
 #endif /* CLI_REPORT_JSON_H */

@@ -7,10 +7,11 @@
 #include "cli/output/progress.h"
 #include "cli/output/utf8.h"
 
-enum { SENTENCE_BYTES = 8192 }; /* enough for a sentence with the longest path */
+/* bytes of a sentence, at most; enough for the longest path */
+enum { SENTENCE_BYTES = 8192 };
 
-/* Prints a sentence. Control characters are escaped, because a file name may hold any
-   bytes and must not control the terminal. */
+/* Prints a sentence on stderr. Control characters are escaped, because a file name may
+   have any bytes and must not control the terminal. */
 static void say(const char *format, va_list args)
 {
     char text[SENTENCE_BYTES], printable[2 * SENTENCE_BYTES];
@@ -45,7 +46,8 @@ static int code_of(hybrid_status status)
     switch (status) {
     case HYBRID_OK:
         return CLI_DONE;
-    case HYBRID_BAD_ARGUMENT: /* the program passes the user's values on */
+    case HYBRID_BAD_ARGUMENT: /* wrong use, because such arguments are values that the
+                                 user gave */
         return CLI_USAGE;
     case HYBRID_BAD_MATRIX:
     case HYBRID_BAD_SHAPE:

@@ -4,7 +4,7 @@
 
 #include "hybrid_spmm.h"
 
-/* Exit codes. */
+/* Exit codes of the program. */
 enum {
     CLI_DONE        = 0,
     CLI_FAILED      = 1, /* computing failed, no such device, or a wrong result */
@@ -18,13 +18,14 @@ enum {
 /* Prints "hybrid_spmm: sentence" and returns `code`. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints a sentence that is not an error. */
+/* Prints "hybrid_spmm: sentence" for what is not an error. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints the message of a failed call on `engine` and returns the exit code. */
+/* Prints the message of the call on `engine` that failed with `status`, and returns the
+   exit code for it. */
 int cli_fail_engine(const hybrid_engine *engine, hybrid_status status);
 
-/* Prints the message (it may be empty) and returns the exit code of a status. */
+/* Prints `message`, unless it is empty, and returns the exit code for `status`. */
 int cli_fail_status(hybrid_status status, const char *message);
 
 #endif /* CLI_SAY_H */

@@ -50,18 +50,19 @@ int cli_signals_open(void)
                    {SIGHUP, interrupted},
                    {SIGQUIT, interrupted},
                    {SIGPIPE, pipe_closed},
-                   {SIGXFSZ, SIG_IGN}}; /* a write beyond the size limit then fails with
-                                           EFBIG */
+                   {SIGXFSZ, SIG_IGN}}; /* so that a write beyond the file size limit
+                                           fails with EFBIG */
     struct sigaction before;
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        /* the program continues after the first signal, so system calls are restarted */
+        /* SA_RESTART, because the program goes on for a while after the first signal */
         struct sigaction action = {.sa_handler = signals[i].handler,
                                    .sa_flags   = SA_RESTART};
         sigfillset(&action.sa_mask);
         if (sigaction(signals[i].number, NULL, &before) == 0 &&
             before.sa_handler == SIG_IGN)
-            continue; /* stays ignored, as nohup intends */
+            continue; /* a signal that the parent process ignores stays ignored, as nohup
+                         intends */
         if (sigaction(signals[i].number, &action, NULL) != 0)
             return cli_fail(CLI_FAILED, "cannot handle signal %d: %s", signals[i].number,
                             strerror(errno));
@@ -74,7 +75,8 @@ void cli_signals_defer(void)
     deferred = 1;
 }
 
-/* If a signal came too late to end the call, ends the program. */
+/* Ends what cli_signals_defer() began: returns CLI_INTERRUPTED if a signal has come,
+   even if it came too late to end the call, else the exit code for `status`. */
 int cli_signals_returned(const hybrid_engine *engine, hybrid_status status)
 {
     deferred = 0;

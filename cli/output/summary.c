@@ -7,7 +7,8 @@
 #include "cli/output/outputs.h"
 #include "cli/output/text.h"
 
-/* Prints "  A      8 000 x 8 000   195 112 entries   name". */
+/* Prints a matrix: its letter, shape, entries and name, as in " A 8 000 x 8 000 195 112
+   entries name". */
 static void put_matrix(const char *letter, int64_t rows, int64_t cols, int64_t entries,
                        const char *name)
 {
@@ -106,7 +107,7 @@ static void put_reference(const hybrid_report *r)
             cli_seconds(r->reference_s).s, r->speedup_over_reference);
 }
 
-/* Prints the CPU's share beside a GPU. */
+/* Prints the CPU's share of the product, if CPU and GPU computed it together. */
 static void put_split(const hybrid_report *r)
 {
     if (r->host_chunks > 0)
@@ -115,7 +116,8 @@ static void put_split(const hybrid_report *r)
                 r->flops > 0 ? 200 * (double)r->host_products / (double)r->flops : 0);
 }
 
-/* Prints peak memory. On the CPU the buffers of chunks are part of host memory. */
+/* Prints the largest use of memory. On the CPU the buffers of chunks are part of host
+   memory. */
 static void put_peak(const hybrid_report *r, int on_gpu)
 {
     fprintf(stderr, "  peak     ");

@@ -4,15 +4,16 @@
 
 #include <stdint.h>
 
-/* A short text. Use cli_count(n).s only inside the expression that prints it. */
+/* A short text. The array is a temporary value: use cli_count(n).s only inside the
+   expression that prints it. */
 typedef struct cli_text {
     char s[48];
 } cli_text;
 
-cli_text cli_count(int64_t n);        /* "12 345 678" */
-cli_text cli_bytes(int64_t bytes);    /* "1.5 GiB" */
-cli_text cli_seconds(double seconds); /* "12.3 ms" */
-cli_text cli_clock(double seconds);   /* "1:02:03" */
+cli_text cli_count(int64_t n);        /* a count: "12 345 678" */
+cli_text cli_bytes(int64_t bytes);    /* a size: "1.5 GiB" */
+cli_text cli_seconds(double seconds); /* a duration: "12.3 ms" */
+cli_text cli_clock(double seconds);   /* a duration in h:mm:ss: "1:02:03" */
 cli_text cli_version(void);           /* version of the library: "0.2.0" */
 
 #endif /* CLI_TEXT_H */

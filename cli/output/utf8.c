@@ -9,7 +9,8 @@ enum { ESCAPE_BYTES = sizeof "\\xNN" - 1 };
 int cli_utf8_length(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
-    unsigned low = 0x80, high = 0xbf; /* range of the second byte */
+    unsigned low = 0x80, high = 0xbf; /* range of the second byte of a character, which
+                                         the first byte narrows */
     int length;
 
     if (p[0] < 0x80)
@@ -33,7 +34,8 @@ int cli_utf8_length(const char *text)
     return length;
 }
 
-/* Returns 1 for a control character: of ASCII, or U+0080 to U+009F. */
+/* Returns 1 if the character at `text` is a control character: of ASCII, or U+0080 to
+   U+009F. */
 static int is_control(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Returns the bytes of the UTF-8 character at `p` (RFC 3629), or 0 if it is not valid. */
+/* Returns the number of bytes of the UTF-8 character at `p` (RFC 3629), or 0 if these
+   bytes are not valid. */
 int cli_utf8_length(const char *p);
 
 /* Copies `from` to `to`, at most `room` bytes with the final 0; a longer text is
@@ -15,8 +16,8 @@ typedef struct cli_title {
     char s[128];
 } cli_title;
 
-/* Returns a file name for sentences: printable, truncated if it is long, and `standard`
-   (such as "standard input") instead of "-". */
+/* Returns the file name `name` for messages: printable, truncated if it is long, and
+   `standard` (such as "standard input") if the name is "-". */
 cli_title cli_title_of(const char *name, const char *standard);
 
 #endif /* CLI_UTF8_H */

@@ -59,8 +59,8 @@ static void put_value(FILE *to, const cli_option *option)
     fputs(";;\n", to);
 }
 
-/* Writes the case for a word that does not follow an option with a value: an option, a
-   kind, or a file. */
+/* Writes the branch for a word that is not the value of an option: it may be an option,
+   a kind of argument, or a file. */
 static void put_arguments(FILE *to, const cli_command *command)
 {
     fputs("        *) if [[ $cur == -* ]]; then words='", to);

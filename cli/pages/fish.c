@@ -9,7 +9,7 @@ static void put_quoted(FILE *to, const char *text, int length)
     fputc('\'', to);
 }
 
-/* Begins a line that applies to one command. */
+/* Writes the beginning of a line of completions that applies to one command only. */
 static void put_begin(FILE *to, const cli_command *command)
 {
     if (command == &cli_program)

@@ -10,7 +10,8 @@ enum { WIDTH = 76 };
 
 /* ---- text ------------------------------------------------------------------------- */
 
-/* Writes text with troff's special characters escaped. Returns the bytes. */
+/* Writes `length` bytes of text with troff's special characters escaped. Returns the
+   number of bytes written. */
 static int put_letters(FILE *to, const char *text, int length)
 {
     static const char *const escapes[] = {"-\\-", "\\\\e", "'\\(aq", "^\\(ha", "~\\(ti"};
@@ -36,7 +37,7 @@ static int ends_sentence(const char *word, int length)
     return length > 1 && word[length - 1] == '.' && word[length - 2] != '.';
 }
 
-/* Writes paragraphs. They are separated by an empty line in `text`. */
+/* Writes paragraphs, which are separated by an empty line in `text`. */
 static void put_text(FILE *to, const char *text)
 {
     int column = 0;
@@ -50,7 +51,8 @@ static void put_text(FILE *to, const char *text)
             column += fprintf(to, " ");
         }
         if (column == 0 && (*text == '.' || *text == '\''))
-            fputs("\\&", to); /* so that troff does not read the word as a request */
+            fputs("\\&", to); /* an empty character, so that troff does not read the word
+                                 as a request */
         column += put_letters(to, text, length);
         text += length;
         if (text[0] == '\n') {
@@ -79,7 +81,7 @@ static void put_terms(FILE *to, const char *section, const cli_term *terms)
     }
 }
 
-/* Writes "hybrid_spmm" or "hybrid_spmm-multiply". */
+/* Writes the name of the page: "hybrid_spmm" or "hybrid_spmm-multiply". */
 static void put_title(FILE *to, const cli_command *command)
 {
     fprintf(to, "hybrid_spmm%s%s", command->name[0] ? "\\-" : "", command->name);
@@ -102,7 +104,8 @@ static void put_head(FILE *to, const cli_command *command, const char *date)
     put_text(to, command->description);
 }
 
-/* Writes the rule of a value without words: "--threads takes a whole number". */
+/* Writes which values an option takes, unless they are words of a list or any text:
+   "--threads takes a whole number." */
 static void put_rule(FILE *to, const cli_option *option)
 {
     char text[256];

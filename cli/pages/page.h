@@ -7,8 +7,10 @@
 
 #include "cli/options/options.h"
 
-/* Write a complete file: a manual page, or completions for a shell. */
-void page_man(FILE *to, const cli_command *command, const char *date); /* "2026-01-31" */
+/* Each writes a complete file: the manual page of a command, or completions for a
+   shell. */
+/* date: "2026-01-31" */
+void page_man(FILE *to, const cli_command *command, const char *date);
 void page_bash(FILE *to);
 void page_zsh(FILE *to);
 void page_fish(FILE *to);

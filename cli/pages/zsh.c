@@ -1,7 +1,8 @@
 /* cli/pages/zsh.c - writes completions for zsh, with _arguments. */
 #include "cli/pages/page.h"
 
-/* Writes text in single quotes for a specification of _arguments or _describe. */
+/* Writes text as a part, in single quotes, of a specification for _arguments or
+   _describe. */
 static void put_quoted(FILE *to, const char *text, int length)
 {
     for (int i = 0; i < length && text[i]; i++)
@@ -27,12 +28,12 @@ static void put_value(FILE *to, const cli_kind *kind)
         page_words(to, kind);
         fputc(')', to);
     } else {
-        fputc(' ', to); /* the value's name is shown, and there is nothing to complete */
+        fputc(' ', to); /* nothing to complete: zsh shows the name of the value only */
     }
 }
 
-/* Writes a specification such as '(-o --output)'{-o+,--output=}'[Write the
-   result]:FILE:_files'. */
+/* Writes the specification of an option for _arguments, such as '(-o
+   --output)'{-o+,--output=}'[Write the result]:FILE:_files'. */
 static void put_option(FILE *to, const cli_option *option)
 {
     const int takes = option->kind->placeholder != NULL;

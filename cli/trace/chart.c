@@ -9,10 +9,10 @@
 #include "cli/output/utf8.h"
 
 enum {
-    NAME_BYTES = 24, /* bytes of a name of a lane, a stage or a memory */
-    MARGIN     = 10, /* "100.0 %" and blanks */
+    NAME_BYTES = 24, /* maximum bytes of the name of a lane, a stage or a memory */
+    MARGIN     = 10, /* characters behind the cells of a line: "100.0 %" and blanks */
     MOST_CELLS = 400,
-    LEAST      = 20 /* cells */
+    LEAST      = 20 /* minimum number of cells (characters) of a line */
 };
 
 /* Stages and their letters. The last row stands for all others. */
@@ -28,11 +28,11 @@ typedef struct chart {
     const cli_trace *trace;
     FILE *to;
     int name_width, cells;
-    double cell_us;   /* time of a cell */
-    int used[STAGES]; /* 1 for the stages of the run */
+    double cell_us;   /* microseconds of the run that a cell stands for */
+    int used[STAGES]; /* by stage: 1 if the run has it */
 } chart;
 
-/* A name in printable form. */
+/* The name of a lane, a stage or a memory, in printable form. */
 typedef struct name {
     char s[4 * NAME_BYTES];
 } name;
@@ -56,7 +56,8 @@ static int stage_of(cli_slice slice)
     return i;
 }
 
-/* Returns the number of a cell, 0 to cells - 1, for a time of the trace. */
+/* Returns the number of the cell, 0 to cells - 1, for a time of the trace in
+   microseconds. Times outside the run give the first or the last cell. */
 static int cell_of(const chart *c, double us)
 {
     const double cell = (us - c->trace->begin_us) / c->cell_us;
@@ -70,7 +71,7 @@ static int is_in_run(const cli_trace *trace, const cli_bar *bar)
     return bar->begin_us >= trace->begin_us && bar->end_us <= trace->end_us;
 }
 
-/* Adds the bar's time to the cells that it covers. */
+/* Adds the time of a bar to covered[i][stage] of each cell i that the bar covers. */
 static void cover(const chart *c, const cli_bar *bar, int stage, double covered[][STAGES])
 {
     const int last = cell_of(c, bar->end_us);
@@ -83,7 +84,8 @@ static void cover(const chart *c, const cli_bar *bar, int stage, double covered[
     }
 }
 
-/* Returns the letter of the stage that took most of a cell. */
+/* Returns the letter of the stage that took most of a cell's time: capital if all stages
+   together took half of it, '.' if none took any. */
 static char letter_of(const chart *c, const double covered[STAGES])
 {
     double sum = 0;
@@ -136,7 +138,8 @@ static void put_axis(const chart *c)
 
 /* ---- memory ---------------------------------------------------------------------- */
 
-/* Finds the most bytes in use in each cell. Bytes last until the next sample. */
+/* Sets most[i] to the largest number of bytes of a memory in use during cell i; a sample
+   counts until the next one. Returns the number of samples above 0. */
 static int fill_cells(const chart *c, const cli_memory *memory, double *most)
 {
     const cli_trace *t = c->trace;
@@ -213,7 +216,8 @@ static void put_times(const chart *c)
     fputc('\n', c->to);
 }
 
-/* Formats a count of the file, which may be any number, or NAN. */
+/* Returns a count as text. The file may have any number in its place; it is limited to 0
+   to 9e18, and NAN is 0. */
 static cli_text number(double count)
 {
     return cli_count((int64_t)fmax(0, fmin(count, 9e18)));
@@ -253,7 +257,7 @@ static void put_stalls(const chart *c)
     }
 }
 
-/* Returns `width`, or the width of the name if that is more. */
+/* Returns the larger of `width` and the width of the name. */
 static int widen(int width, cli_slice slice)
 {
     const int length = (int)strlen(name_of(slice).s);

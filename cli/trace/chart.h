@@ -7,9 +7,9 @@
 #include "cli/trace/trace_file.h"
 
 /* Prints the chart, at most `columns` characters wide if names of lanes are short. Each
-   lane that the run uses is one line. A capital letter stands for a stage that took at
-   least half of its cell's time together with others of the lane, a small letter for
-   less, and a dot for a cell without a stage. */
+   lane that the run uses is one line of cells (characters, each for an equal part of the
+   run). A cell has the letter of the stage that took most of its time: a capital letter
+   if stages took at least half of it, a small one if less, a dot if none took any. */
 void cli_chart_print(const cli_trace *trace, int columns, FILE *to);
 
 #endif /* CLI_CHART_H */

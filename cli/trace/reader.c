@@ -6,7 +6,8 @@
 
 #include "cli/output/utf8.h"
 
-enum { DEEPEST = 64 }; /* values within values that cli_read_any() accepts */
+/* maximum depth of arrays and objects within each other that cli_read_any() accepts */
+enum { DEEPEST = 64 };
 
 cli_reader cli_reader_open(const char *text, size_t bytes)
 {
@@ -40,7 +41,8 @@ static void skip_space(cli_reader *r)
     r->at += strspn(r->at, " \t\r\n");
 }
 
-/* Reads the character if it is next. */
+/* If the next character after white space is `c`, reads it and returns 1; else returns
+   0. */
 static int take(cli_reader *r, char c)
 {
     if (r->fault)
@@ -63,8 +65,9 @@ int cli_read_array(cli_reader *r)
     return take(r, '[') || cli_reader_fail(r, "an array is expected");
 }
 
-/* Reads a comma, unless the object or the array has just begun, or its end. Returns 0 at
-   the end. */
+/* Moves to the next member or element: reads the comma before it, which the first has
+   not. Returns 1, or 0 at the end of the object or array, which is then read, or after a
+   fault. */
 static int next(cli_reader *r, char begin, char end)
 {
     const int first = r->last == begin;
@@ -97,7 +100,8 @@ int cli_read_end(cli_reader *r)
 
 /* ---- strings --------------------------------------------------------------------- */
 
-/* Returns the bytes of the escape at `p`, or 0 if there is none of this kind. */
+/* Returns the number of bytes of the escape sequence at `p`, which begins with a
+   backslash, or 0 if JSON has no such sequence. */
 static size_t escape_bytes(const char *p)
 {
     if (p[1] == 'u')
@@ -105,7 +109,8 @@ static size_t escape_bytes(const char *p)
     return p[1] && strchr("\"\\/bfnrt", p[1]) ? 2 : 0;
 }
 
-/* Returns the bytes of the character at `p` within a string, or 0 at a fault. */
+/* Returns the number of bytes of the character or escape sequence at `p` within a
+   string, or 0 if it is not permitted there. */
 static size_t character_bytes(const char *p)
 {
     if (*p == '\\')
@@ -133,8 +138,8 @@ int cli_slice_is(cli_slice slice, const char *text)
     return strlen(text) == slice.length && memcmp(slice.text, text, slice.length) == 0;
 }
 
-/* Writes the escaped character at `p` to `to` in UTF-8; returns its bytes, at most 3. A
-   zero and halves of a character beyond U+FFFF become '?'. */
+/* Writes the character of the escape sequence at `p` to `to` in UTF-8. Returns its
+   bytes, at most 3. A zero, and each half of a character beyond U+FFFF, becomes '?'. */
 static size_t unescape(const char *p, char to[3])
 {
     static const char from[] = "bfnrt", controls[] = "\b\f\n\r\t";

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Text between the quotes of a string, with escapes as they stand in the file. */
+/* The bytes between the quotes of a string, with escape sequences as they stand in the
+   file. */
 typedef struct cli_slice {
     const char *text;
     size_t length;
@@ -18,26 +19,30 @@ typedef struct cli_slice {
 typedef struct cli_reader {
     const char *text, *end; /* the whole text; *end is 0 */
     const char *at;         /* next byte to read */
-    char last;              /* the last token: '{', '[', ',' or another character */
-    const char *fault;      /* what was expected, as a clause; NULL without a fault */
+    char last;              /* first character of the last token: '{', '[', ',' or
+                               another one */
+    const char *fault;      /* clause that says what was expected where the text is
+                               wrong; NULL: no fault so far */
 } cli_reader;
 
-/* Begins to read `bytes` bytes, which a 0 follows. */
+/* Begins to read a text of `bytes` bytes, which a 0 must follow. */
 cli_reader cli_reader_open(const char *text, size_t bytes);
 
-/* Records a fault at the next value if there is none yet. Returns 0. */
+/* Records a fault at the next value, unless there was one before; `fault` is a clause
+   that says what is expected. Returns 0. */
 int cli_reader_fail(cli_reader *r, const char *fault);
 
-/* Begin an object or an array. */
+/* Read the bracket that begins an object or an array. Return 0 after a fault. */
 int cli_read_object(cli_reader *r);
 int cli_read_array(cli_reader *r);
 
-/* Read the name of the object's next member, or the separator before the array's next
-   element. Return 0 at the end of the object or the array, which is then read too. */
+/* cli_read_member() reads the name of the object's next member, cli_read_element() what
+   separates the array's next element from the one before. Both return 0 at the end of
+   the object or array, which is then read too, and after a fault. */
 int cli_read_member(cli_reader *r, cli_slice *name);
 int cli_read_element(cli_reader *r);
 
-/* Read a value. */
+/* Read a value of this kind. Return 0 after a fault. */
 int cli_read_number(cli_reader *r, double *out);
 int cli_read_string(cli_reader *r, cli_slice *out);
 int cli_read_any(cli_reader *r); /* a value of any kind, which is checked and dropped */
@@ -45,7 +50,8 @@ int cli_read_any(cli_reader *r); /* a value of any kind, which is checked and dr
 /* Checks that nothing but white space is left. */
 int cli_read_end(cli_reader *r);
 
-/* Returns the line and the column of the fault, counted from 1 in lines and bytes. */
+/* Sets *line and *column to the place of the fault, both counted from 1; columns are
+   bytes. */
 void cli_reader_place(const cli_reader *r, int64_t *line, int64_t *column);
 
 /* Returns 1 if the slice has exactly the bytes of `text`. */

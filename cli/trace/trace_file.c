@@ -11,12 +11,14 @@
 #include "cli/output/say.h"
 #include "cli/trace/whole_file.h"
 
-enum { FORMAT = 1 }; /* otherData.timeline.format that this program reads */
+/* the value of otherData.timeline.format in a trace that this program can read */
+enum { FORMAT = 1 };
 
 /* ---- arrays ---------------------------------------------------------------------- */
 
-/* Makes room for one more element of `size` bytes when `count` is a power of two. Returns
-   the array, or NULL after noting that there is no memory. */
+/* Provides room for one more element of `size` bytes: doubles the array if `count` is a
+   power of two. Returns the array, or NULL, with trace->no_memory set, if there is no
+   memory. */
 static void *grow(cli_trace *trace, cli_reader *r, void *array, int64_t count,
                   size_t size)
 {
@@ -30,7 +32,8 @@ static void *grow(cli_trace *trace, cli_reader *r, void *array, int64_t count,
     return more;
 }
 
-/* Appends a value to the array `name`s of the trace. */
+/* Appends `value` to trace->array, which has trace->count elements; drops it if there is
+   no memory. */
 #define APPEND(trace, r, array, count, value)                                            \
     do {                                                                                 \
         void *grown_ =                                                                   \
@@ -43,14 +46,16 @@ static void *grow(cli_trace *trace, cli_reader *r, void *array, int64_t count,
 
 /* ---- objects of figures and texts ------------------------------------------------ */
 
-/* A member that an object may have: its value is read to `number` or to `text`. */
+/* A member that a JSON object may have. Its value is stored in *number or in *text,
+   whichever is not NULL. */
 typedef struct field {
     const char *name;
     double *number;
     cli_slice *text;
 } field;
 
-/* Reads an object's member with one of the fields; other members are dropped. */
+/* Reads the value of an object's member `name`: into the field of that name, or nowhere
+   if `fields` has none. */
 static void read_field(cli_reader *r, cli_slice name, const field *fields)
 {
     const field *f = fields;
@@ -178,7 +183,7 @@ static void read_facts(cli_trace *trace, cli_reader *r)
 
 /* ---- events ---------------------------------------------------------------------- */
 
-/* An event as it stands in the file. */
+/* An event as the file has it; figures that it lacks are NAN. */
 typedef struct event {
     cli_slice name, phase;
     double tid, ts, dur, bytes;

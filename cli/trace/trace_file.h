@@ -9,7 +9,8 @@
 
 typedef struct cli_lane {
     cli_slice name;
-    double tid, busy_us; /* busy_us: time of its bars in the run */
+    double tid, busy_us; /* tid: number of the lane in events; busy_us: time of its bars
+                            in the run */
 } cli_lane;
 
 /* A stage of a chunk, or a step of the program. */
@@ -20,38 +21,40 @@ typedef struct cli_bar {
 
 typedef struct cli_memory {
     cli_slice name;
-    double limit_bytes, peak_bytes; /* limit_bytes: 0 without a limit */
+    double limit_bytes, peak_bytes; /* limit_bytes: 0 if the memory has no limit */
 } cli_memory;
 
 typedef struct cli_sample {
-    cli_slice memory; /* name of the memory */
+    cli_slice memory; /* name of the cli_memory that was sampled */
     double at_us, bytes;
 } cli_sample;
 
 typedef struct cli_use {
     cli_slice resource;
-    double utilisation; /* 0 to 1 */
+    double utilisation; /* share of the run in which the resource was used, 0 to 1 */
 } cli_use;
 
-/* Arrays that grow while a file is read. */
+/* A trace. Its arrays grow while the file is read. */
 typedef struct cli_trace {
-    char *text; /* the file; a 0 follows its bytes */
+    char *text; /* bytes of the file, followed by a 0 */
     size_t bytes;
-    cli_lane *lanes; /* from top to bottom */
+    cli_lane *lanes; /* in the order of the page, from top to bottom */
     cli_bar *bars;
     cli_memory *memories;
     cli_sample *samples; /* in the order of the file */
-    cli_slice *stalls;   /* sentences */
+    cli_slice *stalls;   /* sentences, one for each stall */
     cli_use *uses;
     int64_t lane_count, bar_count, memory_count, sample_count, stall_count, use_count;
     int no_memory;           /* 1: an array could not grow */
-    cli_slice device, bound; /* bound is empty if no run has finished */
-    double begin_us, end_us; /* the run */
+    cli_slice device, bound; /* names of the GPU or CPU and of the resource that bound
+                                the run; `bound` is empty if no run has finished */
+    double begin_us, end_us; /* begin and end of the run */
     double workers, total_s, predicted_s, chunks, rows, format;
 } cli_trace;
 
-/* Reads the text of a trace, trace->text, whose other fields are 0. Returns 1, or 0 after
-   a fault, which `r` describes, or if there is no memory. */
+/* Reads a trace from trace->text, which has trace->bytes bytes and a 0 behind them; all
+   other fields must be 0. Returns 1, or 0 after a fault, which `r` describes, or if
+   there is no memory. */
 int cli_trace_parse(cli_trace *trace, cli_reader *r);
 
 /* Reads a file, or standard input if the name is "-". Returns 0 or an exit code, after

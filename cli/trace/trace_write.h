@@ -5,7 +5,8 @@
 #include "cli/output/outputs.h"
 #include "hybrid_spmm.h"
 
-/* Returns 1 if the file of this name will be a page, by its ending. */
+/* Returns 1 if the trace will be written as a page for a browser, because the name ends
+   in .html. */
 int cli_trace_is_page(const char *name);
 
 /* Writes the trace to a claimed output: a page if the output's name says so, else JSON.
