@@ -105,7 +105,7 @@ static hybrid_status open_parts(hy_context *ctx, const hy_file_format *const *fo
 {
     hy_input input;
 
-    HY_TRY(hy_input_open(ctx, name->path, &input));
+    HY_TRY(hy_input_open_windows(ctx, name->path, &input));
     const hy_opening opening   = {&input, name->member};
     const hybrid_status status = open_input(ctx, formats, &opening, out);
     hy_input_close(ctx, &input);
