@@ -43,5 +43,7 @@ typedef struct hy_decoder_ops {
 } hy_decoder_ops;
 
 extern const hy_decoder_ops hy_decoder_gzip;
+extern const hy_decoder_ops hy_decoder_zstd; /* without libzstd its open() fails with
+                                                UNSUPPORTED */
 
 #endif /* HY_DECODER_H */

@@ -61,7 +61,8 @@ static hybrid_status read_bytes(hy_context *ctx, const hy_input *input, char *to
 /* ---- compressed bytes ------------------------------------------------------------ */
 
 /* The formats of compressed files; NULL ends the table. */
-static const hy_decoder_ops *const decoders[] = {&hy_decoder_gzip, NULL};
+static const hy_decoder_ops *const decoders[] = {&hy_decoder_gzip, &hy_decoder_zstd,
+                                                 NULL};
 
 /* Makes sure that [next, end) has at least one byte, unless the file has ended. */
 static hybrid_status refill(hy_context *ctx, const hy_input *input)
