@@ -1,8 +1,8 @@
 /* io/sort/csr_output.c - stores ascending entries as compressed rows.
 
-   Records are cut into pieces. A group is all records of one key, and belongs to the
-   piece in which it begins. The number of groups before a piece is the position of its
-   entries in the result, so that workers store pieces in any order. */
+   Records are cut into pieces. A group is all records of one row and column, and belongs
+   to the piece in which it begins. The number of groups before a piece is the position of
+   its entries in the result, so that workers store pieces in any order. */
 #include "io/sort/csr_output.h"
 
 #include <string.h>
@@ -49,10 +49,11 @@ static void close_array(hy_context *ctx, hy_out_array *array)
     array->memory = NULL;
 }
 
-hybrid_status hy_csr_output_open(hy_context *ctx, hybrid_type type, int in_memory,
-                                 int64_t rows, int64_t nnz, hy_csr_output *out)
+hybrid_status hy_csr_output_open(hy_context *ctx, const char *name, hybrid_type type,
+                                 int in_memory, int64_t rows, int64_t nnz,
+                                 hy_csr_output *out)
 {
-    *out = (hy_csr_output){.ctx = ctx, .type = type, .row = -1};
+    *out = (hy_csr_output){.ctx = ctx, .name = name, .type = type, .row = -1};
     HY_TRY(open_array(ctx, in_memory, rows + 1, sizeof(int64_t), &out->row_ptr));
     HY_TRY(open_array(ctx, in_memory, nnz, sizeof(int32_t), &out->col));
     return open_array(ctx, in_memory, nnz, hy_value_size(type), &out->values);
@@ -117,7 +118,7 @@ typedef struct storing {
 
 static int begins_group(const storing *s, int64_t k)
 {
-    return k == 0 || s->records[k].key != s->records[k - 1].key;
+    return k == 0 || !hy_key_same(s->records[k].key, s->records[k - 1].key);
 }
 
 static int64_t piece_end(const storing *s, int64_t piece)
@@ -139,6 +140,27 @@ static hybrid_status count_groups(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
+/* Sums the values of the group that begins at record k, among `count` records. Records
+   with different keys are entries and mirror images. */
+static hybrid_status sum_group(const hy_csr_output *out, const hy_record *records,
+                               int64_t k, int64_t count, double *sum)
+{
+    const uint64_t key  = records[k].key;
+    const long long row = (long long)hy_key_row(key) + 1, col = hy_key_col(key) + 1LL;
+    const long long low = row < col ? row : col, high = row < col ? col : row;
+
+    *sum = records[k].value;
+    for (int64_t i = k + 1; i < count && hy_key_same(records[i].key, key); i++) {
+        if (records[i].key != key)
+            return hy_fail(out->ctx, HYBRID_BAD_FILE,
+                           "%s: entry (%lld,%lld) and its mirror (%lld,%lld) are both "
+                           "stored in a symmetric file",
+                           out->name, low, high, high, low);
+        *sum += records[i].value;
+    }
+    return HYBRID_OK;
+}
+
 /* Makes the columns and values of a piece, and stores its offsets. */
 static hybrid_status convert_piece(const storing *s, int64_t piece, room *r)
 {
@@ -155,9 +177,8 @@ static hybrid_status convert_piece(const storing *s, int64_t piece, room *r)
     for (int64_t k = begin; k < end; k++) {
         if (!begins_group(s, k))
             continue;
-        double sum = group[k].value;
-        for (int64_t i = k + 1; i < s->count && group[i].key == group[k].key; i++)
-            sum += group[i].value;
+        double sum;
+        HY_TRY(sum_group(s->out, group, k, s->count, &sum));
         HY_TRY(set_offsets(&r->offsets, hy_key_row(group[k].key), base + n));
         r->col[n] = hy_key_col(group[k].key);
         if (s->out->type == HYBRID_F64)
@@ -247,12 +268,11 @@ hybrid_status hy_csr_output_append(hy_csr_output *out, hy_record *records, int64
     if (count == 0)
         return HYBRID_OK;
     int64_t whole = count - 1;
-    while (whole > 0 && records[whole - 1].key == records[whole].key)
+    while (whole > 0 && hy_key_same(records[whole - 1].key, records[whole].key))
         whole--;
-    out->carry     = records[whole];
+    out->carry.key = records[whole].key;
     out->has_carry = 1;
-    for (int64_t k = whole + 1; k < count; k++)
-        out->carry.value += records[k].value;
+    HY_TRY(sum_group(out, records, whole, count, &out->carry.value));
     return store(out, records, whole);
 }
 

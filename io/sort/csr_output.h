@@ -18,21 +18,24 @@ typedef struct hy_out_array {
 
 typedef struct hy_csr_output {
     hy_context *ctx;
+    const char *name; /* name of the file, for messages; borrowed */
     hybrid_type type;
     hy_out_array row_ptr, col, values;
     int64_t nnz;     /* entries stored */
     int64_t row;     /* row of the last entry stored; -1: none */
-    hy_record carry; /* sum of the last entries received, whose key may come again */
+    hy_record carry; /* sum of the last entries received; more may have their place */
     int has_carry;
 } hy_csr_output;
 
 /* Opens an output: in memory for at most `rows` rows and `nnz` entries, or in temporary
    files if `in_memory` is 0. Close it in any case. */
-hybrid_status hy_csr_output_open(hy_context *ctx, hybrid_type type, int in_memory,
-                                 int64_t rows, int64_t nnz, hy_csr_output *out);
+hybrid_status hy_csr_output_open(hy_context *ctx, const char *name, hybrid_type type,
+                                 int in_memory, int64_t rows, int64_t nnz,
+                                 hy_csr_output *out);
 
 /* Receives records in ascending order, none less than the records before. Sums values of
-   equal keys, from the first to the last. records[-1] is overwritten. */
+   the same row and column, from the first to the last. records[-1] is overwritten.
+   BAD_FILE if an entry and a mirror image have the same place. */
 hybrid_status hy_csr_output_append(hy_csr_output *out, hy_record *records, int64_t count);
 
 /* Ends the rows and moves the arrays to the matrix, whose context and name are set. */

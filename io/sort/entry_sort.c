@@ -6,8 +6,8 @@
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
-#include "base/threads/pool.h"
 #include "io/sort/csr_output.h"
+#include "io/sort/entry_pack.h"
 #include "io/sort/runs.h"
 
 int64_t hy_entry_sort_run = 0;
@@ -30,8 +30,8 @@ typedef struct sorter {
     int64_t left; /* bytes that the engine has left */
     int64_t most; /* maximum records of a run */
     hy_entry *batch;
-    int64_t batch_room;
-    hy_record *memory; /* `room` records after one that is free */
+    int64_t batch_room, batch_records; /* maximum entries, and records, of a batch */
+    hy_record *memory;                 /* `room` records after one that is free */
     int64_t room, count;
     uint64_t last; /* greatest key of the last run */
     hy_runs runs;
@@ -88,21 +88,6 @@ static hybrid_status write_run(sorter *s)
     return HYBRID_OK;
 }
 
-typedef struct packing {
-    const hy_entry *from;
-    hy_record *to;
-} packing;
-
-static hybrid_status pack(void *arg, int part, int64_t begin, int64_t end)
-{
-    const packing *p = arg;
-    (void)part;
-
-    for (int64_t k = begin; k < end; k++)
-        p->to[k] = (hy_record){hy_key(p->from[k].row, p->from[k].col), p->from[k].value};
-    return HYBRID_OK;
-}
-
 static hybrid_status check_sizes(const sorter *s)
 {
     const hy_entry_reader *e = s->entries;
@@ -119,16 +104,15 @@ static hybrid_status collect(sorter *s)
 {
     for (;;) {
         int64_t count = 0;
-        if (s->most - s->count < s->batch_room)
+        if (s->most - s->count < s->batch_records)
             HY_TRY(write_run(s));
         HY_TRY(s->entries->ops->next(s->entries, s->batch_room, s->batch, &count));
         HY_TRY(check_sizes(s));
         if (count == 0)
             return HYBRID_OK;
-        HY_TRY(enlarge(s, s->count + count));
-        packing p = {s->batch, records_of(s) + s->count};
-        HY_TRY(
-            hy_pool_for(s->ctx->pool, HY_COMPUTE, 0, count, hy_records_piece, pack, &p));
+        HY_TRY(enlarge(s, s->count + s->batch_records));
+        HY_TRY(hy_entry_pack(s->ctx, s->batch, count, s->entries->mirror,
+                             records_of(s) + s->count, &count));
         s->count += count;
     }
 }
@@ -151,8 +135,8 @@ static int fits_memory(const sorter *s)
 static hybrid_status store_memory(sorter *s)
 {
     HY_TRY(sort_memory(s));
-    HY_TRY(hy_csr_output_open(s->ctx, s->entries->type, fits_memory(s), s->entries->rows,
-                              s->count, &s->output));
+    HY_TRY(hy_csr_output_open(s->ctx, s->out->name, s->entries->type, fits_memory(s),
+                              s->entries->rows, s->count, &s->output));
     return hy_csr_output_append(&s->output, records_of(s), s->count);
 }
 
@@ -196,7 +180,8 @@ static hybrid_status store_runs(sorter *s)
     s->memory = NULL;
     while (s->runs.count > most)
         HY_TRY(merge_groups(s, most));
-    HY_TRY(hy_csr_output_open(s->ctx, s->entries->type, 0, 0, 0, &s->output));
+    HY_TRY(
+        hy_csr_output_open(s->ctx, s->out->name, s->entries->type, 0, 0, 0, &s->output));
     return hy_runs_merge(&s->runs, 0, s->runs.count, room, append_to_output, &s->output);
 }
 
@@ -212,7 +197,9 @@ static hybrid_status open_sorter(sorter *s)
     s->most = hy_max(s->left / (SORTED * 2 * record), LEAST_RUN);
     if (hy_entry_sort_run > 0)
         s->most = hy_entry_sort_run;
-    s->batch_room = hy_min(hy_max(s->most / 8, 1), MOST_BATCH);
+    s->batch_room    = hy_min(hy_max(s->most / 8, 1), MOST_BATCH);
+    s->batch_records = s->entries->mirror ? 2 * s->batch_room : s->batch_room;
+    s->most          = hy_max(s->most, s->batch_records);
     HY_TRY(
         hy_array(s->ctx, s->batch_room, sizeof *s->batch, "entries of a file", &array));
     s->batch = array;

@@ -4,32 +4,35 @@
 
 #include "base/contract/context.h"
 
-/* Bits of a key that hold the column. */
-enum { HY_KEY_COL_BITS = 31 };
-
 /* Limits on the sizes of a matrix whose entries are sorted. */
-#define HY_KEY_ROWS ((int64_t)1 << (64 - HY_KEY_COL_BITS))
+#define HY_KEY_ROWS ((int64_t)1 << 32)
 #define HY_KEY_COLS ((int64_t)INT32_MAX)
 
-/* An entry. Keys order entries by row and then by column. */
+/* An entry. Keys order entries by row, then by column. */
 typedef struct hy_record {
-    uint64_t key; /* row << HY_KEY_COL_BITS | column */
+    uint64_t key; /* row << 32 | column << 1 | 1 if the entry is a mirror image */
     double value;
 } hy_record;
 
 static inline uint64_t hy_key(int64_t row, int64_t col)
 {
-    return (uint64_t)row << HY_KEY_COL_BITS | (uint64_t)col;
+    return (uint64_t)row << 32 | (uint64_t)col << 1;
 }
 
 static inline int64_t hy_key_row(uint64_t key)
 {
-    return (int64_t)(key >> HY_KEY_COL_BITS);
+    return (int64_t)(key >> 32);
 }
 
 static inline int32_t hy_key_col(uint64_t key)
 {
-    return (int32_t)(key & (((uint64_t)1 << HY_KEY_COL_BITS) - 1));
+    return (int32_t)(key >> 1 & INT32_MAX);
+}
+
+/* Returns 1 if both keys have the same row and column. */
+static inline int hy_key_same(uint64_t a, uint64_t b)
+{
+    return a >> 1 == b >> 1;
 }
 
 /* Records that a worker handles at once; tests make the number small. */
