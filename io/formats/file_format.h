@@ -16,7 +16,8 @@
 
 /* A file that is being opened. */
 typedef struct hy_opening {
-    const hy_input *input; /* its first window; input->path lacks the member */
+    hy_input *input;       /* its first window; input->path lacks the member. A reader may
+                              take the input (hy_input_take()). */
     const char *member;    /* the member that the name selects; NULL: none */
 } hy_opening;
 
