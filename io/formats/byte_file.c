@@ -1,14 +1,18 @@
 /* io/formats/byte_file.c - writes a file at given positions, with checks. */
 #include "io/formats/byte_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
     AT_ONCE_BYTES = 1 << 24, /* maximum bytes between two checks for cancellation */
-    BUFFER_BYTES  = 256 << 10
+    BUFFER_BYTES  = 256 << 10,
+    PRINT_BYTES   = 512
 };
 
 static hybrid_status failed(const hy_byte_file *file, const char *what)
@@ -136,6 +140,18 @@ hybrid_status hy_byte_region_put(hy_byte_region *region, const void *data, size_
     memcpy(region->buffer + region->filled, data, bytes);
     region->filled += bytes;
     return HYBRID_OK;
+}
+
+hybrid_status hy_byte_region_print(hy_byte_region *region, const char *format, ...)
+{
+    char text[PRINT_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    assert(length >= 0 && length < PRINT_BYTES);
+    return hy_byte_region_put(region, text, (size_t)length);
 }
 
 hybrid_status hy_byte_region_flush(hy_byte_region *region)

@@ -37,7 +37,7 @@ typedef struct hy_byte_region {
     int64_t at;               /* position of the next byte that is written to the file */
     int64_t end;              /* position behind the last byte of the region */
     char *buffer;
-    size_t filled;            /* bytes in the buffer */
+    size_t filled; /* bytes in the buffer */
 } hy_byte_region;
 
 /* Opens the region of bytes [begin, end). */
@@ -45,6 +45,9 @@ hybrid_status hy_byte_region_open(const hy_byte_file *file, int64_t begin, int64
                                   hy_byte_region *out);
 /* Appends bytes. BAD_ARGUMENT if they exceed the region. */
 hybrid_status hy_byte_region_put(hy_byte_region *region, const void *data, size_t bytes);
+/* Appends text of at most 500 bytes, formatted as printf() does. */
+__attribute__((format(printf, 2, 3))) hybrid_status
+hy_byte_region_print(hy_byte_region *region, const char *format, ...);
 /* Writes what the buffer holds. BAD_ARGUMENT if bytes of the region are missing. */
 hybrid_status hy_byte_region_flush(hy_byte_region *region);
 void hy_byte_region_close(hy_byte_region *region); /* accepts a zeroed struct */
