@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum {
     AT_ONCE_BYTES = 1 << 24, /* maximum bytes between two checks for cancellation */
@@ -133,6 +134,8 @@ hybrid_status hy_byte_region_put(hy_byte_region *region, const void *data, size_
         return hy_fail(region->file->ctx, HYBRID_BAD_ARGUMENT,
                        "%s: the matrix has more rows or entries than were announced",
                        region->file->path);
+    if (region->crc)
+        *region->crc = (uint32_t)crc32_z(*region->crc, data, bytes);
     if (bytes > BUFFER_BYTES - region->filled)
         HY_TRY(empty_buffer(region));
     if (bytes >= BUFFER_BYTES)

@@ -38,6 +38,8 @@ typedef struct hy_byte_region {
     int64_t end;              /* position behind the last byte of the region */
     char *buffer;
     size_t filled; /* bytes in the buffer */
+    uint32_t *crc; /* (optional) set by the owner: CRC-32 of all bytes that were put,
+                      0 at first */
 } hy_byte_region;
 
 /* Opens the region of bytes [begin, end). */
