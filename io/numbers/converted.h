@@ -13,7 +13,7 @@
 hybrid_status hy_stored_to_indices(hy_stored *array, hy_number_kind from, hybrid_index to,
                                    const char *name);
 
-/* The same for values, which become those of hy_type_of_kind(from). */
+/* Does the same with values, which become those of hy_type_of_kind(from). */
 hybrid_status hy_stored_to_values(hy_stored *array, hy_number_kind from,
                                   const char *name);
 
