@@ -105,7 +105,8 @@ hybrid_status hy_byte_region_open(const hy_byte_file *file, int64_t begin, int64
     void *buffer;
 
     HY_TRY(hy_array(file->ctx, BUFFER_BYTES, 1, "the buffer of a file", &buffer));
-    *out = (hy_byte_region){.file = file, .at = begin, .end = end, .buffer = buffer};
+    *out = (hy_byte_region){
+        .ctx = file->ctx, .file = file, .at = begin, .end = end, .buffer = buffer};
     return HYBRID_OK;
 }
 
@@ -131,7 +132,7 @@ hybrid_status hy_byte_region_put(hy_byte_region *region, const void *data, size_
     if (bytes == 0)
         return HYBRID_OK;
     if ((int64_t)bytes > left)
-        return hy_fail(region->file->ctx, HYBRID_BAD_ARGUMENT,
+        return hy_fail(region->ctx, HYBRID_BAD_ARGUMENT,
                        "%s: the matrix has more rows or entries than were announced",
                        region->file->path);
     if (region->crc)
@@ -162,14 +163,14 @@ hybrid_status hy_byte_region_flush(hy_byte_region *region)
     HY_TRY(empty_buffer(region));
     if (region->at == region->end)
         return HYBRID_OK;
-    return hy_fail(region->file->ctx, HYBRID_BAD_ARGUMENT,
+    return hy_fail(region->ctx, HYBRID_BAD_ARGUMENT,
                    "%s: the matrix has fewer rows or entries than were announced",
                    region->file->path);
 }
 
 void hy_byte_region_close(hy_byte_region *region)
 {
-    if (region->file)
-        hy_array_free(region->file->ctx, region->buffer);
-    *region = (hy_byte_region){.file = NULL};
+    if (region->ctx)
+        hy_array_free(region->ctx, region->buffer);
+    *region = (hy_byte_region){.ctx = NULL};
 }

@@ -33,7 +33,8 @@ hybrid_status hy_byte_file_close(hy_byte_file *file);
 /* A range of the file that is written from its begin to its end. A region collects short
    pieces in a buffer. Each region of a file may be written by a thread of its own. */
 typedef struct hy_byte_region {
-    const hy_byte_file *file; /* NULL: the region is not open */
+    hy_context *ctx; /* NULL: the region is not open */
+    const hy_byte_file *file;
     int64_t at;               /* position of the next byte that is written to the file */
     int64_t end;              /* position behind the last byte of the region */
     char *buffer;
@@ -52,6 +53,7 @@ __attribute__((format(printf, 2, 3))) hybrid_status
 hy_byte_region_print(hy_byte_region *region, const char *format, ...);
 /* Writes what the buffer holds. BAD_ARGUMENT if bytes of the region are missing. */
 hybrid_status hy_byte_region_flush(hy_byte_region *region);
-void hy_byte_region_close(hy_byte_region *region); /* accepts a zeroed struct */
+/* Frees the buffer. Accepts a zeroed struct, and may be called after the file is closed. */
+void hy_byte_region_close(hy_byte_region *region);
 
 #endif /* HY_BYTE_FILE_H */

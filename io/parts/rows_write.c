@@ -42,7 +42,7 @@ static hybrid_status put_parts(hy_byte_region *to, const hy_rows_part *parts,
 hybrid_status hy_rows_write(hy_context *ctx, const char *path, const hy_rows_part *parts,
                             int64_t count)
 {
-    hy_byte_region region = {.file = NULL};
+    hy_byte_region region = {.ctx = NULL};
     hy_byte_file file;
 
     HY_TRY(hy_byte_file_create(ctx, path, &file));
