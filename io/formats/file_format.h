@@ -49,6 +49,8 @@ typedef struct hy_file_format {
     int nnz_first; /* 1: create() needs the number of entries of a sparse matrix */
 } hy_file_format;
 
+extern const hy_file_format hy_format_npy;
+extern const hy_file_format hy_format_npz;
 extern const hy_file_format hy_format_raw;
 
 /* The formats of the library; NULL ends the table. A file has the first format that

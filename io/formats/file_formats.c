@@ -7,7 +7,12 @@
 #include "io/sort/entry_sort.h"
 #include "partition/move/sources.h"
 
-const hy_file_format *const hy_file_formats[] = {&hy_format_raw, NULL};
+const hy_file_format *const hy_file_formats[] = {
+    &hy_format_npy,
+    &hy_format_npz,
+    &hy_format_raw,
+    NULL,
+};
 
 /* ---- names --------------------------------------------------------------------------
  */
