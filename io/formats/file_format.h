@@ -48,7 +48,7 @@ typedef struct hy_file_format {
     int needs_nnz; /* 1: create() needs the number of entries of a sparse matrix */
 } hy_file_format;
 
-extern const hy_file_format hy_format_raw;
+extern const hy_file_format hy_format_hdf5, hy_format_raw;
 
 /* The formats of the library; NULL ends the table. A file has the first format that
    accepts it. The last format accepts every file. */

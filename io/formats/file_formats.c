@@ -6,7 +6,7 @@
 #include "io/formats/file_format.h"
 #include "partition/move/sources.h"
 
-const hy_file_format *const hy_file_formats[] = {&hy_format_raw, NULL};
+const hy_file_format *const hy_file_formats[] = {&hy_format_hdf5, &hy_format_raw, NULL};
 
 /* ---- names --------------------------------------------------------------------------
  */
