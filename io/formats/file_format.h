@@ -49,6 +49,7 @@ typedef struct hy_file_format {
     int nnz_first; /* 1: create() needs the number of entries of a sparse matrix */
 } hy_file_format;
 
+extern const hy_file_format hy_format_hdf5;
 extern const hy_file_format hy_format_npy;
 extern const hy_file_format hy_format_npz;
 extern const hy_file_format hy_format_raw;
