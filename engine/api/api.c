@@ -91,8 +91,9 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
 
 /* ---- runs ----------------------------------------------------------------------- */
 
-/* Checks the operands of a run and that they match the plan. *A and *B become the
-   operands to compute with: views if they are in device memory, with 32-bit columns. */
+/* Checks the operands of a run, and that they match the plan. Replaces *A and *B by the
+   matrices to compute with: views of operands in device memory, and copies with 32-bit
+   columns of those with 64-bit columns. */
 static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
                                    const hybrid_csr **B)
 {
@@ -160,8 +161,9 @@ hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
     return hy_engine_end(plan->product.engine, run_each(plan, A, B, fn, user));
 }
 
-/* Computes Y = beta*Y without reading A or X. The report shows the plan's numbers of
-   chunks, of resident chunks and of resident bytes. */
+/* Computes Y = beta*Y for a run with alpha 0, which reads neither A nor X. *report
+   becomes that of the run, with the plan's numbers of chunks, resident chunks and
+   resident bytes. */
 static hybrid_status scale(hybrid_engine *engine, double beta, const hybrid_dense *Y,
                            const hy_beginning *start, hybrid_report *report)
 {
@@ -183,7 +185,8 @@ static int reads_columns(const hybrid_plan *plan)
            hy_product_has_views(&plan->product);
 }
 
-/* Runs an SpMM plan. Operands must be checked, except that they match the plan. */
+/* Runs an SpMM plan. The caller has checked the operands; whether they match the plan is
+   checked here. */
 static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                                const hy_source *X, double beta, const hy_beginning *start,
                                hybrid_dense *Y)

@@ -162,7 +162,7 @@ hybrid_status hy_check_spgemm_shapes(hy_context *ctx, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* Checks everything but the array. */
+/* Checks the struct X, except whether its data are valid. */
 static hybrid_status check_dense_header(hy_context *ctx, const hybrid_dense *X,
                                         const char *name)
 {
@@ -236,11 +236,12 @@ static int overlap(const array *a, const array *b)
     return a->bytes > 0 && b->bytes > 0 && at < bt + b->bytes && bt < at + a->bytes;
 }
 
-/* Checks that Y, which is written, overlaps no operand that is read. */
+/* Fails if Y, with its gaps, overlaps an array of A or X. */
 static hybrid_status check_overlap(hy_context *ctx, const hybrid_csr *A,
                                    const hybrid_dense *X, const hybrid_dense *Y)
 {
-    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0; /* A in a file has no arrays */
+    /* 0 if A is in a file and has no arrays */
+    const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0;
     const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
     const array y      = array_of(Y, "Y");
     const array read[] = {array_of(X, "X"),

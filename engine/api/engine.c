@@ -83,7 +83,8 @@ static hybrid_status open_listed(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* Returns 1 if there are several devices, and each can copy from all others. */
+/* Returns 1 if the engine has several devices, each of which can read the memory of all
+   others. */
 static int can_relay(const hybrid_engine *engine)
 {
     hy_backend *const *devices = engine->devices;
@@ -112,8 +113,8 @@ static void describe(hybrid_engine *engine)
     }
 }
 
-/* Opens the devices of one kind of backend. If there is none, this is no error, and
-   device_text says why. */
+/* Opens the devices of one kind of backend. An engine without a device is no error;
+   engine->device_text then says why it has none. */
 static hybrid_status open_kind(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *ops)
@@ -159,7 +160,8 @@ static hybrid_status open_host(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* Loads measured speeds. The host takes its speeds from the file of the first device. */
+/* Loads measured speeds of all devices and the host from files of rates. The host takes
+   its speeds from the file of the first device, which is loaded last. */
 static hybrid_status load_rates(hybrid_engine *engine, const char *path)
 {
     hy_rates_source other;
@@ -196,8 +198,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
     return load_rates(engine, options->rates_path);
 }
 
-/* Opens an engine. *o has the caller's options over the defaults, as far as they could be
-   read. */
+/* Opens an engine with `options`. *o, which has the defaults before, receives the
+   options as far as they can be read, also if opening fails. */
 static hybrid_status open_with(hybrid_engine *engine,
                                const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends,
@@ -271,17 +273,17 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_ARGUMENT;
     if (hy_engine_inherited(engine))
         return refuse_child(engine);
-    if (hy_engine_barred(engine)) /* the message belongs to the call that runs the
-                                     caller's function */
+    if (hy_engine_barred(engine)) /* the message belongs to the outer call, which is
+                                     running the caller's function */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     engine->ctx.call++;
     return HYBRID_OK;
 }
 
-/* Writes the sentence about cancelling last, because planning may clear the sentences of
-   attempts that failed. If answer is 0, the sentence already exists
-   (hybrid_spgemm_each()). */
+/* Ends the call. The sentence about a cancelled call is written here, because planning
+   may clear the sentences of attempts that failed. If answer is 0, hybrid_spgemm_each()
+   has written the sentence. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
 {
     hy_progress *p = &engine->ctx.progress;
@@ -319,8 +321,10 @@ void hybrid_engine_destroy(hybrid_engine *engine)
     }
     if (hy_engine_barred(engine))
         return;
-    hy_lane_sets_trim(ctx, 0); /* first, because lanes use backends and the pool */
-    hy_pins_close(ctx);        /* unpins memory before its device is closed */
+    hy_lane_sets_trim(ctx, 0); /* before the devices and the pool are closed, which lanes
+                                  use */
+    hy_pins_close(ctx);        /* unpins the caller's memory while its device is still
+                                  open */
     hy_device_results_close(ctx);
     hy_results_destroy(ctx, ctx->results);
     close_devices(engine);

@@ -16,20 +16,24 @@ enum { HY_DEVICES_TEXT = HY_MAX_DEVICES * 128 };
 
 struct hybrid_engine {
     hy_context ctx;
-    pid_t process; /* process that made the engine */
+    pid_t process; /* id of the process that made the engine; another after fork() */
     hy_topology *topology;
     hy_backend *devices[HY_MAX_DEVICES];  /* GPUs, in the order of the options */
     int device_count;
-    int relays;          /* 1: there are several devices, and each can copy from all others */
+    int relays;          /* 1: several devices, each can read the memory of all others */
     hy_backend *device;                /* first GPU, or NULL */
     hy_backend *host;                  /* the CPU, never NULL */
-    hybrid_backend wanted;             /* backend that the options name */
-    const hy_variant *const *variants; /* table of all variants */
+    hybrid_backend wanted;             /* backend that the options of the engine name */
+    const hy_variant *const *variants; /* all variants that the engine may use, ended by
+                                          NULL */
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
-    hy_rates_source rates;             /* file of measured speeds */
+    hy_rates_source rates;             /* files of measured speeds, and where they came
+                                          from */
     const hy_settings *settings;       /* NULL: hy_usual_settings; set by tests only */
-    hy_narrow narrow;                  /* operands of this call with 64-bit columns */
-    hy_spaces spaces;                  /* operands of this call in device memory */
+    hy_narrow narrow;                  /* operands of the current call that have 64-bit
+                                          column indices */
+    hy_spaces spaces;                  /* operands and results of the current call in
+                                          device memory */
     hy_recall recall;                  /* plans of recent one-shot calls on a device */
     hybrid_report report;              /* report of the last finished run; zero before the
                                           first */

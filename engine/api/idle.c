@@ -6,8 +6,8 @@
 #include "pipeline/site/lane_set.h"
 #include "pipeline/site/tenant.h"
 
-/* Frees the pooled memory allocated in call number `since` or later; 0 means all. All
-   lanes must be idle. */
+/* Frees the pooled memory that was allocated in call number `since` (hy_context.call) or
+   later; 0: all. All lanes must be idle. */
 static void give_back(hybrid_engine *engine, int64_t since)
 {
     hy_lane_sets_trim(&engine->ctx, since);

@@ -42,7 +42,8 @@ static hybrid_status survey_rows(void *arg, int part, int64_t begin, int64_t end
             bandwidth = far;
     }
     hy_lower_to(&s->row_min, row_min);
-    hy_lower_to(&s->bandwidth, -bandwidth); /* negated: the loop finds a minimum */
+    hy_lower_to(&s->bandwidth, -bandwidth); /* negated, because hy_lower_to() finds a
+                                               minimum and the maximum is wanted */
     __atomic_fetch_add(&s->empty_rows, empty, __ATOMIC_RELAXED);
     return HYBRID_OK;
 }

@@ -6,8 +6,8 @@
 
 #include "base/data/csr.h"
 
-/* A row. Entry k has the value val[first + k * step] and the column col[first + k]; in a
-   dense matrix (col == NULL) it has the column k. */
+/* A row of a matrix. Entry k has the value val[first + k * step]. Its column is
+   col[first + k], or k in a dense matrix (col == NULL). */
 typedef struct hy_line {
     hybrid_type type;
     const void *val;
@@ -41,12 +41,13 @@ static inline int64_t hy_line_col(const hy_line *l, int64_t k)
     return l->col ? l->col[l->first + k] : k;
 }
 
-/* Sum in double, and the sum of its rounding errors. */
+/* A sum in double, and the sum of its rounding errors; both together are the sum in
+   twice the precision. */
 typedef struct hy_twofold {
     double sum, rest;
 } hy_twofold;
 
-/* Adds a term by Knuth's TwoSum. */
+/* Adds a term to a twofold sum, with Knuth's TwoSum. */
 static inline void hy_twofold_add(hy_twofold *t, double term)
 {
     const double sum = t->sum + term, added = sum - t->sum;

@@ -9,7 +9,7 @@
 #include "io/generate/generate.h"
 #include "io/text/io.h"
 
-/* Begins a call and checks that two arguments are not NULL. */
+/* Begins a call whose arguments `first` and `second` must not be NULL. */
 static hybrid_status begin_with(hybrid_engine *engine, const void *first,
                                 const void *second)
 {
@@ -19,7 +19,7 @@ static hybrid_status begin_with(hybrid_engine *engine, const void *first,
     return HYBRID_OK;
 }
 
-/* Begins a call that reads a file. */
+/* Begins a call that reads a file to *out as `type`; checks these arguments. */
 static hybrid_status begin_read(hybrid_engine *engine, const char *path, hybrid_type type,
                                 const void *out)
 {

@@ -5,16 +5,16 @@
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-enum { NARROW_ENTRIES = 1 << 16 }; /* entries per task */
+enum { NARROW_ENTRIES = 1 << 16 }; /* entries that a worker converts at a time */
 
 typedef struct narrowing {
     const hybrid_csr *A;
     int32_t *to;
 } narrowing;
 
-/* Converts entries [begin, end). An index is in range if neither it nor its distance from
-   the last column is negative. The loop collects the signs without a branch, so that it
-   vectorises. */
+/* Converts column indices [begin, end) to 32 bits, and notes if one is out of range: if
+   it, or its distance from the last column, is negative. The loop collects signs without
+   a branch, so that it vectorises. */
 static hybrid_status narrow_some(void *arg, int part, int64_t begin, int64_t end)
 {
     const narrowing *n  = arg;

@@ -8,21 +8,22 @@
 
 #include "base/contract/context.h"
 
-enum { HY_NARROW_MOST = 3 }; /* maximum sparse operands of a call */
+enum { HY_NARROW_MOST = 3 }; /* maximum number of sparse operands of a call */
 
 typedef struct hy_narrow {
     const hybrid_csr *from[HY_NARROW_MOST]; /* operands with 64-bit columns */
     hybrid_csr of[HY_NARROW_MOST];          /* matrices with the same offsets and values
                                                and 32-bit columns */
-    void *copies[HY_NARROW_MOST];           /* 32-bit columns of each operand; NULL if an
-                                               earlier operand has the same column array
-                                               and owns them */
+    void *copies[HY_NARROW_MOST];           /* arrays of 32-bit columns to be freed; NULL
+                                               if an earlier operand of the call has the
+                                               same column array and its copy */
     int count;
 } hy_narrow;
 
-/* Replaces *A by a matrix with 32-bit columns if it has 64-bit ones. The header must be
-   checked. Equal operands remain equal, and operands with the same column array share one
-   copy. BAD_MATRIX names row and entry of a column outside [0, cols). */
+/* If *A has 64-bit columns, replaces it by a matrix with 32-bit columns, valid until the
+   call ends. The struct *A must be checked. Equal operands remain equal, and operands
+   with the same column array share one copy. BAD_MATRIX names row and entry of a column
+   outside [0, cols). */
 hybrid_status hy_narrow_add(hy_context *ctx, hy_narrow *narrow, const hybrid_csr **A,
                             const char *name);
 /* Calls hy_narrow_add() for A and for B. */

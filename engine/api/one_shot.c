@@ -7,16 +7,16 @@
 #include "engine/api/prepare.h"
 #include "partition/move/sources.h"
 
-/* Returns HYBRID_CHECK if the device found an operand that breaks a rule: a check on the
-   host then finds where. */
+/* Returns HYBRID_CHECK if the device found an operand that breaks a rule, else 0. With
+   that flag a check on the host finds the place. */
 static unsigned checked_after(hy_direct_end end)
 {
     return end == HY_DIRECT_WRONG ? HYBRID_CHECK : 0;
 }
 
-/* Computes with a plan that runs once. B is prefetched, except if an operand is in device
-   memory, if the options exclude devices, or if they name a variant. A named variant
-   might not read B on the device. */
+/* Computes C with a plan that runs once. B is prefetched, unless an operand is in device
+   memory, the options give the host all work, or they name a variant, which might not
+   read B on the device. */
 static hybrid_status run_one_shot_sparse(hybrid_engine *engine,
                                          const hybrid_plan_options *o,
                                          const hybrid_csr *A, const hybrid_csr *B,
@@ -77,9 +77,10 @@ static hybrid_status run_one_shot_dense(hybrid_engine *engine,
                                         const hybrid_dense *X, const hy_update *update,
                                         const hy_beginning *start)
 {
-    hybrid_dense *Y            = update->Y;
-    const hy_source source     = hy_source_dense(&engine->ctx, X);
-    const int as_it_is         = update->alpha == 1 && update->beta == 0; /* Y is A*X */
+    hybrid_dense *Y        = update->Y;
+    const hy_source source = hy_source_dense(&engine->ctx, X);
+    /* 1: Y is A*X */
+    const int as_it_is         = update->alpha == 1 && update->beta == 0;
     const hy_one_shot one_shot = {.X = as_it_is ? X : NULL, .Y = Y};
     hybrid_plan *plan;
 
@@ -91,7 +92,8 @@ static hybrid_status run_one_shot_dense(hybrid_engine *engine,
     return status;
 }
 
-/* Rejects flags for plans that run more than once. */
+/* Returns BAD_ARGUMENT for flags that make sense only if a plan runs several times or
+   asynchronously. */
 static hybrid_status check_one_shot(hy_context *ctx, const hybrid_plan_options *o)
 {
     const unsigned many = HYBRID_RESIDENT | HYBRID_REUSE | HYBRID_ASYNC;
@@ -103,8 +105,8 @@ static hybrid_status check_one_shot(hy_context *ctx, const hybrid_plan_options *
                : HYBRID_OK;
 }
 
-/* Finds and checks the operands, and sets the options that say whether X and Y are in
-   device memory. */
+/* Finds out where the operands are, checks them, and sets o->x_space and o->result_space
+   to where X and Y are. */
 static hybrid_status find_dense(hybrid_engine *engine, const hybrid_plan_options *options,
                                 const hybrid_csr *A, const hybrid_dense *X,
                                 const hybrid_dense *Y, hybrid_plan_options *o)

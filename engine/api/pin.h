@@ -8,8 +8,8 @@
    a device can copy both. */
 int hy_pin_both(hy_context *ctx, const hybrid_dense *X, const hybrid_dense *Y);
 
-/* Returns 1 if the device copies all of X and Y of the problem directly: hy_pin_both()
-   holds, all rows of X are used, alpha is 1 and beta is 0. */
+/* Returns 1 if a device copies all of X and Y of the problem directly: they are pinned
+   and have the same order, all rows of X are used, alpha is 1 and beta is 0. */
 int hy_pin_direct(const hy_problem *problem);
 
 #endif /* HY_PIN_H */

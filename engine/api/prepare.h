@@ -4,20 +4,22 @@
 
 #include "engine/api/engine.h"
 
-/* Begins to report progress on `rows` rows. If an operand is in device memory, first
-   waits for the caller's stream. The call must have found all operands before. */
+/* Begins to report progress of a call whose result has `rows` rows. If an operand is in
+   device memory, first waits for the caller's stream; hy_find_sparse() or
+   hy_find_dense() must have been called. */
 hybrid_status hy_begin_rows(hybrid_engine *engine, int64_t rows);
 
-/* Find out whether operands are in host or device memory. hy_find_sparse() also checks A
-   and B, and writes the options for planning to *o. */
+/* Find out whether the operands of a call are in host or device memory. hy_find_sparse()
+   also checks A and B, and writes the caller's options, checked and completed, to *o. */
 hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *options,
                              const hybrid_csr *A, const hybrid_csr *B,
                              hybrid_plan_options *o);
 hybrid_status hy_find_dense(hybrid_engine *engine, const hybrid_csr *A,
                             const hybrid_dense *X, const hybrid_dense *Y);
 
-/* Replaces *A and *B by the operands to compute with: their patterns are checked and in
-   host memory, and columns have 32 bits. */
+/* Replaces *A and *B by the matrices to compute with, after checking their patterns:
+   views of operands in device memory, and copies with 32-bit columns of those with
+   64-bit columns. */
 hybrid_status hy_prepare_sparse(hybrid_engine *engine, unsigned flags,
                                 const hybrid_csr **A, const hybrid_csr **B);
 

@@ -8,16 +8,16 @@
 #include "base/data/min_max.h"
 #include "pipeline/site/lane_set.h"
 
-enum { GRAIN = 1 << 16 }; /* elements per task */
+enum { GRAIN = 1 << 16 }; /* elements that a worker scales at a time */
 
 typedef struct scaling {
     const hybrid_dense *Y;
     double beta;
-    int64_t length; /* elements of Y that follow each other without a gap: a row, a
-                       column, or all of Y */
+    int64_t length; /* length of the runs of Y's elements that follow each other without
+                       a gap: a row, a column, or all of Y */
 } scaling;
 
-/* Scales `count` elements without gaps. */
+/* Sets `count` elements of y, which follow each other, to beta times their value. */
 static void scale_run(const scaling *s, void *y, int64_t count)
 {
     if (s->beta == 0)
@@ -30,7 +30,7 @@ static void scale_run(const scaling *s, void *y, int64_t count)
             ((float *)y)[i] = (float)(s->beta * (double)((float *)y)[i]);
 }
 
-/* Scales elements [begin, end) of Y. The gaps of Y have no element numbers. */
+/* Scales elements [begin, end) of Y. Elements are counted without the gaps. */
 static hybrid_status scale_part(void *arg, int part, int64_t begin, int64_t end)
 {
     const scaling *s = arg;
@@ -44,7 +44,7 @@ static hybrid_status scale_part(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Scales Y on the device that holds it. */
+/* Scales Y on the device that holds it, in the lane set `lanes`. */
 static hybrid_status combine(hy_lane_set *lanes, double beta, const hybrid_dense *Y)
 {
     const hy_backend_ops *ops = lanes->backend->ops;

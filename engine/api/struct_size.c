@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-enum { MOST = 4096 }; /* maximum bytes of a struct */
+enum { MOST = 4096 }; /* maximum bytes of a struct that a caller may have */
 
-/* `first` is the last field of the smallest struct that is accepted, `last` the last
-   field of today's struct. A struct must not end in padding. A new field in the padding
-   would not change the size, and an older caller would not initialise it. */
+/* Defines the description of a struct. `first` is the last field of the smallest struct
+   that is accepted, `last` the last field of today's struct, which must not end in
+   padding: a new field in the padding would not change the size, and an older program
+   would not initialise it. */
 #define DEFINE(type, text, init, first, last)                                            \
     _Static_assert(sizeof(hybrid_##type) == offsetof(hybrid_##type, last) +              \
                                                 sizeof(((hybrid_##type *)0)->last),      \

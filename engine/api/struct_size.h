@@ -16,10 +16,10 @@ typedef struct hy_struct {
 extern const hy_struct hy_engine_options_struct, hy_plan_options_struct,
     hy_calibration_struct, hy_report_struct, hy_machine_struct;
 
-/* Returns 1 if the size is at least type->first and at most 4096. It may exceed
-   type->size, because the caller's header may be newer. */
+/* Returns 1 if a program's struct may have this size: at least type->first bytes, at
+   most 4096. It may exceed type->size, because the program's header may be newer. */
 int hy_struct_fits(const hy_struct *type, size_t struct_size);
-/* Returns BAD_ARGUMENT with a sentence unless hy_struct_fits(). */
+/* Returns BAD_ARGUMENT with a sentence unless hy_struct_fits() accepts the size. */
 hybrid_status hy_struct_check(hy_context *ctx, const hy_struct *type, size_t struct_size);
 
 /* Copies the caller's struct `from` over the defaults in `to`. Returns BAD_ARGUMENT if
@@ -28,8 +28,9 @@ hybrid_status hy_struct_check(hy_context *ctx, const hy_struct *type, size_t str
 hybrid_status hy_struct_read(hy_context *ctx, const hy_struct *type, const void *from,
                              void *to);
 
-/* Copies `from` to the caller's struct `to`, whose size must fit. struct_size of `to` is
-   unchanged. Bytes of `to` beyond the fields of the library become zero. */
+/* Copies `from` to the program's struct `to`, as far as `to` has room by its
+   struct_size, which must be accepted by hy_struct_fits() and stays unchanged. Bytes of
+   `to` beyond the fields of the library become zero. */
 void hy_struct_write(const hy_struct *type, const void *from, void *to);
 
 #endif /* HY_STRUCT_SIZE_H */

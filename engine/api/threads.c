@@ -10,8 +10,8 @@
 
 enum { MANY_CORES = 8 };
 
-/* Returns the number from 1 to INT_MAX at the start of `text`; 0 if there is none. *rest
-   points behind it. */
+/* Returns the number, 1 to INT_MAX, with which `text` begins; 0 if it begins with none.
+ *rest points behind the number. */
 static int leading_number(const char *text, char **rest)
 {
     errno            = 0;

@@ -4,7 +4,7 @@
 
 #include "base/threads/topology.h"
 
-/* Environment variables that hy_thread_count() reads. */
+/* Names of environment variables that hy_thread_count() reads. */
 #define HY_THREADS_VARIABLE     "HYBRID_NUM_THREADS"
 #define HY_OMP_THREADS_VARIABLE "OMP_NUM_THREADS"
 

@@ -50,7 +50,7 @@ enum { GRAIN = 1024, COLUMNS = 1 << 16, SPARE = 6 };
 
 static const double DEVIATIONS = 8;
 
-/* Sums of a row of B or X. */
+/* Sums of one row of B or X, for one vector r. */
 typedef struct right_row {
     double signs, scaled; /* sum of r_j b_j, and of r_j b_j / w_j */
     double norm;          /* norm(b) of the row; NaN if some b_j is not finite; -1 if the
@@ -61,13 +61,15 @@ typedef struct check {
     const hybrid_csr *A, *B, *C; /* operands and result of SpGEMM */
     const hybrid_dense *X, *Y;   /* operand and result of SpMM */
     double eps;
-    double operands; /* relative error of a scalar product that comes from rounding its
-                        operands; 0 if they are not rounded */
-    uint64_t seed;   /* seed of the trial */
+    double operands; /* relative error that rounding the operands gives a scalar product;
+                        0 if they are not rounded */
+    uint64_t seed;   /* seed of the current trial */
     right_row *right;
     uint32_t *entries; /* number of entries of each column of B */
-    float *sign;       /* r_j / w_j of each column */
-    int64_t first;     /* lowest wrong row found so far; INT64_MAX if there is none */
+    float *sign;       /* r_j / w_j of each column j: a random sign over the number of
+                          entries of column j */
+    int64_t first;     /* lowest number of a wrong row found so far; INT64_MAX if there
+                          is none */
 } check;
 
 static hy_line right_line(const check *c, int64_t i)
@@ -86,8 +88,8 @@ static double size_of(double value)
     return isfinite(value) ? fabs(value) : NAN;
 }
 
-/* Returns the norm of a row, or -1 if the row has no entries: then it adds no scalar
-   products, whatever A holds. DBL_MIN per entry allows for r_j b_j / w_j, which may
+/* Returns norm(b) of a row, or -1 if the row has no entries and thus adds no scalar
+   products, whatever A holds. DBL_MIN for each entry allows for r_j b_j / w_j, which may
    underflow. */
 static double norm(const hy_line *l)
 {
@@ -110,7 +112,7 @@ static double norm(const hy_line *l)
 }
 
 typedef struct sums {
-    hy_twofold signs, scaled; /* sums of a row; as in right_row */
+    hy_twofold signs, scaled; /* sums of r_j c_ij, and of r_j c_ij / w_j, over a row */
 } sums;
 
 static sums sum_line(const check *c, const hy_line *l)
@@ -164,7 +166,7 @@ static hybrid_status check_lengths(void *arg, int part, int64_t begin, int64_t e
         if (!row_is_long(c, i))
             continue;
         hy_lower_to(&c->first, i);
-        break; /* later rows of this task cannot be the first */
+        break; /* later rows of this range cannot be the first wrong row */
     }
     return HYBRID_OK;
 }
@@ -207,7 +209,8 @@ static hybrid_status sum_right(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Computes row i of A (B r) or A (X r). Returns H_i. */
+/* Computes the sums of row i of A (B r) or A (X r). `a` is row i of A. Returns H_i, the
+   size of the row. */
 static double right_sums(const check *c, const hy_line *a, sums *out)
 {
     double size = 0;
@@ -259,12 +262,13 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
         if (row_passes(c, i))
             continue;
         hy_lower_to(&c->first, i);
-        break; /* later rows of this task cannot be the first */
+        break; /* later rows of this range cannot be the first wrong row */
     }
     return HYBRID_OK;
 }
 
-/* Calls `fn` for rows of A. Leaves out rows after the first wrong one found so far. */
+/* Calls `fn` for ranges of rows of A on all workers. Rows after the first wrong one
+   found so far may be left out. */
 static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
 {
     const int64_t rows = hy_min(c->first, c->A->rows);
@@ -274,7 +278,7 @@ static hybrid_status each_row(hy_pool *pool, check *c, hy_loop_fn fn)
 static hybrid_status run_trials(hy_pool *pool, check *c, int trials, uint64_t seed)
 {
     const int64_t cols = c->B ? c->B->cols : c->X->cols;
-    const int64_t rows = c->A->cols; /* rows of B or X */
+    const int64_t rows = c->A->cols; /* number of rows of B or X */
 
     HY_TRY(hy_pool_set(pool, HY_COMPUTE, c->entries, 0, c->B ? cols * 4 : 0));
     HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, rows, GRAIN, measure_right, c));

@@ -10,8 +10,9 @@
 #include "partition/format/pack.h"
 
 struct hy_async {
-    hy_single single; /* last run; the next run uses its memory */
-    void *stream;     /* stream in which the last run was enqueued */
+    hy_single single; /* the last run of the plan, of which the next run uses lane and
+                         memory */
+    void *stream;     /* caller's CUDA stream in which the last run was enqueued */
 };
 
 static hybrid_status open_state(hybrid_engine *engine, hy_async **async)
@@ -26,8 +27,9 @@ static hybrid_status open_state(hybrid_engine *engine, hy_async **async)
     return HYBRID_OK;
 }
 
-/* Makes the caller's current stream the lane. If the last run was enqueued in another
-   stream, first waits for that run, because both runs use the same memory. */
+/* Makes the caller's current stream the lane of the next run. If the last run was
+   enqueued in another stream, first waits for that run, because both use the same
+   memory. */
 static hybrid_status take_lane(hy_async *async)
 {
     hy_single *s              = &async->single;
@@ -44,7 +46,7 @@ static hybrid_status take_lane(hy_async *async)
     return ops->borrow(s->device, stream, &s->lane);
 }
 
-/* Begins the next run with the lane and the memory of the last one. */
+/* Makes async->single the next run, with the lane and the memory of the last one. */
 static void begin_next(hy_async *async, const hy_chunk *chunk, const hybrid_csr *A,
                        const hybrid_dense *X, const hy_update *update,
                        hy_arranged *arranged)
@@ -102,7 +104,8 @@ hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
     }
     s->plan_s        = plan_s;
     s->pattern_bytes = pattern;
-    s->begin_ns      = 0; /* unknown: the device begins when the stream reaches the run */
+    s->begin_ns      = 0; /* 0: unknown, because the device begins only when the stream
+                             reaches the run */
     hy_single_report(s, start, elements * (int64_t)hy_value_size(Y->type), elements,
                      report);
     return HYBRID_OK;

@@ -19,16 +19,17 @@
 typedef struct hy_async hy_async;
 
 /* Enqueues Y = alpha*A*X + beta*Y in the caller's stream, as one chunk with all of A.
-   Operands must be checked and on the device. `arranged` is the pack of A that belongs to
-   the plan (single.h). *async is NULL before the first run. The report is written, except
-   for plan_s and pattern_bytes, which the caller has set. */
+   Operands must be checked and on the device. `arranged` is the pack of A that belongs
+   to the plan (single.h). *async is NULL before the first run of a plan; hy_async_end()
+   frees it. The report is written, except for plan_s and pattern_bytes, which the caller
+   has set. */
 hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
                            const hybrid_csr *A, const hybrid_dense *X,
                            const hy_update *update, const hy_beginning *start,
                            hy_arranged *arranged, hy_async **async,
                            hybrid_report *report);
 
-/* Waits for the runs and frees their memory. NULL is ignored. */
+/* Waits for the runs that were enqueued, and frees their memory. NULL is ignored. */
 void hy_async_end(hy_async *async);
 
 #endif /* HY_ASYNC_H */

@@ -87,8 +87,9 @@ static hybrid_status compute_dense(hy_single *s, const hy_update *update,
     return HYBRID_OK;
 }
 
-/* Computes as a recent call with the same arrays was planned. *end becomes HY_DIRECT_LEFT
-   if the pattern has changed or memory is short. */
+/* Computes Y as a recent call with the same arrays was planned. *end becomes
+   HY_DIRECT_DONE, or HY_DIRECT_LEFT if the pattern has changed since or device memory is
+   short; then Y is unchanged. */
 static hybrid_status compute_as_before(hy_single *s, const hy_recalled *recalled,
                                        const hy_update *update, const hy_beginning *start,
                                        hy_direct_end *end)

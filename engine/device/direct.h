@@ -10,17 +10,18 @@
 #include "engine/plan/plan.h"
 #include "engine/device/single.h"
 
-/* Return 1 if the product can be computed without a pipeline, on the device found by
-   hy_spaces_options(). `options` are those of the call or the plan. */
+/* Return 1 if the product can be computed without a pipeline, on the device that holds
+   the operands (hy_spaces_options()). `options` are those of the call or the plan. */
 int hy_direct_accepts_spmm(const hybrid_engine *engine, const hybrid_csr *A,
                            const hybrid_dense *X, const hybrid_dense *Y,
                            const hybrid_plan_options *options);
 int hy_direct_accepts_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, const hybrid_plan_options *options);
 
-/* Compute a one-shot product. Operands must be checked, except for their patterns. A, the
-   second operand and the result must have elements, and update->alpha must not be 0. If
-   the call returns HYBRID_OK, *end says whether the product was computed (single.h). */
+/* Compute a one-shot product without a pipeline. Operands must be checked, except for
+   their patterns. A, the second operand and the result must have elements, and
+   update->alpha must not be 0. If the call returns HYBRID_OK, *end says whether the
+   product was computed (single.h). */
 hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_plan_options *options,
                              const hybrid_csr *A, const hybrid_dense *X,
                              const hy_update *update, const hy_beginning *start,
@@ -39,9 +40,9 @@ hybrid_status hy_direct_run(hybrid_plan *plan, const hybrid_csr *A, const hybrid
                             const hy_update *update, const hy_beginning *start,
                             hy_direct_end *end);
 
-/* hy_direct_check_async() returns UNSUPPORTED, with the reason, if runs of the plan
-   cannot be asynchronous (HYBRID_ASYNC). hy_direct_run_async() enqueues a run in the
-   caller's stream. */
+/* hy_direct_check_async() returns UNSUPPORTED, with a sentence, if runs of the plan
+   cannot be asynchronous (HYBRID_ASYNC). hy_direct_run_async() enqueues such a run in
+   the caller's stream. */
 hybrid_status hy_direct_check_async(const hybrid_plan *plan);
 hybrid_status hy_direct_run_async(hybrid_plan *plan, const hybrid_csr *A,
                                   const hybrid_dense *X, const hy_update *update,

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* A recent call and its plan. The arrays of `A` are only compared by address; the caller
-   may have freed them. */
+/* A recent call and its plan. Of the arrays of `A` only the addresses are used, to
+   compare them; the caller may have freed them. */
 typedef struct hy_recalled {
     const hy_backend *device; /* NULL: the entry is free */
     hybrid_csr A;
@@ -32,14 +32,15 @@ enum { HY_RECALLED = 4 }; /* maximum number of recent calls that an engine keeps
 
 typedef struct hy_recall {
     hy_recalled of[HY_RECALLED];
-    int next; /* index of the entry that the next call replaces */
+    int next; /* index of the oldest entry, which the next call replaces */
 } hy_recall;
 
-/* Returns the entry of a call with these arrays and options, or NULL. */
+/* Returns the entry of a recent call with the arrays of A, `cols` columns of X and these
+   flags on this device, or NULL. */
 hy_recalled *hy_recall_find(hy_recall *recall, const hy_backend *device,
                             const hybrid_csr *A, int64_t cols, unsigned flags);
 
-/* Adds a call, in place of the oldest one. */
+/* Adds a call to the recent ones, in place of the oldest. */
 void hy_recall_add(hy_recall *recall, const hy_recalled *call);
 
 #ifdef __cplusplus

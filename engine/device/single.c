@@ -42,7 +42,8 @@ void hy_single_bind(hy_single *s)
     hy_meter_reset_peak(&s->device->pinned);
     hy_meter_reset_peak(&s->engine->ctx.memory.meter);
     s->A = *s->problem.a_source.on_device.csr;
-    /* hybrid_csr has no const pointers; the offset is only read */
+    /* hybrid_csr has no const pointers, so const is cast away; the offset is only
+       read */
     s->A.row_ptr     = (void *)(uintptr_t)&first_offset;
     s->A.offset_type = HYBRID_I64;
     s->problem.A     = &s->A;
@@ -101,7 +102,8 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     const size_t work = hy_align(s->cost.work_bytes);
     const size_t all  = work + hy_align(out_bytes);
 
-    if (s->room.ptr && s->room.bytes < all) /* the block is too small; an earlier run may
+    if (s->room.ptr && s->room.bytes < all) /* the block will be freed because it is too
+                                               small; waits for an earlier run that may
                                                still use it */
         s->device->ops->lane_drain(s->lane);
     s->problem.image = hy_variant_image(chunk->variant, s->A.cols, chunk->col_end,
@@ -113,7 +115,8 @@ hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end)
     if (status == HYBRID_OK)
         status = hy_on_device_begin(s->lane, &s->converted, &s->problem);
     if (status == HYBRID_NO_DEVICE_MEMORY) {
-        s->device->ops->lane_drain(s->lane); /* operands may still be in conversion */
+        s->device->ops->lane_drain(s->lane); /* waits, because operands may still be
+                                                converted in memory that is freed now */
         hy_message_clear(&s->engine->ctx.message);
         *end = HY_DIRECT_LEFT;
         return HYBRID_OK;
@@ -217,8 +220,8 @@ void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t res
     const hy_reference reference = {0};
     const hy_features *f         = &s->chunk.features;
     const double once_s =
-        s->arranged == &s->own ? s->plan_s : 0; /* the time of a one-shot call includes
-                                                   planning */
+        s->arranged == &s->own ? s->plan_s : 0; /* seconds of planning, which a one-shot
+                                                   call includes */
     const int64_t end_ns = hy_now_ns();
 
     if (s->begin_ns > 0)

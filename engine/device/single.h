@@ -15,16 +15,17 @@ typedef enum hy_direct_end {
                        one chunk on the device, or memory is short: the host must plan
                        it */
     HY_DIRECT_WRONG /* nothing was computed, because an operand breaks a rule: a check on
-                       the host must find which */
+                       the host must find the place */
 } hy_direct_end;
 
-/* Numbers that the device reports to the host, in pinned memory. */
+/* Numbers that the device reports to the host, which are copied to pinned memory. */
 typedef struct hy_told {
     hy_survey survey;
     int64_t nnz; /* number of entries of C; SpGEMM only */
 } hy_told;
 
-/* Pack of A that a variant made on the device, for later runs with the same pattern. */
+/* The pack of A that a variant made on the device. Later runs with the same pattern
+   reuse it. */
 typedef struct hy_arranged {
     hy_buffer in;
     hy_pack pack;
@@ -38,8 +39,8 @@ typedef struct hy_single {
     hy_lane *lane;
     hy_lane_set *lanes; /* lane set of `lane`; NULL if `lane` is the caller's stream */
     hy_mark *mark;
-    hybrid_csr A; /* copy of the operand A; of its offsets only the first can be read on
-                     the host */
+    hybrid_csr A; /* copy of the struct A; its only offset that the host can read is the
+                     first, which is 0 */
     hy_problem problem;
     hy_converted converted;
     hy_chunk chunk; /* chunk with all rows; hy_single_plan() or a plan sets variant and
@@ -50,7 +51,7 @@ typedef struct hy_single {
                                     pattern has changed; NULL if it follows none */
     hy_arranged own;
     hy_arranged *arranged; /* &own, or the pack of A that belongs to a plan */
-    hy_buffer room;        /* device memory of the scratch and the result */
+    hy_buffer room;        /* device memory of the scratch memory and of the result */
     double plan_s;
     int64_t pattern_bytes; /* bytes of patterns copied to make the plan */
     int64_t begin_ns;      /* hy_now_ns() when the chunk began; 0: unknown */
@@ -63,24 +64,27 @@ static inline hy_told *hy_single_told(const hy_single *s)
     return s->lanes->told.ptr;
 }
 
-/* Returns a product with this A, which must be on the device engine->spaces.device. */
+/* Returns a product with A as its left operand, which must be on the device
+   engine->spaces.device; B or X is set later. */
 hy_single hy_single_of(hybrid_engine *engine, hy_op op, const hybrid_csr *A);
 
-/* Returns the product Y = alpha*A*X + beta*Y. */
+/* Returns the product Y = alpha*A*X + beta*Y, with Y and the factors in `update`. */
 hy_single hy_single_dense(hybrid_engine *engine, const hybrid_csr *A,
                           const hybrid_dense *X, const hy_update *update);
 
-/* Prepares the problem for the operands that `s` has now. */
+/* Prepares s->problem for the operands that `s` has now, and resets the peak of memory
+   use. Must be called before a chunk is enqueued. */
 void hy_single_bind(hy_single *s);
 
-/* Calls hy_single_bind() and takes an idle lane of the device. */
+/* Calls hy_single_bind() and takes an idle lane of the device, with its lane set. */
 hybrid_status hy_single_begin(hy_single *s);
 
 /* Ends the product. After an error it first waits for the lane, which may still use
    memory that is freed here. Memory that belongs to a plan stays allocated. */
 void hy_single_end(hy_single *s, hybrid_status status);
 
-/* Waits until all enqueued work is done. Progress is reported meanwhile. */
+/* Waits until all work of the lane is done, and reports progress meanwhile; the caller's
+   function may end the wait. */
 hybrid_status hy_single_wait(const hy_single *s);
 
 /* survey.c: finds features, variant and cost of the chunk by a survey on the device.
@@ -109,21 +113,23 @@ int hy_single_is_written_at_once(const hy_update *u);
    HY_DIRECT_LEFT and no kernel of the product is enqueued; else *end is unchanged. */
 hybrid_status hy_single_room(hy_single *s, size_t out_bytes, hy_direct_end *end);
 
-/* Enqueues the chunk; the result goes to job.out. */
+/* Enqueues the chunk's kernels; their result goes to s->job.out. */
 hybrid_status hy_single_enqueue(hy_single *s);
 
-/* Allocates memory and enqueues all of Y = alpha*A*X + beta*Y. */
+/* Allocates device memory (hy_single_room()) and enqueues all of Y = alpha*A*X + beta*Y.
+   *end is as for hy_single_room(). */
 hybrid_status hy_single_enqueue_dense(hy_single *s, const hy_update *update,
                                       hy_direct_end *end);
 
-/* Enqueues Y = alpha*sums + beta*Y. The sums in job.out are not read if alpha is 0. */
+/* Enqueues Y = alpha*sums + beta*Y, where the sums are in s->job.out. They are not read
+   if alpha is 0. */
 hybrid_status hy_single_land_dense(hy_single *s, const hy_update *update);
 
 /* Returns the computed chunk as a part of the result, in the form for a sink. */
 hy_part hy_single_part(const hy_single *s);
 
-/* Writes the report of a finished run that began at `start`. The result has nnz_out
-   entries or elements in result_bytes bytes. It also becomes the engine's report. */
+/* Writes the report of a finished run that began at `start` to *report and to the
+   engine. The result has nnz_out entries or elements, in result_bytes bytes. */
 void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t result_bytes,
                       int64_t nnz_out, hybrid_report *report);
 

@@ -26,9 +26,9 @@ static hy_held held_by(hy_backend *device, const void *ptr)
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
 }
 
-/* Returns HY_HELD_OTHER if every device of the engine sees the memory in another device.
-   Else returns what the first device says that does not see it there. Returns HY_HELD_NOT
-   if the engine has no device. */
+/* Returns where the devices of the engine see the memory: HY_HELD_OTHER if all see it in
+   another device's memory, else the answer of the first device that does not;
+   HY_HELD_NOT without a device. */
 static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
 {
     hy_held held = HY_HELD_OTHER;
@@ -38,7 +38,8 @@ static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
     return *spaces->device_count > 0 ? held : HY_HELD_NOT;
 }
 
-/* Returns the first device if it can take operands in its memory, else NULL. */
+/* Returns the first device, or NULL if the engine has none or its backend cannot take
+   operands in device memory. */
 static hy_backend *first_of(const hy_spaces *spaces)
 {
     return *spaces->device_count > 0 && spaces->devices[0]->ops->holds
@@ -62,10 +63,10 @@ static int was_on_host(const hy_spaces *spaces, const void *ptr)
     return 0;
 }
 
-/* Checks that the array is in host memory. Does not ask again about arrays found there
-   earlier: such an address can only become device memory if the caller frees the array
-   and then allocates on a device. A call with operands in device memory forgets all
-   earlier addresses. */
+/* Checks that the array is in host memory. Arrays that were found there in the last
+   calls are not asked for again: their addresses can only become device memory if the
+   caller frees them and then allocates on a device. A call with operands in device
+   memory forgets all such addresses. */
 static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *name,
                                 const char *array)
 {
@@ -86,8 +87,9 @@ static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *
     return HYBRID_OK;
 }
 
-/* Returns the device of the engine that holds the memory, or NULL. *held says whether the
-   memory is managed. The device of earlier arrays is asked first. */
+/* Returns the device of the engine that holds the memory, or NULL if none does. Sets
+   *held to what that device says (HY_HELD_BOTH: managed memory). The device of the
+   call's earlier arrays is asked first. */
 static hy_backend *find_device(const hy_spaces *spaces, const void *ptr, hy_held *held)
 {
     const int count = *spaces->device_count;
@@ -181,8 +183,8 @@ hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const ch
 
 /* ---- the caller's stream --------------------------------------------------------- */
 
-/* Yields for the first millisecond, then sleeps 100 us at a time. A stream is usually
-   done soon, and a thread that sleeps wakes some 50 us late. */
+/* Pauses: yields in the first millisecond of waiting, later sleeps 100 us at a time. A
+   stream is usually done soon, and a thread that sleeps wakes some 50 us late. */
 void hy_spaces_rest(int64_t waited_ns)
 {
     enum { AWAKE_NS = 1000000, ASLEEP_NS = 100000 };
@@ -237,7 +239,7 @@ hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
 
 /* ---- views ----------------------------------------------------------------------- */
 
-/* Adds a view of A. */
+/* Adds A to the operands of the call in device memory. Returns its view. */
 static hybrid_csr *add(hy_spaces *spaces, const hybrid_csr *A)
 {
     const int i = spaces->count++;
@@ -322,7 +324,7 @@ void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
         view              = add(spaces, *A);
         view->row_ptr     = offsets;
         view->offset_type = type;
-        view->col_type    = HYBRID_I32; /* the view has no columns */
+        view->col_type    = HYBRID_I32; /* the view of a run has no columns */
     }
     *A = view;
 }

@@ -10,16 +10,16 @@
 
 #include "base/contract/source.h"
 
-enum { HY_SPACES_MOST = 2 }; /* maximum sparse operands of a call */
+enum { HY_SPACES_MOST = 2 }; /* maximum number of sparse operands of a call */
 enum { HY_SPACES_SEEN = 8 };
 enum { HY_SPACES_PIECE = 32 << 20 };
 
 typedef struct hy_spaces {
-    /* These belong to the engine. */
+    /* Context and list of devices, which belong to the engine. */
     hy_context *ctx;
     hy_backend *const *devices;
     const int *device_count;
-    const char *why;    /* why the engine has no device */
+    const char *why;    /* sentence that says why the engine has no device */
     hy_backend *device; /* device whose memory has operands or the result of the current
                            call; NULL if there is none */
     int is_bound;       /* 1: `device` must compute, because its memory has an operand
@@ -30,13 +30,15 @@ typedef struct hy_spaces {
     /* copies of offsets and columns in host memory, or NULL */
     void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST];
     int count;
-    int64_t fetched; /* bytes copied to `offsets` and `columns` */
+    int64_t fetched; /* bytes of offsets and columns that the current call has copied to
+                        the host */
     size_t piece;    /* bytes that are copied between two checks of progress; a piece
                         takes some milliseconds */
     const void *host[HY_SPACES_SEEN]; /* ring of addresses that were found in host memory;
                                          a query to the driver would take about 1 us for
                                          each */
-    unsigned seen;                    /* number of addresses ever stored in `host` */
+    unsigned seen;                    /* number of addresses stored in `host` so far,
+                                         including overwritten ones */
 } hy_spaces;
 
 /* Initialises the spaces of an engine with these devices. */
@@ -49,23 +51,25 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name);
 
-/* Sets the device of the call to `there` if every array of the call in device memory is
-   managed memory. `there` is the device of the plan that is to run, or NULL. */
+/* If every array of the call in device memory is managed memory, makes `there` the
+   device of the call. `there` is the device of the plan that is to run, or NULL. */
 void hy_spaces_planned(hy_spaces *spaces, hy_backend *there);
 
 /* If an operand is in device memory, waits until all work in the caller's stream is done.
    Reports progress meanwhile; the caller's function may end the call. */
 hybrid_status hy_spaces_wait(hy_spaces *spaces);
 
-/* Returns the space of an array for which the caller named none. Memory of a device that
-   the engine does not use counts as the host's, so that hy_spaces_dense() rejects it. */
+/* Returns the space of an array for which the caller named none (hybrid_spmv()). Memory
+   of a device that the engine does not use counts as host memory here, so that
+   hy_spaces_dense() refuses it. */
 hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
 
-/* Pauses before the next check of a device, after `waited_ns` of waiting for it. */
+/* Pauses before a device is asked again whether it is done, after `waited_ns`
+   nanoseconds of waiting. */
 void hy_spaces_rest(int64_t waited_ns);
 
-/* Adjusts the options of a call that plans: the device that holds operands or the result
-   computes. `of_dense` is 1 for SpMM, and 0 if options->x_space is to be ignored. */
+/* Sets options so that the device that holds operands or the result computes.
+   `of_dense`: 1 for SpMM; 0 if options->x_space has no meaning. */
 hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
                                 hybrid_plan_options *options);
 
@@ -79,7 +83,7 @@ void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
    narrowed; NULL if there is none. */
 const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view);
 
-/* Returns the source of an operand in host memory, or of a view. */
+/* Returns the source of rows of A, which is in host memory or a view. */
 hy_source hy_spaces_source(const hy_spaces *spaces, const hybrid_csr *A);
 
 /* Hands the copied offsets of a view to the caller, who frees them with

@@ -14,8 +14,9 @@ static hy_survey *survey_of(const hy_single *s)
     return &hy_single_told(s)->survey;
 }
 
-/* Enqueues a survey. `expected` is NULL, or the numbers for which the gate stays open. If
-   memory is short, *end becomes HY_DIRECT_LEFT. */
+/* Enqueues a survey of the operands, with the gate if `expected` is not NULL: the gate
+   is closed unless the survey finds these numbers. If memory is short, *end becomes
+   HY_DIRECT_LEFT. */
 static hybrid_status survey(hy_single *s, const hy_survey *expected, hy_direct_end *end)
 {
     const hybrid_status status = hy_lane_set_survey(s->lanes, sizeof(hy_told));
@@ -71,8 +72,8 @@ static void make_chunk(hy_single *s, const hy_features *f)
 }
 
 enum {
-    ARRANGING = 2 /* kernels that a variant enqueues to make its pack of A, in addition to
-                     those of hy_arrange_csr() */
+    ARRANGING = 2 /* number of kernels that a variant enqueues to make its pack of A,
+                     unless it uses hy_arrange_csr() */
 };
 
 /* Returns the predicted seconds of a variant. They include the additional kernels that

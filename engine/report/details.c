@@ -13,8 +13,9 @@ static void put_features(hy_words *w, const hybrid_plan *plan)
 {
     const hy_product *product = &plan->product;
     const hy_features *f      = &product->profile.features;
-    const hy_features *chosen = &plan->portions->profile.features; /* with the blocks that
-                                                                      the variant chose */
+    /* features of the first portion; they include the block shape that its variant
+       chose */
+    const hy_features *chosen = &plan->portions->profile.features;
 
     hy_words_put(w, "%s  A ", product->op == HY_SPGEMM ? "spgemm" : "spmm");
     hy_words_count(w, product->rows);
@@ -129,8 +130,8 @@ static void put_total(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* Writes the bytes that the plan's schedule is predicted to copy, those of the
-   alternative (B or X on the device, or gathered), and the measured bytes of the last
+/* Writes the bytes that a run is predicted to copy; in parentheses those with B or X
+   gathered instead of on the device, or the other way round; and the bytes of the last
    run. */
 static void put_transfers(hy_words *w, const hybrid_plan *plan)
 {
@@ -175,7 +176,8 @@ static void put_forecast(hy_words *w, const hy_forecast *f, const hy_portion *ho
                      host->taking.share < 0 ? " expected" : "", host->variant->name);
 }
 
-/* Compares reasons by address, because they are static strings. */
+/* Returns 1 if two forecasts have the same share of the host and the same reason against
+   its help. Reasons are static strings, so that their addresses are compared. */
 static int is_same(const hy_forecast *a, const hy_forecast *b)
 {
     return a->why_not == b->why_not && fabs(a->share - b->share) == 0;
@@ -193,7 +195,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
                      1e3 * device_s);
-    if (!host->site && !pinned->why_not) /* the host computes alone */
+    if (!host->site && !pinned->why_not) /* the host computes all rows */
         return;
     hy_words_put(w, "split     ");
     if (host->site && hy_resident_everywhere(plan->portions, plan->count)) {
@@ -214,7 +216,8 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
     hy_words_put(w, "\n");
 }
 
-/* Says whether B or X lies on the device whole, passes through it, or is gathered. */
+/* Writes whether B or X lies on the device whole, passes through it in a ring, or is
+   gathered with each chunk. */
 static void put_layout(hy_words *w, const hy_portion *portion)
 {
     const hy_layout *layout = &portion->layout;
@@ -254,7 +257,8 @@ static void put_layout(hy_words *w, const hy_portion *portion)
     hy_words_put(w, "\n");
 }
 
-/* Writes the rows of one device. A plan with a single device has no such line. */
+/* Writes which rows one of several devices computes. Writes nothing if the plan has a
+   single device. */
 static void put_rows(hy_words *w, const hybrid_plan *plan, const hy_portion *portion)
 {
     if (plan->count == 1)

@@ -12,7 +12,7 @@ struct hybrid_trace {
     hybrid_engine *engine;
     hybrid_event *events;
     size_t count, room;
-    size_t lost; /* number of events for which there was no memory */
+    size_t lost; /* number of events that were dropped because there was no memory */
 };
 
 hybrid_status hybrid_trace_create(hybrid_engine *engine, hybrid_trace **trace)
@@ -37,9 +37,9 @@ void hybrid_trace_destroy(hybrid_trace *trace)
     hy_array_free(ctx, trace);
 }
 
-/* Makes room for one more event; returns 0 if there is no memory. The error sentence is
-   dropped, because a successful run must leave none. hybrid_trace_write_json() reports
-   the lost events. */
+/* Makes room for one more event. Returns 1, or 0 if there is no memory; the message
+   about that is removed, because a successful run must leave none, and
+   hybrid_trace_write_json() reports the lost event. */
 static int make_room(hybrid_trace *trace)
 {
     hy_context *ctx   = &trace->engine->ctx;

@@ -8,7 +8,8 @@
 
 /* ---- finding ----------------------------------------------------------------------- */
 
-/* Inserts the stall among the `count` longest ones; returns their new number. */
+/* Inserts the stall into the `count` longest so far, which are sorted, if it is longer
+   than one of them or there are fewer than HY_STALLS. Returns their new number. */
 static int insert(hy_stall *stalls, int count, const hy_stall *new)
 {
     const int64_t ns = new->end_ns - new->begin_ns;
@@ -85,8 +86,8 @@ static int same_chunk(const hybrid_event *a, const hybrid_event *b)
     return a->chunk >= 0 && a->pass == b->pass && a->chunk == b->chunk;
 }
 
-/* Returns the event that ended last within the stall: of the chunk of stall->next if
-   `own`, else of any chunk. NULL if no event did. */
+/* Returns the event of the run that ended last during the stall, or NULL if none did.
+   With `own` only events of the chunk count for which the lane waited (stall->next). */
 static const hybrid_event *last_ended(const hy_timeline *t, const hy_stall *stall,
                                       int own)
 {

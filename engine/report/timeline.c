@@ -13,7 +13,8 @@
 /* Kinds of lanes from top to bottom. A lane's name begins with the name of its kind. */
 static const struct {
     const char *name;
-    hybrid_resource resource; /* resource that its stages use; HYBRID_RESOURCES: none */
+    hybrid_resource resource; /* resource that stages of these lanes use;
+                                 HYBRID_RESOURCES: none */
     int on_device;
 } kinds[] = {{"main", HYBRID_RESOURCES, 0},   {"reader", HYBRID_RESOURCES, 0},
              {"caller", HYBRID_RESOURCES, 0}, {"cpu", HYBRID_CORES, 0},
@@ -31,10 +32,11 @@ static int kind_of(const char *lane)
     return kind;
 }
 
-enum { NUMBERS = 100000 }; /* more than workers or devices have */
+enum { NUMBERS = 100000 }; /* more than any engine has workers or devices */
 
-/* Returns the number of a worker or a device, from 0, which stands behind the name of the
-   lane's kind. The lane of a caller may have any number; it is reduced below NUMBERS. */
+/* Returns the number of the worker or device that ends the name of a lane; 0 if no
+   number does. A caller's own lane may end with any number, of which the remainder by
+   NUMBERS is returned. */
 static int number_of(const char *lane)
 {
     return (int)(strtoul(lane + strlen(kinds[kind_of(lane)].name), NULL, 10) % NUMBERS);
@@ -57,8 +59,8 @@ int hy_timeline_device(const char *lane)
 
 /* ---- rows -------------------------------------------------------------------------- */
 
-/* Returns the index of the first row that serves the same resource as `lane`, of the same
-   device or thread, or row_count if there is none. */
+/* Returns the index of the first row whose lane is `lane`, or serves the same resource
+   of the same device or thread; row_count if there is none. */
 static int first_row(const hy_timeline *t, const char *lane)
 {
     int i = 0;
@@ -75,8 +77,8 @@ static int first_row(const hy_timeline *t, const char *lane)
     return i;
 }
 
-/* Returns the index of the row for the event's bar, after adding a row if all rows of the
-   lane are taken. */
+/* Returns the index of the row in which the event's bar goes. Adds a row to the lane if
+   bars overlap the event in all of its rows. */
 static int find_row(hy_timeline *t, const hybrid_event *event)
 {
     int number = 0;

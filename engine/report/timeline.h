@@ -16,34 +16,38 @@ typedef struct hy_timeline_row {
     const char *lane;  /* name of the lane in the events */
     int number;        /* index among the rows of the lane, from 0 */
     int64_t end_ns;    /* end of the last bar */
-    int64_t busy_ns;   /* time of the run's bars */
-    int first;         /* index of the first row that serves the same resource of the same
-                          device or thread; "load1" serves the bus as "h2d1" does */
-    int64_t served_ns; /* hy_stalls_find(): end of the last bar of such rows; kept in the
-                          first of them */
+    int64_t busy_ns;   /* sum of the bars of the run, in nanoseconds */
+    int first;         /* index of the first row that serves the same resource of the
+                          same device or thread: "load1" and "h2d1" are both copies to
+                          device 1 */
+    int64_t served_ns; /* used by hy_stalls_find(): end of the latest bar so far in the
+                          rows with this `first`; valid in the first of them */
 } hy_timeline_row;
 
 typedef struct hy_timeline {
     const hybrid_event *events; /* sorted by begin_ns; of two events with the same begin
                                    the longer comes first */
     size_t count;
-    int *tids;             /* number of each event's row, from 1 */
+    int *tids;             /* room for `count` numbers: for each event the number of its
+                              row, from 1 */
     hy_timeline_row *rows; /* room for `count` rows */
     int row_count;
-    int64_t zero_ns;          /* begin of the first event, the origin of the time axis */
-    int64_t begin_ns, end_ns; /* begin and end of the run; both zero_ns without a run */
+    int64_t zero_ns;          /* begin of the first event, which is 0 on the time axis */
+    int64_t begin_ns, end_ns; /* begin and end of the run; both are zero_ns if the trace
+                                 has no run */
 } hy_timeline;
 
-/* Sorts the events and fills `t`. `tids` and `rows` have room for `count` elements.
-   `total_s` is that of the report, or 0 if no run has finished. */
+/* Sorts the events and fills `t`, which keeps `events`, `tids` and `rows`. `tids` and
+   `rows` have room for `count` elements. `total_s` is hybrid_report.total_s, or 0 if no
+   run has finished. */
 void hy_timeline_make(hybrid_event *events, size_t count, double total_s, int *tids,
                       hy_timeline_row *rows, hy_timeline *t);
 
-/* Returns 1 if the event belongs to the run. */
+/* Returns 1 if the event belongs to the last run of the trace. */
 int hy_timeline_in_run(const hy_timeline *t, const hybrid_event *event);
 
-/* Returns the place of a lane from top to bottom: reading, the calling thread, workers,
-   lanes of devices, writing. */
+/* Returns a number that is smaller for a lane above another: from top to bottom lanes of
+   reading, the calling thread, workers, devices and writing. */
 int hy_timeline_order(const char *lane);
 
 /* Returns a number below 0 if row `a` is above row `b` of the same timeline, above 0 if

@@ -52,8 +52,8 @@ static void put_report(hy_json *json, const hybrid_report *r)
 
 /* ---- the timeline ------------------------------------------------------------------ */
 
-/* Returns the row that follows `row` from top to bottom, or NULL. Rows are in the order
-   of their lanes, and rows of one lane in that of their first bars. `row` may be NULL. */
+/* Returns the row below `row` in the order of hy_timeline_compare(), or NULL if it is
+   the last. If `row` is NULL, returns the top row. */
 static const hy_timeline_row *next_row(const hy_timeline *t, const hy_timeline_row *row)
 {
     const hy_timeline_row *next = NULL;
@@ -161,7 +161,7 @@ void hy_trace_facts(const hybrid_engine *engine, hy_timeline *t, hy_json *json)
 {
     hy_json_put(json, "\"otherData\":{");
     put_timeline(json, engine, t);
-    if (engine->report.struct_size > 0) { /* 0 while no run has finished */
+    if (engine->report.struct_size > 0) { /* 0 until the first run has finished */
         hy_json_put(json, ",");
         put_report(json, &engine->report);
     }

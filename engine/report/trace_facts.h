@@ -6,8 +6,9 @@
 #include "engine/report/json_put.h"
 #include "engine/report/timeline.h"
 
-/* Returns the name of the counter of a device's memory: "GPU memory", "GPU 1 memory" for
-   the second device, or "chunk buffers" if the host computes alone. */
+/* Writes the name of the counter of a device's memory to `name`: "GPU memory" for the
+   first device, "GPU 1 memory" for the second, or "chunk buffers" if the engine has no
+   device. */
 void hy_trace_memory_name(const hybrid_engine *engine, int device, char *name,
                           size_t room);
 

@@ -14,8 +14,8 @@
 #include "engine/report/timeline.h"
 #include "engine/report/trace_facts.h"
 
-/* An event of a chunk, with its index in the trace. Places are sorted by pass and chunk,
-   then by time. */
+/* An event of a chunk: index into the trace's events. Places are sorted by pass and
+   chunk, then by time. */
 typedef struct place {
     int64_t pass, chunk;
     size_t event;
@@ -24,7 +24,8 @@ typedef struct place {
 typedef struct writer {
     const hybrid_engine *engine;
     hy_json json;
-    const char *comma; /* "," after the first event */
+    const char *comma; /* what separates the next event from the one before: "" at first,
+                          then "," */
     hy_timeline timeline;
     place *places;
 } writer;
@@ -59,7 +60,8 @@ static void put_bar(writer *w, const hybrid_event *e, int tid)
                 (long long)e->flops);
 }
 
-/* Writes step i of the n steps of a chunk's arrow, tied to the bar of event p->event. */
+/* Writes step i of the n steps of the arrow that follows a chunk through its stages. The
+   step is tied to the bar of event p->event. */
 static void put_arrow(writer *w, const place *p, size_t i, size_t n)
 {
     const hybrid_event *e = &w->timeline.events[p->event];
@@ -116,8 +118,8 @@ static void put_memory(writer *w, const hybrid_event *e, int device)
     put_counter(w, HY_TRACE_HOST_MEMORY, e->end_ns, e->host_bytes);
 }
 
-/* Writes an arrow through the first event of each stage of a chunk with n events, and the
-   memory in use at the end of the last. */
+/* Writes a chunk with n events: an arrow through the first event of each stage, and the
+   memory in use at the end of its last event. */
 static void put_chunk(writer *w, const place *places, size_t n)
 {
     const hybrid_event *last = &w->timeline.events[places[0].event];
@@ -138,8 +140,8 @@ static void put_chunk(writer *w, const place *places, size_t n)
     put_memory(w, last, device);
 }
 
-/* Writes the memory in use after a copy of B or X, or after a step of the caller that
-   tells it. */
+/* Writes the memory in use after an event without a chunk: a copy of B or X, or a step
+   that the caller added with host_bytes. */
 static void put_step(writer *w, const hybrid_event *e)
 {
     const int device = hy_timeline_device(e->lane);
@@ -203,8 +205,8 @@ static hybrid_status write_file(writer *w, const char *path)
             "cannot allocate memory for the C locale; free some memory on this machine");
     hybrid_status status = hy_output_open(ctx, path, &output);
     if (status == HYBRID_OK) {
-        const locale_t previous = uselocale(c); /* the decimal point must not become a
-                                                   comma */
+        const locale_t previous = uselocale(c); /* a locale of the caller could make the
+                                                   decimal point a comma */
         w->json.output = &output;
         put_trace(w);
         uselocale(previous);

@@ -18,14 +18,15 @@
 
 #include "engine/api/engine.h"
 
-/* State at the start of a run: time and busy time of all workers, in nanoseconds. */
+/* State when a run begins: time of hy_now_ns(), and the time that all workers have been
+   busy since the engine was made, both in nanoseconds. */
 typedef struct hy_beginning {
     int64_t ns, busy_ns;
 } hy_beginning;
 
 hy_beginning hy_usage_begin(const hybrid_engine *engine);
 
-/* Bytes that count for the reference time: operands and result, each moved over the bus
+/* Bytes for the reference time: operands (up) and result (down), each moved over the bus
    once. */
 typedef struct hy_reference {
     int64_t up, down;
@@ -35,9 +36,9 @@ typedef struct hy_reference {
    no stages overlap. */
 double hy_usage_overlap(const hybrid_report *r);
 
-/* Completes the report of a run that has ended on `backends`: time, use of each resource,
-   bound, reference time and pooled memory. The report must hold the run's bytes and stage
-   times. Rates of several devices are summed. */
+/* Completes the report of a run that has ended on these backends: total time, use of
+   each resource, bound, reference time and pooled memory. The report must have the run's
+   bytes and stage times already. Rates of several devices are summed. */
 void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends,
                   int count, const hy_beginning *begin, const hy_reference *reference,
                   hybrid_report *report);

@@ -6,11 +6,12 @@
 
 typedef struct hy_words {
     char *text;
-    /* bytes of the buffer, and bytes of the whole text, which may be longer */
+    /* bytes that the buffer has; bytes of the whole text so far, which may be more */
     size_t capacity, length;
 } hy_words;
 
-/* If `text` is NULL, only the length of the text is computed. */
+/* Begins a text in a buffer of `capacity` bytes. If `text` is NULL, only the length of
+   the text is computed. */
 hy_words hy_words_begin(char *text, size_t capacity);
 
 HY_PRINTF(2, 3) void hy_words_put(hy_words *w, const char *format, ...);
@@ -25,7 +26,7 @@ void hy_words_bytes(hy_words *w, double bytes);
    for the others. Writes nothing if there are no lines. */
 void hy_words_lines(hy_words *w, const char *title, int width, const char *lines);
 
-/* Writes seconds or milliseconds, right-aligned in 12 characters. */
+/* Writes a time of `s` seconds in s or ms, right-aligned in 12 characters. */
 void hy_words_time(hy_words *w, double s);
 
 #endif /* HY_WORDS_H */

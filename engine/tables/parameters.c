@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Part of a string. */
+/* A part of a string, from `begin` on. */
 typedef struct span {
     const char *begin;
     int length;
@@ -30,8 +30,9 @@ static const hy_variant *find(const hy_variant *const *variants, span name)
     return NULL;
 }
 
-/* Finds the value of a parameter among `allowed`, which begins with "value|value" and
-   ends with a space or the string. Returns 0 if it is not there. */
+/* Returns `value` as a number if it is a positive one, else its place, from 1, in
+   `allowed`, a list "value|value" that ends at a space or at the string's end. Returns 0
+   if the list does not have it. */
 static int32_t value_of(const char *allowed, span value)
 {
     for (int32_t place = 1;; place++) {
@@ -46,8 +47,8 @@ static int32_t value_of(const char *allowed, span value)
     }
 }
 
-/* Reads one "name=value". Sets *known to 1 if the variant has a parameter of that name.
- */
+/* Reads one "name=value" into `values`. Sets *known to 1 if some variant has a parameter
+   of that name. */
 static void read_one(const hy_variant *variant, span name, span value, int *known,
                      int32_t values[HY_PARAMETERS], int32_t *found)
 {
@@ -104,7 +105,8 @@ hybrid_status hy_parameters_read(hy_context *ctx, const hy_variant *const *varia
     return HYBRID_OK;
 }
 
-/* Returns the text of a value among `allowed`, which is as for value_of(). */
+/* Returns the text of a value in `allowed`, a list "value|value" that ends at a space or
+   at the string's end. */
 static span text_of(const char *allowed, int32_t value)
 {
     span one = until(allowed, "| ");

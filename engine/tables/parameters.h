@@ -15,7 +15,7 @@
 hybrid_status hy_parameters_read(hy_context *ctx, const hy_variant *const *variants,
                                  const char *wanted, int32_t values[HY_PARAMETERS]);
 
-/* Writes the parameters that are set to `text`, as "R=16,sorted=on". */
+/* Writes the parameters that are not 0 to `text`, as in "R=16,sorted=on". */
 void hy_parameters_text(const hy_variant *variant, const int32_t values[HY_PARAMETERS],
                         char *text, size_t room);
 

@@ -5,10 +5,12 @@
 
 #include "base/contract/variant.h"
 
-extern const hy_variant *const hy_variants[];     /* in the order of variants.def; the
+extern const hy_variant *const hy_variants[];     /* all variants in the order of
+                                                     variants.def, ended by NULL; the
                                                      planner takes the first of equally
-                                                     fast variants */
-extern const hy_backend_ops *const hy_backends[]; /* an engine takes the first backend
-                                                     that it can use */
+                                                     fast ones */
+extern const hy_backend_ops *const hy_backends[]; /* all backends, ended by NULL; an
+                                                     engine takes the first that it can
+                                                     use */
 
 #endif /* HY_TABLES_H */
