@@ -171,6 +171,45 @@ static void budgets_choose_the_ring(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
+/* Row i has entries in columns i - 4 to i + 4. */
+static hybrid_csr full_band(int64_t rows)
+{
+    builder b = build_start(rows, rows);
+
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = i - 4; j <= i + 4; j++)
+            if (j >= 0 && j < rows)
+                build_add(&b, j);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 1, f64);
+}
+
+/* Rows of a narrow band touch few entries of B. The ring then leaves most of the budget
+   to the slots, and a run sends at most a quarter of B twice. */
+static void a_narrow_band_takes_a_small_ring(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_csr A                = full_band(6000);
+    const size_t offsets = (size_t)(A.rows + 1) * 8, entries = (size_t)A.nnz * 12;
+    const size_t budget = (offsets + entries) / 3 * 2;
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+
+    (void)state;
+    options.split = HYBRID_SPLIT_GPU;
+    assert_int_equal(fake_open(variants, budget, &engine), HYBRID_OK);
+    settings_of(engine)->schedule     = &hy_schedule_entry_ring;
+    engine->device->measured.launch_s = 5e-6; /* so that chunks cost time */
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    const hy_layout *layout = &plan->portions->layout;
+    assert_true(layout->image_room < budget / 4);
+    assert_true(layout->image_bytes <= offsets + entries / 4 * 5);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+}
+
 /* Chunks are in all stages at once, with random delays. */
 static void chunks_overtake_nothing(void **state)
 {
@@ -329,6 +368,7 @@ int main(void)
         cmocka_unit_test(what_a_chunk_reads_is_there),
         cmocka_unit_test(room_and_bytes_count_what_is_stored_twice),
         cmocka_unit_test(budgets_choose_the_ring),
+        cmocka_unit_test(a_narrow_band_takes_a_small_ring),
         cmocka_unit_test(chunks_overtake_nothing),
         cmocka_unit_test(far_entries_are_gathered),
         cmocka_unit_test(a_plan_says_what_it_does),
