@@ -15,6 +15,9 @@
    The rest works as in the ring of rows: the loader replaces an entry once no chunk needs
    its row, and a chunk begins when the last row that it touches has been sent.
 
+   Each of several devices has a ring of its own. It receives no rows of B before the
+   first row that its next chunk touches.
+
    Slots share the memory that the ring leaves, and large slots make few chunks. A larger
    ring sends fewer entries twice. The ring takes the part of the budget with the shortest
    predicted run, of those that hold what the chunks in flight touch. Two numbers predict

@@ -39,15 +39,13 @@ enum {
     HY_WITH_HOST   = 1 << 13, /* backend */
     HY_WITH_DEVICE = 1 << 14,
 
-    HY_WITH_SEVERAL = 1 << 15, /* devices of the engine: several */
-
-    HY_WITH_COPIES      = 1 << 16, /* schedule: any that copies operands to a device, */
-    HY_WITH_RING        = 1 << 17, /* a ring of rows or of columns of X, */
-    HY_WITH_ROW_RING    = 1 << 18, /* a ring of rows of X, */
-    HY_WITH_COLUMN_RING = 1 << 19, /* a ring of columns of X, */
-    HY_WITH_ENTRY_RING  = 1 << 20, /* a ring of entries of B, */
-    HY_WITH_GATHER      = 1 << 21, /* chunks gather, */
-    HY_WITH_IN_PLACE    = 1 << 22  /* the host reads operands in place */
+    HY_WITH_COPIES      = 1 << 15, /* schedule: any that copies operands to a device, */
+    HY_WITH_RING        = 1 << 16, /* a ring of rows or of columns of X, */
+    HY_WITH_ROW_RING    = 1 << 17, /* a ring of rows of X, */
+    HY_WITH_COLUMN_RING = 1 << 18, /* a ring of columns of X, */
+    HY_WITH_ENTRY_RING  = 1 << 19, /* a ring of entries of B, */
+    HY_WITH_GATHER      = 1 << 20, /* chunks gather, */
+    HY_WITH_IN_PLACE    = 1 << 21  /* the host reads operands in place */
 };
 
 /* A product with both values is refused. `why` is a static string. */
