@@ -91,8 +91,8 @@ static hybrid_status find_widest(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Sets *out to the largest number of entries of B from the first to the last row that 16
-   neighbouring rows of A touch. */
+/* Sets *out to the largest number of entries of B from the first to the last row that
+   HY_ENDS_ROWS neighbouring rows of A touch. */
 static hybrid_status find_window(const hy_planning *p, int64_t *out)
 {
     widest w = {p->extents, p->B, 0};
@@ -185,8 +185,6 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 
     *out = (hy_estimate){.chunks = 0};
     HY_TRY(hy_schedule_scan(p));
-    if (!p->extents->blocks)
-        return HYBRID_OK;
     HY_TRY(find_window(p, &window));
     const ring r = choose(p, window);
     if (is_ring(p, &r.asked))
@@ -272,8 +270,6 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
 
     *out = (hy_layout){.depth = 0};
     HY_TRY(hy_schedule_scan(p));
-    if (!p->extents->blocks)
-        return HYBRID_OK;
     HY_TRY(find_window(p, &window));
     HY_TRY(cut_chosen(p, window, out));
     return out->depth > 0 ? HYBRID_OK : cut_large(p, out);
