@@ -292,4 +292,4 @@ const hy_file_format hy_format_npz = {.name        = "npz",
                                       .is          = is_npz,
                                       .open        = open_matrix,
                                       .create      = hy_npz_create,
-                                      .needs_nnz   = 1};
+                                      .nnz_first   = 1};

@@ -117,7 +117,7 @@ static hybrid_status copy(const hy_matrix_file *file, const char *out, const cha
     hy_file_writer writer;
 
     io_must(ctx, format && format->create, "no format writes such a file");
-    if (!format->needs_nnz && !strstr(words, "nnz"))
+    if (!format->nnz_first && !strstr(words, "nnz"))
         shape.nnz = -1;
     HY_TRY(format->create(ctx, out, &shape, &writer));
     const hybrid_status status = copy_rows(file, atoll(words), &writer);
