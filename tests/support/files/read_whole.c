@@ -31,6 +31,7 @@ static hybrid_status read_numbers(const hy_stored *numbers)
 static hybrid_status read_sparse(hy_context *ctx, const hy_matrix_file *file)
 {
     const hybrid_csr *A = &file->csr;
+    const hybrid_csr *whole;
     hybrid_csr B;
 
     io_must(ctx, A->rows >= 0 && A->cols >= 0 && A->cols <= INT32_MAX && A->nnz >= 0,
@@ -47,7 +48,7 @@ static hybrid_status read_sparse(hy_context *ctx, const hy_matrix_file *file)
     HY_TRY(read_numbers(&file->col));
     HY_TRY(read_numbers(&file->values));
     const hy_source source = hy_source_csr_file(file);
-    HY_TRY(hy_source_read(&source, &B));
+    HY_TRY(source.ops->whole(&source, &B, &whole));
     hy_csr_free(ctx, &B);
     return HYBRID_OK;
 }

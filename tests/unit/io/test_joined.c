@@ -1,4 +1,4 @@
-/* tests/unit/io/test_parts.c - matrices whose rows are parts and windows of other files.
+/* tests/unit/io/test_joined.c - matrices whose rows are parts and windows of other files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
