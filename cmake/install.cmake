@@ -19,6 +19,12 @@ if(HYBRID_WITH_CUDA)
   get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
   set(HYBRID_PC_CUDA "${cudart} -lstdc++ -ldl -lrt")
 endif()
+set(HYBRID_PC_ZSTD "")
+if(HYBRID_WITH_ZSTD)
+  set(HYBRID_PC_ZSTD -lzstd)
+endif()
+list(JOIN HDF5_LDFLAGS " " HYBRID_PC_HDF5) # empty without HDF5
+list(JOIN LIBDEFLATE_LDFLAGS " " HYBRID_PC_LIBDEFLATE)
 file(RELATIVE_PATH HYBRID_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # relative, so movable
 configure_file(cmake/hybrid_spmm.pc.in hybrid_spmm.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hybrid_spmm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

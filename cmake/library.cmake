@@ -1,8 +1,14 @@
 # The shared and the static library are made from the same objects. The C compiler links both, so
 # the libraries that CUDA objects need are named here (decision 4).
-set(HYBRID_LINK PkgConfig::HWLOC ZLIB::ZLIB Threads::Threads m)
+set(HYBRID_LINK PkgConfig::HWLOC ZLIB::ZLIB ${HYBRID_ZSTD_TARGET} Threads::Threads m)
 if(HYBRID_WITH_CUDA)
   list(APPEND HYBRID_LINK CUDA::cudart_static stdc++)
+endif()
+if(HYBRID_WITH_HDF5)
+  list(APPEND HYBRID_LINK PkgConfig::HDF5)
+endif()
+if(HYBRID_WITH_LIBDEFLATE)
+  list(APPEND HYBRID_LINK PkgConfig::LIBDEFLATE)
 endif()
 foreach(kind IN ITEMS shared static)
   string(TOUPPER ${kind} KIND)

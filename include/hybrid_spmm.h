@@ -633,7 +633,7 @@ HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path
 /** Verifies all rules of `matrix` and writes it as a Matrix Market file. */
 HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
     const hybrid_csr *matrix);
-/** Reads a NumPy .npy file (version 1 or 2, f4 or f8, either order) or a Matrix Market array
+/** Reads a NumPy .npy file (version 1 or 2, either order, any real numbers) or a Matrix Market array
     file, plain or gzip, and converts it to `type`. */
 HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path,
     hybrid_type type, hybrid_dense *out);

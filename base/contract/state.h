@@ -26,6 +26,9 @@ typedef struct hy_memory {
                          memory of the process must stay close to what the meter counts.
                          Pages are then counted before they are touched, and large arrays
                          return to the system when freed. */
+    int64_t (*limit)(int64_t times); /* reads the limit of host memory again (cgroup.h);
+                                        NULL: meter.cap is fixed */
+    int grown;        /* 1: the limit has grown since the engine was opened */
     int64_t failures; /* tests: the allocation that lowers this from 1 to 0 fails; 0:
                          none */
 } hy_memory;

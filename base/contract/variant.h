@@ -61,9 +61,9 @@ typedef struct hy_chunk {
     int64_t id;
     int64_t row_begin, row_end; /* rows of A and of the result */
     int64_t col_begin, col_end; /* SpGEMM: all columns of B; SpMM: columns of X */
-    int trimmed;                /* 1: rows were taken from the chunk after planning, so
-                                   that it may need fewer rows of B or X than its features
-                                   say */
+    int fewer; /* 1: the chunk may need fewer rows of B or X than its features say,
+                  because rows were taken from it after planning, or because planning
+                  knows only upper bounds */
     int64_t x_end;              /* end of the rows of B or X that the chunk touches: it
                                    needs none from `x_end` on */
     int64_t x_begin; /* no row of B or X before `x_begin` is needed by this chunk or by a

@@ -168,8 +168,8 @@ int64_t hy_machine_memory(void)
     return pages > 0 && page > 0 ? pages * page : 0;
 }
 
-int64_t hy_memory_limit(void)
+int64_t hy_memory_limit(int64_t times)
 {
-    return (int64_t)lower_limit((double)hy_machine_memory(),
+    return (int64_t)lower_limit((double)times * (double)hy_machine_memory(),
                                 (double)hy_cgroup_memory(""));
 }

@@ -16,8 +16,8 @@ int64_t hy_cgroup_memory(const char *root);
 /* Memory of the machine in bytes, without swap; 0 = unknown. */
 int64_t hy_machine_memory(void);
 
-/* The lower of the group's limit and the machine's memory, in bytes; 0 if neither is
-   known. */
-int64_t hy_memory_limit(void);
+/* The lower of the group's limit and `times` the machine's memory, in bytes; 0 if neither
+   is known. */
+int64_t hy_memory_limit(int64_t times);
 
 #endif /* HY_CGROUP_H */

@@ -59,16 +59,40 @@ static void release(hy_memory *memory, const header *h)
         free(h->block);
 }
 
-/* Counts `bytes` on the meter and returns 1. If the budget does not allow that, frees
-   idle memory and tries again; returns 0 if that fails, too. */
-static int count_bytes(struct hy_context *ctx, size_t bytes)
+/* Raises the budget if the limit, which is read again, has grown. A machine whose memory
+   has grown may get more as it is used, for instance from a balloon. The budget then is
+   twice the present memory of the machine, and the system refuses what it cannot
+   provide. The limit of a control group is never exceeded. */
+static void grow(hy_memory *memory)
+{
+    if (!memory->limit)
+        return;
+    if (memory->limit(1) > hy_meter_cap(&memory->meter))
+        __atomic_store_n(&memory->grown, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&memory->grown, __ATOMIC_RELAXED))
+        hy_meter_raise_cap(&memory->meter, memory->limit(2));
+}
+
+int hy_memory_count(struct hy_context *ctx, size_t bytes)
 {
     hy_meter *meter = &ctx->memory.meter;
 
     if (hy_meter_charge(meter, bytes))
         return 1;
     hy_memory_relieve(ctx);
+    if (hy_meter_charge(meter, bytes))
+        return 1;
+    grow(&ctx->memory);
     return hy_meter_charge(meter, bytes);
+}
+
+int hy_memory_holds(struct hy_context *ctx, int64_t bytes)
+{
+    const hy_meter *meter = &ctx->memory.meter;
+
+    if (hy_meter_cap(meter) > 0 && bytes > hy_meter_cap(meter))
+        grow(&ctx->memory);
+    return hy_meter_cap(meter) == 0 || bytes <= hy_meter_cap(meter);
 }
 
 hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
@@ -85,7 +109,7 @@ hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
     const int mapped = gets_pages(memory, bytes);
     if (mapped)
         bytes = hy_pages_of(HY_PAGE, bytes);
-    if (!count_bytes(ctx, bytes))
+    if (!hy_memory_count(ctx, bytes))
         return hy_memory_full(ctx, what, (int64_t)bytes, "");
     void *block = allocate(memory, bytes);
     if (!block) {

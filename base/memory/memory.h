@@ -35,6 +35,15 @@ void hy_array_free_reused(hy_context *ctx, hy_reused *reused);
    it. */
 void hy_memory_relieve(hy_context *ctx);
 
+/* Counts `bytes` of host memory on the meter and returns 1. If the budget does not allow
+   that, frees idle memory, then reads the limit again, which may have grown; returns 0 if
+   neither is enough. */
+int hy_memory_count(hy_context *ctx, size_t bytes);
+
+/* Returns 1 if the budget of host memory is at least `bytes`. Reads the limit again before
+   it returns 0. */
+int hy_memory_holds(hy_context *ctx, int64_t bytes);
+
 /* Returns 1 if a test wants this allocation to fail (hy_memory.failures), else 0. Every
    allocator calls it first. */
 int hy_memory_fails(hy_memory *memory);

@@ -7,11 +7,12 @@ int hy_meter_charge(hy_meter *meter, size_t bytes)
 {
     if (bytes > INT64_MAX / 2)
         return 0;
-    int64_t used = __atomic_load_n(&meter->used, __ATOMIC_RELAXED);
+    const int64_t cap = hy_meter_cap(meter);
+    int64_t used      = __atomic_load_n(&meter->used, __ATOMIC_RELAXED);
     int64_t next;
     do {
         next = used + (int64_t)bytes;
-        if (meter->cap > 0 && next > meter->cap)
+        if (cap > 0 && next > cap)
             return 0;
     } while (!__atomic_compare_exchange_n(&meter->used, &used, next, 0, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
@@ -22,6 +23,16 @@ int hy_meter_charge(hy_meter *meter, size_t bytes)
 void hy_meter_release(hy_meter *meter, size_t bytes)
 {
     __atomic_fetch_sub(&meter->used, (int64_t)bytes, __ATOMIC_RELAXED);
+}
+
+int64_t hy_meter_cap(const hy_meter *meter)
+{
+    return __atomic_load_n(&meter->cap, __ATOMIC_RELAXED);
+}
+
+void hy_meter_raise_cap(hy_meter *meter, int64_t cap)
+{
+    hy_raise_to(&meter->cap, cap);
 }
 
 int64_t hy_meter_used(const hy_meter *meter)

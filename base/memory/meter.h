@@ -19,6 +19,9 @@ typedef struct hy_meter {
    exceeded. */
 int hy_meter_charge(hy_meter *meter, size_t bytes);
 void hy_meter_release(hy_meter *meter, size_t bytes);
+int64_t hy_meter_cap(const hy_meter *meter);
+/* Raises the limit to `cap` bytes, if it is lower. */
+void hy_meter_raise_cap(hy_meter *meter, int64_t cap);
 /* The functions return the bytes in use now, and their maximum since
    hy_meter_reset_peak(). */
 int64_t hy_meter_used(const hy_meter *meter);

@@ -14,6 +14,7 @@
 
 #include "base/contract/backend.h"
 #include "base/data/min_max.h"
+#include "base/memory/memory.h"
 #include "base/memory/pages.h"
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"
@@ -306,22 +307,12 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
 }
 
-/* Counts `more` bytes on the host meter and returns 1. If the budget does not allow that,
-   frees idle memory and tries again; returns 0 if that fails, too. */
-static int count(hy_context *ctx, size_t more)
-{
-    if (hy_meter_charge(&ctx->memory.meter, more))
-        return 1;
-    hy_memory_relieve(ctx);
-    return hy_meter_charge(&ctx->memory.meter, more);
-}
-
 hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes)
 {
     if (bytes <= span->counted)
         return HYBRID_OK;
     const size_t pages = hy_pages_of(span->bytes, bytes);
-    if (bytes > span->bytes || !count(ctx, pages - span->counted))
+    if (bytes > span->bytes || !hy_memory_count(ctx, pages - span->counted))
         return hy_memory_full(ctx, span->what,
                               (int64_t)(bytes > span->total ? bytes : span->total),
                               span->remedy);
@@ -347,7 +338,7 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used)
 int hy_results_release(hy_context *ctx, void *ptr)
 {
     hy_results *results = ctx->results;
-    const int64_t cap   = ctx->memory.meter.cap;
+    const int64_t cap   = hy_meter_cap(&ctx->memory.meter);
 
     if (!ptr)
         return 0;

@@ -56,13 +56,12 @@ void hy_memory_relieve(hy_context *ctx)
 hybrid_status hy_results_array(hy_context *ctx, int64_t n, size_t size, const char *what,
                                void **out)
 {
-    const int64_t cap = ctx->memory.meter.cap;
     hy_span span;
 
     *out = NULL;
     if (n < 0 || (size > 0 && (uint64_t)n > (uint64_t)INT64_MAX / size))
         return hy_memory_full(ctx, what, INT64_MAX, "");
-    if (cap > 0 && (uint64_t)n * size > (uint64_t)cap)
+    if (!hy_memory_holds(ctx, n * (int64_t)size))
         return hy_memory_full(ctx, what, n * (int64_t)size, "");
     HY_TRY(hy_results_reserve(ctx, (size_t)n * size, what, &span));
     const hybrid_status status = hy_results_use(ctx, &span, (size_t)n * size);

@@ -17,9 +17,10 @@ static void put_state(const hy_shortage *s, char *out, size_t capacity)
         return;
     }
     const hy_size_text used = hy_size(hy_meter_used(s->meter) - s->spare);
-    if (s->meter->cap > 0)
+    const int64_t cap       = hy_meter_cap(s->meter);
+    if (cap > 0)
         snprintf(out, capacity, ": %s%s%s of the budget of %s is in use", facts, and,
-                 used.s, hy_size(s->meter->cap).s);
+                 used.s, hy_size(cap).s);
     else
         snprintf(out, capacity, ": %s%s%s is in use", facts, and, used.s);
 }

@@ -8,9 +8,6 @@
    two loops wait for each other. A helper that sees a more urgent task leaves after its
    piece, and the loop wants another helper.
 
-   A loop's word `people` holds two counters: the wanted helpers, and those inside. The
-   thread that lowers the word to 0 knows that the loop is over.
-
    Spinning workers are given a loop when it begins: each polls a word of its own, without
    the lock, and counts as inside at once. A caller that finds no more pieces takes the
    loop back from workers that have not begun it.
@@ -32,9 +29,8 @@
      - A helper that is called away need not wake a worker: any worker that finds the
        urgent task gone finds the loop. */
 #include "base/threads/clock.h"
+#include "base/threads/loop_people.h"
 #include "base/threads/spin.h"
-#include "base/threads/pool.h"
-#include "base/threads/pool_inside.h"
 
 enum {
     PATIENCE = HY_SPINS / 20, /* polls, some microseconds in all: the caller waits so long
@@ -44,61 +40,6 @@ enum {
                                  it looks for helpers that do not run, to lend them its
                                  core */
 };
-
-/* ---- wanted helpers, and helpers inside -------------------------------------------- */
-
-/* units of the two counters in `people` */
-static const uint64_t WANTED = (uint64_t)1 << 32, INSIDE = 1;
-
-static uint64_t people(const hy_loop *l)
-{
-    return __atomic_load_n(&l->people, __ATOMIC_SEQ_CST);
-}
-
-static int wants_some(const hy_loop *l)
-{
-    return people(l) >= WANTED;
-}
-
-/* Subtracts from `people` and returns the new value. */
-static uint64_t subtract(hy_loop *l, uint64_t count)
-{
-    return __atomic_sub_fetch(&l->people, count, __ATOMIC_SEQ_CST);
-}
-
-static int has_pieces(const hy_loop *l)
-{
-    return __atomic_load_n(&l->next, __ATOMIC_SEQ_CST) < l->pieces;
-}
-
-/* Moves one helper from wanted to inside. Returns 1 if the loop wants more. The lock is
-   held. */
-static int join_loop(hy_loop *l)
-{
-    return subtract(l, WANTED - INSIDE) >= WANTED;
-}
-
-/* Moves a helper that is called away from inside to wanted, because pieces are left. The
-   lock is held. */
-static void want_another(hy_loop *l)
-{
-    if (!wants_some(l))
-        hy_tasks_push(&l->pool->queues[l->urgency], &l->task);
-    subtract(l, INSIDE - WANTED);
-}
-
-/* Ends the wish for helpers, because no piece is left, and lets `inside` helpers leave.
-   Returns the new value of `people`. The lock is held. */
-static uint64_t leave_loop(hy_loop *l, uint64_t inside, hybrid_status status)
-{
-    const uint64_t wanted = people(l) / WANTED * WANTED;
-
-    if (l->status == HYBRID_OK)
-        l->status = status;
-    if (wanted > 0)
-        hy_tasks_take_out(&l->pool->queues[l->urgency], &l->task);
-    return subtract(l, wanted + inside);
-}
 
 /* ---- pieces ------------------------------------------------------------------------ */
 

@@ -181,8 +181,9 @@ static hybrid_status open_parts(hybrid_engine *engine,
     HY_TRY(check_options(ctx, options));
     ctx->memory.allocator = options->allocator;
     ctx->memory.strict    = options->host_bytes > 0;
+    ctx->memory.limit     = ctx->memory.strict ? NULL : hy_memory_limit;
     ctx->memory.meter.cap =
-        ctx->memory.strict ? (int64_t)options->host_bytes : hy_memory_limit();
+        ctx->memory.strict ? (int64_t)options->host_bytes : hy_memory_limit(1);
     engine->wanted = options->backend;
     HY_TRY(hy_topology_open(ctx, &engine->topology));
     HY_TRY(open_devices(engine, options, backends));

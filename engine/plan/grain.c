@@ -81,6 +81,15 @@ static int64_t least_chunks(const hy_planning *p, const hy_layout *layout)
     return hy_max(bytes / DENSE_BYTES + 1, least_of_image(p->portion, &layout->image));
 }
 
+/* Returns 1 if `n` equal chunks each fit a slot of `slot` bytes. */
+static int fits(const hy_planning *p, int64_t n, size_t slot)
+{
+    const hy_features f = hy_features_share(&p->features, n);
+    const hy_cost cost  = p->portion->variant->cost(&f, &p->portion->rates);
+
+    return hy_cost_bytes(&cost) <= slot;
+}
+
 /* Returns the least number of equal chunks that each fit a slot. Slots are small if B or
    X is large. */
 static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
@@ -89,16 +98,20 @@ static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
     const size_t image        = hy_align(hy_image_room(&layout->image));
     const size_t memory =
         portion->rates.memory > image ? portion->rates.memory - image : 0;
-    const size_t slot = memory / (size_t)(layout->share * layout->depth);
-    int64_t n         = 1;
+    const size_t slot  = memory / (size_t)(layout->share * layout->depth);
+    const int64_t rows = portion->product->rows;
+    int64_t low = 0, high = 1; /* no chunks, or `low` chunks, do not fit */
 
-    for (; n < portion->product->rows; n += n / 4 + 1) {
-        const hy_features f = hy_features_share(&p->features, n);
-        const hy_cost cost  = portion->variant->cost(&f, &portion->rates);
-        if (hy_cost_bytes(&cost) <= slot)
-            break;
+    for (; high < rows && !fits(p, high, slot); high += high / 4 + 1)
+        low = high;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (fits(p, middle, slot))
+            high = middle;
+        else
+            low = middle;
     }
-    return n;
+    return high;
 }
 
 /* ---- a device ---------------------------------------------------------------------- */

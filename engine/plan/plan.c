@@ -1,5 +1,4 @@
-/* engine/plan/plan.c - makes plans: inspect, estimate, choose, cut, divide, open the
-   sites, let the host help. */
+/* engine/plan/plan.c - makes plans: inspect, estimate, choose, cut, divide, open. */
 #include "engine/plan/plan.h"
 
 #include <math.h>
@@ -25,9 +24,8 @@ static const double BUDGET = 0.1;
 typedef struct given {
     const hybrid_csr *A, *B;
     const hy_counter *counter;   /* lets a device count scalar products, or NULL */
-    const hy_one_shot *one_shot; /* one-shot call whose X and Y may be pinned; NULL if the
-                                    plan is no one-shot call, or once product.pinned is
-                                    set */
+    const hy_one_shot *one_shot; /* one-shot call whose X and Y may be pinned, until
+                                    product.pinned is set; else NULL */
 } given;
 
 /* ---- inspect ---------------------------------------------------------------------- */
@@ -323,8 +321,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->pattern_bytes              = engine->spaces.fetched;
     plan->count                      = 1;
     plan->portions->product          = &plan->product;
-    plan->portions->traffic.other_up = -1; /* unknown until a report or explain asks for
-                                              it */
+    plan->portions->traffic.other_up = -1; /* unknown until a report asks for it */
     HY_TRY_ELSE_DONE(hy_parameters_read(&engine->ctx, engine->variants, options->variant,
                                         plan->product.parameter));
     const hy_counter counter = hy_prefetch_counter(engine, prefetcher, A, B);
@@ -332,12 +329,12 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
                   one_shot && one_shot->X ? one_shot : NULL};
     HY_TRY_ELSE_DONE(make(plan, &from, &prefetcher));
 done:
-    if (status == HYBRID_OK) {
+    if (status == HYBRID_OK)
         *out = plan;
-        return HYBRID_OK;
+    else {
+        (void)hy_prefetch_end(&prefetcher); /* the first error is reported */
+        hybrid_plan_destroy(plan);
     }
-    (void)hy_prefetch_end(&prefetcher); /* the first error is the one that is reported */
-    hybrid_plan_destroy(plan);
     return status;
 }
 

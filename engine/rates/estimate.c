@@ -34,6 +34,14 @@ static const double RING_CHUNK = 5.6;
    of a kernel launch. Chunks wait for the size of their result. */
 static const double SPARSE_CALL = 62, SPARSE_CHUNK = 7;
 
+/* Core seconds of SpGEMM for each row of B that a chunk gathers, beside the bytes of the
+   row. ROW_S is for rows that follow each other in memory, as bands touch them, and
+   SCATTERED_ROW_S is added if each entry of A touches a row of its own: workers then wait
+   for several cache lines of host memory. Fitted to A*A of stencil27:160 and er:4000000,8
+   with 256 MiB on a host with 16 cores, where workers need 1.1 and 3.4 s for 16 and 31
+   million rows with 3.6 and 2.3 GiB. */
+static const double ROW_S = 25e-9, SCATTERED_ROW_S = 70e-9;
+
 /* Fixed cost of a call on the host: HOST_S seconds, plus the seconds to start HOST_LOOPS
    parallel loops (SpMM) or HOST_SPARSE_LOOPS (SpGEMM). Starting a loop takes launch_s of
    the host's rates, 20 us in the fitted runs. */
@@ -105,6 +113,16 @@ static double made_of(const hy_portion *portion, const hy_layout *layout,
     return chunk->col_begin > 0 ? 0 : 1 - found->cached;
 }
 
+/* Returns the core seconds for finding and copying the rows of B that a chunk gathers,
+   beside their bytes. */
+static double gather_s(const hy_features *f)
+{
+    const double rows   = (double)f->gather_rows;
+    const double shares = rows / (double)hy_max(f->nnz, 1);
+
+    return f->gather_nnz > 0 ? rows * (ROW_S + SCATTERED_ROW_S * fmin(shares, 1)) : 0;
+}
+
 /* Adds the kernels of all chunks, and the packs made in this run. Every chunk counts
    `times` times. */
 static void add_chunks(const hy_portion *portion, const hy_layout *layout, double times,
@@ -118,7 +136,7 @@ static void add_chunks(const hy_portion *portion, const hy_layout *layout, doubl
 
         e->device_s += times * (cost.multiply_s + cost.finish_s);
         e->up_bytes += made * hy_sent_bytes(&cost);
-        e->core_s += made * cost.prepare_s;
+        e->core_s += made * (cost.prepare_s + gather_s(&chunk->features));
     }
     e->memory_bytes = HY_PACK_PASSES * e->up_bytes;
 }

@@ -3,7 +3,7 @@
 #include "engine/run/bind.h"
 
 #include "base/data/csr.h"
-#include "engine/plan/column_blocks.h"
+#include "engine/schedules/column_blocks.h"
 #include "engine/rates/traffic.h"
 
 /* Returns 1 if all rows of Y begin at cache lines of the device. Rows that do not are

@@ -91,11 +91,9 @@ hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
     return hy_pattern_check(&engine->ctx, &plan->history.pattern, a, b);
 }
 
-/* The chunks were cut for B as it was planned. If rows of B have other lengths now, a
-   chunk could wait for entries that wait for the chunk. */
-hybrid_status hy_match_ring(const hybrid_plan *plan, const hybrid_csr *B)
+static hybrid_status match_ring(const hy_portion *portion, const hybrid_csr *B)
 {
-    const hy_layout *layout = &plan->portions->layout;
+    const hy_layout *layout = &portion->layout;
     const hy_image *image   = &layout->image;
 
     if (image->axis != HY_AXIS_ENTRIES)
@@ -104,11 +102,20 @@ hybrid_status hy_match_ring(const hybrid_plan *plan, const hybrid_csr *B)
         const hy_chunk *chunk = &layout->chunks[k];
         const int64_t read    = hy_offset(B, chunk->x_end) - hy_offset(B, chunk->x_begin);
         if (read > image->span || read > hy_ring_max_span(image->held))
-            return hy_fail(&plan->product.engine->ctx, HYBRID_BAD_STATE,
+            return hy_fail(&portion->product->engine->ctx, HYBRID_BAD_STATE,
                            "rows %lld to %lld of B have %lld entries, and at most %lld "
                            "when they were planned; make a new plan",
                            (long long)chunk->x_begin, (long long)chunk->x_end - 1,
                            (long long)read, (long long)image->span);
     }
+    return HYBRID_OK;
+}
+
+/* The chunks were cut for B as it was planned. If rows of B have other lengths now, a
+   chunk could wait for entries that wait for the chunk. */
+hybrid_status hy_match_ring(const hybrid_plan *plan, const hybrid_csr *B)
+{
+    for (int i = 0; i < plan->count; i++)
+        HY_TRY(match_ring(&plan->portions[i], B));
     return HYBRID_OK;
 }

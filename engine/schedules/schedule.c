@@ -68,14 +68,15 @@ int64_t hy_ring_rows(const hy_portion *portion, hy_allowance part)
 
 hybrid_status hy_schedule_scan(const hy_planning *p)
 {
-    const int64_t largest = p->product->op == HY_SPGEMM
-                                ? p->product->b_rows
-                                : hy_ring_rows(p->portion, HY_ALLOW_MOST);
+    const int64_t largest = hy_ring_rows(p->portion, HY_ALLOW_MOST);
     const int64_t most =
         largest < p->product->b_rows ? hy_ring_max_span(largest) : largest;
 
     if (p->extents->A)
         return HYBRID_OK;
+    if (p->product->op == HY_SPGEMM)
+        return hy_extents_take(&p->product->engine->ctx, p->A, &p->portion->profile,
+                               p->extents);
     p->extents->A = p->A;
     return largest == 0
                ? HYBRID_OK

@@ -6,9 +6,63 @@
    sends a row of X with every chunk that touches it. */
 #include <math.h>
 
+#include "base/data/csr.h"
 #include "engine/plan/grain.h"
-#include "engine/plan/column_blocks.h"
+#include "engine/schedules/column_blocks.h"
 #include "engine/schedules/schedule.h"
+
+enum {
+    HALF_LINE = HY_LINE / 2 /* least bytes of a block's row, if whole cache lines are too
+                               wide */
+};
+
+/* ---- widths of blocks -------------------------------------------------------------- */
+
+/* Returns the image of X in the fewest column blocks of which two fit in `bytes` of
+   device memory. Its axis is HY_AXIS_NONE if even narrow blocks do not fit, or if one
+   block would hold all columns.
+
+   The image has room for the additional columns of the last block, if blocks begin
+   earlier than planned, at cache lines of Y. If memory is short for these columns, such a
+   run has one more block. */
+static hy_image blocks_within(const hy_portion *portion, size_t bytes)
+{
+    const hy_product *product = portion->product;
+    const int64_t size        = (int64_t)hy_value_size(portion->profile.type);
+    const int64_t line        = hy_column_blocks_unit(portion, 0) / size;
+    const int64_t half        = HALF_LINE / size;
+    const int64_t most = product->b_rows > 0 ? (int64_t)(bytes / 2 & ~(size_t)255) / 16 /
+                                                   product->b_rows * 16 / size
+                                             : 0;
+    const int all      = bytes >= hy_allowed(portion->rates.memory, HY_ALLOW);
+    const int64_t unit = most < line && all ? half : line;
+
+    if (most < unit || most / unit * unit >= product->b_cols)
+        return (hy_image){.axis = HY_AXIS_NONE};
+    const int64_t full = most / unit * unit;
+    const int64_t even =
+        hy_column_blocks_cols(portion, (product->b_cols + full - 1) / full, unit * size);
+    hy_image p = hy_column_blocks_movable(portion, even);
+    if (p.last > most)
+        p = hy_column_blocks_fixed(portion, even);
+    p.pitch = p.last;
+    p.held  = 2;
+    return p;
+}
+
+/* Returns the image of an X that would fit the device, in about as many column blocks as
+   a test asks for. */
+static hy_image blocks_asked(const hy_portion *portion)
+{
+    const int64_t n = hy_settings_of(portion->product->engine)->column_blocks;
+    hy_image p      = hy_column_blocks_beside(portion, n, 0);
+
+    p.pitch = p.last;
+    p.held  = 2;
+    return p;
+}
+
+/* ---- layouts ---------------------------------------------------------------------- */
 
 static hy_layout asked_for(const hy_planning *p, hy_image blocks)
 {
@@ -29,8 +83,8 @@ static hy_image best(const hy_planning *p)
     const size_t part = hy_allowed(p->portion->rates.memory, HY_ALLOW);
 
     if (!hy_portion_fits(p->portion))
-        return hy_column_blocks_within(p->portion, part);
-    return is_named(p->product->engine) ? hy_column_blocks_forced(p->portion)
+        return blocks_within(p->portion, part);
+    return is_named(p->product->engine) ? blocks_asked(p->portion)
                                         : (hy_image){.axis = HY_AXIS_NONE};
 }
 
@@ -69,7 +123,7 @@ static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
     double least_s = INFINITY;
 
     for (size_t part = hy_allowed(p->portion->rates.memory, HY_ALLOW); !all; part /= 2) {
-        const hy_image blocks = hy_column_blocks_within(p->portion, part);
+        const hy_image blocks = blocks_within(p->portion, part);
         hy_layout other;
         if (blocks.axis == HY_AXIS_NONE)
             break;

@@ -2,8 +2,17 @@
 
    With HYBRID_RESIDENT, B or X may take more of the budget. The slots then take a fourth
    of the rest, and cached packs of A take what remains. */
-#include "engine/plan/column_blocks.h"
+#include "base/data/csr.h"
+#include "engine/schedules/column_blocks.h"
 #include "engine/schedules/schedule.h"
+#include "partition/pattern/chunks.h"
+
+enum {
+    MOST_PINNED = 3,       /* maximum number of column blocks */
+    LEAST_ROW = HY_X_LINE, /* least bytes of a block's row in runs with pinned X and Y */
+    LEAST_X   = 64 << 20   /* an X is cut if it has at least this many bytes; a smaller
+                              X is sent too quickly */
+};
 
 static hy_estimate promise(const hy_planning *p)
 {
@@ -13,6 +22,120 @@ static hy_estimate promise(const hy_planning *p)
     return hy_portion_fits(p->portion) ? hy_schedule_even(p, &asked)
                                        : (hy_estimate){.chunks = 0};
 }
+
+/* ---- X and Y pinned --------------------------------------------------------------- */
+
+/* Returns the predicted seconds of a run with these blocks, for pinned X and Y. */
+static double seconds_in(const hy_portion *portion, const hy_layout *layout,
+                         const hy_image *blocks)
+{
+    hy_circumstances found = hy_circumstances_of(portion->product);
+    hy_layout with         = *layout;
+
+    found.pinned           = 1;
+    found.in_column_blocks = 1;
+    with.if_pinned         = *blocks;
+    const hy_estimate e    = hy_estimate_device(portion, &with, &found);
+    return hy_estimate_seconds(portion, &e);
+}
+
+/* Returns at most n blocks for pinned X and Y, or no blocks if their rows would be short
+   or one block would hold all of X. */
+static hy_image in_column_blocks(const hy_portion *portion, int64_t n)
+{
+    const int64_t size = (int64_t)hy_value_size(portion->profile.type);
+    const hy_image p   = hy_column_blocks_beside(portion, n, 1);
+
+    return p.block * size < LEAST_ROW ? (hy_image){.axis = HY_AXIS_NONE} : p;
+}
+
+static hy_image shortest_pinned(const hy_portion *portion, const hy_layout *layout)
+{
+    const hy_image whole = hy_portion_image(portion);
+    hy_image best        = {.axis = HY_AXIS_NONE};
+    const double whole_s = seconds_in(portion, layout, &whole);
+    double least         = whole_s;
+
+    for (int64_t n = 2; n <= MOST_PINNED; n++) {
+        const hy_image p = in_column_blocks(portion, n);
+        if (p.axis == HY_AXIS_NONE)
+            continue;
+        const double s = seconds_in(portion, layout, &p);
+        if (s >= least)
+            continue;
+        least = s;
+        best  = p;
+    }
+    return hy_is_sooner(least, whole_s) ? best : (hy_image){.axis = HY_AXIS_NONE};
+}
+
+static hy_image best_pinned(const hy_portion *portion, const hy_layout *layout)
+{
+    const int64_t n = hy_settings_of(portion->product->engine)->column_blocks;
+
+    return n > 0 ? hy_column_blocks_beside(portion, n, 1)
+                 : shortest_pinned(portion, layout);
+}
+
+/* Returns the room on the device that suits both X as a whole and these blocks. */
+static size_t room_of(const hy_layout *whole, const hy_image *blocks)
+{
+    return hy_larger(hy_align(hy_image_room(blocks)), whole->image_room);
+}
+
+/* Chooses packs of A to be cached beside `x_bytes` of X. Returns 1 if all packs fit. */
+static int caches_all(const hy_portion *portion, hy_layout *layout, size_t x_bytes)
+{
+    hy_layout_cache_beside(portion, x_bytes, layout);
+    return portion->rates.memory > x_bytes && hy_layout_caches_all(layout);
+}
+
+/* Returns 1 if blocks may be faster than a whole X: X is large enough, and there are at
+   least as many chunks as slots. Always 1 in tests that ask for blocks. */
+static int may_gain(const hy_portion *portion, const hy_layout *layout)
+{
+    return hy_settings_of(portion->product->engine)->column_blocks > 0 ||
+           (layout->count >= layout->depth && layout->image_room >= LEAST_X);
+}
+
+static int can_have(const hy_portion *portion, const hy_layout *layout)
+{
+    return portion->variant->rings && portion->backend->ops->copy_rows &&
+           hy_column_blocks_may_move(portion->product) && layout->image_room > 0 &&
+           layout->count > 0 &&
+           hy_chunk_ranges(layout->chunks, layout->count) == layout->count;
+}
+
+/* Sets if_pinned and image_room to the column blocks with the shortest predicted run for
+   pinned X and Y. Returns 1 if this run is sooner than with a whole X, and all packs of A
+   fit beside it. Else returns 0, and the `cached` flags of the chunks are undefined. */
+static int take_best(const hy_portion *portion, hy_layout *layout)
+{
+    if (!caches_all(portion, layout, layout->image_room))
+        return 0;
+    const hy_image blocks = best_pinned(portion, layout);
+    const size_t room     = room_of(layout, &blocks);
+    if (blocks.axis == HY_AXIS_NONE || !caches_all(portion, layout, room))
+        return 0;
+    layout->image_room = room;
+    layout->if_pinned  = blocks;
+    return 1;
+}
+
+/* Decides whether runs with pinned X and Y receive X in column blocks. They do if blocks
+   are predicted to be faster than a whole X, and the packs of all of A fit beside X. Then
+   sets layout->if_pinned and layout->image_room, and marks all packs as cached. The
+   layout keeps its whole X for other runs. */
+static void offer_column_blocks(const hy_portion *portion, hy_layout *layout)
+{
+    if (!can_have(portion, layout) || !may_gain(portion, layout) ||
+        take_best(portion, layout))
+        return;
+    for (int64_t i = 0; i < layout->count; i++)
+        layout->chunks[i].cached = 0;
+}
+
+/* ---- the layout -------------------------------------------------------------------- */
 
 /* Completes a layout in which all of B or X is on the device: adds column blocks for runs
    with pinned X and Y if such runs would be faster. Without column blocks, chooses which
@@ -24,7 +147,7 @@ static void complete(const hy_portion *portion, hy_layout *layout)
     if (product->options.split != HYBRID_SPLIT_AUTO &&
         product->options.split != HYBRID_SPLIT_SHARE && hy_product_has_views(product) &&
         !hy_product_device(product))
-        hy_column_blocks_offer(portion, layout);
+        offer_column_blocks(portion, layout);
     if (product->options.flags & HYBRID_RESIDENT &&
         layout->if_pinned.axis == HY_AXIS_NONE)
         hy_layout_cache(portion, layout);

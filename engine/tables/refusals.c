@@ -11,7 +11,6 @@ const hy_refusal hy_refusals[] = {
     {HY_WITH_RING, HY_WITH_SECOND_THERE, "all of B or X is in device memory already"},
     {HY_WITH_ENTRY_RING, HY_WITH_A_THERE, "workers cannot read device memory"},
     {HY_WITH_ENTRY_RING, HY_WITH_ROW_NUMBERS, "packs of this variant contain rows of B"},
-    {HY_WITH_ENTRY_RING, HY_WITH_SEVERAL, "several devices take rows in turns"},
     {HY_WITH_RING, HY_WITH_SPARSE_B,
      "B is sparse, so that its rows have different sizes"},
     {HY_WITH_RING, HY_WITH_ROW_NUMBERS,
@@ -61,7 +60,6 @@ unsigned hy_product_values(const hy_product *product)
 
     return if_so(product->op == HY_SPGEMM, HY_WITH_SPARSE_B) |
            if_so(product->op == HY_SPMM, HY_WITH_DENSE_X) |
-           if_so(product->engine->device_count > 1, HY_WITH_SEVERAL) |
            if_so(product->a_on != NULL, HY_WITH_A_THERE) |
            if_so(product->second_on != NULL, HY_WITH_SECOND_THERE) |
            if_so(!hy_product_has_views(product), HY_WITH_REDUCED_A) |

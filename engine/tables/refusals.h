@@ -44,17 +44,15 @@ enum {
     HY_WITH_HOST   = 1 << 13, /* axis "backend": the host, or a device */
     HY_WITH_DEVICE = 1 << 14,
 
-    HY_WITH_SEVERAL = 1 << 15, /* axis "devices of the engine": several */
-
-    HY_WITH_COPIES      = 1 << 16, /* axis "schedule": any that copies operands to a
+    HY_WITH_COPIES      = 1 << 15, /* axis "schedule": any that copies operands to a
                                       device */
-    HY_WITH_RING        = 1 << 17, /* axis "schedule": a ring of rows or of columns of
+    HY_WITH_RING        = 1 << 16, /* axis "schedule": a ring of rows or of columns of
                                       X */
-    HY_WITH_ROW_RING    = 1 << 18, /* axis "schedule": a ring of rows of X */
-    HY_WITH_COLUMN_RING = 1 << 19, /* axis "schedule": a ring of column blocks of X */
-    HY_WITH_ENTRY_RING  = 1 << 20, /* axis "schedule": a ring of entries of B */
-    HY_WITH_GATHER      = 1 << 21, /* axis "schedule": chunks gather rows of B or X */
-    HY_WITH_IN_PLACE    = 1 << 22  /* axis "schedule": the host reads operands in
+    HY_WITH_ROW_RING    = 1 << 17, /* axis "schedule": a ring of rows of X */
+    HY_WITH_COLUMN_RING = 1 << 18, /* axis "schedule": a ring of column blocks of X */
+    HY_WITH_ENTRY_RING  = 1 << 19, /* axis "schedule": a ring of entries of B */
+    HY_WITH_GATHER      = 1 << 20, /* axis "schedule": chunks gather rows of B or X */
+    HY_WITH_IN_PLACE    = 1 << 21  /* axis "schedule": the host reads operands in
                                       place */
 };
 

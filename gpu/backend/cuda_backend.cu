@@ -1,6 +1,5 @@
-/* gpu/backend/cuda_backend.cu - a CUDA device as a backend: memory, marks and clock. */
+/* gpu/backend/cuda_backend.cu - a CUDA device as a backend. */
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,16 +8,8 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 
-#include "base/threads/clock.h"
-#include "base/threads/pool.h"
 #include "gpu/backend/cuda_backend.cuh"
 #include "gpu/backend/cuda_tuning.h"
-
-struct hy_mark {
-    cuda_backend *owner;
-    cudaEvent_t timed, untimed;
-    cudaEvent_t event;
-};
 
 static void range_begin(const char *name)
 {
@@ -53,149 +44,6 @@ static void trim(hy_backend *self, int64_t since)
     hy_blocks_trim(&hy_cuda_mine(self)->blocks, self, since);
     if (since == 0)
         hy_cuda_pool_trim(hy_cuda_mine(self));
-}
-
-/* ---- marks ---- */
-
-static void mark_free(hy_mark *mark)
-{
-    if (!mark)
-        return;
-    (void)cudaSetDevice(mark->owner->device);
-    if (mark->timed)
-        (void)cudaEventDestroy(mark->timed);
-    if (mark->untimed)
-        (void)cudaEventDestroy(mark->untimed);
-    (void)cudaGetLastError();
-    hy_array_free(mark->owner->base.ctx, mark);
-}
-
-static hybrid_status mark_new(hy_backend *self, hy_mark **out)
-{
-    hy_context *ctx = self->ctx;
-    void *room      = nullptr;
-    HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    HY_TRY(hy_array(ctx, 1, sizeof(hy_mark), "a mark", &room));
-    hy_mark *mark     = static_cast<hy_mark *>(room);
-    *mark             = hy_mark{hy_cuda_mine(self), nullptr, nullptr, nullptr};
-    cudaError_t error = cudaEventCreateWithFlags(&mark->timed, cudaEventDefault);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&mark->untimed, cudaEventDisableTiming);
-    mark->event = mark->timed;
-    if (error == cudaSuccess)
-        *out = mark;
-    else
-        mark_free(mark);
-    return hy_cuda_check(ctx, error, "cudaEventCreateWithFlags");
-}
-
-static hybrid_status set(hy_lane *self, hy_mark *mark, cudaEvent_t event)
-{
-    HY_TRY(hy_lane_enter(self));
-    mark->event = event;
-    HY_CUDA(self->backend->ctx, cudaEventRecord(event, hy_stream(self)));
-    return HYBRID_OK;
-}
-
-static hybrid_status mark_set(hy_lane *self, hy_mark *mark)
-{
-    return set(self, mark, mark->timed);
-}
-
-static hybrid_status mark_untimed(hy_lane *self, hy_mark *mark)
-{
-    return set(self, mark, mark->untimed);
-}
-
-static hybrid_status lane_wait(hy_lane *self, hy_mark *mark)
-{
-    HY_TRY(hy_lane_enter(self));
-    HY_CUDA(self->backend->ctx, cudaStreamWaitEvent(hy_stream(self), mark->event, 0));
-    return HYBRID_OK;
-}
-
-/* Polls for the mark, because a thread that is woken by an interrupt was seen to wake 2
-   ms late. If the pool of CPU threads has at least HY_SPIN_THREADS workers, polls without
-   a pause for HY_SPIN_NS. After that it pauses between polls for 1/16 of the time waited,
-   at least 10 us and at most 500 us. */
-static hybrid_status host_wait(hy_mark *mark)
-{
-    cuda_backend *b = mark->owner;
-    HY_TRY(hy_cuda_enter(b));
-    const bool spins    = hy_pool_threads(b->base.ctx->pool) >= HY_SPIN_THREADS;
-    const int64_t start = hy_now_ns();
-    for (;;) {
-        const cudaError_t error = cudaEventQuery(mark->event);
-        if (error != cudaErrorNotReady)
-            return hy_cuda_check(b->base.ctx, error, "work on the device");
-        const int64_t waited = hy_now_ns() - start;
-        if (spins && waited < HY_SPIN_NS)
-            continue;
-        const int64_t pause = waited / 16 < 10000    ? 10000
-                              : waited / 16 < 500000 ? waited / 16
-                                                     : 500000;
-        const timespec rest = {0, long(pause)};
-        nanosleep(&rest, nullptr);
-    }
-}
-
-static hybrid_status mark_reached(hy_mark *mark, int *out)
-{
-    HY_TRY(hy_cuda_enter(mark->owner));
-    const cudaError_t error = cudaEventQuery(mark->event);
-    *out                    = error == cudaSuccess;
-    if (error != cudaErrorNotReady)
-        return hy_cuda_check(mark->owner->base.ctx, error, "work on the device");
-    (void)cudaGetLastError();
-    return HYBRID_OK;
-}
-
-/* ---- time ---- */
-
-/* Takes the device's time and the host's time at the same moment. Makes four tries and
-   keeps the one that took the host least time. */
-static hybrid_status set_epoch(cuda_backend *b)
-{
-    hy_context *ctx = b->base.ctx;
-    int64_t best    = INT64_MAX;
-    for (int tries = 0; tries < 4; tries++) {
-        cudaEvent_t event = nullptr;
-        HY_CUDA(ctx, cudaEventCreate(&event));
-        const int64_t before = hy_now_ns();
-        cudaError_t error    = cudaEventRecord(event, b->clock);
-        if (error == cudaSuccess)
-            error = cudaEventSynchronize(event);
-        const int64_t took = hy_now_ns() - before;
-        if (error == cudaSuccess && took < best) {
-            best              = took;
-            b->epoch_ns       = before + took / 2;
-            cudaEvent_t older = b->epoch;
-            b->epoch          = event;
-            event             = older;
-        }
-        if (event)
-            (void)cudaEventDestroy(event);
-        HY_TRY(hy_cuda_check(ctx, error, "reading the device's clock"));
-    }
-    return HYBRID_OK;
-}
-
-/* CUDA returns elapsed times as floats of milliseconds, which are exact to 0.25 us within
-   4 s. */
-static int64_t mark_ns(const hy_mark *mark)
-{
-    constexpr float NEAR_MS = 4000;
-    cuda_backend *b         = mark->owner;
-    float ms                = 0;
-    (void)cudaSetDevice(b->device);
-    pthread_mutex_lock(&b->lock);
-    cudaError_t error = cudaEventElapsedTime(&ms, b->epoch, mark->timed);
-    if (error == cudaSuccess && ms > NEAR_MS && set_epoch(b) == HYBRID_OK)
-        error = cudaEventElapsedTime(&ms, b->epoch, mark->timed);
-    const int64_t ns = b->epoch_ns + int64_t(double(ms) * 1e6);
-    pthread_mutex_unlock(&b->lock);
-    (void)cudaGetLastError();
-    return error == cudaSuccess ? ns : 0;
 }
 
 /* ---- the device ---- */
@@ -291,7 +139,7 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
     HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
     b->base.device.cap =
         int64_t(device_bytes ? device_bytes : bytes / 10 * 9 / size_t(parts));
-    return set_epoch(b);
+    return hy_cuda_set_epoch(b);
 }
 
 static void close(hy_backend *self)
@@ -403,14 +251,14 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .copy_peer    = hy_cuda_lane_copy_peer,
     .copy_rows    = hy_cuda_lane_copy_rows,
     .transpose    = hy_cuda_transpose,
-    .mark_new     = mark_new,
-    .mark_free    = mark_free,
-    .mark_set     = mark_set,
-    .lane_wait    = lane_wait,
-    .host_wait    = host_wait,
-    .mark_reached = mark_reached,
-    .mark_ns      = mark_ns,
-    .mark_untimed = mark_untimed,
+    .mark_new     = hy_cuda_mark_new,
+    .mark_free    = hy_cuda_mark_free,
+    .mark_set     = hy_cuda_mark_set,
+    .lane_wait    = hy_cuda_lane_wait,
+    .host_wait    = hy_cuda_host_wait,
+    .mark_reached = hy_cuda_mark_reached,
+    .mark_ns      = hy_cuda_mark_ns,
+    .mark_untimed = hy_cuda_mark_untimed,
     .rebase       = hy_rebase,
     .holds        = hy_cuda_holds,
     .fetch        = hy_cuda_fetch,

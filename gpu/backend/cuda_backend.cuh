@@ -19,6 +19,18 @@ void hy_cuda_unpin(hy_backend *self, void *ptr);
 hy_get_attributes hy_cuda_find_attributes();
 size_t hy_cuda_pinned(hy_backend *self, const void *ptr, size_t bytes);
 
+/* this function and the next eight are defined in cuda_marks.cu; hy_cuda_set_epoch()
+   notes the device's time and the host's time at the same moment */
+hybrid_status hy_cuda_set_epoch(cuda_backend *b);
+hybrid_status hy_cuda_mark_new(hy_backend *self, hy_mark **out);
+void hy_cuda_mark_free(hy_mark *mark);
+hybrid_status hy_cuda_mark_set(hy_lane *self, hy_mark *mark);
+hybrid_status hy_cuda_mark_untimed(hy_lane *self, hy_mark *mark);
+hybrid_status hy_cuda_lane_wait(hy_lane *self, hy_mark *mark);
+hybrid_status hy_cuda_host_wait(hy_mark *mark);
+hybrid_status hy_cuda_mark_reached(hy_mark *mark, int *out);
+int64_t hy_cuda_mark_ns(const hy_mark *mark);
+
 /* this function and the next seven are defined in cuda_space.cu */
 hy_held hy_cuda_holds(hy_backend *self, const void *ptr);
 hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes);

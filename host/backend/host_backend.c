@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/data/min_max.h"
+#include "base/memory/memory.h"
 #include "base/memory/shortage.h"
 
 /* Header in the 256 bytes that precede a buffer. */
@@ -122,7 +123,9 @@ static size_t memory_of(const hy_backend *self)
     const int64_t others = hy_meter_used(all) - own;
     const int64_t cap    = self->device.cap > 0 ? self->device.cap : MEMORY;
 
-    return (size_t)(all->cap > 0 ? hy_max(1, hy_min(cap, (all->cap - others) / 2)) : cap);
+    if (hy_memory_holds(self->ctx, others + 2 * hy_min(cap, INT64_MAX / 4)))
+        return (size_t)cap;
+    return (size_t)hy_max(1, hy_min(cap, (hy_meter_cap(all) - others) / 2));
 }
 
 static void rates(const hy_backend *self, hy_rates *out)

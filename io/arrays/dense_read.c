@@ -1,6 +1,5 @@
 /* io/arrays/dense_read.c - reads dense matrices: NumPy .npy or Matrix Market array
    files. */
-#include <math.h>
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -19,61 +18,35 @@ typedef struct conversion {
     hy_input *input;
     const char *from; /* values in the window (the present part of the file), perhaps not
                          aligned */
-    void *to;
+    char *to;
     int64_t before; /* number of elements in the windows before the present one */
-    hybrid_type from_type, to_type;
+    hy_number_kind kind;
+    hybrid_type type; /* type of the values at `to` */
 } conversion;
-
-static hybrid_status narrow(const conversion *c, int64_t begin, int64_t end)
-{
-    float *to = (float *)c->to + c->before;
-
-    for (int64_t i = begin; i < end; i++) {
-        double value;
-        memcpy(&value, c->from + i * 8, 8);
-        to[i] = (float)value;
-        if (isinf(to[i]) && !isinf(value)) {
-            const long long element = c->before + i;
-            return hy_fail(c->ctx, HYBRID_BAD_FILE,
-                           "%s: value %g of element %lld is too large for 32 bits",
-                           c->input->path, value, element);
-        }
-    }
-    return HYBRID_OK;
-}
-
-static void widen(const conversion *c, int64_t begin, int64_t end)
-{
-    double *to = (double *)c->to + c->before;
-
-    for (int64_t i = begin; i < end; i++) {
-        float value;
-        memcpy(&value, c->from + i * 4, 4);
-        to[i] = value;
-    }
-}
 
 static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
 {
     const conversion *c = arg;
-    const size_t size   = hy_value_size(c->from_type);
+    const char *from    = c->from + begin * c->kind.size;
+    const size_t at     = (size_t)(c->before + begin) * hy_value_size(c->type);
     (void)part;
 
-    hy_input_took(c->ctx, c->input, (end - begin) * (int64_t)size);
-    if (c->from_type == c->to_type)
-        memcpy((char *)c->to + (size_t)(c->before + begin) * size,
-               c->from + (size_t)begin * size, (size_t)(end - begin) * size);
-    else if (c->to_type == HYBRID_F32)
-        return narrow(c, begin, end);
-    else
-        widen(c, begin, end);
-    return HYBRID_OK;
+    hy_input_took(c->ctx, c->input, (end - begin) * c->kind.size);
+    const int64_t fit =
+        hy_convert_values(c->kind, from, end - begin, c->type, c->to + at);
+    if (fit == end - begin)
+        return HYBRID_OK;
+    double value;
+    hy_convert_values(c->kind, from + fit * c->kind.size, 1, HYBRID_F64, &value);
+    return hy_fail(c->ctx, HYBRID_BAD_FILE,
+                   "%s: value %g of element %lld is too large for 32 bits",
+                   c->input->path, value, (long long)(c->before + begin + fit));
 }
 
 /* Converts all values, window by window. */
 static hybrid_status convert_all(conversion *c, const hy_npy_header *h)
 {
-    const size_t size = hy_value_size(c->from_type);
+    const size_t size = (size_t)c->kind.size;
 
     for (;;) {
         const hy_input *s   = c->input;
@@ -93,23 +66,25 @@ static hybrid_status read_npy(hy_context *ctx, hy_input *input, hybrid_type type
                               hybrid_dense *out)
 {
     hy_npy_header h;
-    conversion c = {.ctx = ctx, .input = input, .to_type = type};
+    conversion c = {.ctx = ctx, .input = input, .type = type};
+    void *values;
 
     HY_TRY(hy_npy_read_header(ctx, input, &h));
-    c.from      = h.data;
-    c.from_type = h.type;
+    c.from = h.data;
+    c.kind = h.kind;
     HY_TRY(hy_results_array(ctx, h.rows * h.cols, hy_value_size(type),
-                            "values of a matrix", &c.to));
+                            "values of a matrix", &values));
+    c.to                       = values;
     const hybrid_status status = convert_all(&c, &h);
     if (status != HYBRID_OK) {
-        hy_results_release(ctx, c.to);
+        hy_results_release(ctx, values);
         return status;
     }
     *out = (hybrid_dense){.rows  = h.rows,
                           .cols  = h.cols,
                           .ld    = h.order == HYBRID_ROW_MAJOR ? h.cols : h.rows,
                           .order = h.order,
-                          .data  = c.to,
+                          .data  = values,
                           .type  = type,
                           .space = HYBRID_SPACE_HOST};
     return HYBRID_OK;

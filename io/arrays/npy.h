@@ -2,12 +2,14 @@
 #ifndef HY_NPY_H
 #define HY_NPY_H
 
+#include "io/numbers/number_kind.h"
 #include "io/text/io.h"
 
 typedef struct hy_npy_header {
-    hybrid_type type;
+    hy_number_kind kind;
     hybrid_order order;
-    int64_t rows, cols;
+    int axes;           /* 1 or 2 */
+    int64_t rows, cols; /* an array of 1 axis has 1 column */
     int64_t bytes;    /* bytes of all values that the header announces */
     const char *data; /* address of the first value in the window (the part of the file in
                          memory) */
@@ -25,5 +27,14 @@ hybrid_status hy_npy_read_header(hy_context *ctx, const hy_input *input,
    are too many, or if the file ends with this window and there are too few. */
 hybrid_status hy_npy_check_bytes(hy_context *ctx, const hy_input *input,
                                  const hy_npy_header *header, int64_t found);
+
+/* Bytes of the header that hy_npy_make_header() makes, a multiple of 64. */
+enum { HY_NPY_HEADER_BYTES = 128 };
+
+/* Writes a header of version 1.0 to `out`. `descr` is NumPy's name of the numbers, such
+   as "<f8". With cols == -1 the array has the axis `rows` only, and with rows == -1
+   none. */
+void hy_npy_make_header(const char *descr, hybrid_order order, int64_t rows, int64_t cols,
+                        char out[HY_NPY_HEADER_BYTES]);
 
 #endif /* HY_NPY_H */

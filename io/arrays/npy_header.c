@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/data/csr.h"
-
 static const char magic[] = "\x93NUMPY";
 
 enum { MAGIC_BYTES = sizeof magic - 1, MAX_AXES = 3, SEEN_ALL = 7 };
@@ -20,7 +18,7 @@ typedef struct parser {
     const char *p, *end; /* unread part of the dictionary */
     int64_t shape[MAX_AXES];
     int axes, fortran;
-    hybrid_type type;
+    hy_number_kind kind;
     int seen; /* bit i: key i was read */
 } parser;
 
@@ -91,16 +89,13 @@ static hybrid_status take_descr(parser *s)
     char name[32], why[128];
 
     take_string(s, name, sizeof name);
-    if (strcmp(name, "<f8") == 0)
-        s->type = HYBRID_F64;
-    else if (strcmp(name, "<f4") == 0)
-        s->type = HYBRID_F32;
-    else {
-        snprintf(why, sizeof why, "dtype '%s' is not supported, only '<f4' and '<f8' are",
-                 name);
-        return fail(s, why);
-    }
-    return HYBRID_OK;
+    if (hy_kind_of_descr(name, &s->kind))
+        return HYBRID_OK;
+    snprintf(why, sizeof why,
+             "dtype '%s' is not supported, only real numbers, integers and truth values "
+             "of at most 64 bits are",
+             name);
+    return fail(s, why);
 }
 
 static hybrid_status take_order(parser *s)
@@ -225,13 +220,14 @@ hybrid_status hy_npy_read_header(hy_context *ctx, const hy_input *input,
 
     HY_TRY(find_dictionary(&s));
     HY_TRY(take_dictionary(&s));
-    *out = (hy_npy_header){.type  = s.type,
+    *out = (hy_npy_header){.kind  = s.kind,
                            .order = s.fortran ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR,
+                           .axes  = s.axes,
                            .rows  = s.shape[0],
                            .cols  = s.axes == 2 ? s.shape[1] : 1,
                            .data  = s.end};
     if (__builtin_mul_overflow(out->rows, out->cols, &count) ||
-        __builtin_mul_overflow(count, (int64_t)hy_value_size(s.type), &out->bytes))
+        __builtin_mul_overflow(count, (int64_t)s.kind.size, &out->bytes))
         return fail(&s, "the shape is too large");
     return hy_npy_check_bytes(ctx, input, out, input->text + input->bytes - s.end);
 }

@@ -3,27 +3,28 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "io/text/io.h"
-
-/* bytes of the header; data must begin at a multiple of 64 */
-enum { HEADER_BYTES = 128 };
+#include "io/arrays/npy.h"
 
 /* Writes 10 bytes of preamble, the dictionary, spaces and a newline. */
-static void make_header(const hybrid_dense *X, char *out)
+void hy_npy_make_header(const char *descr, hybrid_order order, int64_t rows, int64_t cols,
+                        char out[HY_NPY_HEADER_BYTES])
 {
-    const size_t dictionary = HEADER_BYTES - 10;
+    const size_t dictionary = HY_NPY_HEADER_BYTES - 10;
+    char shape[48]          = "";
 
-    memset(out, ' ', HEADER_BYTES);
+    if (cols >= 0)
+        snprintf(shape, sizeof shape, "%lld, %lld", (long long)rows, (long long)cols);
+    else if (rows >= 0)
+        snprintf(shape, sizeof shape, "%lld,", (long long)rows);
+    memset(out, ' ', HY_NPY_HEADER_BYTES);
     memcpy(out, "\x93NUMPY\x01\x00", 8);
-    out[8]      = (char)dictionary;
-    out[9]      = 0;
-    const int n = snprintf(
-        out + 10, dictionary,
-        "{'descr': '<f%d', 'fortran_order': %s, 'shape': (%lld, %lld), }",
-        X->type == HYBRID_F64 ? 8 : 4, X->order == HYBRID_COL_MAJOR ? "True" : "False",
-        (long long)X->rows, (long long)X->cols);
-    out[10 + n]           = ' ';
-    out[HEADER_BYTES - 1] = '\n';
+    out[8]                       = (char)dictionary;
+    out[9]                       = 0;
+    const int n                  = snprintf(out + 10, dictionary,
+                                            "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", descr,
+                           order == HYBRID_COL_MAJOR ? "True" : "False", shape);
+    out[10 + n]                  = ' ';
+    out[HY_NPY_HEADER_BYTES - 1] = '\n';
 }
 
 static hybrid_status write_data(hy_context *ctx, const hybrid_dense *X, hy_output *output)
@@ -44,12 +45,13 @@ static hybrid_status write_data(hy_context *ctx, const hybrid_dense *X, hy_outpu
 
 hybrid_status hy_write_npy(hy_context *ctx, const char *path, const hybrid_dense *X)
 {
-    char header[HEADER_BYTES];
+    char header[HY_NPY_HEADER_BYTES];
     hy_output output;
 
-    make_header(X, header);
+    hy_npy_make_header(X->type == HYBRID_F64 ? "<f8" : "<f4", X->order, X->rows, X->cols,
+                       header);
     hy_progress_begin_file(&ctx->progress,
-                           HEADER_BYTES +
+                           HY_NPY_HEADER_BYTES +
                                X->rows * X->cols * (int64_t)hy_value_size(X->type));
     HY_TRY(hy_output_open(ctx, path, &output));
     hybrid_status status = hy_output_write(ctx, &output, header, sizeof header);

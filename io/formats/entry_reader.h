@@ -16,8 +16,7 @@ typedef struct hy_entry_reader hy_entry_reader;
 
 typedef struct hy_entry_reader_ops {
     /* Writes up to `most` entries to `to` and sets *count; 0 means that the file has no
-       more. The reader checks rows and columns, and expands what the file leaves out, such
-       as the other half of a symmetric matrix. May use the pool of workers. BAD_FILE or
+       more. The reader checks rows and columns. May use the pool of workers. BAD_FILE or
        IO_FAILED, with a sentence that names file and line or index. */
     hybrid_status (*next)(hy_entry_reader *self, int64_t most, hy_entry *to, int64_t *count);
 
@@ -31,6 +30,9 @@ struct hy_entry_reader {
                            the entries read so far; final after the last batch. */
     int64_t nnz;        /* entries that next() will bring; -1 if the file does not tell */
     hybrid_type type;   /* type of the values */
+    int mirror;         /* 1 or -1: an entry (i, j) off the diagonal also stands for its
+                           mirror image (j, i), with the value multiplied by `mirror`. The
+                           file must not have both. 0: all entries are in the file. */
     void *reader;       /* the reader's own state, for ops */
 };
 

@@ -16,7 +16,8 @@
 
 /* A file that is being opened. */
 typedef struct hy_opening {
-    const hy_input *input; /* its first window; input->path lacks the member */
+    hy_input *input;       /* its first window; input->path lacks the member. A reader may
+                              take the input (hy_input_take()). */
     const char *member;    /* the member that the name selects; NULL: none */
 } hy_opening;
 
@@ -48,6 +49,9 @@ typedef struct hy_file_format {
     int nnz_first; /* 1: create() needs the number of entries of a sparse matrix */
 } hy_file_format;
 
+extern const hy_file_format hy_format_hdf5;
+extern const hy_file_format hy_format_npy;
+extern const hy_file_format hy_format_npz;
 extern const hy_file_format hy_format_raw;
 
 /* The formats of the library; NULL ends the table. A file has the first format that

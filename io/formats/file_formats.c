@@ -4,9 +4,16 @@
 #include <unistd.h>
 
 #include "io/formats/file_format.h"
+#include "io/sort/entry_sort.h"
 #include "partition/move/sources.h"
 
-const hy_file_format *const hy_file_formats[] = {&hy_format_raw, NULL};
+const hy_file_format *const hy_file_formats[] = {
+    &hy_format_hdf5,
+    &hy_format_npy,
+    &hy_format_npz,
+    &hy_format_raw,
+    NULL,
+};
 
 /* ---- names --------------------------------------------------------------------------
  */
@@ -66,7 +73,11 @@ static hybrid_status open_format(hy_context *ctx, const hy_file_format *format,
             ctx, HYBRID_BAD_FILE,
             "%s: '::%s' selects a member, but files in the %s format have none",
             opening->input->path, opening->member, format->name);
-    return format->open(ctx, opening, out, &entries);
+    hybrid_status status = format->open(ctx, opening, out, &entries);
+    if (status == HYBRID_OK && entries.ops)
+        status = hy_entry_sort(ctx, &entries, out);
+    hy_entry_reader_close(&entries);
+    return status;
 }
 
 static hybrid_status open_input(hy_context *ctx, const hy_file_format *const *formats,
@@ -100,7 +111,7 @@ static hybrid_status open_parts(hy_context *ctx, const hy_file_format *const *fo
 {
     hy_input input;
 
-    HY_TRY(hy_input_open(ctx, name->path, &input));
+    HY_TRY(hy_input_open_windows(ctx, name->path, &input));
     const hy_opening opening   = {&input, name->member};
     const hybrid_status status = open_input(ctx, formats, &opening, out);
     hy_input_close(ctx, &input);

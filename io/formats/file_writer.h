@@ -20,6 +20,9 @@ typedef struct hy_file_shape {
     hybrid_order order;   /* order of a dense matrix, whose rows arrive in order anyway */
     hy_compression compression;
     int shuffle; /* 1: bytes are shuffled before they are compressed, if the format can */
+    const char *target; /* final path of the file, after which a format names further files
+                           of its own; NULL: the path that create() is called with. Valid
+                           during create(). */
 } hy_file_shape;
 
 typedef struct hy_file_writer hy_file_writer;

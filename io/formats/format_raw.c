@@ -5,6 +5,8 @@
 #include "io/formats/file_format.h"
 #include "io/formats/plain_numbers.h"
 #include "io/formats/raw.h"
+#include "io/parts/join.h"
+#include "io/parts/window.h"
 #include "io/text/json_string.h"
 
 /* ---- an array ---------------------------------------------------------------------- */
@@ -18,21 +20,32 @@ static size_t folder_of(const hy_input *input, const char *name)
     return name[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - input->path);
 }
 
+hybrid_status hy_raw_path(hy_context *ctx, const hy_input *input,
+                          const hy_raw_array *array, char **out)
+{
+    const size_t all = strlen(input->path) + array->length + 1;
+    void *memory;
+
+    HY_TRY(hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "the name of a file",
+                    &memory));
+    char *path          = memory;
+    char *name          = path + all;
+    const size_t length = hy_json_string_decode(array->name, array->length, name);
+    const size_t folder = folder_of(input, name);
+    memcpy(path, input->path, folder);
+    memcpy(path + folder, name, length);
+    path[folder + length] = '\0';
+    *out                  = path;
+    return HYBRID_OK;
+}
+
 static hybrid_status open_array(hy_context *ctx, const hy_input *input,
                                 const hy_raw_array *array, int64_t count, size_t size,
                                 hy_stored *out)
 {
-    const size_t all = strlen(input->path) + array->length + 1;
-    void *path;
+    char *path;
 
-    HY_TRY(hy_array(ctx, (int64_t)all + (int64_t)array->length, 1, "the name of a file",
-                    &path));
-    char *name          = (char *)path + all;
-    const size_t length = hy_json_string_decode(array->name, array->length, name);
-    const size_t folder = folder_of(input, name);
-    memcpy(path, input->path, folder);
-    memcpy((char *)path + folder, name, length);
-    ((char *)path)[folder + length] = '\0';
+    HY_TRY(hy_raw_path(ctx, input, array, &path));
     const hybrid_status status =
         hy_plain_numbers_open(ctx, path, array->offset, count, size, out);
     hy_array_free(ctx, path);
@@ -83,17 +96,108 @@ static hybrid_status open_csr(hy_context *ctx, const hy_input *input,
                       &out->values);
 }
 
-static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
-                                 hy_matrix_file *out, hy_entry_reader *entries)
+/* ---- rows of other files ----------------------------------------------------------- */
+
+static const hy_file_format one_matrix;
+
+/* The formats of a part: all of the table, but a part has no parts of its own. */
+enum { MOST_FORMATS = 32 };
+typedef struct part_formats {
+    const hy_file_format *format[MOST_FORMATS];
+} part_formats;
+
+static part_formats formats_of_parts(void)
+{
+    part_formats all = {{NULL}};
+
+    for (int i = 0; i < MOST_FORMATS - 1 && hy_file_formats[i]; i++)
+        all.format[i] =
+            hy_file_formats[i] == &hy_format_raw ? &one_matrix : hy_file_formats[i];
+    return all;
+}
+
+static hybrid_status open_part(hy_context *ctx, const hy_input *input,
+                               const hy_raw_part *part, hy_matrix_file *out)
+{
+    const part_formats formats = formats_of_parts();
+    char *path;
+
+    HY_TRY(hy_raw_path(ctx, input, &part->file, &path));
+    hybrid_status status = hy_matrix_file_open(ctx, formats.format, path, out);
+    hy_array_free(ctx, path);
+    if (status != HYBRID_OK)
+        return status;
+    const int64_t rows = out->csr.rows + out->dense.rows;
+    status = hy_matrix_file_window(out, part->begin, part->end < 0 ? rows : part->end);
+    if (status != HYBRID_OK)
+        hy_matrix_file_close(out);
+    return status;
+}
+
+static hybrid_status open_parts(hy_context *ctx, const hy_input *input,
+                                const hy_raw_part *parts, int64_t count,
+                                hy_matrix_file *files, hy_matrix_file *out)
+{
+    hybrid_status status = HYBRID_OK;
+    int64_t opened       = 0;
+
+    for (; opened < count && status == HYBRID_OK; opened += status == HYBRID_OK)
+        status = open_part(ctx, input, &parts[opened], &files[opened]);
+    if (status == HYBRID_OK)
+        return hy_matrix_files_join(files, count, out);
+    while (opened > 0)
+        hy_matrix_file_close(&files[--opened]);
+    return status;
+}
+
+static hybrid_status open_rows(hy_context *ctx, const hy_input *input,
+                               const hy_raw_header *h, hy_matrix_file *out)
+{
+    hybrid_status status;
+    void *parts = NULL, *files = NULL;
+
+    HY_TRY_ELSE_DONE(
+        hy_array(ctx, h->parts, sizeof(hy_raw_part), "parts of a matrix", &parts));
+    HY_TRY_ELSE_DONE(
+        hy_array(ctx, h->parts, sizeof(hy_matrix_file), "parts of a matrix", &files));
+    HY_TRY_ELSE_DONE(hy_raw_parse_parts(ctx, input, parts));
+    status = open_parts(ctx, input, parts, h->parts, files, out);
+done:
+    hy_array_free(ctx, files);
+    hy_array_free(ctx, parts);
+    return status;
+}
+
+/* ---- the format -------------------------------------------------------------------- */
+
+static hybrid_status open_one(hy_context *ctx, const hy_opening *opening,
+                              hy_matrix_file *out, hy_entry_reader *entries)
 {
     const hy_input *input = opening->input;
     hy_raw_header h;
 
     (void)entries;
     HY_TRY(hy_raw_parse(ctx, input, &h));
-    out->sparse = h.sparse;
-    return (h.sparse ? open_csr : open_dense)(ctx, input, &h, out);
+    if (h.form == HY_RAW_ROWS)
+        return hy_fail(ctx, HYBRID_BAD_FILE,
+                       "%s: is a list of parts, and cannot be a part of another matrix",
+                       input->path);
+    out->sparse = h.form == HY_RAW_CSR;
+    return (out->sparse ? open_csr : open_dense)(ctx, input, &h, out);
 }
+
+static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
+                                 hy_matrix_file *out, hy_entry_reader *entries)
+{
+    hy_raw_header h;
+
+    HY_TRY(hy_raw_parse(ctx, opening->input, &h));
+    if (h.form == HY_RAW_ROWS)
+        return open_rows(ctx, opening->input, &h, out);
+    return open_one(ctx, opening, out, entries);
+}
+
+static const hy_file_format one_matrix = {.name = "raw", .open = open_one};
 
 /* The format accepts every file, so that the parser tells what is wrong with a file of
    another format. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,18 +100,30 @@ static void close_file(hy_stored *self)
 
 static const hy_stored_ops ops = {.read = read_numbers, .close = close_file};
 
+/* Makes the array of a file that is not open yet. Messages call the file `before` and
+   `name` together. */
+static hybrid_status make(hy_context *ctx, const char *before, const char *name,
+                          hy_stored *out)
+{
+    const size_t room = strlen(before) + strlen(name) + 1;
+
+    HY_TRY(hy_array(ctx, (int64_t)(sizeof(plain) + room), 1, "the name of a file",
+                    &out->reader));
+    plain *p = out->reader;
+    *p       = (plain){.ctx = ctx, .fd = -1};
+    snprintf(p->path, room, "%s%s", before, name);
+    return HYBRID_OK;
+}
+
 hybrid_status hy_plain_numbers_open(hy_context *ctx, const char *path, int64_t offset,
                                     int64_t count, size_t size, hy_stored *out)
 {
-    const size_t length = strlen(path) + 1;
-    hy_stored numbers   = {.ops = &ops, .ctx = ctx, .size = size, .count = count};
+    hy_stored numbers = {.ops = &ops, .ctx = ctx, .size = size, .count = count};
     hybrid_status status;
 
-    HY_TRY(hy_array(ctx, (int64_t)(sizeof(plain) + length), 1, "the name of a file",
-                    &numbers.reader));
-    plain *p = numbers.reader;
-    *p       = (plain){.ctx = ctx, .offset = offset, .fd = -1};
-    memcpy(p->path, path, length);
+    HY_TRY(make(ctx, "", path, &numbers));
+    plain *p  = numbers.reader;
+    p->offset = offset;
     HY_TRY_ELSE_DONE(open_file(p));
     HY_TRY_ELSE_DONE(check(p, count * (int64_t)size));
     *out = numbers;
@@ -118,4 +131,19 @@ hybrid_status hy_plain_numbers_open(hy_context *ctx, const char *path, int64_t o
 done:
     hy_stored_close(&numbers);
     return status;
+}
+
+hybrid_status hy_plain_numbers_take(hy_context *ctx, const char *name, int fd,
+                                    int64_t count, size_t size, hy_stored *out)
+{
+    hy_stored numbers = {.ops = &ops, .ctx = ctx, .size = size, .count = count};
+
+    const hybrid_status status = make(ctx, "temporary data of ", name, &numbers);
+    if (status != HYBRID_OK) {
+        (void)close(fd); /* The data are lost in any case. */
+        return status;
+    }
+    ((plain *)numbers.reader)->fd = fd;
+    *out                          = numbers;
+    return HYBRID_OK;
 }

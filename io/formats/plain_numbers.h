@@ -16,4 +16,10 @@
 hybrid_status hy_plain_numbers_open(hy_context *ctx, const char *path, int64_t offset,
                                     int64_t count, size_t size, hy_stored *out);
 
+/* Takes over the open file `fd`, which begins with `count` numbers that the library has
+   written, and closes it also after a failure. Messages call it the temporary data of
+   `name`. NO_MEMORY. */
+hybrid_status hy_plain_numbers_take(hy_context *ctx, const char *name, int fd,
+                                    int64_t count, size_t size, hy_stored *out);
+
 #endif /* HY_PLAIN_NUMBERS_H */

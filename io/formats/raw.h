@@ -1,7 +1,7 @@
 /* io/formats/raw.h - matrices as raw numbers in files, described by a JSON file.
 
-   The JSON file holds one object. Its first member is "format"; only "ld" and "offset"
-   are optional:
+   The JSON file holds one object. Its first member is "format"; only "ld", "offset",
+   "begin" and "end" are optional:
 
      {"format": "hybrid-dense", "version": 1, "rows": 4, "cols": 2, "type": "f32",
       "order": "row", "ld": 2, "values": {"file": "x.bin", "offset": 0}}
@@ -11,8 +11,14 @@
       "col": {"file": "a.bin", "offset": 40, "type": "i32"},
       "values": {"file": "a.bin", "offset": 72}}
 
-   The format needs only whole numbers, strings and objects, so the reader knows no other
-   values, and names the line of each fault (docs/decisions/0012). */
+     {"format": "hybrid-rows", "version": 1,
+      "parts": [{"file": "a.json"}, {"file": "b.npz", "begin": 10, "end": 20}]}
+
+   The last form is a matrix whose rows are those of other matrices, each in a file of any
+   format, or rows [begin, end) of such a matrix.
+
+   The forms need only whole numbers, strings, objects and one list of objects, so the
+   reader knows no other values, and names the line of each fault (docs/decisions/0012). */
 #ifndef HY_RAW_H
 #define HY_RAW_H
 
@@ -26,8 +32,17 @@ typedef struct hy_raw_array {
     int64_t type;   /* hybrid_index, if the array holds offsets or columns */
 } hy_raw_array;
 
+/* Rows of a matrix in another file. */
+typedef struct hy_raw_part {
+    hy_raw_array file;
+    int64_t begin, end; /* rows [begin, end); end is -1 for the last row of the file */
+} hy_raw_part;
+
+typedef enum hy_raw_form { HY_RAW_DENSE = 1, HY_RAW_CSR, HY_RAW_ROWS } hy_raw_form;
+
 typedef struct hy_raw_header {
-    int sparse;
+    hy_raw_form form;
+    int64_t parts; /* number of parts, at least 1; set for HY_RAW_ROWS, as is `version` */
     int64_t version, rows, cols;
     int64_t type;              /* hybrid_type of the values */
     int64_t order, ld;         /* `order` (hybrid_order) and `ld` (leading dimension in
@@ -40,5 +55,19 @@ typedef struct hy_raw_header {
 /* Parses the whole text. BAD_FILE names file, line and reason. Guarantees that sizes,
    byte counts and the ends of arrays fit 64 bits. */
 hybrid_status hy_raw_parse(hy_context *ctx, const hy_input *input, hy_raw_header *out);
+
+/* Checks the sizes of a header, and sets a missing `ld`. `end` is the end of the text, for
+   messages. hy_raw_parse() calls this function. */
+hybrid_status hy_raw_check(hy_context *ctx, const hy_input *input, const char *end,
+                           hy_raw_header *header);
+
+/* Writes the parts of a text that hy_raw_parse() has accepted to `parts`. */
+hybrid_status hy_raw_parse_parts(hy_context *ctx, const hy_input *input,
+                                 hy_raw_part *parts);
+
+/* Makes the path of a file that the text names: relative names begin in the folder of the
+   input. Free *out with hy_array_free(). */
+hybrid_status hy_raw_path(hy_context *ctx, const hy_input *input,
+                          const hy_raw_array *array, char **out);
 
 #endif /* HY_RAW_H */

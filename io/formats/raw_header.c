@@ -12,6 +12,7 @@ typedef struct parser {
     hy_context *ctx;
     const hy_input *input;
     const char *p, *end; /* unread text */
+    hy_raw_part *parts;  /* memory for the parts of a list; NULL: they are only counted */
 } parser;
 
 typedef struct span {
@@ -19,19 +20,19 @@ typedef struct span {
     size_t length;
 } span;
 
-typedef enum kind { NUMBER, WORD, NAME, ARRAY } kind;
+typedef enum kind { NUMBER, WORD, NAME, ARRAY, LIST } kind;
 
 /* Maximum number of words of a member, and maximum bytes of a key or word with its
    escapes. */
-enum { MOST_WORDS = 2, MOST_BYTES = 128 };
+enum { MOST_WORDS = 3, MOST_BYTES = 128 };
 
 /* A member that an object may have. */
 typedef struct member {
     const char *key;
     kind kind;
     size_t field;                 /* byte offset in the struct that is filled */
-    const char *word[MOST_WORDS]; /* WORD: allowed words, stored as 1 and 2 */
-    const struct member *inner;   /* ARRAY: members of the inner object */
+    const char *word[MOST_WORDS]; /* WORD: allowed words, stored as 1, 2 and 3 */
+    const struct member *inner;   /* ARRAY: members of the inner object; LIST: of each */
     int optional;
 } member;
 
@@ -77,6 +78,23 @@ static const member sparse[] = {
     {.key = "col", .kind = ARRAY, .field = OF_ALL(col), .inner = columns},
     {.key = "values", .kind = ARRAY, .field = OF_ALL(values), .inner = values},
     {.key = NULL}};
+
+static const member part[] = {
+    {.key = "file", .kind = NAME},
+    {.key      = "begin",
+     .kind     = NUMBER,
+     .field    = offsetof(hy_raw_part, begin),
+     .optional = 1},
+    {.key = "end", .kind = NUMBER, .field = offsetof(hy_raw_part, end), .optional = 1},
+    {.key = NULL}};
+
+static const member rows[] = {
+    {.key = "version", .kind = NUMBER, .field = OF_ALL(version)},
+    {.key = "parts", .kind = LIST, .field = OF_ALL(parts), .inner = part},
+    {.key = NULL}};
+
+static const member *const forms[] = {
+    [HY_RAW_DENSE] = dense, [HY_RAW_CSR] = sparse, [HY_RAW_ROWS] = rows};
 
 /* ---- tokens ------------------------------------------------------------------------ */
 
@@ -164,7 +182,7 @@ static int is(const span *text, const char *word)
 static hybrid_status take_word(parser *s, const member *m, int64_t *out)
 {
     const char *begin = s->p;
-    char why[64];
+    char why[96];
     span text = {NULL, 0};
 
     HY_TRY(take_string(s, &text));
@@ -173,9 +191,9 @@ static hybrid_status take_word(parser *s, const member *m, int64_t *out)
             *out = i + 1;
             return HYBRID_OK;
         }
-    snprintf(why, sizeof why, "must be \"%s\"%s%s%s", m->word[0],
-             m->word[1] ? " or \"" : "", m->word[1] ? m->word[1] : "",
-             m->word[1] ? "\"" : "");
+    size_t used = (size_t)snprintf(why, sizeof why, "must be \"%s\"", m->word[0]);
+    for (int i = 1; i < MOST_WORDS && m->word[i]; i++)
+        used += (size_t)snprintf(why + used, sizeof why - used, " or \"%s\"", m->word[i]);
     return fail_of(s, begin, m->key, why);
 }
 
@@ -194,6 +212,33 @@ static hybrid_status take_name(parser *s, hy_raw_array *array)
 
 static hybrid_status take_object(parser *s, const member *members, void *out);
 
+static hybrid_status take_inner(parser *s, const member *m, void *out)
+{
+    if (!accept(s, '{'))
+        return fail_of(s, s->p, m->key, "must be a JSON object");
+    return take_object(s, m->inner, out);
+}
+
+/* Takes a list of parts, and counts them. */
+static hybrid_status take_list(parser *s, const member *m, int64_t *count)
+{
+    if (!accept(s, '['))
+        return fail_of(s, s->p, m->key, "must be a JSON list");
+    *count = 0;
+    do {
+        hy_raw_part one = {.end = -1};
+        next(s);
+        HY_TRY(take_inner(s, m, &one));
+        if (one.end >= 0 && one.end < one.begin)
+            return fail(s, s->p, "'end' is less than 'begin'");
+        if (s->parts)
+            s->parts[*count] = one;
+        ++*count;
+    } while (accept(s, ','));
+    return accept(s, ']') ? HYBRID_OK
+                          : fail_of(s, s->p, m->key, "is not followed by ',' or ']'");
+}
+
 static hybrid_status take_value(parser *s, const member *m, void *out)
 {
     void *field = (char *)out + m->field;
@@ -206,12 +251,12 @@ static hybrid_status take_value(parser *s, const member *m, void *out)
         return take_word(s, m, field);
     case NAME:
         return take_name(s, out);
+    case LIST:
+        return take_list(s, m, field);
     case ARRAY:
         break;
     }
-    if (!accept(s, '{'))
-        return fail_of(s, s->p, m->key, "must be a JSON object");
-    return take_object(s, m->inner, field);
+    return take_inner(s, m, field);
 }
 
 static hybrid_status take_key(parser *s, const member *members, int *index)
@@ -255,10 +300,12 @@ static hybrid_status take_object(parser *s, const member *members, void *out)
 /* ---- the whole text ---------------------------------------------------------------- */
 
 /* Takes {"format": "hybrid-...", */
-static hybrid_status take_format(parser *s, int *is_sparse)
+static hybrid_status take_format(parser *s, hy_raw_form *out)
 {
     static const member format[] = {
-        {.key = "format", .kind = WORD, .word = {"hybrid-dense", "hybrid-csr"}},
+        {.key  = "format",
+         .kind = WORD,
+         .word = {"hybrid-dense", "hybrid-csr", "hybrid-rows"}},
         {.key = NULL}};
     int64_t word = 0;
     int index    = 0;
@@ -268,71 +315,38 @@ static hybrid_status take_format(parser *s, int *is_sparse)
     HY_TRY(take_key(s, format, &index));
     next(s);
     HY_TRY(take_word(s, format, &word));
-    *is_sparse = word == 2;
+    *out = (hy_raw_form)word;
     return accept(s, ',') ? HYBRID_OK
                           : fail_of(s, s->p, "format", "is not followed by ','");
 }
 
-static int is_beyond(int64_t lines, int64_t ld, int64_t offset)
+static hybrid_status take_text(parser *s, hy_raw_header *out)
 {
-    int64_t bytes;
-
-    return __builtin_mul_overflow(lines, ld, &bytes) || bytes > INT64_MAX / 16 ||
-           offset > INT64_MAX / 2;
-}
-
-static hybrid_status check_dense(const parser *s, const hy_raw_header *h)
-{
-    const int64_t lines = h->order == HYBRID_ROW_MAJOR ? h->rows : h->cols;
-    const int64_t least = h->order == HYBRID_ROW_MAJOR ? h->cols : h->rows;
-    char why[96];
-
-    if (h->ld < least) {
-        snprintf(why, sizeof why,
-                 "is %lld, and must be at least %lld, the length of a %s",
-                 (long long)h->ld, (long long)least,
-                 h->order == HYBRID_ROW_MAJOR ? "row" : "column");
-        return fail_of(s, s->p, "ld", why);
-    }
-    return is_beyond(lines, h->ld, h->values.offset)
-               ? fail(s, s->p, "the matrix takes 2^63 bytes or more")
-               : HYBRID_OK;
-}
-
-static hybrid_status check_sparse(const parser *s, const hy_raw_header *h)
-{
-    if (h->cols > INT32_MAX)
-        return fail_of(s, s->p, "cols", "must be less than 2^31");
-    return h->rows == INT64_MAX || is_beyond(h->rows + 1, 1, h->row_ptr.offset) ||
-                   is_beyond(h->nnz, 1, h->col.offset) ||
-                   is_beyond(h->nnz, 1, h->values.offset)
-               ? fail(s, s->p, "the matrix takes 2^63 bytes or more")
-               : HYBRID_OK;
-}
-
-static hybrid_status check(const parser *s, hy_raw_header *h)
-{
-    if (h->version != 1)
-        return fail_of(s, s->p, "version",
-                       "must be 1, the only version that this library reads");
-    if (h->ld < 0) /* "ld" is missing */
-        h->ld = h->order == HYBRID_ROW_MAJOR ? h->cols : h->rows;
-    return h->sparse ? check_sparse(s, h) : check_dense(s, h);
+    *out = (hy_raw_header){.ld = -1};
+    HY_TRY(take_format(s, &out->form));
+    HY_TRY(take_object(s, forms[out->form], out));
+    next(s);
+    if (s->p < s->end)
+        return fail(s, s->p, "text follows the object");
+    return hy_raw_check(s->ctx, s->input, s->p, out);
 }
 
 hybrid_status hy_raw_parse(hy_context *ctx, const hy_input *input, hy_raw_header *out)
 {
-    parser s = {ctx, input, input->text, input->text + hy_input_head(input)};
+    parser s = {ctx, input, input->text, input->text + hy_input_head(input), NULL};
 
     if (!input->last || hy_input_head(input) < input->bytes)
         return hy_mtx_fail(
             ctx, input, NULL,
             "is longer than 1 MiB, so that it cannot be the description of a matrix");
-    *out = (hy_raw_header){.ld = -1};
-    HY_TRY(take_format(&s, &out->sparse));
-    HY_TRY(take_object(&s, out->sparse ? sparse : dense, out));
-    next(&s);
-    if (s.p < s.end)
-        return fail(&s, s.p, "text follows the object");
-    return check(&s, out);
+    return take_text(&s, out);
+}
+
+hybrid_status hy_raw_parse_parts(hy_context *ctx, const hy_input *input,
+                                 hy_raw_part *parts)
+{
+    parser s = {ctx, input, input->text, input->text + hy_input_head(input), parts};
+    hy_raw_header header;
+
+    return take_text(&s, &header);
 }

@@ -6,12 +6,14 @@
 #include "io/generate/generate.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
+#include "base/memory/memory.h"
 #include "base/memory/shortage.h"
 #include "io/generate/random.h"
 
@@ -275,10 +277,10 @@ hybrid_status hy_recipe_fits(hy_context *ctx, const hy_recipe *recipe, int64_t m
     const double per_row = 2 * sizeof(int64_t); /* an offset and, temporarily, a length */
     const double bytes   = (double)recipe->rows * per_row + (double)more +
                          least_entries(recipe) * (double)recipe->entry_bytes;
-    const hy_meter *meter = &ctx->memory.meter;
+    const double used = (double)hy_meter_used(&ctx->memory.meter);
     char what[128];
 
-    if (meter->cap == 0 || bytes <= (double)(meter->cap - hy_meter_used(meter)))
+    if (hy_memory_holds(ctx, (int64_t)fmin(used + bytes, 0x1p62)))
         return HYBRID_OK;
     snprintf(what, sizeof what, "the matrix '%s'", recipe->spec);
     return hy_memory_full(ctx, what, (int64_t)bytes, ", or generate a smaller matrix");

@@ -131,7 +131,6 @@ static const foreign formats[] = {
            "7zXZ"),
      "xz -dk @", NULL},
     {"compressed with bzip2", MAGIC("BZh"), "bzip2 -dk @", NULL},
-    {"compressed with zstd", MAGIC("\x28\xb5\x2f\xfd"), "zstd -d @", NULL},
     {"compressed with lz4", MAGIC("\x04\x22\x4d\x18"), "lz4 -d @", NULL},
     {"a 7-Zip archive", MAGIC("7z\xbc\xaf\x27\x1c"), "7z x @", NULL},
     {"a tar archive", is_tar, NULL, 0, "tar xf @", NULL},

@@ -1,6 +1,5 @@
-/* io/text/input.c - the text of a file: mapped, or read and inflated window by window (a
-   window is the part of the text that is in memory). */
-#include "base/memory/shortage.h"
+/* io/text/input.c - the text of a file: mapped, or read and decompressed window by window
+   (a window is the part of the text that is in memory). */
 #include "io/text/io.h"
 
 #include <errno.h>
@@ -10,26 +9,26 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "base/data/min_max.h"
+#include "io/text/decoder.h"
 #include "io/text/digits.h"
 
-enum {
-    AFTER         = 1 + HY_TEXT_PAD, /* bytes of zeros behind a text */
-    INFLATE_BYTES = 44 << 10         /* bytes that zlib needs to inflate */
-};
+enum { AFTER = 1 + HY_TEXT_PAD }; /* bytes of zeros behind a text */
 
 size_t hy_window_bytes = (size_t)16 << 20;
 
-/* Source of windows: the bytes of the file, which are text or gzip data. */
+/* Windows take at most this part of the memory that the engine has left, since the items
+   of a window may take several times its bytes. */
+enum { WINDOWS_IN_BUDGET = 64 };
+
+/* Source of windows: the bytes of the file, which are text or compressed text. */
 typedef struct hy_stream {
-    int fd; /* descriptor of the file; -1: all its bytes are in [next, end) */
-    int gzip;
-    int ended;              /* 1: the source has no bytes behind the window */
-    const char *next, *end; /* gzip: bytes that are not inflated yet */
-    char *array;            /* gzip: memory of HY_HEAD_BYTES that holds [next, end), or
+    int fd;             /* descriptor of the file; -1: all its bytes are in [next, end) */
+    hy_decoder decoder; /* closed if the bytes are text */
+    const char *next, *end; /* decoder: bytes that are not decoded yet */
+    char *array;            /* decoder: memory of HY_HEAD_BYTES that holds [next, end), or
                                NULL */
-    z_stream z;
 } hy_stream;
 
 static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
@@ -59,12 +58,11 @@ static hybrid_status read_bytes(hy_context *ctx, const hy_input *input, char *to
     return HYBRID_OK;
 }
 
-/* ---- gzip ------------------------------------------------------------------------- */
+/* ---- compressed bytes ------------------------------------------------------------ */
 
-static int is_gzip(const char *text, size_t bytes)
-{
-    return bytes >= 2 && (unsigned char)text[0] == 0x1f && (unsigned char)text[1] == 0x8b;
-}
+/* The formats of compressed files; NULL ends the table. */
+static const hy_decoder_ops *const decoders[] = {&hy_decoder_gzip, &hy_decoder_zstd,
+                                                 NULL};
 
 /* Makes sure that [next, end) has at least one byte, unless the file has ended. */
 static hybrid_status refill(hy_context *ctx, const hy_input *input)
@@ -80,68 +78,26 @@ static hybrid_status refill(hy_context *ctx, const hy_input *input)
     return HYBRID_OK;
 }
 
-static hybrid_status fail_memory(hy_context *ctx, const hy_input *input)
+/* Decodes `room` bytes to `to`; fewer only at the end of the data. */
+static hybrid_status decode_bytes(hy_context *ctx, const hy_input *input, char *to,
+                                  size_t room, size_t *bytes)
 {
-    char what[HY_MESSAGE_BYTES / 2];
+    hy_stream *s  = input->stream;
+    hy_decoder *d = &s->decoder;
+    hy_flow flow  = {.to = to, .room = room};
 
-    snprintf(what, sizeof what, "the window that inflates '%s'", input->path);
-    return hy_memory_refused(ctx, what, INFLATE_BYTES, NULL);
-}
-
-static hybrid_status fail_gzip(hy_context *ctx, const hy_input *input, int code)
-{
-    if (code == Z_MEM_ERROR)
-        return fail_memory(ctx, input);
-    if (code == Z_DATA_ERROR) /* Z_NEED_DICT does not occur in the gzip format */
-        return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are damaged: %s",
-                       input->path, input->stream->z.msg);
-    return hy_fail(ctx, HYBRID_BAD_FILE, "%s: the gzip data are truncated", input->path);
-}
-
-/* Continues after the end of a gzip member: with another member, or with zeros up to the
-   end of the file. */
-static hybrid_status next_member(hy_context *ctx, const hy_input *input)
-{
-    hy_stream *s = input->stream;
-
-    HY_TRY(refill(ctx, input));
-    if (s->next < s->end && (unsigned char)*s->next == 0x1f) {
-        inflateReset(&s->z);
-        return HYBRID_OK;
-    }
-    while (s->next < s->end && *s->next == 0) {
-        s->next++;
+    while (flow.room > 0) {
         HY_TRY(refill(ctx, input));
-    }
-    s->ended = s->next == s->end;
-    return s->ended ? HYBRID_OK
-                    : hy_fail(ctx, HYBRID_BAD_FILE, "%s: bytes follow the gzip data",
-                              input->path);
-}
-
-/* Inflates `room` bytes to `to`; fewer only at the end of the data. */
-static hybrid_status inflate_bytes(hy_context *ctx, const hy_input *input, char *to,
-                                   size_t room, size_t *bytes)
-{
-    const size_t at_once = (size_t)1 << 30; /* zlib counts in unsigned int */
-    hy_stream *s         = input->stream;
-    z_stream *z          = &s->z;
-
-    z->next_out = (Bytef *)to;
-    while ((*bytes = (size_t)((char *)z->next_out - to)) < room && !s->ended) {
-        HY_TRY(refill(ctx, input));
-        z->next_in     = (z_const Bytef *)s->next;
-        z->avail_in    = (uInt)hy_smaller((size_t)(s->end - s->next), at_once);
-        z->avail_out   = (uInt)hy_smaller(room - *bytes, at_once);
-        const int code = inflate(z, Z_NO_FLUSH);
+        if (d->is_between && s->next == s->end)
+            break;
+        flow.next = s->next;
+        flow.end  = s->end;
+        HY_TRY((d->is_between ? d->ops->begin : d->ops->decode)(d, &flow));
         if (s->fd < 0) /* bytes read from a descriptor were counted before */
-            hy_progress_add(&ctx->progress, (const char *)z->next_in - s->next);
-        s->next = (const char *)z->next_in;
-        if (code == Z_STREAM_END)
-            HY_TRY(next_member(ctx, input));
-        else if (code != Z_OK)
-            return fail_gzip(ctx, input, code);
+            hy_progress_add(&ctx->progress, flow.next - s->next);
+        s->next = flow.next;
     }
+    *bytes = room - flow.room;
     return HYBRID_OK;
 }
 
@@ -169,8 +125,8 @@ static hybrid_status fill(hy_context *ctx, hy_input *input, size_t left)
     char *text   = input->array;
     size_t bytes;
 
-    HY_TRY((s->gzip ? inflate_bytes : read_bytes)(ctx, input, text + left,
-                                                  input->room - left, &bytes));
+    HY_TRY((s->decoder.ops ? decode_bytes : read_bytes)(ctx, input, text + left,
+                                                        input->room - left, &bytes));
     input->text  = text;
     input->bytes = left + bytes;
     input->last  = input->bytes < input->room;
@@ -198,8 +154,8 @@ hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from)
     const size_t left = (size_t)(input->text + input->bytes - from);
 
     input->lines += count_lines(input->text, from);
-    if (input->room < hy_window_bytes)
-        HY_TRY(enlarge(ctx, input, hy_window_bytes, from, left));
+    if (input->room < input->window)
+        HY_TRY(enlarge(ctx, input, input->window, from, left));
     else
         memmove(input->array, from, left);
     return fill(ctx, input, left);
@@ -252,7 +208,17 @@ static hybrid_status read_pipe(hy_context *ctx, int fd, hy_input *input)
     return fill(ctx, input, 0);
 }
 
-static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *input)
+/* Reads a regular file as read_pipe() does. */
+static hybrid_status read_regular(hy_context *ctx, int fd, int64_t bytes, hy_input *input)
+{
+    input->file_bytes = bytes;
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only makes reading faster */
+    return read_pipe(ctx, fd, input);
+}
+
+/* Opens the file and maps it if `maps` is 1 and it is a regular file. */
+static hybrid_status open_bytes(hy_context *ctx, const char *path, int maps,
+                                hy_input *input)
 {
     struct stat st;
     hybrid_status status;
@@ -266,6 +232,8 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *inp
         errno  = EISDIR;
         status = fail_system(ctx, path, "read");
     } else if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
+        if (!maps)
+            return read_regular(ctx, fd, st.st_size, input);
         status = map_file(ctx, fd, (size_t)st.st_size, input);
     } else {
         return read_pipe(ctx, fd, input);
@@ -274,9 +242,15 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, hy_input *inp
     return status;
 }
 
-/* Inflates the text from now on, because it is gzip data. */
-static hybrid_status gunzip(hy_context *ctx, hy_input *input)
+/* Decodes the text from now on if it is compressed. */
+static hybrid_status decode_text(hy_context *ctx, hy_input *input)
 {
+    const hy_decoder_ops *const *ops = decoders;
+
+    while (*ops && !(*ops)->is(input->text, input->bytes))
+        ops++;
+    if (!*ops)
+        return HYBRID_OK;
     if (!input->stream)
         HY_TRY(open_stream(ctx, -1, input));
     hy_stream *s = input->stream;
@@ -284,27 +258,51 @@ static hybrid_status gunzip(hy_context *ctx, hy_input *input)
     s->end       = input->text + input->bytes;
     s->array     = input->array;
     input->array = NULL;
-    if (inflateInit2(&s->z, 15 + 16) != Z_OK) /* largest window, gzip header */
-        return fail_memory(ctx, input);
-    s->gzip = 1;
+    s->decoder   = (hy_decoder){.ops = *ops, .ctx = ctx, .path = input->path};
+    HY_TRY(s->decoder.ops->open(&s->decoder));
     HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, NULL, 0));
     return fill(ctx, input, 0);
 }
 
 /* ---- functions for readers ------------------------------------------------------ */
 
-hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out)
+static hybrid_status open_input(hy_context *ctx, const char *path, int maps,
+                                size_t window, hy_input *out)
 {
     hybrid_status status;
 
-    *out = (hy_input){.path = path, .file_bytes = -1};
-    HY_TRY_ELSE_DONE(open_bytes(ctx, path, out));
-    if (is_gzip(out->text, out->bytes))
-        HY_TRY_ELSE_DONE(gunzip(ctx, out));
+    *out = (hy_input){.path = path, .file_bytes = -1, .window = window};
+    HY_TRY_ELSE_DONE(open_bytes(ctx, path, maps, out));
+    HY_TRY_ELSE_DONE(decode_text(ctx, out));
     return HYBRID_OK;
 done:
     hy_input_close(ctx, out);
     return status;
+}
+
+hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out)
+{
+    return open_input(ctx, path, 1, hy_window_bytes, out);
+}
+
+hybrid_status hy_input_open_windows(hy_context *ctx, const char *path, hy_input *out)
+{
+    const hy_meter *meter = &ctx->memory.meter;
+    const int64_t left    = meter->cap - hy_meter_used(meter);
+    size_t window         = hy_window_bytes;
+
+    if (meter->cap > 0)
+        window =
+            hy_smaller(window, (size_t)hy_max(left / WINDOWS_IN_BUDGET, HY_HEAD_BYTES));
+    return open_input(ctx, path, 0, window, out);
+}
+
+hy_input hy_input_take(hy_input *input)
+{
+    const hy_input taken = *input;
+
+    *input = (hy_input){.path = taken.path};
+    return taken;
 }
 
 hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
@@ -312,13 +310,13 @@ hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
 {
     hybrid_status status;
 
-    *out = (hy_input){.path = name, .last = 1, .file_bytes = (int64_t)bytes};
+    *out = (hy_input){
+        .path = name, .last = 1, .file_bytes = (int64_t)bytes, .window = hy_window_bytes};
     HY_TRY_ELSE_DONE(enlarge(ctx, out, bytes, data, bytes));
     out->text  = out->array;
     out->bytes = bytes;
     memset((char *)out->array + bytes, 0, AFTER);
-    if (is_gzip(out->text, out->bytes))
-        HY_TRY_ELSE_DONE(gunzip(ctx, out));
+    HY_TRY_ELSE_DONE(decode_text(ctx, out));
     return HYBRID_OK;
 done:
     hy_input_close(ctx, out);
@@ -332,7 +330,7 @@ static int64_t taken(const hy_input *input)
 
     if (!s)
         return 0;
-    if (s->gzip)
+    if (s->decoder.ops)
         return s->fd < 0 ? input->file_bytes - (s->end - s->next) : s->end - s->array;
     return (int64_t)input->bytes;
 }
@@ -351,8 +349,8 @@ void hy_input_took(hy_context *ctx, const hy_input *input, int64_t bytes)
 
 static void close_stream(hy_context *ctx, hy_stream *stream)
 {
-    if (stream->gzip)
-        inflateEnd(&stream->z);
+    if (stream->decoder.ops)
+        stream->decoder.ops->close(&stream->decoder);
     if (stream->fd >= 0)
         close(stream->fd);
     hy_array_free(ctx, stream->array);

@@ -44,8 +44,8 @@ int hy_open(const char *path, int flags);
 /* Bytes of the first window, in which a file declares its format. */
 enum { HY_HEAD_BYTES = 1 << 20 };
 
-extern size_t hy_window_bytes; /* minimum bytes of each window but the first; tests make
-                                  it small */
+extern size_t hy_window_bytes; /* largest value of hy_input.window; tests make it
+                                  small */
 
 /* The text of a file. A regular file is mapped as a whole and must not shrink. Other
    inputs are read window by window: pipes, devices, compressed files, and the rest of a
@@ -63,18 +63,24 @@ typedef struct hy_input {
     int64_t file_bytes;       /* bytes of the file; -1 if unknown */
     void *array;              /* array that holds the text, or NULL */
     size_t room;              /* maximum bytes of text in `array` */
+    size_t window;            /* minimum bytes of each window but the first */
 } hy_input;
 
 /* Open a file, or copy its contents from memory, and read the first window. IO_FAILED,
-   with the system's reason, if the file cannot be read; BAD_FILE if gzip data are
-   damaged. */
+   with the system's reason, if the file cannot be read; BAD_FILE if compressed data are
+   damaged. hy_input_open_windows() maps nothing: its windows are small if the budget of
+   host memory is small, and a file that shrinks or cannot be read gives a status. */
 hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out);
+hybrid_status hy_input_open_windows(hy_context *ctx, const char *path, hy_input *out);
 hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
                             size_t bytes, hy_input *out);
 /* Moves to the next window, which begins with the part of the present text from `from`
    on. Pointers into the text become invalid. The present window must not be the last. */
 hybrid_status hy_input_next(hy_context *ctx, hy_input *input, const char *from);
 void hy_input_close(hy_context *ctx, hy_input *input); /* accepts a zeroed struct */
+
+/* Moves the input out of *input, which keeps its path and can still be closed. */
+hy_input hy_input_take(hy_input *input);
 
 /* Begins the progress of a call that reads the input to its end
    (base/text/progress.h). */

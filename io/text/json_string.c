@@ -2,6 +2,7 @@
 #include "io/text/json_string.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { UNIT_BYTES = 4 }; /* hexadecimal digits of \uXXXX */
@@ -119,4 +120,14 @@ size_t hy_json_string_decode(const char *text, size_t length, char *to)
         }
     }
     return (size_t)(to - start);
+}
+
+size_t hy_json_string_encode(char character, char *to)
+{
+    if (character == '"' || character == '\\')
+        return (size_t)snprintf(to, 7, "\\%c", character);
+    if ((unsigned char)character < ' ')
+        return (size_t)snprintf(to, 7, "\\u%04x", (unsigned)character);
+    to[0] = character;
+    return 1;
 }

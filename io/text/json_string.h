@@ -15,4 +15,9 @@ const char *hy_json_string_end(const char *p, const char *end, const char **at,
    written, at most `length`. */
 size_t hy_json_string_decode(const char *text, size_t length, char *to);
 
+/* Writes the character as it stands in a string, escaped if JSON requires that, to `to`,
+   which has room for 7 bytes. Returns the number of bytes written. A byte of a longer
+   UTF-8 sequence stays as it is. */
+size_t hy_json_string_encode(char character, char *to);
+
 #endif /* HY_JSON_STRING_H */

@@ -62,7 +62,7 @@ hybrid_status hy_pack_check(const hy_job *job, size_t bytes)
 
 int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned)
 {
-    return job->chunk->trimmed ? count <= planned : count == planned;
+    return job->chunk->fewer ? count <= planned : count == planned;
 }
 
 hybrid_status hy_pack_outside(const hy_job *job)

@@ -17,8 +17,8 @@ hybrid_status hy_pack_check_room(const hy_job *job, size_t bytes, size_t room);
 hybrid_status hy_pack_changed(const hy_job *job, const char *verb, int64_t count,
                               const char *what, int64_t planned);
 
-/* Returns 1 if `count` equals `planned`, or, for a chunk from which rows were taken after
-   planning (hy_chunk.trimmed), does not exceed it. */
+/* Returns 1 if `count` equals `planned`, or, for a chunk that may need fewer rows than
+   planned (hy_chunk.fewer), does not exceed it. */
 int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned);
 
 /* Returns BAD_STATE, with a message: the chunk has a column outside the rows of X that

@@ -4,15 +4,22 @@
 #include <stdio.h>
 
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
 #include "base/memory/shortage.h"
 #include "base/text/size_text.h"
 #include "partition/pattern/gathered.h"
+
+enum {
+    GALLOP = 32 /* a chunk is first tried with the length of the one before, then with
+                   1/GALLOP more or less */
+};
 
 /* State of a cut while it is made. */
 typedef struct cutter {
     const hy_cut *cut;
     hy_context *ctx;
     int64_t width; /* columns of the widest column block */
+    int64_t rows;  /* rows of the chunk cut last; 1 before the first */
     hy_chunk_array chunks;
 } cutter;
 
@@ -126,34 +133,39 @@ static hybrid_status choose_width(cutter *c)
 
 /* ---- rows of a chunk --------------------------------------------------------- */
 
+static int fits_to(const cutter *c, int64_t begin, int64_t end)
+{
+    const hy_features f = hy_profile_range(c->cut->profile, begin, end, c->width);
+
+    return hy_cut_fits(c->cut, &f);
+}
+
 /* Returns the features of the longest chunk that begins at `begin`, for an image that is
-   not gathered. The end of the chunk is the last row, or is found by doubling and
-   bisection. */
+   not gathered. The end of the chunk is the last row, or is found by steps of doubling
+   length from the length of the chunk before, and by bisection. */
 static hy_features resident_chunk(const cutter *c, int64_t begin)
 {
-    const hy_profile *p   = c->cut->profile;
-    const hy_features all = hy_profile_range(p, begin, p->end, c->width);
-    int64_t low = begin + 1, step = 1, high;
+    const hy_profile *p = c->cut->profile;
+    int64_t low = begin + 1, high = p->end + 1; /* a chunk up to `low` fits; one up to
+                                                   `high` does not, or is past the end */
+    int64_t step = c->rows / GALLOP + 1;
 
-    if (hy_cut_fits(c->cut, &all))
-        return all;
-
-    for (;; step *= 2) { /* invariant: a chunk up to `low` fits; one up to `high` does not
-                            fit or is past the end */
-        high = low + step;
-        if (high > p->end) {
-            high = p->end + 1;
-            break;
+    if (begin == p->begin && fits_to(c, begin, p->end))
+        low = p->end;
+    for (int64_t at = hy_min(begin + c->rows, p->end); high - low > 1; step *= 2) {
+        if (fits_to(c, begin, at)) {
+            low = at;
+            at  = hy_min(at + step, p->end);
+        } else {
+            high = at;
+            at   = hy_max(at - step, begin + 1);
         }
-        const hy_features f = hy_profile_range(p, begin, high, c->width);
-        if (!hy_cut_fits(c->cut, &f))
+        if (at <= low || at >= high)
             break;
-        low = high;
     }
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        const hy_features f  = hy_profile_range(p, begin, middle, c->width);
-        if (hy_cut_fits(c->cut, &f))
+        if (fits_to(c, begin, middle))
             low = middle;
         else
             high = middle;
@@ -173,6 +185,7 @@ static hybrid_status cut_resident(cutter *c)
         HY_TRY(hy_chunk_array_add(c->ctx, &c->chunks, cut, c->width, row, &f));
         HY_TRY(hy_progress_check(&c->ctx->progress));
         row += f.rows;
+        c->rows = f.rows;
     }
     return HYBRID_OK;
 }
@@ -265,7 +278,7 @@ int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count)
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count)
 {
-    cutter c = {.cut = cut, .ctx = ctx};
+    cutter c = {.cut = cut, .ctx = ctx, .rows = 1};
     hybrid_status status;
 
     HY_TRY_ELSE_DONE(choose_width(&c));

@@ -59,9 +59,12 @@ static hybrid_status alloc_sums(hy_context *ctx, hy_profile *p)
         return HYBRID_OK;
     }
     HY_TRY(sums_of_rows(ctx, p->rows, "products of rows", &p->products));
-    HY_TRY(hy_array(ctx, blocks, sizeof *p->ends, "ends of rows", &array));
-    p->ends = array;
+    HY_TRY(hy_array(ctx, 2 * blocks, sizeof *p->ends, "ends of rows", &array));
+    p->ends   = array;
+    p->firsts = p->ends + blocks;
     memset(p->ends, 0, (size_t)blocks * sizeof *p->ends);
+    for (int64_t b = 0; b < blocks; b++)
+        p->firsts[b] = p->cols;
     return HYBRID_OK;
 }
 
@@ -190,19 +193,24 @@ static void take_products(const inspection *in, int64_t begin, int64_t end, tall
     t->bound               = bound;
 }
 
-/* Raises hy_profile.ends for the HY_ENDS_ROWS rows among which [begin, end) lie, since
-   they may belong to several pieces. For an empty row the entry before it is read, which
-   belongs to an earlier row of the range. */
+/* Raises hy_profile.ends and lowers hy_profile.firsts for the HY_ENDS_ROWS rows among
+   which [begin, end) lie, since they may belong to several pieces. For an empty row the
+   entry before it is read as the last, and the entry after it as the first: these belong
+   to other rows of the range, or do not exist. */
 static void note_end(const inspection *in, int64_t begin, int64_t end)
 {
-    const int64_t *nnz = in->profile->nnz, first = hy_offset(in->A, begin);
+    const int64_t *nnz  = in->profile->nnz;
+    const int64_t start = hy_offset(in->A, begin), stop = nnz[end];
     const int32_t *col = in->A->col;
-    int32_t last       = -1;
+    int64_t first = in->profile->cols, last = -1;
 
-    for (int64_t i = begin; i < end; i++)
-        if (nnz[i + 1] > first && col[nnz[i + 1] - 1] > last)
-            last = col[nnz[i + 1] - 1];
-    hy_raise_to(&in->profile->ends[begin / HY_ENDS_ROWS], (int64_t)last + 1);
+    for (int64_t i = begin, at = start; i < end && at < stop; i++) {
+        first = hy_min(first, col[at]);
+        at    = nnz[i + 1];
+        last  = at > start ? hy_max(last, col[at - 1]) : last;
+    }
+    hy_raise_to(&in->profile->ends[begin / HY_ENDS_ROWS], last + 1);
+    hy_lower_to(&in->profile->firsts[begin / HY_ENDS_ROWS], first);
 }
 
 static void note_ends(const inspection *in, int64_t begin, int64_t end)

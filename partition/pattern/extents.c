@@ -68,12 +68,30 @@ hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t max_
     finding l = {.A = A, .max_width = max_width};
     void *memory;
 
-    *out = (hy_extents){.A = A, .count = A->rows / BLOCK + (A->rows % BLOCK > 0)};
+    *out = (hy_extents){
+        .A = A, .rows = BLOCK, .count = A->rows / BLOCK + (A->rows % BLOCK > 0)};
     HY_TRY(hy_array(ctx, out->count + 1, sizeof(hy_extent), "extents of rows", &memory));
     out->blocks = l.blocks = memory;
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, out->count, BLOCKS, find_blocks, &l));
     if (l.too_wide)
         hy_extents_free(ctx, out);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_extents_take(hy_context *ctx, const hybrid_csr *A,
+                              const hy_profile *profile, hy_extents *out)
+{
+    void *memory;
+
+    *out =
+        (hy_extents){.A = A, .rows = HY_ENDS_ROWS, .count = A->rows / HY_ENDS_ROWS + 1};
+    HY_TRY(hy_array(ctx, out->count, sizeof(hy_extent), "extents of rows", &memory));
+    out->blocks = memory;
+    for (int64_t b = 0; b < out->count; b++) {
+        const int64_t end = profile->ends[b];
+        out->blocks[b] =
+            (hy_extent){end > 0 ? (int32_t)profile->firsts[b] : INT32_MAX, (int32_t)end};
+    }
     return HYBRID_OK;
 }
 
@@ -86,13 +104,14 @@ void hy_extents_free(hy_context *ctx, hy_extents *extents)
 hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end)
 {
     /* range of the blocks that lie within [begin, end) */
-    const int64_t from = (begin + BLOCK - 1) / BLOCK, to = end / BLOCK;
+    const int64_t block = extents->rows;
+    const int64_t from = (begin + block - 1) / block, to = end / block;
     int64_t widest = 0;
 
     if (from >= to)
         return hy_extents_scan(extents->A, begin, end, &widest);
-    hy_extent all = joined(hy_extents_scan(extents->A, begin, from * BLOCK, &widest),
-                           hy_extents_scan(extents->A, to * BLOCK, end, &widest));
+    hy_extent all = joined(hy_extents_scan(extents->A, begin, from * block, &widest),
+                           hy_extents_scan(extents->A, to * block, end, &widest));
     for (int64_t b = from; b < to; b++)
         all = joined(all, extents->blocks[b]);
     return all;

@@ -3,13 +3,13 @@
 
    Columns ascend within a row, so the first and the last entry of each row suffice.
    Reading them costs a cache line each, which is nearly all of A if rows are short. All
-   rows are therefore read once, and the extents of blocks of 16 rows are stored. The
-   extent of any range of rows is made from the blocks inside it; only the rows at its
-   ends are read again. */
+   rows are therefore read once, and the extents of blocks of rows are stored. Planning a
+   SpGEMM reads A anyway, and notes the extents of blocks. The extent of any range of rows
+   is made from the blocks inside it; only the rows at its ends are read again. */
 #ifndef HY_EXTENTS_H
 #define HY_EXTENTS_H
 
-#include "base/contract/context.h"
+#include "partition/pattern/profile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +23,7 @@ typedef struct hy_extent {
 
 typedef struct hy_extents {
     const hybrid_csr *A;
+    int64_t rows;      /* rows of a block, except the last */
     int64_t count;     /* number of blocks */
     hy_extent *blocks; /* extent of each block; NULL if a row spans more columns than
                           allowed */
@@ -37,6 +38,9 @@ hy_extent hy_extents_scan(const hybrid_csr *A, int64_t begin, int64_t end,
    spans more than `max_width` columns. The caller frees `out`, also after a failure. */
 hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t max_width,
                               hy_extents *out);
+/* Takes the extents of blocks from the profile of A*B. */
+hybrid_status hy_extents_take(hy_context *ctx, const hybrid_csr *A,
+                              const hy_profile *profile, hy_extents *out);
 void hy_extents_free(hy_context *ctx, hy_extents *extents);
 
 /* Returns the extent of rows [begin, end). Requires extents->blocks. */

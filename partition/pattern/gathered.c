@@ -5,7 +5,13 @@
    into ranges of about equal numbers of scalar products, and workers cut the ranges side
    by side. A chunk ends at the end of its range, or where one more row would not fit. The
    ranges depend on the product and on the limits of a chunk, and not on the number of
-   workers, so the same product is always cut in the same way. */
+   workers, so the same product is always cut in the same way.
+
+   If positions of entries are random, as in Erdos-Renyi graphs, nearly every entry of a
+   chunk touches another row of B. The cut of a large SpGEMM then need not read A: a chunk
+   touches at most a row for each of its entries, and these rows have at most an entry for
+   each of its scalar products. Some chunks are inspected to find out whether that is
+   so. */
 #include "partition/pattern/gathered.h"
 
 #include <string.h>
@@ -15,10 +21,15 @@
 #include "base/threads/pool.h"
 
 enum {
-    BATCH         = 64,     /* rows that are added to a chunk at a time */
-    MOST_RANGES   = 64,     /* four for each worker of a large machine */
-    LEAST_ENTRIES = 1 << 18 /* minimum entries of A in a range, so that reading them takes
-                               much longer than waking a worker */
+    BATCH         = 64,      /* rows that are added to a chunk at a time */
+    MOST_RANGES   = 64,      /* four for each worker of a large machine */
+    LEAST_ENTRIES = 1 << 18, /* minimum entries of A in a range, so that reading them
+                                takes much longer than waking a worker */
+    LARGE = 1 << 21,         /* minimum entries of A for which chunks are inspected;
+                                fewer are read in a millisecond */
+    PROBES = 8,              /* number of chunks that are inspected */
+    FEW    = 16 /* at most 1/FEW of their entries may touch a row that another
+                   entry of the chunk touches */
 };
 
 /* Number of rows of B or X that a chunk touches, and of entries in the touched rows of
@@ -36,9 +47,28 @@ typedef struct gathering {
                        current chunk touches */
     int64_t count;
     hy_chunk_array ranges[MOST_RANGES]; /* chunks of each range */
+    int64_t probed, distinct;           /* entries of the inspected chunks, and rows of B
+                                           that these touch, counted for each chunk;
+                                           atomic */
 } gathering;
 
 /* ---- one chunk --------------------------------------------------------------- */
+
+/* Sets the bits of the rows of B or X that row `row` of A touches. Returns how many of
+   them were not set. */
+static int64_t mark(const hybrid_csr *A, int64_t row, uint64_t *bits)
+{
+    const int64_t end = hy_offset(A, row + 1);
+    int64_t count     = 0;
+
+    for (int64_t k = hy_offset(A, row); k < end; k++) {
+        const int64_t col   = hy_cols(A)[k];
+        const uint64_t mask = (uint64_t)1 << (col % 64);
+        count += !(bits[col / 64] & mask);
+        bits[col / 64] |= mask;
+    }
+    return count;
+}
 
 /* Sets the bits of the rows of B or X that row `row` of A touches, and adds those that
    were not set to *sum. */
@@ -123,6 +153,81 @@ static hybrid_status longest(const gathering *g, int64_t begin, int64_t last,
     return HYBRID_OK;
 }
 
+/* ---- bounds instead of counts ------------------------------------------------ */
+
+/* Returns the features of rows [begin, end) with upper bounds of the touched rows and
+   their entries. */
+static hy_features bounds_of(const gathering *g, int64_t begin, int64_t end)
+{
+    const hy_cut *cut   = g->cut;
+    const hy_features f = hy_profile_range(cut->profile, begin, end, g->width);
+    const reach sum     = {hy_min(f.nnz, cut->A->cols), hy_min(f.products, cut->B->nnz)};
+
+    return features_of(g, begin, end, sum);
+}
+
+/* Returns the bounds of the longest chunk that begins at `begin` and fits a slot
+   according to its bounds. */
+static hy_features longest_bound(const gathering *g, int64_t begin)
+{
+    int64_t low = begin + 1, high = g->cut->profile->end + 1;
+
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        const hy_features f  = bounds_of(g, begin, middle);
+        if (hy_cut_fits(g->cut, &f))
+            low = middle;
+        else
+            high = middle;
+    }
+    return bounds_of(g, begin, low);
+}
+
+/* Counts the entries of a chunk near probe `i`, and those that touch a row of B that no
+   entry before them touches. */
+static hybrid_status probe(void *arg, int part, int64_t begin, int64_t end)
+{
+    gathering *g        = arg;
+    const hy_profile *p = g->cut->profile;
+    const int64_t rows  = p->end - p->begin;
+    uint64_t *bits      = g->bits + part * g->words;
+
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t row   = p->begin + rows / PROBES * i;
+        const hy_features f = longest_bound(g, row);
+        int64_t distinct    = 0;
+        for (int64_t k = row; k < row + f.rows; k++)
+            distinct += mark(g->cut->A, k, bits);
+        clear(g, row, row + f.rows, bits);
+        __atomic_fetch_add(&g->probed, f.nnz, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&g->distinct, distinct, __ATOMIC_RELAXED);
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status cut_bounds(const gathering *g, hy_chunk_array *out)
+{
+    for (int64_t row = g->cut->profile->begin; row < g->cut->profile->end;) {
+        const hy_features f = longest_bound(g, row);
+        HY_TRY(hy_progress_check(&g->ctx->progress));
+        HY_TRY(hy_chunk_array_add(g->ctx, out, g->cut, g->width, row, &f));
+        out->of[out->count - 1].fewer = 1;
+        row += f.rows;
+    }
+    return HYBRID_OK;
+}
+
+/* Sets *bounded to 1 if chunks may be cut by bounds. */
+static hybrid_status may_bound(gathering *g, int *bounded)
+{
+    *bounded = 0;
+    if (!g->cut->B || g->cut->profile->features.nnz < LARGE)
+        return HYBRID_OK;
+    HY_TRY(hy_pool_for(g->ctx->pool, HY_PLAN, 0, PROBES, 1, probe, g));
+    *bounded = g->probed - g->distinct <= g->probed / FEW;
+    return HYBRID_OK;
+}
+
 /* ---- ranges ------------------------------------------------------------------ */
 
 /* Returns the number of ranges. Each has room for a whole number of chunks with the
@@ -198,6 +303,19 @@ static hybrid_status join(const gathering *g, hy_chunk_array *out)
     return HYBRID_OK;
 }
 
+/* Cuts the ranges of rows of A side by side, with counts of what each chunk touches. */
+static hybrid_status cut_counted(gathering *g, hy_chunk_array *out)
+{
+    hy_context *ctx = g->ctx;
+
+    hybrid_status status = hy_pool_for(ctx->pool, HY_PLAN, 0, g->count, 1, cut_ranges, g);
+    if (status == HYBRID_OK)
+        status = join(g, out);
+    for (int64_t i = 0; i < g->count; i++)
+        hy_array_free(ctx, g->ranges[i].of);
+    return status;
+}
+
 hybrid_status hy_cut_gathered(hy_context *ctx, const hy_cut *cut, int64_t width,
                               hy_chunk_array *out)
 {
@@ -207,6 +325,7 @@ hybrid_status hy_cut_gathered(hy_context *ctx, const hy_cut *cut, int64_t width,
                    .words = (cut->A->cols + 63) / 64,
                    .count = count_ranges(cut)};
     hybrid_status status;
+    int bounded;
     void *bits;
 
     const int64_t words = hy_pool_threads(ctx->pool) * g.words;
@@ -214,11 +333,9 @@ hybrid_status hy_cut_gathered(hy_context *ctx, const hy_cut *cut, int64_t width,
     g.bits = bits;
     HY_TRY_ELSE_DONE(
         hy_pool_set(ctx->pool, HY_PLAN, bits, 0, words * (int64_t)sizeof *g.bits));
-    HY_TRY_ELSE_DONE(hy_pool_for(ctx->pool, HY_PLAN, 0, g.count, 1, cut_ranges, &g));
-    HY_TRY_ELSE_DONE(join(&g, out));
+    HY_TRY_ELSE_DONE(may_bound(&g, &bounded));
+    status = bounded ? cut_bounds(&g, out) : cut_counted(&g, out);
 done:
-    for (int64_t i = 0; i < g.count; i++)
-        hy_array_free(ctx, g.ranges[i].of);
     hy_array_free(ctx, bits);
     return status;
 }

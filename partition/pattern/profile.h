@@ -23,6 +23,8 @@ typedef struct hy_profile {
                              each row; alias of products if they are equal. SpMM: NULL */
     int64_t *ends;        /* SpGEMM: for each HY_ENDS_ROWS rows, 1 + the last column that
                              has an entry; SpMM: NULL */
+    int64_t *firsts;      /* SpGEMM: for each HY_ENDS_ROWS rows, the first column that has
+                             an entry, or `cols`; part of the array `ends`; SpMM: NULL */
     int64_t begin, end;   /* range of rows; all rows except in a result of
                              hy_profile_narrow() */
     hy_features features; /* features of rows [begin, end); out_ratio is an estimate */

@@ -1,4 +1,5 @@
 /* pipeline/load/load_order.c - in which order an operand is loaded. */
+#include "base/data/min_max.h"
 #include "pipeline/load/load.h"
 
 /* Notes that this many leading elements of X, or entries of B, are on their way once the
@@ -132,6 +133,21 @@ static hybrid_status load_entries(hy_loader *loader, int array, int64_t begin,
                : HYBRID_OK;
 }
 
+/* Returns the first entry that a chunk may need, at `done` or after it. Chunks of this
+   device may begin far from the first row of A, and skip rows that other devices
+   compute. */
+static int64_t next_needed(hy_loader *loader, int64_t done)
+{
+    hy_load_progress *progress = &loader->progress;
+
+    if (loader->image.axis != HY_AXIS_ENTRIES)
+        return done;
+    pthread_mutex_lock(&progress->lock);
+    const int64_t free = progress->free;
+    pthread_mutex_unlock(&progress->lock);
+    return hy_max(done, hy_min(free, loader->image.nnz));
+}
+
 /* Loads the row offsets, then alternately some columns and their values. */
 static void load_b(hy_loader *loader)
 {
@@ -141,7 +157,8 @@ static void load_b(hy_loader *loader)
     int goes_on =
         reach(loader, 0, hy_load_elements(loader, &offsets, 0, offsets.elements));
 
-    for (int64_t done = 0; done < values.elements && goes_on;) {
+    for (int64_t done = next_needed(loader, 0); done < values.elements && goes_on;
+         done         = next_needed(loader, done)) {
         const int64_t left = values.elements - done;
         const int64_t stop = hy_image_piece(&loader->image, &values, done,
                                             done + (step < left ? step : left));

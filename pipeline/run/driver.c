@@ -27,6 +27,8 @@ static void begin(hy_slot *slot, hy_site *site)
     slot->sequence = site->begun++;
     slot->counted  = 0;
     hy_slot_begin(slot, &site->problem, &site->rates, &site->cache);
+    if (site->loader) /* rows before this chunk may have gone to another site */
+        hy_loader_free(site->loader, hy_site_passed(site));
 }
 
 /* ---- issuing ---------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
     hy_chunk part  = *chunk;
     part.row_begin = begin;
     part.row_end   = end;
-    part.trimmed   = 1;
+    part.fewer     = 1;
     part.features =
         hy_profile_range(queue->profile, begin, end, chunk->col_end - chunk->col_begin);
     hy_queue_choose(&part.features, &chunk->features);

@@ -23,7 +23,7 @@ static hy_chunk piece_of(const hy_queue *queue, const hy_site *taker,
     hy_chunk piece = hy_queue_rows(queue, chunk, begin, end);
 
     hy_queue_choose(&piece.features, chosen_by(queue, taker));
-    piece.cached = piece.trimmed = 0;
+    piece.cached = piece.fewer = 0;
     piece.features.gather_rows = piece.features.gather_nnz = 0;
     piece.variant                                          = taker->taking.variant;
     piece.x_end                                            = queue->profile->cols;

@@ -35,7 +35,7 @@ static void check(const hy_raw_header *h, const hy_input *input)
             "odd sizes");
     io_must(ctx, h->type == 1 || h->type == 2, "odd type");
     check_array(&h->values, input);
-    if (h->sparse) {
+    if (h->form == HY_RAW_CSR) {
         check_array(&h->row_ptr, input);
         check_array(&h->col, input);
         io_must(ctx, h->nnz <= INT64_MAX / 16 && h->rows < INT64_MAX / 16, "too large");

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "engine/schedules/schedule.h"
-#include "support/engines/listed.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_spmm.h"
 #include "support/products/odd_bits.h"
@@ -26,18 +25,14 @@ static const hy_variant *const variants[] = {
     &hy_spmm_fake_tiled,   &hy_spgemm_host_rows, &hy_spgemm_host_hash,
     &hy_spgemm_host_dense, &hy_spmm_host_rows,   NULL};
 
-/* Fails the test unless plans with each schedule were checked. Excepted are `none`, the
-   rings of rows and columns, which a sparse B cannot have, and, with several devices,
-   the ring of entries. */
+/* Fails the test unless plans with each schedule were checked. Excepted are `none`, and
+   the rings of rows and columns, which a sparse B cannot have. */
 static void expect_schedules(const odd_bits *count, const hy_schedule *none)
 {
-    int devices[LISTED_MOST];
-    const int several = listed_devices(devices) > 1;
-
     for (int k = 0; k < ODD_SCHEDULES; k++) {
         const hy_schedule *s = hy_schedules[k];
-        if ((several && s == &hy_schedule_entry_ring) || s == &hy_schedule_row_ring ||
-            s == &hy_schedule_column_ring || (s && s == none))
+        if (s == &hy_schedule_row_ring || s == &hy_schedule_column_ring ||
+            (s && s == none))
             continue;
         assert_true(count->schedules[k] >= 16);
     }

@@ -17,6 +17,8 @@
 #include "support/inputs/builder.h"
 #include "support/device/on_device.h"
 
+extern const hy_backend_ops hy_host_backend_ops;
+
 static const test_kind f64                = {HYBRID_F64, HYBRID_I64, 1};
 static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, NULL};
 
@@ -174,6 +176,45 @@ static void budgets_choose_the_ring(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
+/* Row i has entries in columns i - 4 to i + 4. */
+static hybrid_csr full_band(int64_t rows)
+{
+    builder b = build_start(rows, rows);
+
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = i - 4; j <= i + 4; j++)
+            if (j >= 0 && j < rows)
+                build_add(&b, j);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 1, f64);
+}
+
+/* Rows of a narrow band touch few entries of B. The ring then leaves most of the budget
+   to the slots, and a run sends at most a quarter of B twice. */
+static void a_narrow_band_takes_a_small_ring(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_csr A                = full_band(6000);
+    const size_t offsets = (size_t)(A.rows + 1) * 8, entries = (size_t)A.nnz * 12;
+    const size_t budget = (offsets + entries) / 3 * 2;
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+
+    (void)state;
+    options.split = HYBRID_SPLIT_GPU;
+    assert_int_equal(fake_open(variants, budget, &engine), HYBRID_OK);
+    settings_of(engine)->schedule     = &hy_schedule_entry_ring;
+    engine->device->measured.launch_s = 5e-6; /* so that chunks cost time */
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
+    const hy_layout *layout = &plan->portions->layout;
+    assert_true(layout->image_room < budget / 4);
+    assert_true(layout->image_bytes <= offsets + entries / 4 * 5);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+}
+
 /* Several chunks are in flight in different stages, with random delays. No chunk may
    read entries of B before they are loaded or after they are replaced. */
 static void chunks_overtake_nothing(void **state)
@@ -195,6 +236,95 @@ static void chunks_overtake_nothing(void **state)
     fake_delays(1, 0);
     close_product(&p);
     assert_int_equal(fake_alive(), 0);
+}
+
+static void note_load(void *user, const hybrid_event *event)
+{
+    if (strcmp(event->stage, "load") == 0)
+        *(int64_t *)user += event->bytes;
+}
+
+static hybrid_engine *open_two(size_t device_bytes)
+{
+    static const int devices[]                  = {0, 1};
+    static const hy_backend_ops *const places[] = {&hy_fake_backend_ops,
+                                                   &hy_host_backend_ops, NULL};
+    hybrid_engine_options options               = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.threads      = 3;
+    options.devices      = devices;
+    options.device_count = 2;
+    options.device_bytes = device_bytes;
+    assert_int_equal(fake_engine_open(&options, places, variants, &engine), HYBRID_OK);
+    settings_of(engine)->all_devices = 1;
+    settings_of(engine)->schedule    = &hy_schedule_entry_ring;
+    return engine;
+}
+
+/* Two devices take rows in turns in the first run, and each has rows of its own in the
+   second, which knows where rows of C begin. A device then receives the rows of B that
+   its rows touch, and no others. */
+static void each_device_has_a_window(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine       = open_two((size_t)44 << 10);
+    int64_t loaded              = 0;
+    hybrid_plan *plan;
+    hybrid_csr C;
+    product p;
+
+    (void)state;
+    open_product(5, 0, &p);
+    const int64_t all = (p.B.rows + 1) * 8 + p.B.nnz * 12;
+    options.flags     = HYBRID_REUSE;
+    options.split     = HYBRID_SPLIT_GPU;
+    assert_int_equal(hybrid_spgemm_plan(engine, &p.A, &p.B, &options, &plan), HYBRID_OK);
+    assert_int_equal(plan->count, 2);
+    hybrid_engine_trace(engine, note_load, &loaded);
+    for (unsigned seed = 1; seed < 7; seed++) {
+        fake_delays(seed, 50);
+        loaded = 0;
+        assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_OK);
+        assert_null(oracle_check(&p.C, &C, 1));
+        hybrid_csr_free(engine, &C);
+        if (seed > 1)
+            assert_true(loaded < 2 * (p.B.rows + 1) * 8 + all / 2 * 3);
+    }
+    fake_delays(1, 0);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    close_product(&p);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* A slow device claims few rows, far from each other. Rows of B before each claim are
+   then free, although no chunk of this device has touched them. */
+static void a_device_may_skip_rows(void **state)
+{
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine       = open_two((size_t)44 << 10);
+    hybrid_plan *plan;
+    hybrid_csr C;
+    product p;
+
+    (void)state;
+    open_product(5, 0, &p);
+    options.split      = HYBRID_SPLIT_GPU;
+    options.chunk_rows = 8;
+    for (int i = 0; i < 2; i++)
+        engine->devices[i]->measured.h2d_Bps = engine->devices[i]->measured.d2h_Bps =
+            i ? 1e7 : 1e9;
+    assert_int_equal(hybrid_spgemm_plan(engine, &p.A, &p.B, &options, &plan), HYBRID_OK);
+    assert_int_equal(plan->count, 2);
+    for (int k = 0; k < 10; k++) {
+        assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_OK);
+        assert_null(oracle_check(&p.C, &C, 1));
+        hybrid_csr_free(engine, &C);
+    }
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    close_product(&p);
 }
 
 /* Entries of A far from the band make chunks touch nearly all rows of B, so that the
@@ -335,7 +465,10 @@ int main(void)
         cmocka_unit_test(what_a_chunk_reads_is_there),
         cmocka_unit_test(room_and_bytes_count_what_is_stored_twice),
         cmocka_unit_test(budgets_choose_the_ring),
+        cmocka_unit_test(a_narrow_band_takes_a_small_ring),
         cmocka_unit_test(chunks_overtake_nothing),
+        cmocka_unit_test(each_device_has_a_window),
+        cmocka_unit_test(a_device_may_skip_rows),
         cmocka_unit_test(far_entries_are_gathered),
         cmocka_unit_test(a_plan_says_what_it_does),
         cmocka_unit_test(other_patterns_are_refused),

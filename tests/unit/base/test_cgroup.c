@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/memory/cgroup.h"
+#include "base/memory/memory.h"
 #include "engine/api/engine.h"
 
 /* A file of a simulated file system: its path and what it contains. */
@@ -130,13 +131,14 @@ static void memory_is_the_cap(void **state)
     hybrid_csr A;
     (void)state;
 
-    assert_in_range(hy_memory_limit(), 1, machine);
+    assert_in_range(hy_memory_limit(1), 1, machine);
     options.backend = HYBRID_HOST;
     assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
     const hy_memory *memory = &engine->ctx.memory;
-    assert_int_equal(memory->meter.cap, hy_memory_limit());
+    assert_int_equal(memory->meter.cap, hy_memory_limit(1));
     assert_false(memory->strict);
     engine->ctx.memory.meter.cap = 64 << 20; /* bytes; as on a machine with 64 MiB */
+    engine->ctx.memory.limit     = NULL;
     assert_int_equal(hybrid_generate(engine, "er:1000000,20", HYBRID_F64, 1, &A),
                      HYBRID_NO_MEMORY);
     hybrid_engine_destroy(engine);
@@ -145,6 +147,98 @@ static void memory_is_the_cap(void **state)
     assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
     assert_int_equal(engine->ctx.memory.meter.cap, 1 << 30);
     assert_true(engine->ctx.memory.strict);
+    assert_null(engine->ctx.memory.limit);
+    hybrid_engine_destroy(engine);
+}
+
+/* ---- memory that grows ---- */
+
+/* What the machine and its control group provide now, in bytes; 0: no limit. */
+static int64_t machine_now, group_now;
+
+static int64_t limit_now(int64_t times)
+{
+    const int64_t machine = times * machine_now;
+    return group_now > 0 && group_now < machine ? group_now : machine;
+}
+
+static hybrid_engine *open_with(int64_t machine, int64_t group)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.backend = HYBRID_HOST;
+    options.threads = 2;
+    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
+    machine_now                  = machine;
+    group_now                    = group;
+    engine->ctx.memory.limit     = limit_now;
+    engine->ctx.memory.meter.cap = limit_now(1);
+    return engine;
+}
+
+/* Generates a matrix of about 100 MB and multiplies it with itself, which takes as much
+   again, and frees both. */
+static hybrid_status square(hybrid_engine *engine)
+{
+    hybrid_csr A, C;
+
+    hybrid_status status = hybrid_generate(engine, "band:1000000,5", HYBRID_F32, 1, &A);
+    if (status != HYBRID_OK)
+        return status;
+    status = hybrid_spgemm(engine, &A, &A, &C);
+    if (status == HYBRID_OK)
+        hybrid_csr_free(engine, &C);
+    hybrid_csr_free(engine, &A);
+    return status;
+}
+
+enum { MB = 1 << 20 };
+
+/* A machine that does not grow refuses what exceeds its memory, and one that has got
+   memory since the engine was opened provides it. */
+static void the_limit_is_read_again(void **state)
+{
+    hybrid_engine *engine = open_with(64 * MB, 0);
+
+    (void)state;
+    assert_int_equal(square(engine), HYBRID_NO_MEMORY);
+    assert_int_equal(engine->ctx.memory.meter.cap, 64 * MB);
+    machine_now = (int64_t)1 << 30;
+    assert_int_equal(square(engine), HYBRID_OK);
+    hybrid_engine_destroy(engine);
+}
+
+/* A machine with a balloon shows little more than what is used. After it has grown once,
+   it is used beyond the memory that it shows. */
+static void a_machine_grows_as_it_is_used(void **state)
+{
+    hybrid_engine *engine = open_with(64 * MB, 0);
+    void *one, *two;
+
+    (void)state;
+    machine_now = 80 * MB;
+    assert_int_equal(hy_array(&engine->ctx, 70 * MB, 1, "an array", &one), HYBRID_OK);
+    assert_int_equal(hy_array(&engine->ctx, 80 * MB, 1, "an array", &two), HYBRID_OK);
+    hy_array_free(&engine->ctx, one);
+    hy_array_free(&engine->ctx, two);
+    assert_int_equal(hy_array(&engine->ctx, 200 * MB, 1, "an array", &one),
+                     HYBRID_NO_MEMORY);
+    hybrid_engine_destroy(engine);
+}
+
+/* The limit of a control group may be raised, and is kept. */
+static void the_limit_of_a_group_is_kept(void **state)
+{
+    hybrid_engine *engine = open_with((int64_t)1 << 30, 64 * MB);
+
+    (void)state;
+    assert_int_equal(square(engine), HYBRID_NO_MEMORY);
+    group_now = 100 * MB;
+    assert_int_equal(square(engine), HYBRID_NO_MEMORY);
+    assert_int_equal(engine->ctx.memory.meter.cap, 100 * MB);
+    group_now = 0;
+    assert_int_equal(square(engine), HYBRID_OK);
     hybrid_engine_destroy(engine);
 }
 
@@ -153,6 +247,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_limit_counts),
         cmocka_unit_test(memory_is_the_cap),
+        cmocka_unit_test(the_limit_is_read_again),
+        cmocka_unit_test(a_machine_grows_as_it_is_used),
+        cmocka_unit_test(the_limit_of_a_group_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

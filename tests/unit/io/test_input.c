@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/data/csr.h"
+#include "base/memory/results.h"
 #include "engine/rates/rates.h"
 #include "io/text/io.h"
 #include "tests/support/inputs/feed.h"
@@ -142,6 +144,35 @@ static void compressed_zeros(void **state)
     free(zeros);
 }
 
+#if HYBRID_WITH_ZSTD
+/* The frame asks for a window of 2^27 bytes, which the budget decides to allow. */
+static void a_window_of_zstd_may_be_too_large(void **state)
+{
+    static const char matrix[]    = BANNER "3 3 0\n";
+    const size_t bytes            = sizeof matrix - 1;
+    const size_t block            = bytes << 3 | 1; /* the last block, not compressed */
+    char frame[9 + sizeof matrix] = "\x28\xb5\x2f\xfd\x00\x88";
+    hybrid_csr A;
+    (void)state;
+
+    for (int i = 0; i < 3; i++)
+        frame[6 + i] = (char)(block >> (8 * i) & 0xff);
+    memcpy(frame + 9, matrix, bytes);
+    io_store(io_temp("wide.zst"), frame, 9 + bytes);
+    hy_message_clear(&io_ctx->message);
+    const int64_t used = hy_meter_used(&io_ctx->memory.meter);
+    assert_int_equal(hy_read_mtx(io_ctx, io_temp("wide.zst"), HYBRID_F64, &A), HYBRID_OK);
+    hy_csr_free(io_ctx, &A);
+    hy_results_trim(io_ctx);
+    io_ctx->memory.meter.cap = used + 80 * MIB;
+    assert_int_equal(read_sparse(io_temp("wide.zst")), HYBRID_NO_MEMORY);
+    assert_non_null(strstr(io_ctx->message.text, "a window of more than 8388608 bytes"));
+    io_ctx->memory.meter.cap = 0;
+    hy_message_clear(&io_ctx->message);
+    assert_int_equal(hy_meter_used(&io_ctx->memory.meter), used);
+}
+#endif
+
 static int open_all(void **state)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -155,6 +186,9 @@ int main(void)
         cmocka_unit_test(endless_lines),
         cmocka_unit_test(long_comments),
         cmocka_unit_test(compressed_zeros),
+#if HYBRID_WITH_ZSTD
+        cmocka_unit_test(a_window_of_zstd_may_be_too_large),
+#endif
     };
     return cmocka_run_group_tests(tests, open_all, io_group_close);
 }

@@ -84,6 +84,11 @@ static const struct refusal {
     {"bad_gzip_truncated.mtx.gz", ": the gzip data are truncated"},
     {"bad_gzip_damaged.mtx.gz", ": the gzip data are damaged"},
     {"bad_gzip_tail.mtx.gz", ": bytes follow the gzip data"},
+#if HYBRID_WITH_ZSTD
+    {"bad_zstd_truncated.mtx.zst", ": the zstd data are truncated"},
+    {"bad_zstd_damaged.mtx.zst", ": the zstd data are damaged: "},
+    {"bad_zstd_tail.mtx.zst", ": the zstd data are damaged: Unknown frame descriptor"},
+#endif
 };
 
 static void check_refusal(const char *name, hybrid_status expected, const char *sentence)
@@ -135,6 +140,9 @@ static const struct acceptance {
      3,
      4,
      {{0, 0, 1}, {0, 1, .25}, {1, 0, -4}, {1, 2, 6.5}}},
+#if HYBRID_WITH_ZSTD
+    {"good_zstd.mtx.zst", 2, 3, 4, {{0, 0, 1}, {0, 1, .25}, {1, 0, -4}, {1, 2, 6.5}}},
+#endif
     {"good_integer.mtx", 2, 2, 3, {{0, 0, 7}, {0, 1, 3}, {1, 1, -9007199254740992.0}}},
     {"good_pattern.mtx", 3, 2, 3, {{0, 1, 1}, {2, 0, 1}, {2, 1, 1}}},
     {"good_pattern_symmetric.mtx",

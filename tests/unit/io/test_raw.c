@@ -26,6 +26,8 @@
     "{\"format\": \"hybrid-csr\", \"version\": 1, \"rows\": 4, \"type\": \"f32\", "      \
     "\"nnz\": 1,\n" VALUES ", \"row_ptr\": {\"file\": \"x\", \"type\": \"i32\"},\n"
 
+#define ROWS "{\"format\": \"hybrid-rows\", \"version\": 1,\n"
+
 static const struct fault {
     const char *text, *sentence;
 } faults[] = {
@@ -36,7 +38,7 @@ static const struct fault {
     {"{\"format\" \"hybrid-dense\"}", ":1: 'format' is not followed by ':'"},
     {"{\"format\": 4}", ":1: expected a string in double quotes"},
     {"{\"format\":\n \"hybrid\"}",
-     ":2: 'format' must be \"hybrid-dense\" or \"hybrid-csr\""},
+     ":2: 'format' must be \"hybrid-dense\" or \"hybrid-csr\" or \"hybrid-rows\""},
     {"{\"format\": \"hybrid-csr\"}", ":1: 'format' is not followed by ','"},
     {"{\"format\": \"hybrid-csr", ":1: a string has no end"},
     {"{\"format\": \"hybrid-csr\\", ":1: a string has no end"},
@@ -85,6 +87,15 @@ static const struct fault {
     {"{\"format\": \"hybrid-dense\", \"version\": 2, \"rows\": 4, \"cols\": 2, "
      "\"type\": \"f32\", \"order\": \"row\", " VALUES "}",
      ":1: 'version' must be 1, the only version that this library reads"},
+    {ROWS "\"parts\": 1}", ":2: 'parts' must be a JSON list"},
+    {ROWS "\"parts\": []}", ":2: 'parts' must be a JSON object"},
+    {ROWS "\"parts\": [{}]}", ":2: expected a string in double quotes"},
+    {ROWS "\"parts\": [{\"begin\": 1}]}", ":2: 'file' is missing"},
+    {ROWS "\"parts\": [{\"file\": \"x\"}}", ":2: 'parts' is not followed by ',' or ']'"},
+    {ROWS "\"parts\": [{\"file\": \"x\"},]}", ":2: 'parts' must be a JSON object"},
+    {ROWS "\"parts\": [{\"file\": \"x\", \"begin\": 3, \"end\": 2}]}",
+     ":2: 'end' is less than 'begin'"},
+    {ROWS "\"rows\": 3}", ":2: 'rows' is an unknown key here"},
 };
 
 static void each_fault_is_named(void **state)
@@ -137,7 +148,7 @@ static void headers_are_read(void **state)
     assert_int_equal(hy_input_open(io_ctx, io_data("header_csr.json"), &input),
                      HYBRID_OK);
     assert_int_equal(hy_raw_parse(io_ctx, &input, &h), HYBRID_OK);
-    assert_true(h.sparse && h.rows == 4 && h.cols == 4 && h.nnz == 7);
+    assert_true(h.form == HY_RAW_CSR && h.rows == 4 && h.cols == 4 && h.nnz == 7);
     assert_true(h.type == HYBRID_F64 && h.row_ptr.type == HYBRID_I64 &&
                 h.row_ptr.offset == 0 && h.col.offset == 40 && h.values.offset == 72);
     assert_memory_equal(h.row_ptr.name, "a \\\"1\\\" \\\\ \\/.bin", h.row_ptr.length);
@@ -145,8 +156,28 @@ static void headers_are_read(void **state)
     assert_int_equal(hy_input_open(io_ctx, io_data("header_dense.json"), &input),
                      HYBRID_OK);
     assert_int_equal(hy_raw_parse(io_ctx, &input, &h), HYBRID_OK);
-    assert_true(!h.sparse && h.rows == 4 && h.cols == 2 && h.ld == 2 &&
+    assert_true(h.form == HY_RAW_DENSE && h.rows == 4 && h.cols == 2 && h.ld == 2 &&
                 h.type == HYBRID_F32 && h.order == HYBRID_ROW_MAJOR);
+    hy_input_close(io_ctx, &input);
+}
+
+static void parts_are_read(void **state)
+{
+    static const char text[] = ROWS "\"parts\": [{\"file\": \"a\", \"end\": 5}, "
+                                    "{\"begin\": 2,\n\"file\": \"bc\"}]}";
+    hy_raw_part parts[2];
+    hy_raw_header h;
+    hy_input input;
+
+    (void)state;
+    assert_int_equal(hy_input_copy(io_ctx, "x.json", text, strlen(text), &input),
+                     HYBRID_OK);
+    assert_int_equal(hy_raw_parse(io_ctx, &input, &h), HYBRID_OK);
+    assert_true(h.form == HY_RAW_ROWS && h.parts == 2);
+    assert_int_equal(hy_raw_parse_parts(io_ctx, &input, parts), HYBRID_OK);
+    assert_true(parts[0].begin == 0 && parts[0].end == 5 && parts[0].file.length == 1);
+    assert_true(parts[1].begin == 2 && parts[1].end == -1 && parts[1].file.length == 2);
+    assert_memory_equal(parts[1].file.name, "bc", 2);
     hy_input_close(io_ctx, &input);
 }
 
@@ -164,7 +195,7 @@ static void escaped_words_are_read(void **state)
     assert_int_equal(hy_input_copy(io_ctx, "x.json", text, strlen(text), &input),
                      HYBRID_OK);
     assert_int_equal(hy_raw_parse(io_ctx, &input, &h), HYBRID_OK);
-    assert_true(!h.sparse && h.type == HYBRID_F32);
+    assert_true(h.form == HY_RAW_DENSE && h.type == HYBRID_F32);
     hy_input_close(io_ctx, &input);
 }
 
@@ -323,6 +354,7 @@ int main(void)
         cmocka_unit_test(each_fault_is_named),
         cmocka_unit_test(a_long_file_is_refused),
         cmocka_unit_test(headers_are_read),
+        cmocka_unit_test(parts_are_read),
         cmocka_unit_test(escaped_words_are_read),
         cmocka_unit_test(ld_may_be_left_out),
         cmocka_unit_test(sparse_matrices_are_read),

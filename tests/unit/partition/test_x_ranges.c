@@ -193,6 +193,41 @@ static void any_rows_know_their_columns(void **state)
     matrix_free(&A);
 }
 
+/* Entries of A in random columns, with empty rows, at the start of blocks, too. */
+static hybrid_csr with_gaps(int64_t rows, int64_t cols)
+{
+    builder b = build_start(rows, cols);
+
+    for (int64_t i = 0; i < rows; i++) {
+        for (uint64_t k = 0; k < 3 && i % 64 >= 5 && test_below(7, (uint64_t)i, 3); k++)
+            build_add(&b, test_below(8, (uint64_t)i * 3 + k, cols));
+        build_end_row(&b);
+    }
+    return build_finish(&b, 1, (test_kind){HYBRID_F32, HYBRID_I64, 1});
+}
+
+/* Planning of a SpGEMM notes the columns of blocks of rows, in pieces of any length. */
+static void inspection_knows_their_columns(void **state)
+{
+    hybrid_csr of[] = {with_gaps(7000, 900), with_gaps(403, 300), with_gaps(3, 3)};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        hybrid_csr B = with_gaps(of[i].cols, 5);
+        hy_profile profile;
+        hy_extents extents;
+        assert_int_equal(hy_inspect(ctx, &of[i], &B, 0, NULL, &profile), HYBRID_OK);
+        assert_int_equal(hy_extents_take(ctx, &of[i], &profile, &extents), HYBRID_OK);
+        for (int64_t begin = 0; begin <= of[i].rows; begin += 1 + begin / 8)
+            for (int64_t end = begin; end <= of[i].rows; end += 1 + (end - begin) / 4)
+                check_extents(&of[i], &extents, begin, end);
+        hy_extents_free(ctx, &extents);
+        hy_profile_free(ctx, &profile);
+        matrix_free(&B);
+        matrix_free(&of[i]);
+    }
+}
+
 static int64_t widest_row(const hybrid_csr *A)
 {
     int64_t widest = 0;
@@ -275,6 +310,7 @@ int main(void)
         cmocka_unit_test(bands_need_what_they_touch),
         cmocka_unit_test(a_window_knows_both_ends),
         cmocka_unit_test(any_rows_know_their_columns),
+        cmocka_unit_test(inspection_knows_their_columns),
         cmocka_unit_test(a_row_too_wide_ends_it),
         cmocka_unit_test(own_rows_count_where_a_is_squared),
         cmocka_unit_test(rows_all_over_need_all),

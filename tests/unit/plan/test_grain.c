@@ -9,6 +9,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/plan/grain.h"
 #include "engine/plan/plan.h"
+#include "partition/pattern/cut.h"
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_spmm.h"
@@ -17,16 +18,21 @@ enum { ROWS = 4000, COLUMNS = 32 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-static hybrid_engine *open_with(double launch_s)
+static hybrid_engine *open_small(size_t device_bytes, double launch_s)
 {
     static const hy_variant *const table[] = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
                                               NULL};
     hybrid_engine *engine;
 
     fake_delays(1, 0);
-    assert_int_equal(fake_open(table, 64 << 20, &engine), HYBRID_OK);
+    assert_int_equal(fake_open(table, device_bytes, &engine), HYBRID_OK);
     engine->device->measured.launch_s = launch_s;
     return engine;
+}
+
+static hybrid_engine *open_with(double launch_s)
+{
+    return open_small(64 << 20, launch_s);
 }
 
 static hybrid_plan *plan_of(hybrid_engine *engine, const hybrid_csr *A, int sparse)
@@ -97,6 +103,35 @@ static void no_number_is_much_sooner(void **state)
     matrix_free(&A);
 }
 
+/* If chunks are dear and device memory is small, chunks are as few as slots allow: one
+   chunk less would not fit. */
+static void slots_are_filled(void **state)
+{
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(ROWS, ROWS, 8, 2, f64, &A);
+    for (size_t kb = 800; kb < 1600; kb += 100) {
+        hybrid_engine *engine      = open_small(kb << 10, 1);
+        hybrid_plan *plan          = plan_of(engine, &A, 1);
+        const hy_portion *portion  = plan->portions;
+        const hy_layout layout     = {.depth = 4, .share = 1}; /* without an image */
+        const hy_planning planning = {.product  = portion->product,
+                                      .portion  = portion,
+                                      .A        = &A,
+                                      .B        = &A,
+                                      .features = portion->profile.features};
+        const int64_t chosen       = hy_grain_chunks(&planning, &layout);
+        const hy_features f        = hy_features_share(&planning.features, chosen - 1);
+        const hy_cost cost         = portion->variant->cost(&f, &portion->rates);
+        assert_true(chosen > 8);
+        assert_true(hy_cost_bytes(&cost) > portion->rates.memory / 4);
+        hybrid_plan_destroy(plan);
+        hybrid_engine_destroy(engine);
+    }
+    matrix_free(&A);
+}
+
 /* Returns the number of chunks of a one-shot C = A*A on the host with `threads`
    threads. */
 static int64_t chunks_by(int threads, const hybrid_csr *A)
@@ -154,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_chunk_costs_decides),
         cmocka_unit_test(no_number_is_much_sooner),
+        cmocka_unit_test(slots_are_filled),
         cmocka_unit_test(few_cores_take_short_chunks),
         cmocka_unit_test(explain_shows_the_estimate),
     };

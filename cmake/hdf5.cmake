@@ -1,0 +1,17 @@
+# Sets HYBRID_WITH_HDF5 and HYBRID_WITH_LIBDEFLATE, and finds the libraries with pkg-config.
+# libdeflate inflates the chunks of HDF5 files; zlib takes its place if it is not there.
+set(HYBRID_WITH_HDF5 OFF)
+set(HYBRID_WITH_LIBDEFLATE OFF)
+if(NOT HYBRID_HDF5 STREQUAL "OFF")
+  pkg_search_module(HDF5 QUIET IMPORTED_TARGET hdf5>=1.10.5 hdf5-serial>=1.10.5)
+  if(HDF5_FOUND)
+    set(HYBRID_WITH_HDF5 ON)
+    pkg_check_modules(LIBDEFLATE QUIET IMPORTED_TARGET libdeflate)
+    if(LIBDEFLATE_FOUND)
+      set(HYBRID_WITH_LIBDEFLATE ON)
+    endif()
+  elseif(HYBRID_HDF5 STREQUAL "ON")
+    message(FATAL_ERROR "HYBRID_HDF5=ON, but pkg-config finds no hdf5 from version 1.10.5 on")
+  endif()
+endif()
+message(STATUS "HDF5: ${HYBRID_WITH_HDF5}, libdeflate: ${HYBRID_WITH_LIBDEFLATE}")

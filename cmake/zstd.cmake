@@ -1,0 +1,13 @@
+# Sets HYBRID_WITH_ZSTD and HYBRID_ZSTD_TARGET, which is empty without libzstd (decision 22).
+set(HYBRID_WITH_ZSTD OFF)
+set(HYBRID_ZSTD_TARGET "")
+if(NOT HYBRID_ZSTD STREQUAL "OFF")
+  pkg_check_modules(ZSTD IMPORTED_TARGET libzstd)
+  if(ZSTD_FOUND)
+    set(HYBRID_WITH_ZSTD ON)
+    set(HYBRID_ZSTD_TARGET PkgConfig::ZSTD)
+  elseif(HYBRID_ZSTD STREQUAL "ON")
+    message(FATAL_ERROR "HYBRID_ZSTD=ON, but libzstd was not found")
+  endif()
+endif()
+message(STATUS "zstd: ${HYBRID_WITH_ZSTD}")

@@ -1,0 +1,233 @@
+/* io/arrays/format_npy.c - a dense matrix in a NumPy .npy file, as an operand or as a
+   result that is written by rows. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "io/arrays/npy.h"
+#include "io/formats/byte_file.h"
+#include "io/formats/file_format.h"
+#include "io/formats/plain_numbers.h"
+#include "io/numbers/converted.h"
+#include "io/numbers/spill.h"
+#include "partition/move/transpose.h"
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+/* Returns the bytes of the file if its text is the input's text, and the file can be read
+   at any place; else -1. Pipes and gzip data are not such files. */
+static int64_t bytes_in_place(const hy_input *input)
+{
+    char begin[8];
+    struct stat st;
+
+    if (hy_is_descriptor(input->path))
+        return -1;
+    const int fd = hy_open(input->path, O_RDONLY | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    const int is_plain = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                         pread(fd, begin, sizeof begin, 0) == sizeof begin &&
+                         memcmp(begin, input->text, sizeof begin) == 0;
+    close(fd);
+    return is_plain ? st.st_size : -1;
+}
+
+/* Copies the values of a pipe or of gzip data to a temporary file. */
+static hybrid_status copy_values(hy_context *ctx, hy_input *input, const hy_npy_header *h,
+                                 int fd)
+{
+    const char *from = h->data;
+
+    for (int64_t before = 0;;) {
+        const char *end     = input->text + input->bytes;
+        const int64_t found = end - from;
+        HY_TRY(hy_npy_check_bytes(ctx, input, h, before + found));
+        HY_TRY(hy_progress_check(&ctx->progress));
+        HY_TRY(hy_spill_append(ctx, fd, from, (size_t)found));
+        if (input->last)
+            return HYBRID_OK;
+        before += found;
+        HY_TRY(hy_input_next(ctx, input, end));
+        from = input->text;
+    }
+}
+
+static hybrid_status open_spilled(hy_context *ctx, hy_input *input,
+                                  const hy_npy_header *h, int64_t count, hy_stored *out)
+{
+    int fd;
+
+    HY_TRY(hy_spill_create(ctx, &fd));
+    const hybrid_status status = copy_values(ctx, input, h, fd);
+    if (status != HYBRID_OK) {
+        close(fd);
+        return status;
+    }
+    return hy_plain_numbers_take(ctx, input->path, fd, count, (size_t)h->kind.size, out);
+}
+
+static hybrid_status open_values(hy_context *ctx, hy_input *input, const hy_npy_header *h,
+                                 hy_stored *out)
+{
+    const int64_t bytes = bytes_in_place(input), count = h->rows * h->cols;
+    const int64_t before = h->data - input->text;
+
+    if (bytes < 0)
+        return open_spilled(ctx, input, h, count, out);
+    if (bytes - before > h->bytes)
+        return hy_npy_check_bytes(ctx, input, h, bytes - before);
+    return hy_plain_numbers_open(ctx, input->path, before, count, (size_t)h->kind.size,
+                                 out);
+}
+
+static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
+                                 hy_matrix_file *out, hy_entry_reader *entries)
+{
+    hy_npy_header h;
+
+    (void)entries;
+    HY_TRY(hy_npy_read_header(ctx, opening->input, &h));
+    out->dense = (hybrid_dense){.rows  = h.rows,
+                                .cols  = h.cols,
+                                .ld    = h.order == HYBRID_ROW_MAJOR ? h.cols : h.rows,
+                                .order = h.order,
+                                .type  = hy_type_of_kind(h.kind),
+                                .space = HYBRID_SPACE_HOST};
+    HY_TRY(open_values(ctx, opening->input, &h, &out->values));
+    return hy_stored_to_values(&out->values, h.kind, out->name);
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+typedef struct npy_writer {
+    hy_byte_file file;
+    hy_reused lines; /* rows of one call, in the order of the file */
+} npy_writer;
+
+/* Returns the rows in the order of the file, without gaps in its lines. */
+static hybrid_status arrange(hy_file_writer *self, const hybrid_dense *rows,
+                             const char **out)
+{
+    npy_writer *w       = self->writer;
+    const int to_rows   = self->shape.order == HYBRID_ROW_MAJOR;
+    const size_t size   = hy_value_size(rows->type);
+    const int64_t lines = to_rows ? rows->rows : rows->cols;
+    const int64_t line  = to_rows ? rows->cols : rows->rows;
+    const char *from    = rows->data;
+
+    *out = from;
+    if (rows->order == self->shape.order && rows->ld == line)
+        return HYBRID_OK;
+    HY_TRY(hy_array_reuse(self->ctx, &w->lines, lines * line * (int64_t)size,
+                          "rows of a result"));
+    *out = w->lines.array;
+    if (rows->order == self->shape.order)
+        hy_copy_rows_past(w->lines.array, (size_t)line * size, from,
+                          (size_t)rows->ld * size, (size_t)line * size, (size_t)lines);
+    else
+        hy_transpose(from, rows->ld, lines, line, size, w->lines.array, line);
+    return HYBRID_OK;
+}
+
+static hybrid_status put_rows(hy_file_writer *self, const hybrid_dense *rows)
+{
+    const npy_writer *w   = self->writer;
+    const hy_file_shape s = self->shape;
+    const int to_rows     = s.order == HYBRID_ROW_MAJOR;
+    const size_t size = hy_value_size(s.type), all = (size_t)(rows->rows * s.cols) * size;
+    const size_t line = (size_t)rows->rows * size;
+    const char *from;
+
+    HY_TRY(arrange(self, rows, &from));
+    if (to_rows)
+        HY_TRY(hy_byte_file_put(&w->file,
+                                HY_NPY_HEADER_BYTES + self->rows * s.cols * (int64_t)size,
+                                from, all));
+    for (int64_t col = 0; !to_rows && col < s.cols; col++)
+        HY_TRY(hy_byte_file_put(
+            &w->file, HY_NPY_HEADER_BYTES + (col * s.rows + self->rows) * (int64_t)size,
+            from + (size_t)col * line, line));
+    self->rows += rows->rows;
+    self->bytes += (int64_t)all;
+    return HYBRID_OK;
+}
+
+static hybrid_status append(hy_file_writer *self, const hybrid_dense *rows)
+{
+    const npy_writer *w = self->writer;
+
+    if (rows->cols != self->shape.cols || rows->type != self->shape.type ||
+        rows->rows > self->shape.rows - self->rows)
+        return hy_fail(self->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: the matrix has more rows than were announced, or rows of "
+                       "another length or type",
+                       w->file.path);
+    return rows->rows > 0 && rows->cols > 0 ? put_rows(self, rows) : HYBRID_OK;
+}
+
+static void close_writer(hy_file_writer *self)
+{
+    npy_writer *w = self->writer;
+
+    (void)hy_byte_file_close(&w->file);
+    hy_array_free_reused(self->ctx, &w->lines);
+    hy_array_free(self->ctx, w);
+    self->ops = NULL;
+}
+
+static hybrid_status finish(hy_file_writer *self)
+{
+    npy_writer *w = self->writer;
+
+    if (self->rows < self->shape.rows && self->shape.cols > 0)
+        return hy_fail(self->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: the matrix has fewer rows than were announced", w->file.path);
+    HY_TRY(hy_byte_file_close(&w->file));
+    close_writer(self);
+    return HYBRID_OK;
+}
+
+static const hy_file_writer_ops writer_ops = {
+    .dense = append, .finish = finish, .abort = close_writer};
+
+static hybrid_status begin_file(hy_context *ctx, const char *path,
+                                const hy_file_shape *shape, npy_writer *w)
+{
+    char header[HY_NPY_HEADER_BYTES];
+
+    HY_TRY(hy_byte_file_create(ctx, path, &w->file));
+    hy_npy_make_header(shape->type == HYBRID_F64 ? "<f8" : "<f4", shape->order,
+                       shape->rows, shape->cols, header);
+    return hy_byte_file_put(&w->file, 0, header, sizeof header);
+}
+
+static hybrid_status create(hy_context *ctx, const char *path, const hy_file_shape *shape,
+                            hy_file_writer *out)
+{
+    void *memory;
+
+    if (shape->sparse)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: a .npy file cannot hold a sparse matrix", path);
+    HY_TRY(hy_array(ctx, 1, sizeof(npy_writer), "a writer of a file", &memory));
+    hy_file_writer writer = {
+        .ops = &writer_ops, .ctx = ctx, .shape = *shape, .writer = memory};
+    npy_writer *w              = memory;
+    *w                         = (npy_writer){.file = {.ctx = NULL}};
+    const hybrid_status status = begin_file(ctx, path, shape, w);
+    if (status != HYBRID_OK)
+        close_writer(&writer);
+    else
+        *out = writer;
+    return status;
+}
+
+const hy_file_format hy_format_npy = {.name    = "npy",
+                                      .endings = ".npy",
+                                      .is      = hy_npy_is,
+                                      .open    = open_matrix,
+                                      .create  = create};

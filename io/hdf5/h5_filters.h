@@ -1,0 +1,52 @@
+/* io/hdf5/h5_filters.h - decodes a chunk of numbers. */
+#ifndef HY_H5_FILTERS_H
+#define HY_H5_FILTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HY_H5_FILTERS = 8 }; /* maximum filters of a dataset */
+
+/* Numbers of filters, as registered with the HDF Group. */
+enum {
+    HY_H5_DEFLATE    = 1,
+    HY_H5_SHUFFLE    = 2,
+    HY_H5_FLETCHER32 = 3,
+    HY_H5_LZF        = 32000,
+    HY_H5_ZSTD       = 32015
+};
+
+/* The filters through which chunks of a dataset were written, in that order. */
+typedef struct hy_h5_filters {
+    int count;
+    int filter[HY_H5_FILTERS];
+    size_t number_bytes; /* size of a number, for the shuffle */
+    size_t chunk_bytes;  /* size of a decoded chunk */
+} hy_h5_filters;
+
+/* Returns the name of a filter that this build cannot decode, or NULL. Sets *known to 0
+   for a filter that has no name here. */
+const char *hy_h5_unreadable(int filter, int *known);
+
+/* Memory that decodes one chunk at a time. */
+typedef struct hy_h5_decoder {
+    void *inflater; /* state of libdeflate; NULL: zlib inflates */
+    char *scratch[2];
+    size_t room; /* bytes of each scratch: hy_h5_scratch_bytes() */
+} hy_h5_decoder;
+
+/* Bytes of each scratch that hy_h5_decode() needs. */
+size_t hy_h5_scratch_bytes(const hy_h5_filters *filters);
+
+/* Decodes the `bytes` bytes at `raw`, to which the filters without a bit in `mask` were
+   applied, and writes filters->chunk_bytes bytes to `to`. Returns NULL, or a clause about
+   the fault. Never writes beyond the chunk or the scratch. */
+const char *hy_h5_decode(const hy_h5_filters *filters, uint32_t mask,
+                         hy_h5_decoder *decoder, const void *raw, size_t bytes, void *to);
+
+/* Makes and frees decoder->inflater, which is NULL without libdeflate or without memory
+   for it. */
+void hy_h5_inflater_make(hy_h5_decoder *decoder);
+void hy_h5_inflater_free(hy_h5_decoder *decoder);
+
+#endif /* HY_H5_FILTERS_H */

@@ -1,0 +1,11 @@
+/* io/hdf5/h5_matrix.h - opens a matrix in an HDF5 file. */
+#ifndef HY_H5_MATRIX_H
+#define HY_H5_MATRIX_H
+
+#include "io/formats/file_format.h"
+
+/* Opens the matrix `member` of the file (hy_file_format.open). */
+hybrid_status hy_h5_matrix_open(hy_context *ctx, const hy_opening *opening,
+                                hy_matrix_file *out, hy_entry_reader *entries);
+
+#endif /* HY_H5_MATRIX_H */

@@ -1,0 +1,43 @@
+/* io/npz/zip_bytes.h - little-endian numbers and signatures of ZIP files. */
+#ifndef HY_ZIP_BYTES_H
+#define HY_ZIP_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* Bytes of the records, without names and extra fields. */
+enum {
+    HY_ZIP_LOCAL     = 30, /* header before a member */
+    HY_ZIP_CENTRAL   = 46, /* entry of the central directory */
+    HY_ZIP_END       = 22, /* end of the central directory */
+    HY_ZIP_END64     = 56, /* the same with 64 bits */
+    HY_ZIP_LOCATOR64 = 20  /* place of the latter */
+};
+
+enum {
+    HY_ZIP_LOCAL_MARK     = 0x04034b50,
+    HY_ZIP_CENTRAL_MARK   = 0x02014b50,
+    HY_ZIP_END_MARK       = 0x06054b50,
+    HY_ZIP_END64_MARK     = 0x06064b50,
+    HY_ZIP_LOCATOR64_MARK = 0x07064b50
+};
+
+static inline uint64_t hy_zip_get(const void *at, int bytes)
+{
+    const unsigned char *p = (const unsigned char *)at;
+    uint64_t value         = 0;
+
+    for (int i = bytes - 1; i >= 0; i--)
+        value = value << 8 | p[i];
+    return value;
+}
+
+/* Returns the place behind the number. */
+static inline char *hy_zip_put(char *to, int bytes, uint64_t value)
+{
+    for (int i = 0; i < bytes; i++, value >>= 8)
+        to[i] = (char)(value & 255);
+    return to + bytes;
+}
+
+#endif /* HY_ZIP_BYTES_H */

@@ -1,0 +1,225 @@
+/* io/npz/zip_read.c - reads the members of a ZIP file. */
+#include "io/npz/zip_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/data/min_max.h"
+#include "base/memory/shortage.h"
+#include "io/formats/plain_numbers.h"
+#include "io/npz/zip_bytes.h"
+#include "io/numbers/spill.h"
+
+enum {
+    STORED        = 0,
+    DEFLATED      = 8,
+    MOST_RATIO    = 1032, /* deflated bytes become at most this many times as long */
+    IN_BYTES      = 64 << 10,
+    OUT_BYTES     = 256 << 10,
+    INFLATE_BYTES = 44 << 10 /* bytes that zlib needs to inflate */
+};
+
+hybrid_status hy_zip_read(const hy_zip *zip, int64_t at, char *to, size_t bytes)
+{
+    char text[128] = "";
+
+    while (bytes > 0) {
+        const ssize_t got = pread(zip->fd, to, bytes, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return hy_fail(zip->ctx, HYBRID_IO_FAILED, "%s: byte %lld cannot be read: %s",
+                           zip->path, (long long)at,
+                           got == 0 ? "the file has become shorter"
+                                    : strerror_r(errno, text, sizeof text));
+        to += got;
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status fail(const hy_zip *zip, const hy_zip_member *m, const char *why)
+{
+    return hy_fail(zip->ctx, HYBRID_BAD_FILE, "%s: member '%.*s' %s", zip->path,
+                   (int)hy_smaller(m->length, 64), m->name, why);
+}
+
+/* Finds the place of the member's bytes in the file. */
+static hybrid_status find_bytes(const hy_zip *zip, const hy_zip_member *m, int64_t *at)
+{
+    char header[HY_ZIP_LOCAL];
+
+    if (m->encrypted)
+        return fail(zip, m, "is encrypted");
+    if (m->method != STORED && m->method != DEFLATED)
+        return fail(zip, m, "is neither stored nor deflated");
+    if (m->header > zip->size - HY_ZIP_LOCAL)
+        return fail(zip, m, "is not within the file");
+    HY_TRY(hy_zip_read(zip, m->header, header, sizeof header));
+    *at = m->header + HY_ZIP_LOCAL + (int64_t)hy_zip_get(header + 26, 2) +
+          (int64_t)hy_zip_get(header + 28, 2);
+    if (hy_zip_get(header, 4) != HY_ZIP_LOCAL_MARK || *at > zip->size - m->packed)
+        return fail(zip, m, "is not within the file");
+    if (m->method == STORED ? m->bytes != m->packed : m->bytes / MOST_RATIO > m->packed)
+        return fail(zip, m, "has an impossible size");
+    return HYBRID_OK;
+}
+
+/* ---- inflating --------------------------------------------------------------------- */
+
+/* A member on its way to a descriptor or to memory. */
+typedef struct inflating {
+    const hy_zip *zip;
+    const hy_zip_member *member;
+    z_stream z;
+    int64_t at, left; /* place and number of the bytes that have not been read */
+    int64_t made;     /* number of bytes inflated so far */
+    uint32_t crc;
+    int ended;
+    char in[IN_BYTES];
+} inflating;
+
+/* Inflates up to `room` bytes; fewer only at the end of the member. */
+static hybrid_status inflate_some(inflating *f, char *to, size_t room, size_t *bytes)
+{
+    z_stream *z = &f->z;
+
+    z->next_out  = (Bytef *)to;
+    z->avail_out = (uInt)room;
+    while (z->avail_out > 0 && !f->ended) {
+        if (z->avail_in == 0 && f->left > 0) {
+            const size_t piece = hy_smaller((size_t)f->left, IN_BYTES);
+            HY_TRY(hy_zip_read(f->zip, f->at, f->in, piece));
+            f->at += (int64_t)piece;
+            f->left -= (int64_t)piece;
+            z->next_in  = (Bytef *)f->in;
+            z->avail_in = (uInt)piece;
+            HY_TRY(hy_progress_check(&f->zip->ctx->progress));
+        }
+        const int code = inflate(z, Z_NO_FLUSH);
+        f->ended       = code == Z_STREAM_END;
+        if (code != Z_OK && code != Z_STREAM_END)
+            return fail(f->zip, f->member, "has damaged data");
+    }
+    *bytes = room - z->avail_out;
+    f->made += (int64_t)*bytes;
+    f->crc = (uint32_t)crc32_z(f->crc, (const Bytef *)to, *bytes);
+    return f->made <= f->member->bytes
+               ? HYBRID_OK
+               : fail(f->zip, f->member, "is longer than announced");
+}
+
+/* Receives bytes of a member. */
+typedef hybrid_status (*take_fn)(void *arg, const char *bytes, size_t count);
+
+static hybrid_status inflate_all(inflating *f, char *out, take_fn take, void *arg)
+{
+    for (size_t bytes; !f->ended;) {
+        HY_TRY(inflate_some(f, out, OUT_BYTES, &bytes));
+        HY_TRY(take(arg, out, bytes));
+    }
+    if (f->made != f->member->bytes)
+        return fail(f->zip, f->member, "is shorter than announced");
+    return f->crc == f->member->crc ? HYBRID_OK
+                                    : fail(f->zip, f->member, "has a wrong checksum");
+}
+
+static hybrid_status begin(const hy_zip *zip, const hy_zip_member *m, int64_t at,
+                           inflating **out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(zip->ctx, 1, sizeof(inflating), "the window that inflates a member",
+                    &memory));
+    inflating *f = memory;
+    f->zip       = zip;
+    f->member    = m;
+    f->z         = (z_stream){.next_in = NULL};
+    f->at        = at;
+    f->left      = m->packed;
+    f->made      = 0;
+    f->crc       = 0;
+    f->ended     = 0;
+    *out         = f;
+    if (inflateInit2(&f->z, -15) == Z_OK) /* largest window, no header */
+        return HYBRID_OK;
+    hy_array_free(zip->ctx, memory);
+    return hy_memory_refused(zip->ctx, "the window that inflates a member", INFLATE_BYTES,
+                             NULL);
+}
+
+static void end(inflating *f)
+{
+    inflateEnd(&f->z);
+    hy_array_free(f->zip->ctx, f);
+}
+
+/* ---- numbers ----------------------------------------------------------------------- */
+
+typedef struct spilling {
+    hy_context *ctx;
+    int fd;
+    int64_t skip; /* bytes that are not written */
+} spilling;
+
+static hybrid_status spill(void *arg, const char *bytes, size_t count)
+{
+    spilling *s       = arg;
+    const size_t skip = hy_smaller((size_t)s->skip, count);
+
+    s->skip -= (int64_t)skip;
+    return hy_spill_append(s->ctx, s->fd, bytes + skip, count - skip);
+}
+
+static hybrid_status inflate_to(const hy_zip *zip, const hy_zip_member *m, int64_t at,
+                                spilling *to)
+{
+    inflating *f;
+    void *out;
+
+    HY_TRY(begin(zip, m, at, &f));
+    hybrid_status status = hy_array(zip->ctx, OUT_BYTES, 1, "inflated bytes", &out);
+    if (status == HYBRID_OK) {
+        status = inflate_all(f, out, spill, to);
+        hy_array_free(zip->ctx, out);
+    }
+    end(f);
+    return status;
+}
+
+hybrid_status hy_zip_numbers(const hy_zip *zip, const hy_zip_member *member, int64_t skip,
+                             int64_t count, size_t size, hy_stored *out)
+{
+    spilling to = {.ctx = zip->ctx, .skip = skip};
+    int64_t at;
+
+    HY_TRY(find_bytes(zip, member, &at));
+    if (member->method == STORED)
+        return hy_plain_numbers_open(zip->ctx, zip->path, at + skip, count, size, out);
+    HY_TRY(hy_spill_create(zip->ctx, &to.fd));
+    const hybrid_status status = inflate_to(zip, member, at, &to);
+    if (status != HYBRID_OK) {
+        close(to.fd);
+        return status;
+    }
+    return hy_plain_numbers_take(zip->ctx, zip->path, to.fd, count, size, out);
+}
+
+hybrid_status hy_zip_head(const hy_zip *zip, const hy_zip_member *member, char *to,
+                          size_t room, size_t *bytes)
+{
+    inflating *f;
+    int64_t at;
+
+    HY_TRY(find_bytes(zip, member, &at));
+    *bytes = hy_smaller(room, (size_t)member->bytes);
+    if (member->method == STORED)
+        return hy_zip_read(zip, at, to, *bytes);
+    HY_TRY(begin(zip, member, at, &f));
+    const hybrid_status status = inflate_some(f, to, room, bytes);
+    end(f);
+    return status;
+}

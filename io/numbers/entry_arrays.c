@@ -1,0 +1,182 @@
+/* io/numbers/entry_arrays.c - entries of a sparse matrix whose file holds arrays. */
+#include "io/numbers/entry_arrays.h"
+
+#include <string.h>
+
+#include "base/data/min_max.h"
+
+enum { PIECE = 8192 }; /* numbers of each array that are read at once */
+
+typedef struct entry_arrays {
+    hy_entry_arrays from;
+    int64_t at;                        /* index of the next entry */
+    int64_t col;                       /* CSC: column of the next entry */
+    int64_t offsets_at, offsets_count; /* CSC: offsets in `col_piece`: index of the first,
+                                          and number */
+    int64_t row_piece[PIECE], col_piece[PIECE];
+    double value_piece[PIECE];
+    char name[];
+} entry_arrays;
+
+static double value_of(const entry_arrays *e, int64_t i)
+{
+    if (e->from.type == HYBRID_F64)
+        return e->value_piece[i];
+    float value;
+    memcpy(&value, (const char *)e->value_piece + i * 4, 4);
+    return value;
+}
+
+static hybrid_status check_index(const hy_entry_reader *self, const char *what,
+                                 int64_t entry, int64_t index, int64_t limit)
+{
+    const entry_arrays *e = self->reader;
+
+    if (index >= 0 && index < limit)
+        return HYBRID_OK;
+    return hy_fail(self->ctx, HYBRID_BAD_MATRIX,
+                   "%s: entry %lld: %s %lld is not in 0..%lld", e->name, (long long)entry,
+                   what, (long long)index, (long long)limit - 1);
+}
+
+/* ---- COO --------------------------------------------------------------------------- */
+
+static hybrid_status next_coo(hy_entry_reader *self, int64_t most, hy_entry *to,
+                              int64_t *count)
+{
+    entry_arrays *e = self->reader;
+    const int64_t n = hy_min(hy_min(most, PIECE), self->nnz - e->at);
+
+    *count = 0;
+    HY_TRY(hy_progress_check(&self->ctx->progress));
+    HY_TRY(hy_stored_read(&e->from.row, e->at, n, e->row_piece));
+    HY_TRY(hy_stored_read(&e->from.col, e->at, n, e->col_piece));
+    HY_TRY(hy_stored_read(&e->from.values, e->at, n, e->value_piece));
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = (hy_entry){e->row_piece[i], e->col_piece[i], value_of(e, i)};
+        HY_TRY(check_index(self, "row", e->at + i, to[i].row, self->rows));
+        HY_TRY(check_index(self, "column", e->at + i, to[i].col, self->cols));
+    }
+    e->at += n;
+    *count = n;
+    return HYBRID_OK;
+}
+
+/* ---- CSC --------------------------------------------------------------------------- */
+
+/* Sets *end to the offset behind the column, and checks it. */
+static hybrid_status column_end(hy_entry_reader *self, int64_t col, int64_t *end)
+{
+    entry_arrays *e   = self->reader;
+    const int64_t all = self->cols + 1;
+
+    if (col + 1 >= e->offsets_at + e->offsets_count) {
+        const int64_t n = hy_min(PIECE, all - col - 1);
+        HY_TRY(hy_stored_read(&e->from.col, col + 1, n, e->col_piece));
+        e->offsets_at    = col + 1;
+        e->offsets_count = n;
+    }
+    *end = e->col_piece[col + 1 - e->offsets_at];
+    if (*end >= e->at && *end <= self->nnz && (col + 1 < self->cols || *end == self->nnz))
+        return HYBRID_OK;
+    return hy_fail(self->ctx, HYBRID_BAD_MATRIX,
+                   "%s: column %lld: its offsets decrease or do not end with the number "
+                   "of entries, %lld",
+                   e->name, (long long)col, (long long)self->nnz);
+}
+
+static hybrid_status next_csc(hy_entry_reader *self, int64_t most, hy_entry *to,
+                              int64_t *count)
+{
+    entry_arrays *e     = self->reader;
+    const int64_t n     = hy_min(hy_min(most, PIECE), self->nnz - e->at);
+    const int64_t begin = e->at;
+
+    *count = 0;
+    HY_TRY(hy_progress_check(&self->ctx->progress));
+    HY_TRY(hy_stored_read(&e->from.row, begin, n, e->row_piece));
+    HY_TRY(hy_stored_read(&e->from.values, begin, n, e->value_piece));
+    while (e->at < begin + n) {
+        int64_t end;
+        if (e->col == self->cols) /* a matrix without columns */
+            return check_index(self, "column", e->at, e->col, self->cols);
+        HY_TRY(column_end(self, e->col, &end));
+        for (; e->at < hy_min(end, begin + n); e->at++) {
+            const int64_t i = e->at - begin;
+            HY_TRY(check_index(self, "row", e->at, e->row_piece[i], self->rows));
+            to[i] = (hy_entry){e->row_piece[i], e->col, value_of(e, i)};
+        }
+        e->col += e->at == end;
+    }
+    *count = n;
+    return HYBRID_OK;
+}
+
+/* ---- functions for formats --------------------------------------------------------- */
+
+static void close_arrays(hy_entry_arrays *arrays)
+{
+    hy_stored_close(&arrays->row);
+    hy_stored_close(&arrays->col);
+    hy_stored_close(&arrays->values);
+}
+
+static void close_reader(hy_entry_reader *self)
+{
+    entry_arrays *e = self->reader;
+
+    close_arrays(&e->from);
+    hy_array_free(self->ctx, e);
+}
+
+static const hy_entry_reader_ops coo_ops = {.next = next_coo, .close = close_reader};
+static const hy_entry_reader_ops csc_ops = {.next = next_csc, .close = close_reader};
+
+static hybrid_status open_reader(hy_context *ctx, hy_entry_arrays *arrays,
+                                 const hy_entry_reader_ops *ops, hy_entry_reader *out)
+{
+    const size_t length = strlen(arrays->name) + 1;
+    void *memory;
+
+    const hybrid_status status = hy_array(ctx, 1, sizeof(entry_arrays) + length,
+                                          "pieces of the arrays of a file", &memory);
+    if (status != HYBRID_OK) {
+        close_arrays(arrays);
+        return status;
+    }
+    entry_arrays *e = memory;
+    e->from         = *arrays;
+    e->at = e->col = e->offsets_at = e->offsets_count = 0;
+    memcpy(e->name, arrays->name, length);
+    *out = (hy_entry_reader){.ops    = ops,
+                             .ctx    = ctx,
+                             .rows   = arrays->rows,
+                             .cols   = arrays->cols,
+                             .nnz    = arrays->row.count,
+                             .type   = arrays->type,
+                             .reader = e};
+    return HYBRID_OK;
+}
+
+hybrid_status hy_entry_reader_coo(hy_context *ctx, hy_entry_arrays *arrays,
+                                  hy_entry_reader *out)
+{
+    return open_reader(ctx, arrays, &coo_ops, out);
+}
+
+hybrid_status hy_entry_reader_csc(hy_context *ctx, hy_entry_arrays *arrays,
+                                  hy_entry_reader *out)
+{
+    int64_t first        = 0;
+    hybrid_status status = hy_stored_read(&arrays->col, 0, 1, &first);
+
+    if (status == HYBRID_OK && first != 0)
+        status = hy_fail(ctx, HYBRID_BAD_MATRIX,
+                         "%s: column offsets begin with %lld instead of 0", arrays->name,
+                         (long long)first);
+    if (status != HYBRID_OK) {
+        close_arrays(arrays);
+        return status;
+    }
+    return open_reader(ctx, arrays, &csc_ops, out);
+}

@@ -1,0 +1,27 @@
+/* io/numbers/entry_arrays.h - entries of a sparse matrix whose file holds arrays of rows
+   and columns (COO), or compressed columns (CSC). */
+#ifndef HY_ENTRY_ARRAYS_H
+#define HY_ENTRY_ARRAYS_H
+
+#include "io/formats/entry_reader.h"
+#include "partition/move/matrix_file.h"
+
+/* The arrays of a file. */
+typedef struct hy_entry_arrays {
+    const char *name; /* name of the file, for messages; copied */
+    int64_t rows, cols;
+    hybrid_type type; /* type of the values */
+    hy_stored row;    /* COO: row of each entry; CSC: row of each entry. 64 bits */
+    hy_stored col;    /* COO: column of each entry; CSC: cols + 1 offsets. 64 bits */
+    hy_stored values; /* as many as rows */
+} hy_entry_arrays;
+
+/* Open a reader, which owns the arrays, also after a failure. All counts must agree, which
+   the caller checks. The reader checks indices and offsets: BAD_MATRIX names the file and
+   the entry or column. */
+hybrid_status hy_entry_reader_coo(hy_context *ctx, hy_entry_arrays *arrays,
+                                  hy_entry_reader *out);
+hybrid_status hy_entry_reader_csc(hy_context *ctx, hy_entry_arrays *arrays,
+                                  hy_entry_reader *out);
+
+#endif /* HY_ENTRY_ARRAYS_H */

@@ -1,0 +1,330 @@
+/* io/sort/csr_output.c - stores ascending entries as compressed rows.
+
+   Records are cut into pieces. A group is all records of one row and column, and belongs
+   to the piece in which it begins. The number of groups before a piece is the position of
+   its entries in the result, so that workers store pieces in any order. */
+#include "io/sort/csr_output.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "base/threads/pool.h"
+#include "io/formats/plain_numbers.h"
+
+enum { OFFSETS = 4096 }; /* offsets that a worker collects before it stores them */
+
+/* ---- arrays ------------------------------------------------------------------------ */
+
+static hybrid_status open_array(hy_context *ctx, int in_memory, int64_t count,
+                                size_t size, hy_out_array *out)
+{
+    void *memory;
+
+    *out = (hy_out_array){.size = size};
+    if (!in_memory)
+        return hy_spill_open(ctx, &out->spill);
+    HY_TRY(hy_array(ctx, count + 1, size, "a matrix that was read", &memory));
+    out->memory = memory;
+    return HYBRID_OK;
+}
+
+/* Stores numbers [first, first + count). Any thread may call it. */
+static hybrid_status put(const hy_out_array *array, int64_t first, int64_t count,
+                         const void *numbers)
+{
+    const size_t bytes = (size_t)count * array->size;
+    const int64_t at   = first * (int64_t)array->size;
+
+    if (!array->memory)
+        return hy_spill_write(&array->spill, numbers, bytes, at);
+    memcpy(array->memory + at, numbers, bytes);
+    return HYBRID_OK;
+}
+
+static void close_array(hy_context *ctx, hy_out_array *array)
+{
+    hy_spill_close(&array->spill);
+    hy_array_free(ctx, array->memory);
+    array->memory = NULL;
+}
+
+hybrid_status hy_csr_output_open(hy_context *ctx, const char *name, hybrid_type type,
+                                 int in_memory, int64_t rows, int64_t nnz,
+                                 hy_csr_output *out)
+{
+    *out = (hy_csr_output){.ctx = ctx, .name = name, .type = type, .row = -1};
+    HY_TRY(open_array(ctx, in_memory, rows + 1, sizeof(int64_t), &out->row_ptr));
+    HY_TRY(open_array(ctx, in_memory, nnz, sizeof(int32_t), &out->col));
+    return open_array(ctx, in_memory, nnz, hy_value_size(type), &out->values);
+}
+
+void hy_csr_output_close(hy_csr_output *out)
+{
+    if (!out->ctx)
+        return;
+    close_array(out->ctx, &out->row_ptr);
+    close_array(out->ctx, &out->col);
+    close_array(out->ctx, &out->values);
+    out->ctx = NULL;
+}
+
+/* ---- offsets of rows --------------------------------------------------------------- */
+
+/* Offsets of rows that follow each other, on their way to the array. */
+typedef struct offsets {
+    const hy_out_array *to;
+    int64_t first; /* row of the first offset */
+    int64_t count;
+    int64_t at[OFFSETS];
+} offsets;
+
+static hybrid_status flush(offsets *o)
+{
+    const int64_t first = o->first, count = o->count;
+
+    o->first += count;
+    o->count = 0;
+    return put(o->to, first, count, o->at);
+}
+
+/* Sets the offsets of all rows from the next one to `row`. */
+static hybrid_status set_offsets(offsets *o, int64_t row, int64_t offset)
+{
+    while (o->first + o->count <= row) {
+        if (o->count == OFFSETS)
+            HY_TRY(flush(o));
+        o->at[o->count++] = offset;
+    }
+    return HYBRID_OK;
+}
+
+/* ---- pieces ------------------------------------------------------------------------ */
+
+/* Memory of one worker, for a piece. */
+typedef struct room {
+    int32_t *col;
+    char *values;
+    offsets offsets;
+} room;
+
+typedef struct storing {
+    const hy_csr_output *out;
+    const hy_record *records;
+    int64_t count, pieces;
+    int64_t *first; /* pieces + 1 numbers: groups before each piece */
+    room **rooms; /* array with an element for each part of a loop; NULL: not used yet */
+} storing;
+
+static int begins_group(const storing *s, int64_t k)
+{
+    return k == 0 || !hy_key_same(s->records[k].key, s->records[k - 1].key);
+}
+
+static int64_t piece_end(const storing *s, int64_t piece)
+{
+    return hy_min((piece + 1) * hy_records_piece, s->count);
+}
+
+static hybrid_status count_groups(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s = arg;
+    (void)part;
+
+    for (int64_t piece = begin; piece < end; piece++) {
+        int64_t groups = 0;
+        for (int64_t k = piece * hy_records_piece; k < piece_end(s, piece); k++)
+            groups += begins_group(s, k);
+        s->first[piece] = groups;
+    }
+    return HYBRID_OK;
+}
+
+/* Sums the values of the group that begins at record k, among `count` records. Records
+   with different keys are entries and mirror images. */
+static hybrid_status sum_group(const hy_csr_output *out, const hy_record *records,
+                               int64_t k, int64_t count, double *sum)
+{
+    const uint64_t key  = records[k].key;
+    const long long row = (long long)hy_key_row(key) + 1, col = hy_key_col(key) + 1LL;
+    const long long low = row < col ? row : col, high = row < col ? col : row;
+
+    *sum = records[k].value;
+    for (int64_t i = k + 1; i < count && hy_key_same(records[i].key, key); i++) {
+        if (records[i].key != key)
+            return hy_fail(out->ctx, HYBRID_BAD_FILE,
+                           "%s: entry (%lld,%lld) and its mirror (%lld,%lld) are both "
+                           "stored in a symmetric file",
+                           out->name, low, high, high, low);
+        *sum += records[i].value;
+    }
+    return HYBRID_OK;
+}
+
+/* Makes the columns and values of a piece, and stores its offsets. */
+static hybrid_status convert_piece(const storing *s, int64_t piece, room *r)
+{
+    const int64_t begin = piece * hy_records_piece, end = piece_end(s, piece);
+    const int64_t base     = s->out->nnz + s->first[piece];
+    const hy_record *group = s->records;
+    float *f32             = (float *)(void *)r->values;
+    double *f64            = (double *)(void *)r->values;
+    int64_t n              = 0;
+
+    r->offsets.to    = &s->out->row_ptr;
+    r->offsets.first = 1 + (begin > 0 ? hy_key_row(group[begin - 1].key) : s->out->row);
+    r->offsets.count = 0;
+    for (int64_t k = begin; k < end; k++) {
+        if (!begins_group(s, k))
+            continue;
+        double sum;
+        HY_TRY(sum_group(s->out, group, k, s->count, &sum));
+        HY_TRY(set_offsets(&r->offsets, hy_key_row(group[k].key), base + n));
+        r->col[n] = hy_key_col(group[k].key);
+        if (s->out->type == HYBRID_F64)
+            f64[n++] = sum;
+        else
+            f32[n++] = (float)sum;
+    }
+    return flush(&r->offsets);
+}
+
+static hybrid_status open_room(const storing *s, room **out)
+{
+    hy_context *ctx     = s->out->ctx;
+    const int64_t count = hy_min(hy_records_piece, s->count);
+    const size_t size   = sizeof(int32_t) + hy_value_size(s->out->type);
+    void *memory;
+
+    HY_TRY(hy_array(ctx, (int64_t)sizeof(room) + count * (int64_t)size, 1,
+                    "entries of a piece", &memory));
+    room *r   = memory;
+    r->values = (char *)(r + 1);
+    r->col = (int32_t *)(void *)(r->values + (size_t)count * hy_value_size(s->out->type));
+    *out   = r;
+    return HYBRID_OK;
+}
+
+static hybrid_status store_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const storing *s = arg;
+
+    if (!s->rooms[part])
+        HY_TRY(open_room(s, &s->rooms[part]));
+    for (int64_t piece = begin; piece < end; piece++) {
+        const int64_t at    = s->out->nnz + s->first[piece];
+        const int64_t count = s->first[piece + 1] - s->first[piece];
+        HY_TRY(convert_piece(s, piece, s->rooms[part]));
+        HY_TRY(put(&s->out->col, at, count, s->rooms[part]->col));
+        HY_TRY(put(&s->out->values, at, count, s->rooms[part]->values));
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status run(hy_csr_output *out, storing *s)
+{
+    hy_context *ctx = out->ctx;
+    void *array;
+
+    HY_TRY(hy_array(ctx, s->pieces + 1, sizeof *s->first, "pieces of entries", &array));
+    s->first = array;
+    HY_TRY(hy_array(ctx, hy_pool_threads(ctx->pool), sizeof *s->rooms, "workers' memory",
+                    &array));
+    s->rooms = memset(array, 0, (size_t)hy_pool_threads(ctx->pool) * sizeof *s->rooms);
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, count_groups, s));
+    HY_TRY(hy_prefix_sum(ctx, s->first, s->pieces));
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, store_pieces, s));
+    out->nnz += s->first[s->pieces];
+    out->row = hy_key_row(s->records[s->count - 1].key);
+    return HYBRID_OK;
+}
+
+/* Stores whole groups. */
+static hybrid_status store(hy_csr_output *out, const hy_record *records, int64_t count)
+{
+    storing s = {.out     = out,
+                 .records = records,
+                 .count   = count,
+                 .pieces  = (count + hy_records_piece - 1) / hy_records_piece};
+
+    if (count == 0)
+        return HYBRID_OK;
+    const hybrid_status status = run(out, &s);
+    for (int i = 0; s.rooms && i < hy_pool_threads(out->ctx->pool); i++)
+        hy_array_free(out->ctx, s.rooms[i]);
+    hy_array_free(out->ctx, s.rooms);
+    hy_array_free(out->ctx, s.first);
+    return status;
+}
+
+/* ---- functions --------------------------------------------------------------------- */
+
+hybrid_status hy_csr_output_append(hy_csr_output *out, hy_record *records, int64_t count)
+{
+    if (out->has_carry) {
+        *--records = out->carry;
+        count++;
+    }
+    if (count == 0)
+        return HYBRID_OK;
+    int64_t whole = count - 1;
+    while (whole > 0 && hy_key_same(records[whole - 1].key, records[whole].key))
+        whole--;
+    out->carry.key = records[whole].key;
+    out->has_carry = 1;
+    HY_TRY(sum_group(out, records, whole, count, &out->carry.value));
+    return store(out, records, whole);
+}
+
+static hybrid_status read_memory(const hy_stored *self, int64_t first, int64_t count,
+                                 void *to)
+{
+    memcpy(to, (const char *)self->reader + first * (int64_t)self->size,
+           (size_t)count * self->size);
+    return HYBRID_OK;
+}
+
+static void close_memory(hy_stored *self)
+{
+    hy_array_free(self->ctx, self->reader);
+}
+
+/* Moves an array to `out`. */
+static hybrid_status take(hy_csr_output *output, hy_out_array *array, int64_t count,
+                          const char *name, hy_stored *out)
+{
+    static const hy_stored_ops ops = {.read = read_memory, .close = close_memory};
+
+    if (!array->memory) {
+        const int fd = array->spill.fd;
+        array->spill = (hy_spill){.ctx = NULL};
+        return hy_plain_numbers_take(output->ctx, name, fd, count, array->size, out);
+    }
+    *out          = (hy_stored){&ops, output->ctx, array->size, count, array->memory};
+    array->memory = NULL;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_csr_output_finish(hy_csr_output *out, int64_t rows, int64_t cols,
+                                   hy_matrix_file *matrix)
+{
+    offsets rest = {.to = &out->row_ptr};
+
+    if (out->has_carry)
+        HY_TRY(store(out, &out->carry, 1));
+    out->has_carry = 0;
+    rest.first     = out->row + 1;
+    HY_TRY(set_offsets(&rest, rows, out->nnz));
+    HY_TRY(flush(&rest));
+    matrix->sparse = 1;
+    matrix->csr    = (hybrid_csr){.rows        = rows,
+                                  .cols        = cols,
+                                  .nnz         = out->nnz,
+                                  .offset_type = HYBRID_I64,
+                                  .type        = out->type,
+                                  .col_type    = HYBRID_I32,
+                                  .space       = HYBRID_SPACE_HOST};
+    HY_TRY(take(out, &out->row_ptr, rows + 1, matrix->name, &matrix->row_ptr));
+    HY_TRY(take(out, &out->col, out->nnz, matrix->name, &matrix->col));
+    return take(out, &out->values, out->nnz, matrix->name, &matrix->values);
+}

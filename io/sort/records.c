@@ -1,0 +1,233 @@
+/* io/sort/records.c - sorts records on the pool, stably.
+
+   Records are first distributed to buckets by the upper bits of their keys. Each piece of
+   the input knows the place of its records in a bucket. Then a worker sorts each bucket
+   by the lower bits, digit by digit from the lowest digit (radix sort). Records that
+   ascend already are left alone. */
+#include "io/sort/records.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "base/threads/pool.h"
+
+int64_t hy_records_piece = 1 << 16;
+
+enum {
+    BUCKET_BITS    = 10, /* maximum bits that select a bucket */
+    BUCKET_RECORDS = 8,  /* log2 of the target for the minimum of records in a bucket */
+    DIGIT_BITS     = 11, /* maximum bits of a digit */
+    MOST_DIGITS    = 7,  /* odd, and MOST_DIGITS * DIGIT_BITS >= 64 */
+    FEW            = 32  /* maximum records that are sorted by insertion */
+};
+_Static_assert(MOST_DIGITS *DIGIT_BITS >= 64, "digits cover a key");
+
+/* Range and order of the keys of a piece. */
+typedef struct survey {
+    uint64_t least, most;
+    int descends; /* 1: a key is less than the key before it */
+} survey;
+
+typedef struct sorter {
+    hy_record *records, *spare;
+    int64_t count, pieces;
+    survey *surveys; /* array with an element for each piece */
+    uint64_t least;  /* least key */
+    int shift;       /* the bucket of a key is (key - least) >> shift */
+    int64_t buckets;
+    int64_t *offset; /* buckets * pieces + 1 elements: index in `spare` at which the
+                        records of a piece in a bucket start */
+} sorter;
+
+static int64_t piece_end(const sorter *s, int64_t piece)
+{
+    return hy_min((piece + 1) * hy_records_piece, s->count);
+}
+
+/* ---- survey ------------------------------------------------------------------------ */
+
+static hybrid_status survey_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const sorter *s = arg;
+    (void)part;
+
+    for (int64_t piece = begin; piece < end; piece++) {
+        int64_t k       = piece * hy_records_piece;
+        uint64_t before = s->records[k > 0 ? k - 1 : 0].key;
+        survey found    = {UINT64_MAX, 0, 0};
+        for (; k < piece_end(s, piece); k++) {
+            const uint64_t key = s->records[k].key;
+            found.descends |= key < before;
+            found.least = key < found.least ? key : found.least;
+            found.most  = key > found.most ? key : found.most;
+            before      = key;
+        }
+        s->surveys[piece] = found;
+    }
+    return HYBRID_OK;
+}
+
+static int bits_of(uint64_t x)
+{
+    return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+/* Chooses the buckets. Returns 0 if the records ascend already. */
+static int choose_buckets(sorter *s)
+{
+    survey all = {UINT64_MAX, 0, 0};
+
+    for (int64_t i = 0; i < s->pieces; i++) {
+        all.descends |= s->surveys[i].descends;
+        all.least = s->surveys[i].least < all.least ? s->surveys[i].least : all.least;
+        all.most  = s->surveys[i].most > all.most ? s->surveys[i].most : all.most;
+    }
+    const int bits   = bits_of(all.most - all.least);
+    const int wanted = bits_of((uint64_t)s->count) - BUCKET_RECORDS;
+    const int chosen = (int)hy_min(hy_max(wanted, 1), BUCKET_BITS);
+    s->least         = all.least;
+    s->shift         = bits > chosen ? bits - chosen : 0;
+    s->buckets       = (int64_t)((all.most - all.least) >> s->shift) + 1;
+    return all.descends;
+}
+
+/* ---- distribute to buckets --------------------------------------------------------- */
+
+static int64_t bucket_of(const sorter *s, uint64_t key)
+{
+    return (int64_t)((key - s->least) >> s->shift);
+}
+
+static hybrid_status count_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const sorter *s = arg;
+    int64_t count[1 << BUCKET_BITS];
+    (void)part;
+
+    for (int64_t piece = begin; piece < end; piece++) {
+        memset(count, 0, (size_t)s->buckets * sizeof *count);
+        for (int64_t k = piece * hy_records_piece; k < piece_end(s, piece); k++)
+            count[bucket_of(s, s->records[k].key)]++;
+        for (int64_t i = 0; i < s->buckets; i++)
+            s->offset[i * s->pieces + piece] = count[i];
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status distribute_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const sorter *s = arg;
+    int64_t at[1 << BUCKET_BITS];
+    (void)part;
+
+    for (int64_t piece = begin; piece < end; piece++) {
+        for (int64_t i = 0; i < s->buckets; i++)
+            at[i] = s->offset[i * s->pieces + piece];
+        for (int64_t k = piece * hy_records_piece; k < piece_end(s, piece); k++)
+            s->spare[at[bucket_of(s, s->records[k].key)]++] = s->records[k];
+    }
+    return HYBRID_OK;
+}
+
+/* ---- sort a bucket ----------------------------------------------------------------- */
+
+static void sort_few(const hy_record *from, int64_t count, hy_record *to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t j = i;
+        for (; j > 0 && to[j - 1].key > from[i].key; j--)
+            to[j] = to[j - 1];
+        to[j] = from[i];
+    }
+}
+
+/* Number of digits into which `bits` bits are cut. An odd number, so that the last pass
+   stores to `records`. */
+static int digits_of(int bits)
+{
+    int digits = 1;
+
+    while (digits * DIGIT_BITS < bits)
+        digits += 2;
+    return digits;
+}
+
+/* Sorts a bucket from `from` to `to` by the lower s->shift bits. `from` is
+   overwritten. */
+static void sort_digits(const sorter *s, hy_record *from, int64_t count, hy_record *to)
+{
+    const int digits    = digits_of(s->shift);
+    const int width     = (s->shift + digits - 1) / digits;
+    const uint64_t mask = ((uint64_t)1 << width) - 1;
+    int64_t at[MOST_DIGITS][1 << DIGIT_BITS];
+
+    for (int d = 0; d < digits; d++)
+        memset(at[d], 0, (size_t)(mask + 1) * sizeof at[d][0]);
+    for (int64_t k = 0; k < count; k++)
+        for (int d = 0; d < digits; d++)
+            at[d][(from[k].key - s->least) >> (d * width) & mask]++;
+    for (int d = 0; d < digits; d++) {
+        for (uint64_t i = 0, next = 0; i <= mask; i++) {
+            const int64_t equal = at[d][i];
+            at[d][i]            = (int64_t)next;
+            next += (uint64_t)equal;
+        }
+        for (int64_t k = 0; k < count; k++)
+            to[at[d][(from[k].key - s->least) >> (d * width) & mask]++] = from[k];
+        hy_record *swap = from;
+        from            = to;
+        to              = swap;
+    }
+}
+
+static hybrid_status sort_buckets(void *arg, int part, int64_t begin, int64_t end)
+{
+    const sorter *s = arg;
+    (void)part;
+
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t first = s->offset[i * s->pieces];
+        const int64_t count = s->offset[(i + 1) * s->pieces] - first;
+        if (count <= FEW)
+            sort_few(s->spare + first, count, s->records + first);
+        else if (s->shift == 0)
+            memcpy(s->records + first, s->spare + first,
+                   (size_t)count * sizeof *s->records);
+        else
+            sort_digits(s, s->spare + first, count, s->records + first);
+    }
+    return HYBRID_OK;
+}
+
+/* ---- all records ------------------------------------------------------------------- */
+
+static hybrid_status sort(hy_context *ctx, sorter *s)
+{
+    void *array;
+
+    HY_TRY(hy_array(ctx, s->pieces, sizeof *s->surveys, "keys of entries", &array));
+    s->surveys = array;
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, survey_pieces, s));
+    if (!choose_buckets(s))
+        return HYBRID_OK;
+    HY_TRY(hy_array(ctx, s->buckets * s->pieces + 1, sizeof *s->offset,
+                    "offsets of buckets", &array));
+    s->offset = array;
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, count_pieces, s));
+    HY_TRY(hy_prefix_sum(ctx, s->offset, s->buckets * s->pieces));
+    HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, distribute_pieces, s));
+    return hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->buckets, 1, sort_buckets, s);
+}
+
+hybrid_status hy_records_sort(hy_context *ctx, hy_record *records, hy_record *spare,
+                              int64_t count)
+{
+    const int64_t pieces = (count + hy_records_piece - 1) / hy_records_piece;
+    sorter s = {.records = records, .spare = spare, .count = count, .pieces = pieces};
+
+    const hybrid_status status = sort(ctx, &s);
+    hy_array_free(ctx, s.offset);
+    hy_array_free(ctx, s.surveys);
+    return status;
+}

@@ -1,0 +1,238 @@
+/* io/sort/runs.c - writes sorted runs and merges them.
+
+   A merge reads a block of each run. The bound of a step is the least of the last records
+   of the blocks, among runs that have more records in the file. All records in blocks up
+   to the bound are next in the result. They are collected in the order of the runs,
+   sorted stably, and handed on; then the blocks are filled again. The block that holds
+   the bound is used up, so that every step makes progress. */
+#include "io/sort/runs.h"
+
+#include <string.h>
+
+#include "base/data/min_max.h"
+#include "base/threads/pool.h"
+
+int64_t hy_runs_block = 4096;
+
+enum { LEAST_ROOM = 16 }; /* runs for which there is room at first */
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+typedef struct writing {
+    const hy_spill *spill;
+    const hy_record *records;
+    int64_t count, at;
+} writing;
+
+static hybrid_status write_pieces(void *arg, int part, int64_t begin, int64_t end)
+{
+    const writing *w = arg;
+    (void)part;
+
+    for (int64_t piece = begin; piece < end; piece++) {
+        const int64_t first = piece * hy_records_piece;
+        const int64_t count = hy_min(hy_records_piece, w->count - first);
+        HY_TRY(hy_spill_write(w->spill, w->records + first,
+                              (size_t)count * sizeof *w->records,
+                              (w->at + first) * (int64_t)sizeof *w->records));
+    }
+    return HYBRID_OK;
+}
+
+static hybrid_status note_run(hy_runs *runs, int64_t count)
+{
+    void *array;
+
+    if (runs->count == runs->room) {
+        const int64_t room = hy_max(2 * runs->room, LEAST_ROOM);
+        HY_TRY(hy_array(runs->ctx, room, sizeof *runs->run, "runs of entries", &array));
+        if (runs->count > 0)
+            memcpy(array, runs->run, (size_t)runs->count * sizeof *runs->run);
+        hy_array_free(runs->ctx, runs->run);
+        runs->run  = array;
+        runs->room = room;
+    }
+    runs->run[runs->count++] = (hy_sorted_run){runs->records, count};
+    return HYBRID_OK;
+}
+
+hybrid_status hy_runs_add(hy_runs *runs, const hy_record *records, int64_t count,
+                          int is_new)
+{
+    writing w = {&runs->spill, records, count, runs->records};
+
+    if (!runs->spill.ctx)
+        HY_TRY(hy_spill_open(runs->ctx, &runs->spill));
+    HY_TRY(hy_pool_for(runs->ctx->pool, HY_COMPUTE, 0,
+                       (count + hy_records_piece - 1) / hy_records_piece, 1, write_pieces,
+                       &w));
+    if (is_new || runs->count == 0)
+        HY_TRY(note_run(runs, count));
+    else
+        runs->run[runs->count - 1].count += count;
+    runs->records += count;
+    return HYBRID_OK;
+}
+
+void hy_runs_close(hy_runs *runs)
+{
+    if (!runs->ctx)
+        return;
+    hy_spill_close(&runs->spill);
+    hy_array_free(runs->ctx, runs->run);
+    *runs = (hy_runs){.ctx = NULL};
+}
+
+/* ---- merging ----------------------------------------------------------------------- */
+
+/* A run that is being merged. */
+typedef struct input {
+    hy_record *block;
+    int64_t held;       /* records in the block */
+    int64_t take;       /* records of the block that are up to the bound */
+    int64_t at;         /* records of this step in earlier runs */
+    hy_sorted_run rest; /* records that have not been read */
+} input;
+
+typedef struct merge {
+    const hy_runs *runs;
+    input *inputs;
+    int64_t count, block;
+    hy_record *next, *spare; /* count * block records; next[-1] is free */
+} merge;
+
+static hybrid_status fill_blocks(void *arg, int part, int64_t begin, int64_t end)
+{
+    const merge *m    = arg;
+    const size_t size = sizeof(hy_record);
+    (void)part;
+
+    for (int64_t i = begin; i < end; i++) {
+        input *in           = &m->inputs[i];
+        const int64_t count = hy_min(m->block - in->held, in->rest.count);
+        HY_TRY(hy_spill_read(&m->runs->spill, in->block + in->held, (size_t)count * size,
+                             in->rest.first * (int64_t)size));
+        in->held += count;
+        in->rest.first += count;
+        in->rest.count -= count;
+    }
+    return HYBRID_OK;
+}
+
+/* Moves the records up to the bound to m->next. */
+static hybrid_status move_records(void *arg, int part, int64_t begin, int64_t end)
+{
+    const merge *m    = arg;
+    const size_t size = sizeof(hy_record);
+    (void)part;
+
+    for (int64_t i = begin; i < end; i++) {
+        input *in = &m->inputs[i];
+        memcpy(m->next + in->at, in->block, (size_t)in->take * size);
+        in->held -= in->take;
+        memmove(in->block, in->block + in->take, (size_t)in->held * size);
+    }
+    return HYBRID_OK;
+}
+
+/* Number of records in the block whose key is less than `key` or, if `equal`, not
+   greater. */
+static int64_t count_below(const input *in, uint64_t key, int equal)
+{
+    int64_t low = 0, high = in->held;
+
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (in->block[middle].key < key || (equal && in->block[middle].key == key))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Chooses the records of the next step and returns their number. Runs up to the one with
+   the bound also give records that equal it: those of later runs come after the records
+   of that run that have not been read. */
+static int64_t choose_records(const merge *m)
+{
+    int64_t bound = -1, all = 0;
+    uint64_t key = 0;
+
+    for (int64_t i = 0; i < m->count; i++) {
+        const input *in = &m->inputs[i];
+        if (in->rest.count > 0 && (bound < 0 || in->block[in->held - 1].key < key)) {
+            bound = i;
+            key   = in->block[in->held - 1].key;
+        }
+    }
+    for (int64_t i = 0; i < m->count; i++) {
+        input *in = &m->inputs[i];
+        in->take  = bound < 0 ? in->held : count_below(in, key, i <= bound);
+        in->at    = all;
+        all += in->take;
+    }
+    return all;
+}
+
+static hybrid_status open_merge(merge *m, int64_t first)
+{
+    hy_context *ctx     = m->runs->ctx;
+    const int64_t count = m->count * m->block;
+    void *array;
+
+    HY_TRY(hy_array(ctx, m->count, sizeof *m->inputs, "runs of entries", &array));
+    m->inputs = memset(array, 0, (size_t)m->count * sizeof *m->inputs);
+    HY_TRY(hy_array(ctx, count, sizeof *m->spare, "blocks of entries", &array));
+    for (int64_t i = 0; i < m->count; i++)
+        m->inputs[i] = (input){.block = (hy_record *)array + i * m->block,
+                               .rest  = m->runs->run[first + i]};
+    HY_TRY(hy_array(ctx, count + 1, sizeof *m->next, "entries to merge", &array));
+    m->next = (hy_record *)array + 1;
+    HY_TRY(hy_array(ctx, count, sizeof *m->spare, "entries to merge", &array));
+    m->spare = array;
+    return HYBRID_OK;
+}
+
+static void close_merge(merge *m)
+{
+    hy_context *ctx = m->runs->ctx;
+
+    hy_array_free(ctx, m->spare);
+    hy_array_free(ctx, m->next ? m->next - 1 : NULL);
+    hy_array_free(ctx, m->inputs ? m->inputs[0].block : NULL);
+    hy_array_free(ctx, m->inputs);
+}
+
+static hybrid_status merge_all(merge *m, int64_t first, hy_merged_fn merged, void *arg)
+{
+    hy_context *ctx = m->runs->ctx;
+
+    HY_TRY(open_merge(m, first));
+    for (;;) {
+        HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, m->count, 1, fill_blocks, m));
+        const int64_t count = choose_records(m);
+        if (count == 0)
+            return HYBRID_OK;
+        HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, m->count, 1, move_records, m));
+        HY_TRY(hy_records_sort(ctx, m->next, m->spare, count));
+        HY_TRY(merged(arg, m->next, count));
+    }
+}
+
+int64_t hy_runs_most(int64_t room)
+{
+    return hy_max(room / (3 * hy_runs_block), 2);
+}
+
+hybrid_status hy_runs_merge(const hy_runs *runs, int64_t first, int64_t count,
+                            int64_t room, hy_merged_fn merged, void *arg)
+{
+    merge m = {.runs  = runs,
+               .count = count,
+               .block = hy_max(room / (3 * hy_max(count, 1)), hy_runs_block)};
+
+    const hybrid_status status = merge_all(&m, first, merged, arg);
+    close_merge(&m);
+    return status;
+}

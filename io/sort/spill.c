@@ -1,0 +1,121 @@
+/* io/sort/spill.c - temporary files without a name. */
+#include "io/sort/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+const char *hy_spill_folder(const hy_context *ctx)
+{
+    const char *folder = getenv("TMPDIR");
+
+    (void)ctx;
+    return folder && folder[0] ? folder : "/tmp";
+}
+
+static hybrid_status failed(hy_context *ctx, const char *verb)
+{
+    const int error = errno;
+    char text[128]  = "";
+
+    const char *reason = strerror_r(error, text, sizeof text);
+    return hy_fail(ctx, HYBRID_IO_FAILED,
+                   "cannot %s a temporary file in the folder '%s': %s; the environment "
+                   "variable TMPDIR selects another folder",
+                   verb, hy_spill_folder(ctx), reason);
+}
+
+/* Creates a file and removes its name, on file systems without O_TMPFILE. Returns -1 and
+   sets errno if that fails. */
+static int create_and_unlink(const char *folder)
+{
+    char path[PATH_MAX];
+
+    const int length = snprintf(path, sizeof path, "%s/hybrid_spmm.XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        (void)unlink(path); /* A file that keeps its name is found by its name. */
+    return fd;
+}
+
+hybrid_status hy_spill_open(hy_context *ctx, hy_spill *out)
+{
+    const char *folder = hy_spill_folder(ctx);
+
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+        fd = create_and_unlink(folder);
+    if (fd < 0)
+        return failed(ctx, "create");
+    *out = (hy_spill){ctx, fd};
+    return HYBRID_OK;
+}
+
+/* Fails if the end of the data is beyond the limit on the size of files. The system would
+   end the process by the signal SIGXFSZ. */
+static hybrid_status check_limit(const hy_spill *spill, size_t bytes, int64_t at)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        (rlim_t)at + bytes <= limit.rlim_cur)
+        return HYBRID_OK;
+    errno = EFBIG;
+    return failed(spill->ctx, "write");
+}
+
+hybrid_status hy_spill_write(const hy_spill *spill, const void *data, size_t bytes,
+                             int64_t at)
+{
+    const char *from = data;
+
+    HY_TRY(check_limit(spill, bytes, at));
+    while (bytes > 0) {
+        const ssize_t put = pwrite(spill->fd, from, bytes, at);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put == 0)
+            errno = ENOSPC;
+        if (put <= 0)
+            return failed(spill->ctx, "write");
+        from += put;
+        at += put;
+        bytes -= (size_t)put;
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status hy_spill_read(const hy_spill *spill, void *to, size_t bytes, int64_t at)
+{
+    char *next = to;
+
+    while (bytes > 0) {
+        const ssize_t got = pread(spill->fd, next, bytes, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = EIO; /* The file has lost bytes that were written. */
+        if (got <= 0)
+            return failed(spill->ctx, "read");
+        next += got;
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return HYBRID_OK;
+}
+
+void hy_spill_close(hy_spill *spill)
+{
+    if (spill->ctx)
+        (void)close(spill->fd); /* Nothing of the file is needed any more. */
+    *spill = (hy_spill){.ctx = NULL};
+}

@@ -1,0 +1,367 @@
+/* tests/unit/io/test_npz.c - .npz files: members of ZIP files, sparse matrices, each
+   possible fault, and writing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/csr.h"
+#include "io/formats/file_format.h"
+#include "io/npz/npz.h"
+#include "io/npz/zip_file.h"
+#include "support/engines/io_fixture.h"
+#include "support/inputs/cases.h"
+
+static void must(hybrid_status status)
+{
+    if (status != HYBRID_OK)
+        fail_msg("%s", io_ctx->message.text);
+}
+
+static void expect(hybrid_status is, hybrid_status wanted, const char *part)
+{
+    if (is != wanted || !strstr(io_ctx->message.text, part))
+        fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
+    hy_message_clear(&io_ctx->message);
+}
+
+/* ---- reading: all good files have the same 4 x 4 matrix ---- */
+
+static const int64_t offsets[] = {0, 2, 2, 4, 6};
+static const int32_t columns[] = {0, 2, 1, 3, 0, 3};
+static const double values[]   = {1, 2.5, -3, 4, 5, 6e10};
+
+static void rows_are_read(void **state)
+{
+    static const char *const names[] = {"good_csr.npz", "good_csr_deflated.npz",
+                                        "good_csr_i8.npz"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        hybrid_csr A;
+        must(hy_matrix_file_read(io_ctx, hy_file_formats, io_data(names[i]), &A));
+        assert_true(A.rows == 4 && A.cols == 4 && A.nnz == 6);
+        assert_int_equal(A.type, i == 2 ? HYBRID_F32 : HYBRID_F64);
+        for (int64_t row = 0; row <= 4; row++)
+            assert_int_equal(hy_offset(&A, row), offsets[row]);
+        assert_memory_equal(A.col, columns, sizeof columns);
+        for (int64_t k = 0; k < 6; k++)
+            assert_true(i == 2 ? ((float *)A.val)[k] == (float)values[k]
+                               : ((double *)A.val)[k] == values[k]);
+        hy_csr_free(io_ctx, &A);
+    }
+}
+
+/* Opens a file as its format does, without the sort of entries that follows. */
+static hybrid_status open_entries(const char *name, hy_entry_reader *entries)
+{
+    hy_matrix_file file = {.ctx = io_ctx};
+    hy_input input;
+
+    *entries = (hy_entry_reader){.ops = NULL};
+    must(hy_input_open(io_ctx, io_data(name), &input));
+    const hy_opening opening   = {&input, NULL};
+    const hybrid_status status = hy_format_npz.open(io_ctx, &opening, &file, entries);
+    hy_input_close(io_ctx, &input);
+    assert_null(file.row_ptr.ops);
+    return status;
+}
+
+static double wanted(int64_t row, int64_t col)
+{
+    for (int64_t k = offsets[row]; k < offsets[row + 1]; k++)
+        if (columns[k] == col)
+            return values[k];
+    return 0;
+}
+
+static void entries_are_read(void **state)
+{
+    static const char *const names[] = {"good_csc.npz", "good_coo.npz"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int64_t most = 1; most < 8; most++) {
+            hy_entry_reader entries;
+            hy_entry entry[8];
+            int64_t count, all = 0;
+            double sum = 0;
+            must(open_entries(names[i], &entries));
+            assert_true(entries.rows == 4 && entries.cols == 4 && entries.nnz == 6 &&
+                        entries.type == HYBRID_F64);
+            do {
+                must(entries.ops->next(&entries, most, entry, &count));
+                assert_true(count <= most && (count > 0 || all == 6));
+                for (int64_t k = 0; k < count; k++) {
+                    assert_true(entry[k].value == wanted(entry[k].row, entry[k].col));
+                    sum += entry[k].value;
+                }
+                all += count;
+            } while (count > 0);
+            assert_true(all == 6 && sum == 60000000009.5);
+            hy_entry_reader_close(&entries);
+        }
+}
+
+static void dense_members_are_read(void **state)
+{
+    char name[1024];
+    hy_matrix_file file;
+    double value;
+
+    (void)state;
+    snprintf(name, sizeof name, "%s::Y", io_data("good_dense.npz"));
+    must(hy_matrix_file_open(io_ctx, hy_file_formats, name, &file));
+    assert_true(!file.sparse && file.dense.rows == 4 && file.dense.cols == 2 &&
+                file.dense.order == HYBRID_COL_MAJOR && file.values.count == 8);
+    must(hy_stored_read(&file.values, 3, 1, &value));
+    assert_true(value == 5);
+    hy_matrix_file_close(&file);
+}
+
+/* ---- faults ---- */
+
+static const struct refusal {
+    const char *name, *sentence;
+} refusals[] = {
+    {"bad_end", "the ZIP file is damaged: its end is missing"},
+    {"bad_directory_place", "damaged: its directory is not within the file"},
+    {"bad_zip64_missing", "damaged: its ZIP64 record is missing"},
+    {"bad_entry", "damaged: an entry of its directory is invalid"},
+    {"bad_entry_long", "damaged: an entry of its directory is invalid"},
+    {"bad_size64", "damaged: a size in its directory is invalid"},
+    {"bad_size_packed", "damaged: a size in its directory is invalid"},
+    {"bad_encrypted", "member 'indices.npy' is encrypted"},
+    {"bad_method", "member 'indices.npy' is neither stored nor deflated"},
+    {"bad_header_place", "member 'indices.npy' is not within the file"},
+    {"bad_header_mark", "member 'indptr.npy' is not within the file"},
+    {"bad_size_stored", "member 'indices.npy' has an impossible size"},
+    {"bad_size_deflated", "member 'indices.npy' has an impossible size"},
+    {"bad_deflate", "member 'data.npy' has damaged data"},
+    {"bad_deflate_cut", "member 'data.npy' has damaged data"},
+    {"bad_checksum", "member 'data.npy' has a wrong checksum"},
+    {"bad_longer", "member 'data.npy' is longer than announced"},
+    {"bad_shorter", "member 'data.npy' is shorter than announced"},
+    {"bad_twice", "has several members 'data.npy'"},
+    {"bad_no_format", "is not a sparse matrix of SciPy, because it has no member "
+                      "'format.npy'; a dense array is selected by its name, as in '"},
+    {"bad_no_data", "has no member 'data.npy'"},
+    {"bad_format", "has the sparse format 'bsr', and only csr, csc and coo are read; "
+                   "convert it with tocsr()"},
+    {"bad_shape_one", "::shape: must be the numbers of rows and columns"},
+    {"bad_shape_float", "::shape: must be the numbers of rows and columns"},
+    {"bad_shape_negative", "::shape: must be the numbers of rows and columns"},
+    {"bad_shape_rows", "::indptr: has 5 numbers, and the matrix needs 6"},
+    {"bad_cols", "has 2147483648 columns, and the limit is 2^31 - 1"},
+    {"bad_counts", "::data: has 5 numbers, and the matrix needs 6"},
+    {"bad_axes", "::data: must have one axis, but has 2"},
+    {"bad_indices_float", "::indices: holds no whole numbers"},
+    {"bad_member", "::data: is not a .npy file"},
+    {"bad_header", "::data: dtype '<c8' is not supported"},
+    {"bad_member_bytes", "::data: 49 bytes of data where the shape needs 48"},
+    {"bad_columns_wide", "::indices: number 3 does not fit 32 bits"},
+    {"bad_coo_row", "entry 5: row 4 is not in 0..3"},
+    {"bad_coo_col", "entry 3: column -1 is not in 0..3"},
+    {"bad_csc_first", "column offsets begin with 1 instead of 0"},
+    {"bad_csc_order", "column 1: its offsets decrease or do not end with the number of "
+                      "entries, 6"},
+    {"bad_csc_end", "column 3: its offsets decrease or do not end"},
+    {"bad_csc_counts", "::indptr: has 5 numbers, and the matrix needs 6"},
+};
+
+/* Reads the whole file in the way that its layout allows. */
+static hybrid_status read_any(const char *name)
+{
+    hy_entry_reader entries;
+    hy_entry entry[8];
+    int64_t count = 1;
+    hybrid_csr A;
+
+    if (!strstr(name, "csc") && !strstr(name, "coo"))
+        return hy_matrix_file_read(io_ctx, hy_file_formats, io_data(name), &A);
+    hybrid_status status = open_entries(name, &entries);
+    while (status == HYBRID_OK && count > 0)
+        status = entries.ops->next(&entries, 4, entry, &count);
+    hy_entry_reader_close(&entries);
+    return status;
+}
+
+static void each_fault_is_named(void **state)
+{
+    const int64_t used = hy_meter_used(&io_ctx->memory.meter);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.npz", refusals[i].name);
+        const hybrid_status status = read_any(name);
+        if (status != HYBRID_BAD_MATRIX)
+            expect(status, HYBRID_BAD_FILE, refusals[i].sentence);
+        else
+            expect(status, HYBRID_BAD_MATRIX, refusals[i].sentence);
+        assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);
+    }
+}
+
+/* A file that is cut at any byte is refused. */
+static void truncated_files_are_refused(void **state)
+{
+    hybrid_csr A;
+    size_t bytes;
+
+    (void)state;
+    char *all = io_load(io_data("good_csr_deflated.npz"), &bytes);
+    for (size_t length = 100; length < bytes; length += 7) {
+        io_store(io_temp("cut.npz"), all, length);
+        expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("cut.npz"), &A),
+               HYBRID_BAD_FILE, "cut.npz: the ZIP file is damaged: its end is missing");
+    }
+    free(all);
+}
+
+static void a_file_without_a_place_is_refused(void **state)
+{
+    hy_zip zip;
+    char byte;
+
+    (void)state;
+    expect(hy_zip_open(io_ctx, "/absent/a.npz", &zip), HYBRID_IO_FAILED,
+           "cannot open '/absent/a.npz': No such file or directory");
+    expect(hy_zip_open(io_ctx, "/dev/null", &zip), HYBRID_BAD_FILE,
+           "a ZIP file must be a regular file, because its directory is at its end");
+    must(hy_zip_open(io_ctx, io_data("good_csr.npz"), &zip));
+    expect(hy_zip_read(&zip, zip.size, &byte, 1), HYBRID_IO_FAILED,
+           "cannot be read: the file has become shorter");
+    hy_zip_close(&zip);
+}
+
+/* A small file may announce a large directory. */
+static void a_large_directory_is_refused(void **state)
+{
+    enum { BYTES = (16 << 20) + 100 };
+    static const unsigned char end[22] = {'P', 'K', 5, 6, 0, 0, 0, 0,
+                                          0,   0,   0, 0, 1, 0, 0, 1};
+    char *all                          = calloc(1, BYTES + 22);
+    hy_zip zip;
+
+    (void)state;
+    assert_non_null(all);
+    memcpy(all + BYTES, end, sizeof end);
+    io_store(io_temp("large.npz"), all, BYTES + 22);
+    expect(hy_zip_open(io_ctx, io_temp("large.npz"), &zip), HYBRID_BAD_FILE,
+           "its directory has more than 16 MiB");
+    free(all);
+}
+
+/* ---- writing ---- */
+
+static hybrid_status write_matrix(const hybrid_csr *A, hy_file_writer *writer)
+{
+    const hy_file_shape shape = {
+        .sparse = 1, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .type = A->type};
+
+    HY_TRY(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, writer));
+    const hybrid_status status = writer->ops->sparse(writer, A);
+    if (status != HYBRID_OK) {
+        writer->ops->abort(writer);
+        return status;
+    }
+    assert_true(writer->rows == A->rows && writer->nnz == A->nnz);
+    return writer->ops->finish(writer);
+}
+
+static void matrices_survive(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const test_kind kind = {i & 1 ? HYBRID_F32 : HYBRID_F64,
+                                i & 2 ? HYBRID_I32 : HYBRID_I64, 0};
+        hy_file_writer writer;
+        hybrid_csr A, B;
+        matrix_random(3000, 400, 30, 1, kind, &A);
+        must(write_matrix(&A, &writer));
+        must(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("b.npz"), &B));
+        assert_true(A.rows == B.rows && A.cols == B.cols && A.nnz == B.nnz &&
+                    A.type == B.type);
+        for (int64_t row = 0; row <= A.rows; row++)
+            assert_int_equal(hy_offset(&A, row), hy_offset(&B, row));
+        assert_memory_equal(A.col, B.col, (size_t)A.nnz * 4);
+        assert_memory_equal(A.val, B.val, (size_t)A.nnz * hy_value_size(A.type));
+        hy_csr_free(io_ctx, &B);
+        matrix_free(&A);
+    }
+}
+
+static void impossible_files_are_refused(void **state)
+{
+    hy_file_shape shape = {
+        .sparse = 1, .rows = 3, .cols = 3, .nnz = -1, .type = HYBRID_F32};
+    hy_file_writer writer;
+
+    (void)state;
+    expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer), HYBRID_BAD_ARGUMENT,
+           "a .npz file needs a sparse matrix whose number of entries is known");
+    shape.nnz = INT64_MAX / 8;
+    expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer), HYBRID_BAD_ARGUMENT,
+           "b.npz: the matrix is too large for a file");
+    shape.nnz = 5;
+    must(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer));
+    expect(writer.ops->finish(&writer), HYBRID_BAD_ARGUMENT,
+           "the matrix has fewer rows or entries than were announced");
+    writer.ops->abort(&writer);
+}
+
+static hybrid_status write_and_read(const hybrid_csr *A)
+{
+    hy_file_writer writer;
+    hybrid_csr B;
+
+    HY_TRY(write_matrix(A, &writer));
+    HY_TRY(hy_matrix_file_read(io_ctx, hy_file_formats, io_data("good_csr_i8.npz"), &B));
+    hy_csr_free(io_ctx, &B);
+    return read_any("good_coo.npz");
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    hybrid_status status = HYBRID_NO_MEMORY;
+    const int64_t used   = hy_meter_used(&io_ctx->memory.meter);
+    int64_t failed       = 0;
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(30, 40, 3, 1, (test_kind){HYBRID_F64, HYBRID_I32, 0}, &A);
+    for (int64_t n = 1; n < 200 && status != HYBRID_OK; n++, failed++) {
+        io_ctx->memory.failures = n;
+        status                  = write_and_read(&A);
+        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
+        hy_message_clear(&io_ctx->message);
+        assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);
+    }
+    io_ctx->memory.failures = 0;
+    assert_int_equal(status, HYBRID_OK);
+    assert_true(failed > 40);
+    matrix_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_read),
+        cmocka_unit_test(entries_are_read),
+        cmocka_unit_test(dense_members_are_read),
+        cmocka_unit_test(each_fault_is_named),
+        cmocka_unit_test(truncated_files_are_refused),
+        cmocka_unit_test(a_file_without_a_place_is_refused),
+        cmocka_unit_test(a_large_directory_is_refused),
+        cmocka_unit_test(matrices_survive),
+        cmocka_unit_test(impossible_files_are_refused),
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, io_group_open, io_group_close);
+}
