@@ -516,7 +516,7 @@ typedef struct hybrid_report {
     double  bus_utilisation; /**< larger one of use[HYBRID_BUS_UP] and use[HYBRID_BUS_DOWN] */
     double  reference_s;     /**< time to move operands and result once, uncompressed, over the
         bus; if the CPU computes alone, through host memory */
-    double  speedup_over_reference; /**< reference_s / total_s; above 1 if less is moved */
+    double  speedup_over_reference; /**< reference_s / total_s; above 1 if a run moved less */
     int64_t chunks, rows;    /**< chunks of the run, and rows of the result */
     int64_t flops;           /**< 2 * number of scalar products */
     int64_t nnz_out;         /**< SpGEMM: entries of C; SpMM: elements of Y */

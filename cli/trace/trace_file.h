@@ -13,7 +13,7 @@ typedef struct cli_lane {
                             in the run */
 } cli_lane;
 
-/* A stage of a chunk, or a step of the program. */
+/* A bar of a lane: a stage of a chunk, or a step of the program. */
 typedef struct cli_bar {
     cli_slice stage;
     double tid, begin_us, end_us;

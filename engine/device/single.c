@@ -220,8 +220,9 @@ void hy_single_report(const hy_single *s, const hy_beginning *start, int64_t res
     const hy_reference reference = {0};
     const hy_features *f         = &s->chunk.features;
     const double once_s =
-        s->arranged == &s->own ? s->plan_s : 0; /* seconds of planning, which a one-shot
-                                                   call includes */
+        s->arranged == &s->own ? s->plan_s : 0; /* the time of a one-shot call includes
+                                                   planning, that of a run of a plan does
+                                                   not */
     const int64_t end_ns = hy_now_ns();
 
     if (s->begin_ns > 0)

@@ -149,7 +149,8 @@ static int check_forced(trial *t, int lanes)
     return failed;
 }
 
-/* Checks each r, c and R, on a matrix that has blocks of another shape. */
+/* Checks each block shape r x c and each R (threads of a block) from 32 to 256, on a
+   matrix that has blocks of another shape. */
 static int check_parameters(hybrid_engine *engine)
 {
     int failed = 0;

@@ -169,8 +169,8 @@ static int64_t columns_named(const hybrid_csr *A, int64_t *last)
 static void check_loaded(const trial *t, const hy_schedule *s)
 {
     const int64_t row  = t->c.width * combination_value_bytes(&t->c);
-    const int64_t line = 2 * LINE_BYTES; /* rows are padded to whole vectors; upper bound
-                                            of the padding */
+    const int64_t line = 2 * LINE_BYTES; /* bytes; upper bound of what pads a row to
+                                            whole vectors */
     int64_t last;
     const int64_t named = columns_named(&t->A, &last);
     const int some      = combination_leaves_out(&t->c, s);

@@ -23,7 +23,8 @@ static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, NULL};
 
 enum { ROWS = 1 << 18, EACH = 9, BUDGET = 8 << 20 };
 
-/* Row i has EACH entries: in random columns, or from column i on. */
+/* Makes a matrix of which row i has EACH entries: in random columns, or from column i
+   on. */
 static hybrid_csr matrix(int random)
 {
     builder b = build_start(ROWS, ROWS);
@@ -38,7 +39,7 @@ static hybrid_csr matrix(int random)
     return build_finish(&b, 1, f64);
 }
 
-/* Row i of B has one or two entries, so that the product is small. */
+/* Makes a matrix B of which each row has one or two entries, so that A*B is small. */
 static hybrid_csr short_rows(void)
 {
     builder b = build_start(ROWS, ROWS);
@@ -52,8 +53,9 @@ static hybrid_csr short_rows(void)
     return build_finish(&b, 2, f64);
 }
 
-/* Checks the numbers of touched rows with which the chunk was planned. Returns
-   hy_chunk.fewer. */
+/* Checks the number of rows of B that a chunk counts on touching. If chunk->fewer is
+   set, it is a bound, at most an eighth too large; else it must be exact. Returns
+   chunk->fewer. */
 static int check_chunk(hy_context *ctx, const hybrid_csr *A, const hy_chunk *chunk)
 {
     const hy_features *f = &chunk->features;
@@ -70,8 +72,8 @@ static int check_chunk(hy_context *ctx, const hybrid_csr *A, const hy_chunk *chu
     return chunk->fewer;
 }
 
-/* Returns the predicted core seconds for each row of B that chunks gather. The variant
-   takes no time to pack bytes. */
+/* Returns the predicted core seconds for each row of B that chunks gather. The variant's
+   cost has no time for packing bytes, so that only gathering counts. */
 static double row_s(const hy_portion *portion)
 {
     const hy_circumstances found = {.cached = 0};
@@ -83,7 +85,8 @@ static double row_s(const hy_portion *portion)
     return e.core_s / (double)rows;
 }
 
-/* Plans and runs a product with random or banded positions. Returns row_s(). */
+/* Makes and runs a plan in which A has entries at random positions (1) or in a band (0).
+   Checks the chunks, and returns row_s() of the plan. */
 static double check(int random)
 {
     hybrid_csr A = matrix(random), B = short_rows(), C;
@@ -115,9 +118,9 @@ static double check(int random)
     return s;
 }
 
-/* Entries at random positions touch different rows of B, so bounds suffice. Neighbouring
-   rows of a band touch the same rows of B, which bounds would count many times. To gather
-   a row takes longer at random positions. */
+/* If entries are at random positions, planning only bounds how many rows of B a chunk
+   touches, because nearly all are different. In a band, rows of A touch the same rows of
+   B, which are counted. Gathering a row takes longer at random positions. */
 static void random_positions_are_not_counted(void **state)
 {
     (void)state;

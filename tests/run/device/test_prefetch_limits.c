@@ -134,8 +134,9 @@ static void each_call_of_the_backend_fails(void **state)
     (void)state;
     fake_delays(5, 0);
     each_call_fails_with(prefetch_staying, 0, 40);
-    each_call_fails_with(prefetch_staying, 1, 40); /* squared (1): the device counts
-                                                      scalar products */
+    each_call_fails_with(prefetch_staying, 1, 40); /* 1: the product is A*A, for which
+                                                      the device counts scalar
+                                                      products */
     each_call_fails_with(prefetch_late, 0, 40);
     each_call_fails_with(prefetch_carrying, 0, 10);
     each_call_fails_with(prefetch_on_host, 0, 3);

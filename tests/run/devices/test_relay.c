@@ -22,7 +22,8 @@ static const hy_variant *const variants[]   = {&hy_spgemm_fake_esc, &hy_spmm_fak
                                                &hy_spgemm_host_rows, &hy_spmm_host_rows,
                                                NULL};
 
-/* X has 2.6 MB in rows of 320 bytes, and the loaders' pieces are a quarter of X. */
+/* X takes 2.6 MB in rows of 320 bytes. The loaders send it in pieces of a quarter of
+   X. */
 enum { ROWS = 8000, EACH = 8, COLUMNS = 40, MOST = 3 };
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
@@ -31,8 +32,8 @@ typedef struct world {
     hybrid_engine *engine;
     hybrid_csr A;
     hybrid_dense X, Y, before;
-    int64_t up,
-        relayed; /* bytes that devices copied from the host, and from each other */
+    int64_t up, relayed; /* up: bytes copied from the host to devices; relayed: bytes that
+                            devices copied from each other */
     int peer_events;
 } world;
 
@@ -58,7 +59,8 @@ static void open_world(world *w, int devices)
     options.device_count = devices;
     fake_delays(1, 50);
     assert_int_equal(fake_engine_open(&options, places, variants, &w->engine), HYBRID_OK);
-    w->engine->host->measured.mem_Bps = 1e12; /* does not limit any device */
+    w->engine->host->measured.mem_Bps = 1e12; /* bytes per second; so much that host
+                                                 memory does not limit any device */
     matrix_random(ROWS, ROWS, EACH, 5, kind, &w->A);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);
     dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, kind, &w->Y);
@@ -77,7 +79,8 @@ static void close_world(world *w)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Computes Y = A*X on all devices and compares it with the oracle. */
+/* Computes Y = A*X on all devices, compares it with the oracle, and notes the bytes
+   copied. */
 static void multiply(world *w)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

@@ -15,7 +15,7 @@
 
 enum { PIECE = 4096 };
 
-/* Reads all numbers, and the last one by itself. */
+/* Reads all numbers in pieces of PIECE, and the last number once more by itself. */
 static hybrid_status read_numbers(const hy_stored *numbers)
 {
     double piece[PIECE];
@@ -106,7 +106,7 @@ static hybrid_status read_input(hy_context *ctx, const hy_file_format *format,
     return status;
 }
 
-/* Returns the path of a file in memory that holds the bytes. Temporary files of readers
+/* Stores the bytes in a file in memory and returns its path. Temporary files of readers
    are in memory, too, if the system has a folder for that: a disk would take most of the
    time. */
 static const char *store(hy_context *ctx, const void *data, size_t bytes)

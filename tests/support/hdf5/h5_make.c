@@ -22,7 +22,8 @@ void h5_end(hid_t file)
     must(H5Fclose(file), "closing a file");
 }
 
-/* Returns the type in a file for numbers of the type `type`. */
+/* Returns the type that numbers of `type` have in the file: the same type in the byte
+   order of the form. */
 static hid_t stored_type(hid_t type, const h5_form *form)
 {
     const hid_t stored = must(H5Tcopy(type), "a type");

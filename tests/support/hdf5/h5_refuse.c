@@ -97,7 +97,8 @@ const hybrid_csr *h5_matrix(void)
 int h5_group_open(void **state)
 {
     matrix_random(60, 40, 5, 1, (test_kind){HYBRID_F64, HYBRID_I64, 0}, &A);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* Faults are wanted. */
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* libhdf5 prints nothing, because its errors
+                                              are wanted here */
     return io_group_open(state);
 }
 

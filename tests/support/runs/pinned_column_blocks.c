@@ -36,7 +36,7 @@ static int is_pinned(const trial *t)
     return t->turn % 2 != t->first_pinned;
 }
 
-/* Returns 1 if beta is not 0 in this run: in one of the pinned runs. */
+/* Returns 1 if beta is not 0 in this run, which is one of the pinned runs. */
 static int has_beta(const trial *t)
 {
     return t->turn == 2 + !t->first_pinned;

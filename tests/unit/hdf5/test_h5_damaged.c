@@ -25,7 +25,8 @@ static void long_chunk(hid_t f)
     H5Dclose(dataset);
 }
 
-/* Creates Y, whose only chunk of 40 bytes was written as these bytes. */
+/* Creates the dataset Y of ten 32-bit numbers. The bytes of its only chunk, after
+   `filter`, are the given ones. */
 static void put_chunk(hid_t f, int filter, const void *bytes, size_t count)
 {
     const hsize_t ten = 10, first = 0;
@@ -109,7 +110,8 @@ static void each_fault_is_named(void **state)
 
 /* ---- damaged files ---- */
 
-/* Replaces the number `old` of 8 bytes, which is at `places` places in a.h5. */
+/* Replaces the 8-byte number `old` by `number` everywhere in a.h5, which must be at
+   `places` places. */
 static void patch(uint64_t old, uint64_t number, int places)
 {
     size_t bytes;
@@ -126,7 +128,8 @@ static void patch(uint64_t old, uint64_t number, int places)
     free(text);
 }
 
-/* Returns where the numbers of X/data begin in a.h5, and the size of the file. */
+/* Returns the position in a.h5 at which the numbers of X/data begin (of the first chunk
+   if `chunked`). */
 static uint64_t find_values(int chunked)
 {
     const hid_t file = H5Fopen(io_temp("a.h5"), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -178,7 +181,8 @@ static void a_short_compact_dataset_is_refused(void **state)
     (void)state;
     h5_put_empty(file, "Y", H5T_STD_I64LE, 1, &count, h5_layout(H5D_COMPACT));
     h5_end(file);
-    patch(1237, 1238, 2); /* the count and the maximum */
+    patch(1237, 1238, 2); /* the dataset's number of elements and its maximum are both
+                             1237 */
     h5_refuse("Y", HYBRID_BAD_FILE, "'Y' does not store all its numbers");
 }
 

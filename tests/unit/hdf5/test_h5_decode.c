@@ -14,10 +14,11 @@
 
 enum { BYTES = 64, ROOM = 2048 };
 
-static unsigned char packed[4 * ROOM]; /* BYTES bytes, deflated by zlib */
+static unsigned char packed[4 * ROOM]; /* up to ROOM bytes, deflated by zlib */
 static uLongf packed_bytes;
 
-/* Decodes a chunk of BYTES bytes. */
+/* Decodes a chunk of which the decoded size is BYTES bytes. Returns NULL or what is
+   wrong. Bit 0 of `mask`: 1, the filter was not applied. */
 static const char *decode(int filter, uint32_t mask, const void *raw, size_t bytes,
                           void *to)
 {
@@ -55,7 +56,8 @@ static void deflated_chunks(void **state)
                         "its deflated data are damaged");
     assert_string_equal(decode(HY_H5_DEFLATE, 1, packed, packed_bytes, to),
                         "it does not have the size of a chunk");
-    assert_null(decode(HY_H5_DEFLATE, 1, packed, BYTES, to)); /* not applied */
+    /* mask 1: the chunk was stored without the filter */
+    assert_null(decode(HY_H5_DEFLATE, 1, packed, BYTES, to));
     deflate_bytes(BYTES - 1);
     assert_string_equal(decode(HY_H5_DEFLATE, 0, packed, packed_bytes, to),
                         "it does not have the size of a chunk");
@@ -64,7 +66,8 @@ static void deflated_chunks(void **state)
                         "it inflates to more than a chunk");
 }
 
-/* zlib inflates if libdeflate is not there. */
+/* Without libdeflate (no inflater in the decoder), zlib inflates, with the same results
+   and errors. */
 static void zlib_agrees(void **state)
 {
     const hy_h5_filters filters = {1, {HY_H5_DEFLATE}, 4, BYTES};
@@ -85,7 +88,8 @@ static void zlib_agrees(void **state)
 
 static void other_filters(void **state)
 {
-    /* 32 zeros as one literal and a run of 31, twice; then a distance before the start */
+    /* LZF data: 32 zeros as a literal of one and a run of 31, twice; a later part refers
+       to bytes before the beginning */
     static const unsigned char lzf[] = {0, 0, 0xe0, 22, 0, 0, 0, 0xe0, 22, 0};
     static const char damaged[]   = "its LZF data are damaged or hold more than a chunk";
     unsigned char text[BYTES + 4] = {0};
@@ -101,7 +105,8 @@ static void other_filters(void **state)
     assert_string_equal(decode(HY_H5_LZF, 0, "\x1f", 1, to), damaged);
     assert_string_equal(decode(HY_H5_FLETCHER32, 0, text, 3, to),
                         "it is too short for its checksum");
-    assert_null(decode(HY_H5_FLETCHER32, 0, text, sizeof text, to)); /* 0 has the sum 0 */
+    /* the checksum of zeros is 0 */
+    assert_null(decode(HY_H5_FLETCHER32, 0, text, sizeof text, to));
     text[BYTES - 1] = 1;
     assert_string_equal(decode(HY_H5_FLETCHER32, 0, text, sizeof text, to),
                         "its checksum is wrong");
@@ -172,7 +177,8 @@ static void json_is_checked(void **state)
 {
     static const struct {
         const char *text;
-        int fault; /* its byte; -1: none */
+        int fault; /* index of the byte at which the text is wrong; -1: the text is
+                      valid */
     } cases[] = {{"{}", -1},
                  {"[]", -1},
                  {" 1 ", -1},

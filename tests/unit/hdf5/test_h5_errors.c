@@ -84,7 +84,8 @@ static void odd_encoding(hid_t f)
     h5_sizes(f, "X", "encoding-type", 1, 2);
 }
 
-/* A file of 10x Genomics, whose group has a shape of three numbers. */
+/* Changes the file to one of 10x Genomics in which the shape has three numbers instead
+   of two. */
 static void odd_cells(hid_t f)
 {
     H5Gclose(H5Gcreate2(f, "matrix", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));

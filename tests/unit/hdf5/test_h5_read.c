@@ -16,7 +16,8 @@
 #include "support/inputs/cases.h"
 #include "support/hdf5/h5_make.h"
 
-/* The linker puts this function in the place of the decoder, to count chunks. */
+/* The linker puts __wrap_hy_h5_decode() in the place of the decoder. It counts the
+   decoded chunks in `decoded`. */
 static int decoded;
 const char *__real_hy_h5_decode(const hy_h5_filters *filters, uint32_t mask,
                                 hy_h5_decoder *decoder, const void *raw, size_t bytes,
@@ -85,7 +86,8 @@ typedef struct scan {
     const int64_t *numbers;
 } scan;
 
-/* Compares random ranges. */
+/* Reads ranges number `begin` to `end` - 1 of an array, which lie anywhere in it, and
+   compares their numbers. */
 static hybrid_status compare_ranges(void *arg, int part, int64_t begin, int64_t end)
 {
     const scan *s = arg;
@@ -102,7 +104,8 @@ static hybrid_status compare_ranges(void *arg, int part, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-/* A matrix with one row has NUMBERS values. Opens them. */
+/* Stores a dataset of NUMBERS doubles in the form, sets `numbers` to them, and opens the
+   file in *file. */
 static void open_numbers(const h5_form *form, double *numbers, hy_matrix_file *file)
 {
     const hid_t made = h5_new(io_temp("x.h5"));
@@ -156,17 +159,19 @@ static void each_chunk_is_decoded_once(void **state)
 
 /* ---- entries ---- */
 
-/* Describes A in one of these Binsparse formats, and stores it. */
+/* The Binsparse formats in which store_entries() stores A. */
 enum { CSC, DCSR, DCSC, COO, COOC, FORMATS };
 static const char *const format_name[] = {"CSC", "DCSR", "DCSC", "COO", "COOC"};
 
 typedef struct parts {
     int64_t *pointers, *lines, *indices, *line_of;
     double *values;
-    int64_t count; /* number of lines that have pointers */
+    int64_t count; /* number of lines (rows or columns) that have an element in
+                      `pointers` */
 } parts;
 
-/* Lists the entries of A by columns if `by_cols`, else by rows. */
+/* Lists the entries of A by columns if `by_cols`, else by rows, in the arrays of *p.
+   With skip_empty lines without entries have no pointers. */
 static void list_entries(const hybrid_csr *A, int by_cols, int skip_empty, parts *p)
 {
     const int64_t lines = by_cols ? A->cols : A->rows;
@@ -216,7 +221,8 @@ static void store_entries(const hybrid_csr *A, int format, const parts *p,
     h5_end(file);
 }
 
-/* Reads the entries of b.h5 in batches and marks each in a dense matrix. */
+/* Reads the entries of b.h5, at most `most` at a time, and checks that they are those of
+   A. */
 static void check_entries(const hybrid_csr *A, int64_t most)
 {
     double *dense           = calloc((size_t)(A->rows * A->cols), sizeof *dense);
@@ -277,7 +283,8 @@ static void entries_are_read(void **state)
     }
 }
 
-/* The pointers and indices of the last file that store_entries() has stored. */
+/* Reads the entries of b.h5. Fails the test unless they are refused as BAD_FILE, with a
+   message that contains `sentence`. */
 static void refuse_entries(const char *sentence)
 {
     hy_entry_reader entries = {.ops = NULL};

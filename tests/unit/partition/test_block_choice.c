@@ -67,8 +67,9 @@ static void given_values_stay(void **state)
         }
 }
 
-/* Sets the model's constants of all kernels to one second, and those of one kernel, of
-   f32 in this shape and of size number `index`, to a thousandth. */
+/* Returns rates in which the model's constants of all kernels are one second, except
+   those of one f32 kernel, a millisecond: that for this format and shape, and for size
+   number `index`. */
 static hy_rates with_fast(hy_choi_format format, hy_block_shape shape, int index)
 {
     hy_rates r                 = rates;

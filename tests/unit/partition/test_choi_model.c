@@ -81,8 +81,8 @@ static double seconds(int64_t blocks, double steps)
 {
     const hy_choi_work work = {blocks, steps};
 
-    return hy_choi_seconds(&times, &work, 3, 4); /* T = 3 blocks at once on M = 4
-                                                    multiprocessors: 12 in an
+    return hy_choi_seconds(&times, &work, 3, 4); /* T = 3 thread blocks at once on each
+                                                    of M = 4 multiprocessors: 12 in an
                                                     iteration */
 }
 

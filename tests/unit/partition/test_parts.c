@@ -87,7 +87,8 @@ static void an_x_in_memory_is_one_block(void **state)
 
 /* ---- files ---- */
 
-/* Compares `part` with the rows of A from part->begin on. */
+/* Checks that `part` has the offsets (from 0), columns and values of A's rows from
+   part->begin on. */
 static void check_part(const hybrid_csr *A, const hy_a_part *part)
 {
     const hybrid_csr *p = part->A;
@@ -128,7 +129,8 @@ static void a_matrix_in_a_file_is_read_in_parts(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Reads blocks of two columns of an X with five. */
+/* Reads X, which has five columns and is in a file, in blocks of two columns, and checks
+   them. Bits of `orders`: 1, X is row-major; 2, Y is. */
 static void check_blocks(hybrid_engine *engine, int orders)
 {
     enum { WIDTH = 2 };

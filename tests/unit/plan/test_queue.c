@@ -177,7 +177,8 @@ static int host_claims(product *p)
     return 1;
 }
 
-/* Claims in random order until nothing is left. */
+/* Lets device and host claim rows in random order until none are left, and checks that
+   each row was claimed once. */
 static void claim_all(product *p, uint64_t seed)
 {
     int idle = 0;

@@ -75,8 +75,8 @@ static void budgets(place where)
         assert_int_equal(refused, 0);
         ways[r.gathered]++;
         assert_true((r.other_h2d_bytes < 0) == (where == CARRIED));
-        if (r.gathered) /* both operands are sent once, and bytes for the alignment of
-                           each chunk */
+        if (r.gathered) /* with B whole, both operands would be sent once, and bytes for
+                           the alignment of each chunk */
             assert_in_range(r.other_h2d_bytes, both, both + (r.chunks + 1) * 3 * 256);
         last = r;
     }
