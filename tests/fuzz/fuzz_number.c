@@ -24,8 +24,8 @@ static void fail(const char *text, double value, const char *what)
     abort();
 }
 
-/* Returns the significant digits of the mantissa, without leading zeros and without
-   trailing zeros. */
+/* Returns the number of significant digits of the mantissa: without leading and trailing
+   zeros. */
 static int significant_digits(const char *text)
 {
     int count = 0, zeros = 0;

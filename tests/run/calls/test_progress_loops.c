@@ -23,8 +23,8 @@
 #include "support/engines/open_host.h"
 
 /* Maximum work of one thread between two calls of the progress function: SET bytes
-   cleared, OFFSETS offsets checked, WORDS words of bits, SPANS rows whose columns are
-   checked. */
+   cleared, OFFSETS offsets checked, WORDS words of a bit set read, SPANS rows whose
+   columns are checked. */
 enum { SET = 256 << 10, OFFSETS = 1 << 16, WORDS = 1 << 16, SPANS = 1 << 14 };
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};

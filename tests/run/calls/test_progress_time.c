@@ -106,7 +106,8 @@ static void it_is_told_often(void **state)
     hybrid_csr_free(engine, &A);
 }
 
-/* A one-shot call is ended at the first report, and when half of the rows are done. */
+/* The progress function ends one one-shot call at its first report, and one when half of
+   the rows are done. Each call must return within the header's bound. */
 static void it_ends_soon(void **state)
 {
     hybrid_csr A, C;

@@ -95,9 +95,8 @@ static void model_picks_the_fastest(void **state)
     f.parameter[HY_BLOCK_RULE]  = HY_BLOCK_BY_MODEL;
     hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
     expect(&f, 1, 3, 128);
-    f = in_threes(); /* without the form of the paper, the block
-                        rows of a thread block (R) are not
-                        chosen: 0 */
+    f = in_threes(); /* without the form of the paper, the number of threads of a thread
+                        block (R) is not chosen: 0 */
     f.parameter[HY_BLOCK_RULE] = HY_BLOCK_BY_MODEL;
     hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
     expect(&f, 1, 3, 0);
@@ -139,9 +138,9 @@ static void occupancy(void **state)
 }
 
 /* Predicted seconds of a kernel for 9000 rows in blocks of 3 x 3: 3000 block rows of 10
-   blocks. BELLPACK with R = 64 block rows in a thread block has 47 thread blocks, of
-   which the fullest of 10 multiprocessors has 5. In BCSR a warp takes a block row in one
-   step, so R = 64 threads take 2 block rows, in 1500 thread blocks. With 32 registers a
+   blocks. In BELLPACK a thread takes a block row: with R = 64 threads there are 47
+   thread blocks, of which the fullest of 10 multiprocessors has 5. In BCSR a warp takes
+   a block row in one step: with R = 64 there are 1500 thread blocks. With 32 registers a
    thread, T = 32 thread blocks fit on a multiprocessor. */
 static void prediction(void **state)
 {

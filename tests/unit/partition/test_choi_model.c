@@ -92,14 +92,16 @@ static void time_of_a_kernel(void **state)
 {
     (void)state;
     near(hy_choi_iteration_s(21, 2, 3), 25); /* Eq. 3: 21 + 2 * (3 - 1) */
-    /* L = 30: I = 3; tau_1 = 21 + 2 * 2 = 25, tau = 8 + 2 * 2 = 12;
-       30 mod 12 = 6, floor(5 / 4) = 1, tau_I = 8 + 2 = 10; t = 25 + 12 + 10 */
+    /* 30 thread blocks are 3 iterations: 21 + 2 * 2 = 25 for the first, 8 + 2 * 2 = 12
+       for the second, and 8 + 2 floor(5 / 4) = 10 for the last, which has 6 thread
+       blocks */
     near(seconds(30, 8), 47);
-    /* L = 25: 25 mod 12 = 1, tau_I = 8; t = 25 + 12 + 8 */
+    /* 25 thread blocks: two whole iterations, 25 + 12, and 8 for the last thread
+       block */
     near(seconds(25, 8), 45);
-    /* L = 24 is two whole iterations: t = 25 + 12 */
+    /* 24 thread blocks are two whole iterations: 25 + 12 */
     near(seconds(24, 8), 37);
-    /* I = 1: sigma_1 + alpha floor((L - 1) / M) */
+    /* a single iteration of L thread blocks takes 21 + 2 floor((L - 1) / 4) */
     near(seconds(1, 8), 21);
     near(seconds(4, 8), 21);
     near(seconds(5, 8), 23);
