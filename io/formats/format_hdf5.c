@@ -20,8 +20,12 @@ static int is_hdf5(const hy_input *input)
 
 #if HYBRID_WITH_HDF5
 
-const hy_file_format hy_format_hdf5 = {
-    .name = "HDF5", .has_members = 1, .is = is_hdf5, .open = hy_h5_matrix_open};
+const hy_file_format hy_format_hdf5 = {.name        = "HDF5",
+                                       .endings     = ".h5 .hdf5",
+                                       .has_members = 1,
+                                       .is          = is_hdf5,
+                                       .open        = hy_h5_matrix_open,
+                                       .create      = hy_h5_matrix_create};
 
 #else
 

@@ -9,8 +9,8 @@
 
 #include "base/contract/stored.h"
 #include "io/hdf5/h5_file.h"
-#include "io/hdf5/h5_filters.h"
-#include "io/hdf5/h5_numbers.h"
+#include "io/hdf5/decode/h5_filters.h"
+#include "io/hdf5/decode/h5_numbers.h"
 
 /* Types to which numbers are converted when they are read. HY_H5_VALUES keeps a
    floating-point type and makes double of integers. HY_H5_OFFSETS is int32_t if all

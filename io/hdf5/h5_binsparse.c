@@ -7,7 +7,7 @@
                                    "values": "float32"}}} */
 #include <string.h>
 
-#include "io/hdf5/h5_json.h"
+#include "io/hdf5/decode/h5_json.h"
 #include "io/hdf5/h5_layout.h"
 #include "io/hdf5/h5_tree.h"
 

@@ -1,10 +1,9 @@
 /* io/hdf5/h5_chunked.c - reads numbers that lie in compressed chunks.
 
-   The chunks that hold the wanted numbers are decoded in parallel. A chunk of which all
-   numbers are wanted is decoded into memory of its worker. A chunk of which only some are
-   wanted stays in a cache, because the next numbers that a caller wants are often in the
-   same chunk. So a caller that reads an array piece by piece has every chunk decoded
-   once. */
+   The chunks that hold the wanted numbers are decoded in parallel. If all numbers of a
+   chunk are wanted, the chunk is decoded into memory of its worker. Otherwise the chunk
+   stays in a cache, because callers often want the rest of its numbers next. A caller
+   that reads an array piece by piece therefore has every chunk decoded once. */
 #include <string.h>
 
 #include "base/data/min_max.h"

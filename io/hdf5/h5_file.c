@@ -1,21 +1,14 @@
-/* io/hdf5/h5_file.c - opens files for libhdf5, and finds out where chunks lie.
-
-   The library reads a file through a driver that is defined here. When it reads a chunk,
-   the driver notes its place in the file instead of reading it. */
+/* io/hdf5/h5_file.c - opens files with libhdf5, and finds out where chunks lie. */
 #include "io/hdf5/h5_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if H5_VERSION_GE(1, 13, 0)
-#include <H5FDdevelop.h>
-#endif
-
+#include "io/hdf5/h5_driver.h"
 #include "io/text/io.h"
 
 /* ---- one thread at a time ---------------------------------------------------------- */
@@ -35,131 +28,6 @@ void hy_h5_leave(const hy_h5_entered *entered)
     (void)H5Eset_auto2(H5E_DEFAULT, entered->report, entered->data);
     pthread_mutex_unlock(&lock);
 }
-
-/* ---- the driver: state is guarded by the lock -------------------------------------- */
-
-typedef struct driven {
-    H5FD_t public; /* first, as libhdf5 demands */
-    int fd;
-    haddr_t allocated; /* end of the addresses in use, in bytes */
-    haddr_t bytes;     /* size of the file */
-} driven;
-
-static hid_t driver = H5I_INVALID_HID;
-static const hy_h5_file *opening; /* the file that H5Fopen() is opening */
-static struct {
-    int is_on; /* 1: reading numbers notes their place instead */
-    haddr_t at;
-    size_t bytes;
-} noted;
-
-static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr_t most)
-{
-    (void)name;
-    (void)access;
-    (void)most;
-    driven *made = opening && !(flags & H5F_ACC_RDWR) ? calloc(1, sizeof *made) : NULL;
-    if (!made)
-        return NULL;
-    made->fd    = opening->fd;
-    made->bytes = (haddr_t)opening->bytes;
-    return &made->public;
-}
-
-static herr_t driver_close(H5FD_t *file)
-{
-    free(file);
-    return 0;
-}
-
-static herr_t driver_query(const H5FD_t *file, unsigned long *flags)
-{
-    (void)file;
-    *flags = 0;
-    return 0;
-}
-
-static haddr_t driver_eoa(const H5FD_t *file, H5FD_mem_t type)
-{
-    (void)type;
-    return ((const driven *)(const void *)file)->allocated;
-}
-
-static herr_t driver_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t at)
-{
-    (void)type;
-    ((driven *)(void *)file)->allocated = at;
-    return 0;
-}
-
-static haddr_t driver_eof(const H5FD_t *file, H5FD_mem_t type)
-{
-    (void)type;
-    return ((const driven *)(const void *)file)->bytes;
-}
-
-static int read_fully(int fd, int64_t at, size_t bytes, char *to)
-{
-    while (bytes > 0) {
-        const ssize_t got = pread(fd, to, bytes, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            errno = got == 0 ? 0 : errno;
-            return 0;
-        }
-        to += got;
-        at += got;
-        bytes -= (size_t)got;
-    }
-    return 1;
-}
-
-static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at,
-                          size_t bytes, void *to)
-{
-    const driven *d = (const driven *)(const void *)file;
-
-    (void)transfer;
-    if (noted.is_on && type == H5FD_MEM_DRAW) {
-        noted.at    = at;
-        noted.bytes = bytes;
-        return 0;
-    }
-    if (at > d->bytes || bytes > d->bytes - at)
-        return -1;
-    return read_fully(d->fd, (int64_t)at, bytes, to) ? 0 : -1;
-}
-
-static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at,
-                           size_t bytes, const void *from)
-{
-    (void)file;
-    (void)type;
-    (void)transfer;
-    (void)at;
-    (void)bytes;
-    (void)from;
-    return -1; /* Files are opened to be read. */
-}
-
-static const H5FD_class_t driver_class = {
-#if H5_VERSION_GE(1, 13, 0)
-    .version = H5FD_CLASS_VERSION,
-    .value   = (H5FD_class_value_t)(H5_VFD_RESERVED + 1),
-#endif
-    .name      = "hybrid_spmm",
-    .maxaddr   = (haddr_t)INT64_MAX,
-    .fc_degree = H5F_CLOSE_STRONG,
-    .open      = driver_open,
-    .close     = driver_close,
-    .query     = driver_query,
-    .get_eoa   = driver_eoa,
-    .set_eoa   = driver_set_eoa,
-    .get_eof   = driver_eof,
-    .read      = driver_read,
-    .write     = driver_write,
-    .fl_map    = H5FD_FLMAP_DICHOTOMY};
 
 /* ---- files ------------------------------------------------------------------------- */
 
@@ -190,24 +58,6 @@ static hybrid_status system_failed(hy_context *ctx, const char *path, const char
     return hy_fail(ctx, HYBRID_IO_FAILED, "%s: %s: %s", path, what, reason);
 }
 
-static hybrid_status open_in_library(hy_h5_file *file)
-{
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-
-    if (H5Iget_type(driver) != H5I_VFL) /* also if the program has called H5close() */
-        driver = H5FDregister(&driver_class);
-    opening = file;
-    if (access >= 0 && H5Pset_driver(access, driver, NULL) >= 0)
-        file->id = H5Fopen(file->path, H5F_ACC_RDONLY, access);
-    opening              = NULL;
-    hybrid_status status = HYBRID_OK;
-    if (file->id < 0)
-        status = hy_h5_fail(file, "libhdf5 cannot open %s", "the file");
-    if (access >= 0)
-        (void)H5Pclose(access);
-    return status;
-}
-
 hybrid_status hy_h5_file_open(hy_context *ctx, const char *path, hy_h5_file *out)
 {
     struct stat st;
@@ -226,7 +76,10 @@ hybrid_status hy_h5_file_open(hy_context *ctx, const char *path, hy_h5_file *out
                     "%s: is not a regular file, and HDF5 is read from such files", path);
     else {
         out->bytes = st.st_size;
-        status     = open_in_library(out);
+        out->disk  = (hy_h5_disk){.fd = out->fd, .bytes = st.st_size};
+        out->id    = hy_h5_driver_open(path, &out->disk);
+        status     = out->id >= 0 ? HYBRID_OK
+                                  : hy_h5_fail(out, "libhdf5 cannot open %s", "the file");
     }
     if (status != HYBRID_OK)
         hy_h5_file_close(out);
@@ -264,26 +117,28 @@ hybrid_status hy_h5_find_chunk(const hy_h5_file *file, hid_t dataset, const char
                                const hsize_t *first, hy_h5_place *out)
 {
     char nothing = 0;
+    haddr_t at;
+    size_t bytes;
 
     *out = (hy_h5_place){.at = -1};
     if (is_absent(dataset, first))
         return HYBRID_OK;
-    noted.is_on       = 1;
-    noted.bytes       = 0;
+    hy_h5_driver_note(1);
     const herr_t done = H5Dread_chunk(dataset, H5P_DEFAULT, first, &out->mask, &nothing);
-    noted.is_on       = 0;
-    if (done < 0 || noted.bytes == 0 || noted.bytes > UINT32_MAX ||
-        noted.at > (haddr_t)file->bytes || noted.bytes > (haddr_t)file->bytes - noted.at)
+    hy_h5_driver_note(0);
+    hy_h5_driver_noted(&at, &bytes);
+    if (done < 0 || bytes == 0 || bytes > UINT32_MAX || at > (haddr_t)file->bytes ||
+        bytes > (haddr_t)file->bytes - at)
         return hy_h5_fail(file, "libhdf5 cannot find a chunk of '%s'", name);
-    out->at    = (int64_t)noted.at;
-    out->bytes = (uint32_t)noted.bytes;
+    out->at    = (int64_t)at;
+    out->bytes = (uint32_t)bytes;
     return HYBRID_OK;
 }
 
 hybrid_status hy_h5_pread(hy_context *ctx, int fd, const char *path, int64_t at,
                           size_t bytes, void *to)
 {
-    if (read_fully(fd, at, bytes, to))
+    if (hy_h5_read_fully(fd, at, bytes, to))
         return HYBRID_OK;
     if (errno == 0)
         return hy_fail(

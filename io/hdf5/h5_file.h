@@ -6,10 +6,8 @@
 #ifndef HY_H5_FILE_H
 #define HY_H5_FILE_H
 
-#define H5_USE_110_API /* the same functions in every later version */
-#include <hdf5.h>
-
 #include "base/contract/context.h"
+#include "io/hdf5/h5_driver.h"
 
 /* How the program's own use of libhdf5 reports errors, kept while the library is
    entered. */
@@ -28,9 +26,11 @@ typedef struct hy_h5_file {
     hid_t id;         /* the file in libhdf5 */
     int fd;           /* descriptor from which numbers are read */
     int64_t bytes;    /* size of the file */
+    hy_h5_disk disk;  /* for the driver */
 } hy_h5_file;
 
-/* Opens `path`. IO_FAILED with the system's reason, or BAD_FILE with that of libhdf5. */
+/* Opens `path`; *out must stay in place until it is closed. IO_FAILED with the system's
+ * reason, or BAD_FILE with that of libhdf5. */
 hybrid_status hy_h5_file_open(hy_context *ctx, const char *path, hy_h5_file *out);
 void hy_h5_file_close(hy_h5_file *file);
 

@@ -1,4 +1,4 @@
-/* io/hdf5/h5_matrix.h - opens a matrix in an HDF5 file. */
+/* io/hdf5/h5_matrix.h - opens or writes a matrix in an HDF5 file. */
 #ifndef HY_H5_MATRIX_H
 #define HY_H5_MATRIX_H
 
@@ -7,5 +7,9 @@
 /* Opens the matrix `member` of the file (hy_file_format.open). */
 hybrid_status hy_h5_matrix_open(hy_context *ctx, const hy_opening *opening,
                                 hy_matrix_file *out, hy_entry_reader *entries);
+
+/* Begins a Binsparse file (hy_file_format.create). */
+hybrid_status hy_h5_matrix_create(hy_context *ctx, const char *path,
+                                  const hy_file_shape *shape, hy_file_writer *out);
 
 #endif /* HY_H5_MATRIX_H */

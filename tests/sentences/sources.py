@@ -25,7 +25,7 @@ DOCUMENTS = [
 # the commands compare the reports with tests/cli/expected.
 WRITERS = """
     printf fprintf fputs fscanf put hy_words_put hy_json_put put_head put_rate put_rule put_terms cli_job_step transpose
-    hy_byte_region_print KEY SPEED RULE PYTHON MAGIC strncasecmp asm static_assert _Static_assert
+    hy_byte_region_print put_json KEY SPEED RULE PYTHON MAGIC strncasecmp asm static_assert _Static_assert
 """.split()
 
 # Functions that take the name of an array, which ends a sentence about memory: [NAME].
@@ -36,8 +36,8 @@ ALLOCATORS = set(
     """.split()
 )
 
-# Fields of the tables of variants and of keys in rates files.
-FIELDS = ["summary", "source", "parameters"]
+# Fields of the tables of variants and formats, and of keys in rates files.
+FIELDS = ["summary", "source", "parameters", "endings"]
 
 TOKEN = re.compile(
     r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s+|\w+|.""", re.DOTALL

@@ -68,6 +68,15 @@ static void packed_badly(hid_t f)
     put_chunk(f, 32000, "\x1f", 1);
 }
 
+#if HYBRID_WITH_ZSTD
+
+static void zstd_badly(hid_t f)
+{
+    put_chunk(f, 32015, "zstd", 4);
+}
+
+#endif
+
 static void shuffled_too_long(hid_t f)
 {
     const char bytes[44] = "";
@@ -93,6 +102,10 @@ static const struct fault {
      "chunk 0 of 'Y' cannot be decoded: its deflated data are damaged"},
     {packed_badly, "Y",
      "chunk 0 of 'Y' cannot be decoded: its LZF data are damaged or hold more than"},
+#if HYBRID_WITH_ZSTD
+    {zstd_badly, "Y",
+     "chunk 0 of 'Y' cannot be decoded: its zstd data are damaged or hold more than"},
+#endif
     {shuffled_too_long, "Y",
      "chunk 0 of 'Y' cannot be decoded: it is longer than a chunk"},
     {checked_too_short, "Y",

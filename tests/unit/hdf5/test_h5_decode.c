@@ -8,9 +8,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "io/hdf5/h5_filters.h"
-#include "io/hdf5/h5_json.h"
-#include "io/hdf5/h5_numbers.h"
+#include "io/hdf5/decode/h5_filters.h"
+#include "io/hdf5/decode/h5_json.h"
+#include "io/hdf5/decode/h5_numbers.h"
 
 enum { BYTES = 64, ROOM = 2048 };
 

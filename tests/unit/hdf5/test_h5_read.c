@@ -11,7 +11,7 @@
 #include "base/data/csr.h"
 #include "base/threads/pool.h"
 #include "io/formats/file_format.h"
-#include "io/hdf5/h5_filters.h"
+#include "io/hdf5/decode/h5_filters.h"
 #include "support/engines/io_fixture.h"
 #include "support/inputs/cases.h"
 #include "support/hdf5/h5_make.h"

@@ -1,4 +1,4 @@
-/* io/hdf5/h5_numbers.h - converts numbers of a file to numbers of a matrix. */
+/* io/hdf5/decode/h5_numbers.h - converts numbers of a file to numbers of a matrix. */
 #ifndef HY_H5_NUMBERS_H
 #define HY_H5_NUMBERS_H
 

@@ -1,5 +1,6 @@
-/* io/hdf5/h5_numbers.c - converts numbers of a file to numbers of a matrix, in blocks. */
-#include "io/hdf5/h5_numbers.h"
+/* io/hdf5/decode/h5_numbers.c - converts numbers of a file to numbers of a matrix, in
+ * blocks. */
+#include "io/hdf5/decode/h5_numbers.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* io/hdf5/h5_filters.c - undoes the filters of a chunk, the last one first. */
-#include "io/hdf5/h5_filters.h"
+/* io/hdf5/decode/h5_filters.c - undoes the filters of a chunk, the last one first. */
+#include "io/hdf5/decode/h5_filters.h"
 
 #include <string.h>
 #include <zlib.h>

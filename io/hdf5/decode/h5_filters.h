@@ -1,4 +1,4 @@
-/* io/hdf5/h5_filters.h - decodes a chunk of numbers. */
+/* io/hdf5/decode/h5_filters.h - decodes and compresses chunks of numbers. */
 #ifndef HY_H5_FILTERS_H
 #define HY_H5_FILTERS_H
 
@@ -48,5 +48,21 @@ const char *hy_h5_decode(const hy_h5_filters *filters, uint32_t mask,
    for it. */
 void hy_h5_inflater_make(hy_h5_decoder *decoder);
 void hy_h5_inflater_free(hy_h5_decoder *decoder);
+
+/* ---- compressing (h5_pack.c) --------------------------------------------------------
+ */
+
+typedef struct hy_h5_packer {
+    size_t number_bytes; /* size of the numbers to shuffle; 1: no shuffle */
+    int filter;          /* HY_H5_DEFLATE, HY_H5_ZSTD, or 0 */
+    int level;           /* effort: 1 is the least */
+} hy_h5_packer;
+
+/* Maximum size of `bytes` bytes after compression. */
+size_t hy_h5_packed_bound(size_t bytes);
+
+/* Compresses a chunk to `to`, of `most` bytes. Returns its size, or 0 without memory. */
+size_t hy_h5_pack(const hy_h5_packer *packer, const char *in, size_t bytes, char *to,
+                  size_t most);
 
 #endif /* HY_H5_FILTERS_H */

@@ -1,6 +1,6 @@
-/* io/hdf5/h5_json.c - finds values in a JSON text. The text ends with a 0, which no value
-   contains. */
-#include "io/hdf5/h5_json.h"
+/* io/hdf5/decode/h5_json.c - finds values in a JSON text. The text ends with a 0, which
+   no value contains. */
+#include "io/hdf5/decode/h5_json.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* io/hdf5/h5_json.h - finds values in the JSON text of an attribute (RFC 8259).
+/* io/hdf5/decode/h5_json.h - finds values in the JSON text of an attribute (RFC 8259).
 
    Binsparse describes a matrix by nested objects. A reader needs a few of their members
    and passes over all others. */
