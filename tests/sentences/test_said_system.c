@@ -49,7 +49,7 @@ static void fail_after(int calls, wrapped function)
 
 #define REPLACE(result, name, parameters, arguments, function, failure)                  \
     result __real_##name parameters;                                                     \
-    result __wrap_##name parameters;                                                     \
+    __attribute__((visibility("default"))) result __wrap_##name parameters;              \
     result __wrap_##name parameters                                                      \
     {                                                                                    \
         errno = EIO;                                                                     \
