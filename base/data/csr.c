@@ -184,7 +184,8 @@ static hybrid_status count_bands(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Sums the entries of each column over the bands. */
+/* Adds the numbers of entries of a column in all bands (ranges of rows), for columns
+   [begin, end). */
 static hybrid_status sum_bands(void *arg, int part, int64_t begin, int64_t end)
 {
     const transposing *t = arg;

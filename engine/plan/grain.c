@@ -47,9 +47,10 @@ enum {
 
 /* ---- limits ------------------------------------------------------------------------ */
 
-/* Returns the maximum scalar products of an SpGEMM chunk on a device. Usually these make
-   OUT_BYTES of C, according to the features. If packs contain an entry of B for each
-   scalar product, these entries take CARRIED_BYTES. */
+/* Returns the maximum scalar products of an SpGEMM chunk on a device: the number
+   that makes OUT_BYTES of C, as the features predict, but at most DEVICE_PRODUCTS. If
+   packs contain an entry of B for each scalar product, these entries take CARRIED_BYTES
+   instead. */
 static double most_sparse(const hy_planning *p)
 {
     const double entry = 4 + (double)hy_value_size(p->features.type);

@@ -16,7 +16,8 @@
 #include "host/backend/vectors.h"
 
 enum {
-    MOST      = 12,      /* maximum vectors of columns that are computed together */
+    MOST = 12,           /* maximum SIMD vectors, each of several columns, that are
+                            computed together */
     ROWS      = 64,      /* maximum short rows that are computed together */
     PART_WORK = 1 << 22, /* target for the work of a part of a piece: scalar products,
                             rows and entries */

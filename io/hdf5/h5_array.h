@@ -24,7 +24,8 @@ typedef enum hy_h5_wanted {
 
 /* A dataset of numbers. */
 typedef struct hy_h5_array {
-    const hy_h5_file *file; /* borrowed; used while the array is opened */
+    const hy_h5_file *file; /* borrowed; read by the call that opens the
+                               array, and not afterwards */
     const char *name;       /* path in the file; borrowed */
     int rank;               /* number of axes, 1 or 2 */
     int64_t dims[2];        /* lengths of rows and columns; {1, n} if rank is 1 */

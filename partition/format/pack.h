@@ -48,12 +48,14 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f);
    of every variant that reads CSR. */
 hybrid_status hy_pack_csr(hy_job *job);
 
-/* Enqueues the kernel that writes the 64-bit offsets of an A on the device to job->in. It
-   is the `arrange` of variants that have hy_pack_csr() as `prepare`. */
+/* Prepares a chunk of an A in device memory: enqueues the kernel that writes the chunk's
+   64-bit offsets to job->in, in place of a pack made by the CPU. This is
+   hy_variant.arrange of variants that have hy_pack_csr() as `prepare`. */
 hybrid_status hy_arrange_csr(hy_lane *lane, hy_job *job);
 
-/* Returns the bytes of job->in for hy_arrange_csr(), plus the bytes that a variant with
-   cost `cost` writes behind the offsets, from job->pack.rest on. */
+/* Returns the bytes that job->in must have for hy_arrange_csr() of a chunk with features
+   `f`: those of its offsets, plus those that a variant with cost `cost` writes behind
+   them, from job->pack.rest on. */
 size_t hy_arranged_bytes(hy_op op, const hy_features *f, const hy_cost *cost);
 
 /* Returns 1 if the variant reads packs in CSR and A and B are the same arrays. */

@@ -115,7 +115,8 @@ static int64_t fitting(const gathering *g, int64_t begin, int64_t end, int64_t c
     return low;
 }
 
-/* Clears the bits that rows [begin, end) of A have set, the quicker way. */
+/* Clears the bits that rows [begin, end) of A have set: all words of `bits`, or, if the
+   rows have fewer entries than there are words, the word of each entry. */
 static void clear(const gathering *g, int64_t begin, int64_t end, uint64_t *bits)
 {
     const hybrid_csr *A = g->cut->A;

@@ -119,8 +119,8 @@ hybrid_status hy_site_work(hy_site *site);
    gives this memory back at once. */
 void hy_site_rest(hy_site *site, hybrid_status status);
 
-/* Called after a failed run: waits until lanes no longer use the buffers of slots. The
-   lane set will not be used again. */
+/* Called after a failed run: waits until lanes no longer use the buffers of slots. When
+   the site is closed, its lanes, marks and threads are closed, too, and not pooled. */
 void hy_site_drain(hy_site *site);
 
 /* Returns 1 if the calling thread takes each chunk through all stages itself: the site

@@ -1,5 +1,5 @@
-/* tests/support/engines/weighed.h - engines for which a fake device competes with the
-   host. */
+/* tests/support/engines/weighed.h - engines that choose the host or a fake device for each
+   product, by estimates. */
 #ifndef WEIGHED_H
 #define WEIGHED_H
 
