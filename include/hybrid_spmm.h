@@ -514,8 +514,7 @@ typedef struct hybrid_report {
         packing chunks, copying to the device, computing, sorting C, copying back, storing */
     double  overlap;         /**< sum of the times of all stages / total_s */
     double  bus_utilisation; /**< larger one of use[HYBRID_BUS_UP] and use[HYBRID_BUS_DOWN] */
-    double  reference_s;     /**< time to move operands and result once, uncompressed, over the
-        bus; if the CPU computes alone, through host memory */
+    double  reference_s;     /**< time to move operands and result once over the bus or memory */
     double  speedup_over_reference; /**< reference_s / total_s; above 1 if a run moved less */
     int64_t chunks, rows;    /**< chunks of the run, and rows of the result */
     int64_t flops;           /**< 2 * number of scalar products */
@@ -536,11 +535,12 @@ typedef struct hybrid_report {
     int64_t predicted_nnz_out, predicted_result_bytes; /**< size of the result, as planned */
     int64_t pattern_bytes, pooled_bytes; /**< patterns copied to plan; pages of freed results */
     double  predicted_device_s; /**< prediction of multiply_s + finish_s; 0 on the CPU */
+    int64_t b_h2d_bytes, least_b_h2d_bytes; /**< planned bytes of B, and their minimum; or -1 */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES,      \
-      0, 0, 0, 0, 0, 0 } /**< empty report */
+      0, 0, 0, 0, 0, 0, 0, 0 } /**< empty report */
 /** Reports what `plan` will do, or its last run. Example:
 
         hybrid_report report = HYBRID_REPORT_INIT;

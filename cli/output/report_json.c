@@ -86,6 +86,15 @@ void cli_report_usage(cli_json *json, const hybrid_report *r)
     cli_json_real(json, "speedup_over_reference", r->speedup_over_reference);
 }
 
+/* Writes null for a number that is unknown (-1). */
+static void put_known(cli_json *json, const char *name, int64_t bytes)
+{
+    if (bytes >= 0)
+        cli_json_int(json, name, bytes);
+    else
+        cli_json_text(json, name, NULL);
+}
+
 static void put_report(cli_json *json, const hybrid_report *r)
 {
     cli_json_real(json, "total_s", r->total_s);
@@ -110,10 +119,9 @@ static void put_report(cli_json *json, const hybrid_report *r)
     cli_json_int(json, "device_bytes", r->device_bytes);
     cli_json_int(json, "predicted_h2d_bytes", r->predicted_h2d_bytes);
     cli_json_int(json, "predicted_d2h_bytes", r->predicted_d2h_bytes);
-    if (r->other_h2d_bytes >= 0)
-        cli_json_int(json, "other_h2d_bytes", r->other_h2d_bytes);
-    else
-        cli_json_text(json, "other_h2d_bytes", NULL);
+    put_known(json, "other_h2d_bytes", r->other_h2d_bytes);
+    put_known(json, "b_h2d_bytes", r->b_h2d_bytes);
+    put_known(json, "least_b_h2d_bytes", r->least_b_h2d_bytes);
     cli_json_truth(json, "gathered", r->gathered);
     cli_json_truth(json, "reused_pattern", r->reused_pattern);
     cli_json_int(json, "host_chunks", r->host_chunks);

@@ -22,7 +22,7 @@ DEFINE(engine_options, "engine options", "HYBRID_ENGINE_OPTIONS_INIT", rates_pat
        device_count)
 DEFINE(plan_options, "plan options", "HYBRID_PLAN_OPTIONS_INIT", host_share, result_space)
 DEFINE(calibration, "calibration", "HYBRID_CALIBRATION_INIT", scaled, scaled)
-DEFINE(report, "report", "HYBRID_REPORT_INIT", rates_measured, predicted_device_s)
+DEFINE(report, "report", "HYBRID_REPORT_INIT", rates_measured, least_b_h2d_bytes)
 DEFINE(machine, "machine", "HYBRID_MACHINE_INIT", device_count, device_count)
 
 int hy_struct_fits(const hy_struct *type, size_t struct_size)

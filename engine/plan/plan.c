@@ -321,7 +321,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     plan->pattern_bytes              = engine->spaces.fetched;
     plan->count                      = 1;
     plan->portions->product          = &plan->product;
-    plan->portions->traffic.other_up = -1; /* unknown until a report asks for it */
+    plan->portions->traffic = (hy_traffic){.other_up = -1, .b_up = -1, .b_least = -1};
     HY_TRY_ELSE_DONE(hy_parameters_read(&engine->ctx, engine->variants, options->variant,
                                         plan->product.parameter));
     const hy_counter counter = hy_prefetch_counter(engine, prefetcher, A, B);

@@ -56,6 +56,9 @@ typedef struct hy_traffic {
                          plan with B or X on the device has gathering as its alternative.
                          A plan that gathers has B or X on the device, or a ring of rows
                          or column blocks if X does not fit. */
+    int64_t b_up, b_least; /* SpGEMM with HYBRID_EXPLAIN: bytes of B that are sent, and the
+                              least bytes for the same chunks and memory (least.h); else
+                              -1 */
 } hy_traffic;
 
 typedef struct hy_portion {

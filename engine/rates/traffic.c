@@ -6,6 +6,7 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
+#include "engine/report/least.h"
 #include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
 #include "partition/pattern/touched.h"
@@ -279,15 +280,55 @@ static int64_t whole_up(const hy_portion *portion, const hy_layout *layout,
     return resident_up(portion, layout, A, B);
 }
 
+/* Returns the bytes of B in the packs of all chunks, and sets *most to the largest of one
+   chunk. */
+static int64_t gathered_b(const hy_portion *portion, int64_t *most)
+{
+    const hy_layout *layout = &portion->layout;
+    int64_t sum             = 0;
+
+    *most = 0;
+    for (int64_t i = 0; i < layout->count; i++) {
+        const hy_chunk *chunk = &layout->chunks[i];
+        const int64_t bytes =
+            pack_bytes(portion, chunk, &chunk->features) - own_bytes(portion, chunk);
+        sum += bytes;
+        *most = hy_max(*most, bytes);
+    }
+    return sum;
+}
+
+/* Sets the bytes of B that are sent, and the least that would be sent if the memory in
+   which rows of B lie, in an image or in the slots, were used in the best way. */
+static hybrid_status find_b(const hy_portion *portion, const hybrid_csr *A,
+                            const hybrid_csr *B, hy_traffic *out)
+{
+    const hy_layout *layout   = &portion->layout;
+    const hy_product *product = portion->product;
+    int64_t room              = (int64_t)layout->image_room;
+
+    if (!B || !(product->options.flags & HYBRID_EXPLAIN) || product->a_on ||
+        product->second_on || portion->variant->form == HY_FORM_NONE)
+        return HYBRID_OK;
+    out->b_up = (int64_t)layout->image_bytes;
+    if (hy_image_is_gathered(&layout->image)) {
+        out->b_up = gathered_b(portion, &room);
+        room *= layout->depth;
+    }
+    return hy_least_sent(&product->engine->ctx, A, B, layout->chunks, layout->count, room,
+                         &out->b_least);
+}
+
 hybrid_status hy_traffic_find(const hy_portion *portion, const hybrid_csr *A,
                               const hybrid_csr *B, hy_traffic *out)
 {
     const hy_layout *layout   = &portion->layout;
     const hy_product *product = portion->product;
 
-    *out = (hy_traffic){0, 0, -1};
+    *out = (hy_traffic){.other_up = -1, .b_up = -1, .b_least = -1};
     if (!hy_portion_on_device(portion) || layout->count == 0)
         return HYBRID_OK;
+    HY_TRY(find_b(portion, A, B, out));
     out->down = result_down(portion, layout);
     if (portion->variant->form == HY_FORM_NONE || hy_image_is_gathered(&layout->image)) {
         out->up = packed_up(portion, layout);

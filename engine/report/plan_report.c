@@ -31,17 +31,23 @@ static double device_s(const hy_portion *p)
     return p->product->op == HY_SPGEMM ? sum * p->weight : sum;
 }
 
+/* Adds `bytes` to *sum. The sum is -1, unknown, if one of its parts is. */
+static void add_known(int64_t *sum, int64_t bytes)
+{
+    *sum = *sum < 0 || bytes < 0 ? -1 : *sum + bytes;
+}
+
 /* Adds the numbers of one portion (the rows that one site computes) to `report`. */
 static void add_portion(const hy_portion *p, hybrid_report *report)
 {
     const hy_pack_cache *cache = &p->site->cache;
-    const int64_t other        = p->traffic.other_up;
 
     report->chunks += p->site->list.count;
     report->predicted_h2d_bytes += p->site->up;
     report->predicted_d2h_bytes += p->traffic.down;
-    report->other_h2d_bytes =
-        other < 0 || report->other_h2d_bytes < 0 ? -1 : report->other_h2d_bytes + other;
+    add_known(&report->other_h2d_bytes, p->traffic.other_up);
+    add_known(&report->b_h2d_bytes, p->traffic.b_up);
+    add_known(&report->least_b_h2d_bytes, p->traffic.b_least);
     report->gathered = report->gathered || hy_image_is_gathered(&p->layout.image);
     if (hy_portion_on_device(p))
         report->predicted_device_s += device_s(p);

@@ -196,6 +196,8 @@ class Report(Structure):
         ("pattern_bytes", c_int64),
         ("pooled_bytes", c_int64),
         ("predicted_device_s", c_double),
+        ("b_h2d_bytes", c_int64),
+        ("least_b_h2d_bytes", c_int64),
     ]
 
 

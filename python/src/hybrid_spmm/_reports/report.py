@@ -128,6 +128,10 @@ class Report:
         Host memory of freed results, kept for results to come.
     predicted_device_s : float
         Prediction of ``multiply_s + finish_s``; 0 if the CPU computes.
+    b_h2d_bytes : int
+        Prediction of the bytes of a sparse B that are sent, or -1.
+    least_b_h2d_bytes : int
+        Their minimum for the same chunks and GPU memory, or -1.
     """
 
     total_s: float = field(metadata=SECONDS)
@@ -173,6 +177,8 @@ class Report:
     pattern_bytes: int = field(metadata=BYTES)
     pooled_bytes: int = field(metadata=BYTES)
     predicted_device_s: float = field(metadata=SECONDS)
+    b_h2d_bytes: int = field(metadata=BYTES)
+    least_b_h2d_bytes: int = field(metadata=BYTES)
 
     def __repr__(self) -> str:
         return (
