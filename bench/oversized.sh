@@ -8,7 +8,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
-    sed -n '2,7s/^# //p' "$0" >&2
+    sed -n '2,8s/^# //p' "$0" >&2
     exit 2
 fi
 out=$1
@@ -22,7 +22,7 @@ mkdir -p "$out" || exit 1
 failed=0
 while read -r problem budgets; do
     for budget in '' $budgets; do
-        "$bench" spgemm "$problem" --backend cuda --mode end --no-verify --reps 3 \
+        "$bench" spgemm "$problem" --backend cuda --mode end --no-verify --explain --reps 3 \
             ${budget:+--device-memory "$budget"} --commit "$commit" --json "$out/oversized.jsonl" "$@" || failed=1
     done
 done < <(tr ';' '\n' <<<"$runs")

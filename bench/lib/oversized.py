@@ -10,8 +10,8 @@ import sys
 
 import summary
 
-HEAD = ["A*A", "device memory", "ms", "of the whole card", "bytes up", "of the whole card", "chunks",
-        "planning, ms"]
+HEAD = ["A*A", "device memory", "ms", "of the whole card", "bytes up", "of the whole card",
+        "bytes of B", "of the least", "chunks", "planning, ms"]
 
 
 def read(paths):
@@ -33,11 +33,22 @@ def ratio(line, whole, field):
     return f"{line[field] / whole[field]:.2f}"
 
 
+def of_b(line):
+    """Returns the bytes of B that are sent, and their ratio to the least bytes.
+
+    Only lines of runs with --explain know these bytes.
+    """
+    sent, least = line.get("b_up") or -1, line.get("least_b_up") or -1
+    known = sent > 0 and least > 0
+    return [size(sent), f"{sent / least:.2f}"] if known else ["-", "-"]
+
+
 def cells(line, whole):
     if line["error"]:
-        return ["fails", "-", "-", "-", "-", "-"]
+        return ["fails"] + ["-"] * 7
     return [f"{line['seconds'] * 1e3:.4g}", ratio(line, whole, "seconds"), size(line["bytes_up"]),
-            ratio(line, whole, "bytes_up"), f"{line['chunks']}", f"{line['plan_s'] * 1e3:.3g}"]
+            ratio(line, whole, "bytes_up"), *of_b(line), f"{line['chunks']}",
+            f"{line['plan_s'] * 1e3:.3g}"]
 
 
 def rows(products):

@@ -148,8 +148,9 @@ static hybrid_status call_kept(const caller *k, int count, bench_call *calls)
     return status;
 }
 
-/* For one-shot calls: makes a plan afterwards, and gives all timed calls its seconds of
-   planning and its predicted bytes, since only a plan reports them. */
+/* For one-shot calls: makes a plan afterwards, and gives all timed calls its predicted
+   bytes, since only a plan reports them. A call that does not report its own seconds of
+   planning gets those of the plan. */
 static hybrid_status ask_plan(const caller *k, bench_calls *all)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -164,9 +165,14 @@ static hybrid_status ask_plan(const caller *k, bench_calls *all)
     status = hybrid_plan_report(plan, &report);
     hybrid_plan_destroy(plan);
     for (int i = 0; i < k->c->bench->options.reps; i++) {
-        all->timed[i].plan_s                     = plan_s;
-        all->timed[i].report.predicted_h2d_bytes = report.predicted_h2d_bytes;
-        all->timed[i].report.predicted_d2h_bytes = report.predicted_d2h_bytes;
+        bench_call *call                 = &all->timed[i];
+        call->plan_s                     = call->report.plan_s;
+        call->report.predicted_h2d_bytes = report.predicted_h2d_bytes;
+        call->report.predicted_d2h_bytes = report.predicted_d2h_bytes;
+        call->report.b_h2d_bytes         = report.b_h2d_bytes;
+        call->report.least_b_h2d_bytes   = report.least_b_h2d_bytes;
+        if (call->plan_s == 0)
+            call->plan_s = plan_s;
     }
     return status;
 }

@@ -71,6 +71,8 @@ static void put_report(FILE *f, const hybrid_report *r)
     put_whole(f, "bytes_down", r->d2h_bytes);
     put_whole(f, "predicted_up", r->predicted_h2d_bytes);
     put_whole(f, "predicted_down", r->predicted_d2h_bytes);
+    put_whole(f, "b_up", r->b_h2d_bytes);
+    put_whole(f, "least_b_up", r->least_b_h2d_bytes);
     put_whole(f, "host_chunks", r->host_chunks);
     put_whole(f, "host_products", r->host_products);
     put_real(f, "host_s", r->host_s);
