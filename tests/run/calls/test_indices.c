@@ -160,6 +160,7 @@ static void run_out(world *w)
     int64_t fails        = 0;
 
     hybrid_engine_trim(w->engine);
+    w->engine->ctx.memory.limit = NULL; /* the cap stays as the test sets it */
     const int64_t before = hy_meter_used(meter), cap = meter->cap;
     while (status != HYBRID_OK) {
         meter->cap = before + ++fails * 4096;

@@ -115,8 +115,9 @@ static void arm_host_cap(world *w, int64_t n)
 {
     hy_meter *meter = &w->engine->ctx.memory.meter;
 
-    host_cap   = meter->cap;
-    meter->cap = n * STEP;
+    host_cap                    = meter->cap;
+    meter->cap                  = n * STEP;
+    w->engine->ctx.memory.limit = NULL; /* the cap stays as the test sets it */
 }
 
 static int disarm_host_cap(world *w)
