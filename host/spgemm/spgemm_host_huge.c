@@ -26,9 +26,8 @@
 /* PARTS: maximum number of ranges; SAMPLES: sampled products for each range; BINS: equal
    intervals of columns */
 enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
-enum { BLOCKS = 4 }; /* blocks of terms per worker */
-/* entries of A between fetching a row of B into the cache and using it */
-enum { DISTANCE = 16 };
+enum { BLOCKS = 4 };    /* blocks of terms per worker */
+enum { DISTANCE = 16 }; /* entries of A between fetching a row of B and using it */
 
 /* A range of columns. */
 typedef struct part {
