@@ -1,9 +1,8 @@
 /* gpu/backend/cuda_tuning.h - sizes and efficiencies of the CUDA variants, as data.
 
    Efficiencies turn the counts of a cost model into seconds. They were measured on Hopper
-   GPUs. They only decide which variant computes a product, never its result. A lane here
-   is a GPU thread of a warp. A block is a thread block, unless the head of a section says
-   otherwise. */
+   GPUs. They decide which variant computes a product, never its result. A lane is a GPU
+   thread of a warp; a block is a thread block, unless the head of a section redefines it. */
 #ifndef HY_CUDA_TUNING_H
 #define HY_CUDA_TUNING_H
 
@@ -13,8 +12,7 @@ enum {
 };
 
 /* If the pool has at least HY_SPIN_THREADS workers, a host thread that waits for a mark
-   polls it without a pause for HY_SPIN_NS nanoseconds. After that it pauses between
-   polls. */
+   polls it for HY_SPIN_NS nanoseconds without a pause, and then with pauses. */
 #define HY_SPIN_NS 1000000
 enum { HY_SPIN_THREADS = 6 };
 
@@ -22,8 +20,7 @@ enum { HY_SPIN_THREADS = 6 };
 #define HY_PIN_BYTES (size_t(32) << 20)
 
 /* Bytes of the caller's operands that one call to CUDA pins (hy_backend_ops.range_bytes).
-   The pages of operands exist already, so calls pin 60e9 bytes a second, from one thread
-   or from twelve. */
+   One thread or twelve pin 60e9 bytes a second, because the pages of operands exist. */
 #define HY_RANGE_BYTES (size_t(1) << 30)
 
 /* Bytes that one core writes in a second to a pack in CSR or to a pack of

@@ -16,11 +16,10 @@
    of numbers other than -0 are never -0. A product may be -0, so +0 is added to each.
 
    Part p and row r share slot p + r of the scratch, which holds the dense sums of the
-   part for the row. The slots of a row are consecutive. Wider rows of C are computed in
-   windows of columns; A is read again for each window.
-
-   Scratch of a chunk: a value for each column of each slot. There are at most two slots
-   for each row and one for every two products of a column. */
+   part for the row. The slots of a row are consecutive. The scratch of a chunk has a
+   value for each column of each slot. There are at most two slots for each row and one
+   for every two products of a column. Wider rows of C are computed in windows of columns;
+   A is read again for each window. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "gpu/backend/cuda_search.cuh"
@@ -36,11 +35,9 @@ template <typename T> struct dense_work {
     hy_factors<T> f;
     int cols, width; /* cols: columns of C; width: columns of a window, the range of
                         columns that a block computes at once */
-    int part;        /* A's entries are cut into parts, one for each block: this many, and
-                        in the last part the rest */
+    int part;        /* entries of A of each block; the last block has the rest */
     int shift;       /* 2^shift lanes walk a row of B */
-    T *sum;          /* sums of each part for each row of C that it touches (a slot):
-                        `cols` values */
+    T *sum;          /* sums of each part for each row of C (a slot): `cols` values */
     int *count;      /* one for each row: entries of C */
 };
 

@@ -12,28 +12,27 @@
      make     ranges by an accumulator, which spans less and may fit a cache
      join     ranges, each in room for its bound, move to their place in the row
 
-   Memory: 16 bytes per entry of A's row, 4 + s bytes per product, where s is the bytes of
-   a value, and the row's room. */
+   Memory: 16 bytes per entry of A's row, 4 bytes and a value per product, and the row's
+   room. */
 #include "host/spgemm/spgemm_host.h"
 
 #include <string.h>
 
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
 
 /* PARTS: maximum number of ranges; SAMPLES: sampled products for each range; BINS: equal
    intervals of columns */
 enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
-enum { BLOCKS = 4 }; /* blocks of terms per worker */
-/* entries of A between fetching a row of B into the cache and using it */
-enum { DISTANCE = 16 };
+enum { BLOCKS = 4 };    /* blocks of terms per worker */
+enum { DISTANCE = 16 }; /* entries of A between fetching a row of B and using it */
 
 /* A range of columns. */
 typedef struct part {
     int64_t begin, end; /* numbers of the scattered products of the range, [begin, end) */
-    int64_t at, bound;  /* `at`: index of the first element of col and val that belongs to
-                           the range; `bound`: number of elements that belong to it */
+    int64_t at, bound;  /* elements [at, at + bound) of col and val belong to the range */
     int64_t nnz;
 } part;
 
@@ -43,12 +42,10 @@ typedef struct split {
     int64_t blocks, grain;
     int parts, shift;     /* a bin is column >> shift */
     hy_term *terms;       /* `count` terms */
-    int64_t *next;        /* blocks x PARTS elements: first the number of products of each
-                             block of terms in each range, later the index at which the
-                             next one is stored */
+    int64_t *next;        /* blocks x PARTS elements: first the products of each block of
+                             terms in each range, later the index of the next one */
     uint64_t *sample;     /* 2 x SAMPLES elements for each range: (bin of a sampled
-                             product) << 32; the second half is scratch memory for
-                             sorting */
+                             product) << 32; the second half is for sorting */
     int32_t *product_col; /* columns of the products */
     void *product;
     int32_t *col; /* columns of the entries of all ranges; has h->room elements */
@@ -104,8 +101,7 @@ static hybrid_status open_terms(split *s)
 
 static int64_t block_end(const split *s, int64_t block)
 {
-    const int64_t end = (block + 1) * s->grain;
-    return end < s->count ? end : s->count;
+    return hy_min((block + 1) * s->grain, s->count);
 }
 
 static hybrid_status load_terms(void *arg, int worker, int64_t begin, int64_t end)
@@ -199,26 +195,23 @@ static hybrid_status pass(const split *s, int64_t t, int64_t *work)
     return hy_progress_check(&s->h->lane->backend->ctx->progress);
 }
 
-static hybrid_status count_block(const split *s, int64_t b)
-{
-    const int32_t *col = s->h->B->col;
-    int64_t sum[PARTS] = {0}, work = 0;
-
-    for (int64_t t = b * s->grain; t < block_end(s, b); t++) {
-        prefetch(s, t, block_end(s, b));
-        for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++)
-            sum[s->part_of[col[k] >> s->shift]]++;
-        HY_TRY(pass(s, t, &work));
-    }
-    memcpy(s->next + b * PARTS, sum, sizeof sum);
-    return HYBRID_OK;
-}
-
 static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t end)
 {
+    const split *s     = arg;
+    const int32_t *col = s->h->B->col;
+    int64_t work       = 0;
+
     (void)worker;
-    for (int64_t b = begin; b < end; b++)
-        HY_TRY(count_block(arg, b));
+    for (int64_t b = begin; b < end; b++) {
+        int64_t sum[PARTS] = {0};
+        for (int64_t t = b * s->grain; t < block_end(s, b); t++) {
+            prefetch(s, t, block_end(s, b));
+            for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++)
+                sum[s->part_of[col[k] >> s->shift]]++;
+            HY_TRY(pass(s, t, &work));
+        }
+        memcpy(s->next + b * PARTS, sum, sizeof sum);
+    }
     return HYBRID_OK;
 }
 
@@ -255,37 +248,31 @@ static hybrid_status open_products(split *s, int64_t products)
 }
 
 #define HY_SCATTER(name, T)                                                              \
-    static hybrid_status name(const split *s, int64_t b)                                 \
+    static hybrid_status name(void *arg, int worker, int64_t begin, int64_t end)         \
     {                                                                                    \
+        const split *s = arg;                                                            \
         const T *a = (const T *)s->h->A->val + s->k0, *val = s->h->B->val;               \
         const int32_t *col = s->h->B->col;                                               \
         int64_t next[PARTS], work = 0;                                                   \
                                                                                          \
-        memcpy(next, s->next + b * PARTS, sizeof next);                                  \
-        for (int64_t t = b * s->grain; t < block_end(s, b); t++) {                       \
-            prefetch(s, t, block_end(s, b));                                             \
-            for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++) {              \
-                const int64_t at      = next[s->part_of[col[k] >> s->shift]]++;          \
-                s->product_col[at]    = col[k];                                          \
-                ((T *)s->product)[at] = a[t] * val[k];                                   \
+        (void)worker;                                                                    \
+        for (int64_t b = begin; b < end; b++) {                                          \
+            memcpy(next, s->next + b * PARTS, sizeof next);                              \
+            for (int64_t t = b * s->grain; t < block_end(s, b); t++) {                   \
+                prefetch(s, t, block_end(s, b));                                         \
+                for (int64_t k = s->terms[t].begin; k < s->terms[t].end; k++) {          \
+                    const int64_t at      = next[s->part_of[col[k] >> s->shift]]++;      \
+                    s->product_col[at]    = col[k];                                      \
+                    ((T *)s->product)[at] = a[t] * val[k];                               \
+                }                                                                        \
+                HY_TRY(pass(s, t, &work));                                               \
             }                                                                            \
-            HY_TRY(pass(s, t, &work));                                                   \
         }                                                                                \
         return HYBRID_OK;                                                                \
     }
 
 HY_SCATTER(scatter_f32, float)
 HY_SCATTER(scatter_f64, double)
-
-static hybrid_status scatter_blocks(void *arg, int worker, int64_t begin, int64_t end)
-{
-    const split *s = arg;
-
-    (void)worker;
-    for (int64_t b = begin; b < end; b++)
-        HY_TRY((s->h->A->type == HYBRID_F64 ? scatter_f64 : scatter_f32)(s, b));
-    return HYBRID_OK;
-}
 
 /* ---- rows of ranges --------------------------------------------------------------- */
 
@@ -297,15 +284,13 @@ static void give_room(split *s)
     int64_t columns[PARTS] = {0}, at = 0;
 
     for (int64_t bin = 0; bin <= (s->h->B->cols - 1) >> s->shift; bin++) {
-        const int64_t left = s->h->B->cols - (bin << s->shift);
-        const int64_t full = (int64_t)1 << s->shift;
-        columns[s->part_of[bin]] += left < full ? left : full;
+        const int64_t first = bin << s->shift;
+        columns[s->part_of[bin]] += hy_min(s->h->B->cols - first, (int64_t)1 << s->shift);
     }
     for (int q = 0; q < s->parts; q++) {
-        part *p                = &s->part[q];
-        const int64_t products = p->end - p->begin;
-        p->at                  = at;
-        p->bound               = products < columns[q] ? products : columns[q];
+        part *p  = &s->part[q];
+        p->at    = at;
+        p->bound = hy_min(p->end - p->begin, columns[q]);
         at += p->bound;
     }
 }
@@ -358,9 +343,8 @@ static hybrid_status make_parts(void *arg, int worker, int64_t begin, int64_t en
 
 static hybrid_status join_parts(void *arg, int worker, int64_t begin, int64_t end)
 {
-    const split *s    = arg;
-    const size_t size = value_size(s);
-    size_t to         = 0;
+    const split *s = arg;
+    size_t to = 0, size = value_size(s);
 
     (void)worker;
     for (int64_t q = 0; q < end; q++) {
@@ -379,7 +363,7 @@ static hybrid_status join_parts(void *arg, int worker, int64_t begin, int64_t en
 static hybrid_status run_split(split *s, int64_t *nnz)
 {
     const int64_t products = count_products(s), cols = s->h->B->cols;
-    const int64_t bound = products < cols ? products : cols;
+    const int64_t bound = hy_min(products, cols);
 
     *nnz = 0;
     if (bound > s->h->room)
@@ -391,7 +375,8 @@ static hybrid_status run_split(split *s, int64_t *nnz)
     set_offsets(s);
     give_room(s);
     HY_TRY(open_products(s, products));
-    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1, scatter_blocks, s));
+    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1,
+                       s->h->A->type == HYBRID_F64 ? scatter_f64 : scatter_f32, s));
     HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->parts, 1, make_parts, s));
     for (int q = 0; q < s->parts; q++)
         *nnz += s->part[q].nnz;

@@ -7,77 +7,19 @@
 #include "partition/pattern/count.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
-#include "base/memory/results.h"
 #include "partition/pattern/lengths.h"
 
 enum {
     PIECE = 1 << 12, /* rows and entries that one worker inspects at a time, about 8 us */
     FINE  = 4,       /* a worker is woken for every FINE pieces */
     MAX_PIECES = 1 << 13,
-    BLOCK      = 512, /* entries of A that are summed up before their sums are assigned
-                         to rows */
-    LARGE = 1 << 20   /* minimum bytes of an array for which the engine's pooled pages are
-                         used */
+    BLOCK      = 512 /* entries of A that are summed up before their sums are assigned to
+                        rows */
 };
-
-/* ---- arrays ------------------------------------------------------------------- */
-
-/* Allocates the prefix sums of rows and sets the first to 0. Letting the system provide
-   fresh pages takes as long as writing them, so large arrays use pages that the engine
-   pools. */
-static hybrid_status sums_of_rows(hy_context *ctx, int64_t rows, const char *what,
-                                  int64_t **out)
-{
-    void *array;
-
-    HY_TRY(rows >= LARGE / 8 ? hy_results_array(ctx, rows + 1, 8, what, &array)
-                             : hy_array(ctx, rows + 1, 8, what, &array));
-    *out  = array;
-    **out = 0;
-    return HYBRID_OK;
-}
-
-static void free_sums(hy_context *ctx, int64_t *sums)
-{
-    if (!hy_results_release(ctx, sums))
-        hy_array_free(ctx, sums);
-}
-
-static hybrid_status alloc_sums(hy_context *ctx, hy_profile *p)
-{
-    const int64_t blocks = p->rows / HY_ENDS_ROWS + 1;
-    void *array;
-
-    HY_TRY(sums_of_rows(ctx, p->rows, "row offsets", &p->nnz));
-    if (p->op == HY_SPMM) {
-        p->products = p->nnz;
-        return HYBRID_OK;
-    }
-    HY_TRY(sums_of_rows(ctx, p->rows, "products of rows", &p->products));
-    HY_TRY(hy_array(ctx, 2 * blocks, sizeof *p->ends, "ends of rows", &array));
-    p->ends   = array;
-    p->firsts = p->ends + blocks;
-    memset(p->ends, 0, (size_t)blocks * sizeof *p->ends);
-    for (int64_t b = 0; b < blocks; b++)
-        p->firsts[b] = p->cols;
-    return HYBRID_OK;
-}
-
-void hy_profile_free(hy_context *ctx, hy_profile *profile)
-{
-    if (profile->bound != profile->products)
-        free_sums(ctx, profile->bound);
-    if (profile->products != profile->nnz)
-        free_sums(ctx, profile->products);
-    free_sums(ctx, profile->nnz);
-    hy_array_free(ctx, profile->ends);
-    memset(profile, 0, sizeof *profile);
-}
 
 /* ---- counting ---------------------------------------------------------------- */
 
@@ -359,7 +301,7 @@ static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t product
         p->bound = p->products;
         return HYBRID_OK;
     }
-    return sums_of_rows(ctx, p->rows, "bounds of rows", &p->bound);
+    return hy_profile_sums(ctx, p->rows, "bounds of rows", &p->bound);
 }
 
 /* Counts the scalar products that the first loop left out: by the device if it accepts
@@ -387,7 +329,7 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
     hybrid_status status;
     void *memory;
 
-    HY_TRY_ELSE_DONE(alloc_sums(ctx, profile));
+    HY_TRY_ELSE_DONE(hy_profile_alloc(ctx, profile));
     HY_TRY_ELSE_DONE(hy_array(ctx, in.pieces, sizeof(tally), "tallies of rows", &memory));
     in.tallies = memory;
     if (B && !in.later)

@@ -15,7 +15,6 @@ extern "C" {
    count the scalar products if `counter` is NULL. Free `out` with hy_profile_free(). */
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hy_counter *counter, hy_profile *out);
-void hy_profile_free(hy_context *ctx, hy_profile *profile);
 
 /* Fills `out` for an SpMM with dense_cols columns from the sizes alone: there are no
    prefix sums, and the lengths of rows are unknown. This suffices for a product of one

@@ -44,6 +44,14 @@ typedef struct hy_counter {
                         entries */
 } hy_counter;
 
+/* hy_profile_alloc() allocates nnz, products, ends and firsts of a profile whose sizes
+   are set. hy_profile_sums() allocates one array of prefix sums, which begins with 0.
+   hy_profile_free() frees all arrays; it must be called also after an error. */
+hybrid_status hy_profile_alloc(hy_context *ctx, hy_profile *p);
+hybrid_status hy_profile_sums(hy_context *ctx, int64_t rows, const char *what,
+                              int64_t **out);
+void hy_profile_free(hy_context *ctx, hy_profile *profile);
+
 #ifdef __cplusplus
 }
 #endif
