@@ -42,9 +42,7 @@ def read(engine, path):
     pages = sparse_pages(handle)
     function = lib.hybrid_read_csr
     function.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    handle.call(
-        function, handle.pointer, os.fsencode(os.fspath(path)), ctypes.byref(pages.struct)
-    )
+    handle.call(function, handle.pointer, os.fsencode(os.fspath(path)), ctypes.byref(pages.struct))
     return to_scipy(sp.csr_array, (pages.struct.rows, pages.struct.cols), pages)
 
 
@@ -116,6 +114,14 @@ def test_anndata(engine, rng, tmp_path, compression, dtype):
         assert found.dtype == (dtype if np.dtype(dtype).kind == "f" else np.float64)
         same(found, wanted)
     same(read(engine, f"{tmp_path / 'a.h5ad'}::obsp/near"), cells.obsp["near"])
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_columns_of_anndata(engine, rng, tmp_path, compression):
+    anndata = pytest.importorskip("anndata")
+    A = matrix(rng)
+    anndata.AnnData(X=A.tocsc()).write_h5ad(tmp_path / "a.h5ad", compression=compression)
+    same(read(engine, tmp_path / "a.h5ad"), A)
 
 
 @pytest.mark.parametrize("compression", [None, "gzip"])
@@ -264,13 +270,35 @@ def test_binsparse_with_one_value(engine, rng, tmp_path):
     same(read(engine, tmp_path / "a.h5"), A)
 
 
+def doubly(A):
+    """Return the lines that have entries, and their pointers."""
+    lines = np.flatnonzero(np.diff(A.indptr))
+    return lines, np.concatenate([A.indptr[lines], A.indptr[-1:]])
+
+
+@pytest.mark.parametrize("name", ["CSC", "DCSR", "DCSC", "COO", "COOR"])
+def test_other_binsparse_formats(engine, rng, tmp_path, name):
+    A = matrix(rng)
+    lines = A.tocsc() if name.endswith("CSC") else A
+    listed, pointers = doubly(lines)
+    arrays = {"indices_1": lines.indices, "values": lines.data}
+    if name == "CSC":
+        arrays["pointers_to_1"] = lines.indptr
+    elif name.startswith("D"):
+        arrays |= {"indices_0": listed, "pointers_to_1": pointers}
+    else:
+        arrays["indices_0"] = A.tocoo().row
+    binsparse_file(
+        tmp_path / "a.h5", lambda b: getattr(b, f"{name}Matrix")(A.shape, A.nnz, **arrays)
+    )
+    same(read(engine, tmp_path / "a.h5"), A)
+
+
 @pytest.mark.parametrize("name", ["DMATRMatrix", "DMATCMatrix"])
 def test_binsparse_dense(engine, rng, tmp_path, name):
     X = rng.integers(0, 9, (40, 30)).astype(np.float32)
     values = X.reshape(-1, order="C" if name == "DMATRMatrix" else "F")
-    binsparse_file(
-        tmp_path / "x.h5", lambda b: getattr(b, name)(X.shape, X.size, values=values)
-    )
+    binsparse_file(tmp_path / "x.h5", lambda b: getattr(b, name)(X.shape, X.size, values=values))
     assert (read_dense(engine, tmp_path / "x.h5") == X).all()
 
 
