@@ -79,7 +79,7 @@ def swapped(path, members):
 
 def check_npz(folder):
     """Every layout, stored and deflated, with both sizes of indices."""
-    layouts = ["csr"]
+    layouts = ["csr", "csc", "coo"]
     for A in matrices():
         for layout in layouts:
             for compressed in False, True:
