@@ -12,7 +12,7 @@
 #include "io/formats/file_format.h"
 #include "io/formats/plain_numbers.h"
 #include "io/numbers/converted.h"
-#include "io/numbers/spill.h"
+#include "io/sort/spill.h"
 #include "partition/move/transpose.h"
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static int64_t bytes_in_place(const hy_input *input)
 
 /* Copies the values of a pipe or of gzip data to a temporary file. */
 static hybrid_status copy_values(hy_context *ctx, hy_input *input, const hy_npy_header *h,
-                                 int fd)
+                                 const hy_spill *spill)
 {
     const char *from = h->data;
 
@@ -47,7 +47,7 @@ static hybrid_status copy_values(hy_context *ctx, hy_input *input, const hy_npy_
         const int64_t found = end - from;
         HY_TRY(hy_npy_check_bytes(ctx, input, h, before + found));
         HY_TRY(hy_progress_check(&ctx->progress));
-        HY_TRY(hy_spill_append(ctx, fd, from, (size_t)found));
+        HY_TRY(hy_spill_write(spill, from, (size_t)found, before));
         if (input->last)
             return HYBRID_OK;
         before += found;
@@ -59,15 +59,16 @@ static hybrid_status copy_values(hy_context *ctx, hy_input *input, const hy_npy_
 static hybrid_status open_spilled(hy_context *ctx, hy_input *input,
                                   const hy_npy_header *h, int64_t count, hy_stored *out)
 {
-    int fd;
+    hy_spill spill;
 
-    HY_TRY(hy_spill_create(ctx, &fd));
-    const hybrid_status status = copy_values(ctx, input, h, fd);
+    HY_TRY(hy_spill_open(ctx, &spill));
+    const hybrid_status status = copy_values(ctx, input, h, &spill);
     if (status != HYBRID_OK) {
-        close(fd);
+        hy_spill_close(&spill);
         return status;
     }
-    return hy_plain_numbers_take(ctx, input->path, fd, count, (size_t)h->kind.size, out);
+    return hy_plain_numbers_take(ctx, input->path, spill.fd, count, (size_t)h->kind.size,
+                                 out);
 }
 
 static hybrid_status open_values(hy_context *ctx, hy_input *input, const hy_npy_header *h,
