@@ -93,6 +93,26 @@ def check_npz(folder):
                         assert dtype == ("<i8" if "i64" in words else "<i4")
 
 
+def check_raw(folder):
+    """Raw numbers go through JSON files, also if a file replaces one of the same name."""
+    for A in matrices():
+        sp.save_npz(folder / "a.npz", A)
+        for step in "1", "100":
+            copy(folder / "a.npz", folder / "r.json", step)
+            copy(folder / "r.json", folder / "b.npz")
+            check_same(A, sp.load_npz(folder / "b.npz"))
+    for shape in (30, 20), (1000, 3), (0, 4), (4, 0):
+        X = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        np.save(folder / "x.npy", X)
+        for words in [], ["7", "col"]:
+            copy(folder / "x.npy", folder / "r.json", *words)
+            copy(folder / "r.json", folder / "y.npy")
+            assert np.array_equal(np.load(folder / "y.npy"), X)
+    names = {path.name for path in folder.glob("r.*")}
+    assert names == {"r.json", "r.index.bin", "r.values.bin", "r.1.index.bin",
+                     "r.1.values.bin"}, names
+
+
 def check_npz_types(folder):
     """Indices, values, format and shape of other types, in both byte orders."""
     A = list(matrices())[2]
@@ -145,6 +165,7 @@ def check_scipy(folder):
     check_npz_types(folder)
     check_npz_longer_arrays(folder)
     check_npy(folder)
+    check_raw(folder)
 
 
 # ---- PETSc --------------------------------------------------------------------------
