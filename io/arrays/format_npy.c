@@ -5,15 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/data/csr.h"
-#include "base/data/min_max.h"
+#include "io/arrays/dense_put.h"
 #include "io/arrays/npy.h"
 #include "io/formats/byte_file.h"
 #include "io/formats/file_format.h"
 #include "io/formats/plain_numbers.h"
 #include "io/numbers/converted.h"
-#include "io/numbers/spill.h"
-#include "partition/move/transpose.h"
+#include "io/sort/spill.h"
 
 /* ---- reading ----------------------------------------------------------------------- */
 
@@ -38,7 +36,7 @@ static int64_t bytes_in_place(const hy_input *input)
 
 /* Copies the values of a pipe or of gzip data to a temporary file. */
 static hybrid_status copy_values(hy_context *ctx, hy_input *input, const hy_npy_header *h,
-                                 int fd)
+                                 const hy_spill *spill)
 {
     const char *from = h->data;
 
@@ -47,7 +45,7 @@ static hybrid_status copy_values(hy_context *ctx, hy_input *input, const hy_npy_
         const int64_t found = end - from;
         HY_TRY(hy_npy_check_bytes(ctx, input, h, before + found));
         HY_TRY(hy_progress_check(&ctx->progress));
-        HY_TRY(hy_spill_append(ctx, fd, from, (size_t)found));
+        HY_TRY(hy_spill_write(spill, from, (size_t)found, before));
         if (input->last)
             return HYBRID_OK;
         before += found;
@@ -59,15 +57,16 @@ static hybrid_status copy_values(hy_context *ctx, hy_input *input, const hy_npy_
 static hybrid_status open_spilled(hy_context *ctx, hy_input *input,
                                   const hy_npy_header *h, int64_t count, hy_stored *out)
 {
-    int fd;
+    hy_spill spill;
 
-    HY_TRY(hy_spill_create(ctx, &fd));
-    const hybrid_status status = copy_values(ctx, input, h, fd);
+    HY_TRY(hy_spill_open(ctx, &spill));
+    const hybrid_status status = copy_values(ctx, input, h, &spill);
     if (status != HYBRID_OK) {
-        close(fd);
+        hy_spill_close(&spill);
         return status;
     }
-    return hy_plain_numbers_take(ctx, input->path, fd, count, (size_t)h->kind.size, out);
+    return hy_plain_numbers_take(ctx, input->path, spill.fd, count, (size_t)h->kind.size,
+                                 out);
 }
 
 static hybrid_status open_values(hy_context *ctx, hy_input *input, const hy_npy_header *h,
@@ -108,65 +107,16 @@ typedef struct npy_writer {
     hy_reused lines; /* rows of one call, in the order of the file */
 } npy_writer;
 
-/* Returns the rows in the order of the file, without gaps in its lines. */
-static hybrid_status arrange(hy_file_writer *self, const hybrid_dense *rows,
-                             const char **out)
+static hy_dense_place place_of(npy_writer *w)
 {
-    npy_writer *w       = self->writer;
-    const int to_rows   = self->shape.order == HYBRID_ROW_MAJOR;
-    const size_t size   = hy_value_size(rows->type);
-    const int64_t lines = to_rows ? rows->rows : rows->cols;
-    const int64_t line  = to_rows ? rows->cols : rows->rows;
-    const char *from    = rows->data;
-
-    *out = from;
-    if (rows->order == self->shape.order && rows->ld == line)
-        return HYBRID_OK;
-    HY_TRY(hy_array_reuse(self->ctx, &w->lines, lines * line * (int64_t)size,
-                          "rows of a result"));
-    *out = w->lines.array;
-    if (rows->order == self->shape.order)
-        hy_copy_rows_past(w->lines.array, (size_t)line * size, from,
-                          (size_t)rows->ld * size, (size_t)line * size, (size_t)lines);
-    else
-        hy_transpose(from, rows->ld, lines, line, size, w->lines.array, line);
-    return HYBRID_OK;
-}
-
-static hybrid_status put_rows(hy_file_writer *self, const hybrid_dense *rows)
-{
-    const npy_writer *w   = self->writer;
-    const hy_file_shape s = self->shape;
-    const int to_rows     = s.order == HYBRID_ROW_MAJOR;
-    const size_t size = hy_value_size(s.type), all = (size_t)(rows->rows * s.cols) * size;
-    const size_t line = (size_t)rows->rows * size;
-    const char *from;
-
-    HY_TRY(arrange(self, rows, &from));
-    if (to_rows)
-        HY_TRY(hy_byte_file_put(&w->file,
-                                HY_NPY_HEADER_BYTES + self->rows * s.cols * (int64_t)size,
-                                from, all));
-    for (int64_t col = 0; !to_rows && col < s.cols; col++)
-        HY_TRY(hy_byte_file_put(
-            &w->file, HY_NPY_HEADER_BYTES + (col * s.rows + self->rows) * (int64_t)size,
-            from + (size_t)col * line, line));
-    self->rows += rows->rows;
-    self->bytes += (int64_t)all;
-    return HYBRID_OK;
+    return (hy_dense_place){&w->file, HY_NPY_HEADER_BYTES, &w->lines};
 }
 
 static hybrid_status append(hy_file_writer *self, const hybrid_dense *rows)
 {
-    const npy_writer *w = self->writer;
+    const hy_dense_place place = place_of(self->writer);
 
-    if (rows->cols != self->shape.cols || rows->type != self->shape.type ||
-        rows->rows > self->shape.rows - self->rows)
-        return hy_fail(self->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: the matrix has more rows than were announced, or rows of "
-                       "another length or type",
-                       w->file.path);
-    return rows->rows > 0 && rows->cols > 0 ? put_rows(self, rows) : HYBRID_OK;
+    return hy_dense_put(self, &place, rows);
 }
 
 static void close_writer(hy_file_writer *self)
@@ -181,11 +131,10 @@ static void close_writer(hy_file_writer *self)
 
 static hybrid_status finish(hy_file_writer *self)
 {
-    npy_writer *w = self->writer;
+    npy_writer *w              = self->writer;
+    const hy_dense_place place = place_of(w);
 
-    if (self->rows < self->shape.rows && self->shape.cols > 0)
-        return hy_fail(self->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: the matrix has fewer rows than were announced", w->file.path);
+    HY_TRY(hy_dense_put_end(self, &place));
     HY_TRY(hy_byte_file_close(&w->file));
     close_writer(self);
     return HYBRID_OK;

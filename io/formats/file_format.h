@@ -52,6 +52,7 @@ typedef struct hy_file_format {
 extern const hy_file_format hy_format_hdf5;
 extern const hy_file_format hy_format_npy;
 extern const hy_file_format hy_format_npz;
+extern const hy_file_format hy_format_petsc;
 extern const hy_file_format hy_format_raw;
 
 /* The formats of the library; NULL ends the table. A file has the first format that

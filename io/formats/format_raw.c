@@ -5,6 +5,7 @@
 #include "io/formats/file_format.h"
 #include "io/formats/plain_numbers.h"
 #include "io/formats/raw.h"
+#include "io/formats/raw_write.h"
 #include "io/parts/join.h"
 #include "io/parts/window.h"
 #include "io/text/json_string.h"
@@ -201,4 +202,5 @@ static const hy_file_format one_matrix = {.name = "raw", .open = open_one};
 
 /* The format accepts every file, so that the parser tells what is wrong with a file of
    another format. */
-const hy_file_format hy_format_raw = {.name = "raw", .open = open_matrix};
+const hy_file_format hy_format_raw = {
+    .name = "raw", .endings = ".json", .open = open_matrix, .create = hy_raw_create};

@@ -10,7 +10,7 @@
 #include "base/memory/shortage.h"
 #include "io/formats/plain_numbers.h"
 #include "io/npz/zip_bytes.h"
-#include "io/numbers/spill.h"
+#include "io/sort/spill.h"
 
 enum {
     STORED        = 0,
@@ -160,8 +160,8 @@ static void end(inflating *f)
 /* ---- numbers ----------------------------------------------------------------------- */
 
 typedef struct spilling {
-    hy_context *ctx;
-    int fd;
+    hy_spill spill;
+    int64_t at;   /* number of bytes in the spill */
     int64_t skip; /* bytes that are not written */
 } spilling;
 
@@ -171,7 +171,9 @@ static hybrid_status spill(void *arg, const char *bytes, size_t count)
     const size_t skip = hy_smaller((size_t)s->skip, count);
 
     s->skip -= (int64_t)skip;
-    return hy_spill_append(s->ctx, s->fd, bytes + skip, count - skip);
+    HY_TRY(hy_spill_write(&s->spill, bytes + skip, count - skip, s->at));
+    s->at += (int64_t)(count - skip);
+    return HYBRID_OK;
 }
 
 static hybrid_status inflate_to(const hy_zip *zip, const hy_zip_member *m, int64_t at,
@@ -193,19 +195,19 @@ static hybrid_status inflate_to(const hy_zip *zip, const hy_zip_member *m, int64
 hybrid_status hy_zip_numbers(const hy_zip *zip, const hy_zip_member *member, int64_t skip,
                              int64_t count, size_t size, hy_stored *out)
 {
-    spilling to = {.ctx = zip->ctx, .skip = skip};
+    spilling to = {.skip = skip};
     int64_t at;
 
     HY_TRY(find_bytes(zip, member, &at));
     if (member->method == STORED)
         return hy_plain_numbers_open(zip->ctx, zip->path, at + skip, count, size, out);
-    HY_TRY(hy_spill_create(zip->ctx, &to.fd));
+    HY_TRY(hy_spill_open(zip->ctx, &to.spill));
     const hybrid_status status = inflate_to(zip, member, at, &to);
     if (status != HYBRID_OK) {
-        close(to.fd);
+        hy_spill_close(&to.spill);
         return status;
     }
-    return hy_plain_numbers_take(zip->ctx, zip->path, to.fd, count, size, out);
+    return hy_plain_numbers_take(zip->ctx, zip->path, to.spill.fd, count, size, out);
 }
 
 hybrid_status hy_zip_head(const hy_zip *zip, const hy_zip_member *member, char *to,

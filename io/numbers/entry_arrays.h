@@ -13,7 +13,7 @@ typedef struct hy_entry_arrays {
     hybrid_type type; /* type of the values */
     hy_stored row;    /* COO: row of each entry; CSC: row of each entry. 64 bits */
     hy_stored col;    /* COO: column of each entry; CSC: cols + 1 offsets. 64 bits */
-    hy_stored values; /* as many as rows */
+    hy_stored values; /* value of each entry, with the size of `type` */
 } hy_entry_arrays;
 
 /* Open a reader, which owns the arrays, also after a failure. All counts must agree, which

@@ -3,22 +3,12 @@
 #include "io/parts/rows_write.h"
 
 #include "io/formats/byte_file.h"
-#include "io/text/json_string.h"
-
-static hybrid_status put_name(hy_byte_region *to, const char *name)
-{
-    char text[8];
-
-    for (; *name; name++)
-        HY_TRY(hy_byte_region_put(to, text, hy_json_string_encode(*name, text)));
-    return HYBRID_OK;
-}
+#include "io/formats/put_json.h"
 
 static hybrid_status put_part(hy_byte_region *to, const hy_rows_part *part)
 {
-    HY_TRY(hy_byte_region_print(to, "  {\"file\": \""));
-    HY_TRY(put_name(to, part->file));
-    HY_TRY(hy_byte_region_print(to, "\""));
+    HY_TRY(hy_byte_region_print(to, "  {\"file\": "));
+    HY_TRY(hy_put_json_string(to, part->file));
     if (part->begin > 0)
         HY_TRY(hy_byte_region_print(to, ", \"begin\": %lld", (long long)part->begin));
     if (part->end >= 0)

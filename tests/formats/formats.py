@@ -7,6 +7,7 @@ writes one that the package reads. Both matrices must be equal. Without the pack
 is skipped, or fails if HYBRID_REQUIRE_PYTHON is 1.
 """
 
+import glob
 import os
 import subprocess
 import sys
@@ -20,6 +21,11 @@ try:
     import scipy.sparse as sp
 
     if sys.argv[1] == "petsc":
+        # Debian's package is beside the library, and its path needs a link of petsc-dev.
+        sys.path += glob.glob("/usr/lib/petscdir/*/*-real/lib/python3/dist-packages")
+        import petsc4py
+
+        petsc4py.init()
         from petsc4py import PETSc
 except ImportError as error:
     print(error)
@@ -73,7 +79,7 @@ def swapped(path, members):
 
 def check_npz(folder):
     """Every layout, stored and deflated, with both sizes of indices."""
-    layouts = ["csr"]
+    layouts = ["csr", "csc", "coo"]
     for A in matrices():
         for layout in layouts:
             for compressed in False, True:
@@ -85,6 +91,26 @@ def check_npz(folder):
                     for name in "indices", "indptr":
                         dtype = np.load(folder / "b.npz")[name].dtype
                         assert dtype == ("<i8" if "i64" in words else "<i4")
+
+
+def check_raw(folder):
+    """Raw numbers go through JSON files, also if a file replaces one of the same name."""
+    for A in matrices():
+        sp.save_npz(folder / "a.npz", A)
+        for step in "1", "100":
+            copy(folder / "a.npz", folder / "r.json", step)
+            copy(folder / "r.json", folder / "b.npz")
+            check_same(A, sp.load_npz(folder / "b.npz"))
+    for shape in (30, 20), (1000, 3), (0, 4), (4, 0):
+        X = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        np.save(folder / "x.npy", X)
+        for words in [], ["7", "col"]:
+            copy(folder / "x.npy", folder / "r.json", *words)
+            copy(folder / "r.json", folder / "y.npy")
+            assert np.array_equal(np.load(folder / "y.npy"), X)
+    names = {path.name for path in folder.glob("r.*")}
+    assert names == {"r.json", "r.index.bin", "r.values.bin", "r.1.index.bin",
+                     "r.1.values.bin"}, names
 
 
 def check_npz_types(folder):
@@ -139,6 +165,66 @@ def check_scipy(folder):
     check_npz_types(folder)
     check_npz_longer_arrays(folder)
     check_npy(folder)
+    check_raw(folder)
+
+
+# ---- PETSc --------------------------------------------------------------------------
+
+
+def load_petsc(path, kind="seqaij"):
+    """Return the matrix of this kind that PETSc reads from a file."""
+    viewer = PETSc.Viewer().createBinary(str(path), "r", comm=PETSc.COMM_SELF)
+    M = PETSc.Mat().create(comm=PETSc.COMM_SELF)
+    M.setType(kind)
+    M.load(viewer)
+    if kind == "seqdense":
+        return M.getDenseArray().copy()
+    indptr, indices, data = M.getValuesCSR()
+    return sp.csr_matrix((data, indices, indptr), shape=M.getSize())
+
+
+def save_petsc(path, M):
+    """Let PETSc write a matrix."""
+    M.assemble()
+    viewer = PETSc.Viewer().createBinary(str(path), "w", comm=PETSc.COMM_SELF)
+    viewer.pushFormat(PETSc.Viewer.Format.NATIVE)
+    M.view(viewer)
+    viewer.destroy()
+
+
+def bytes_of(A, index, value="f8"):
+    """Return the bytes of a PETSc with indices of this type, which the manual of its
+    MatLoad() describes."""
+    numbers = [1211216, *A.shape, A.nnz, *np.diff(A.indptr), *A.indices]
+    return np.array(numbers, f">{index}").tobytes() + A.data.astype(f">{value}").tobytes()
+
+
+def check_petsc(folder):
+    """PETSc reads our files, and we read those of PETSc, with both sizes of integers."""
+    ours, theirs = folder / "a.petsc", folder / "theirs"
+    for A in matrices():
+        M = PETSc.Mat().createAIJ(A.shape, csr=(A.indptr, A.indices, A.data),
+                                  comm=PETSc.COMM_SELF)
+        save_petsc(theirs, M)
+        assert theirs.read_bytes() == bytes_of(A, "i4")
+        for index, value in ("i4", "f8"), ("i8", "f8"), ("i4", "f4"), ("i8", "f4"):
+            theirs.write_bytes(bytes_of(A, index, value))
+            copy(theirs, ours, "7")
+            assert ours.read_bytes() == bytes_of(A, "i4")
+            check_same(A, load_petsc(ours))
+            copy(ours, folder / "b.petsc", "1000", "i64")
+            assert (folder / "b.petsc").read_bytes() == bytes_of(A, "i8")
+            copy(folder / "b.petsc", folder / "c.npz")
+            check_same(A, sp.load_npz(folder / "c.npz"))
+    for shape in (1, 1), (30, 20), (5000, 3):
+        X = np.random.default_rng(1).random(shape)
+        M = PETSc.Mat().createDense(shape, array=np.asfortranarray(X), comm=PETSc.COMM_SELF)
+        save_petsc(theirs, M)
+        for words in [], ["7", "col"]:
+            copy(theirs, folder / "x.npy", *words)
+            assert np.array_equal(np.load(folder / "x.npy"), X)
+            copy(folder / "x.npy", ours)
+            assert np.array_equal(load_petsc(ours, "seqdense"), X)
 
 
 def main():

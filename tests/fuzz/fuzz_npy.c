@@ -9,6 +9,7 @@
 #include "base/memory/results.h"
 #include "io/text/io.h"
 #include "tests/support/engines/io_fixture.h"
+#include "tests/support/files/read_whole.h"
 
 static hy_context *ctx;
 
@@ -46,13 +47,14 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
                 "no sentence, or a touched result");
         hy_message_clear(&ctx->message);
     }
+    read_whole(ctx, &hy_format_npy, data, bytes);
     return 0;
 }
 
 #ifndef HYBRID_LIBFUZZER
 int main(int argc, char **argv)
 {
-    io_mutate(".npy", argc > 1 ? atoi(argv[1]) : 2000, LLVMFuzzerTestOneInput);
+    io_mutate(".npy", argc > 1 ? atoi(argv[1]) : 500, LLVMFuzzerTestOneInput);
     io_close(ctx);
     return 0;
 }

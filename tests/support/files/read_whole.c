@@ -106,7 +106,8 @@ static hybrid_status read_input(hy_context *ctx, const hy_file_format *format,
     return status;
 }
 
-/* Stores the bytes in a file in memory and returns its path. Temporary files of readers
+/* Stores the bytes in a file in memory and returns its path, which is not one that stands
+   for the open descriptor (hy_is_descriptor()). Temporary files of readers
    are in memory, too, if the system has a folder for that: a disk would take most of the
    time. */
 static const char *store(hy_context *ctx, const void *data, size_t bytes)
@@ -116,7 +117,7 @@ static const char *store(hy_context *ctx, const void *data, size_t bytes)
 
     if (fd < 0) {
         fd = memfd_create("fuzz", MFD_CLOEXEC);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), fd);
         if (access("/dev/shm", W_OK) == 0)
             setenv("TMPDIR", "/dev/shm", 1);
     }

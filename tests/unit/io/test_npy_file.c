@@ -172,7 +172,8 @@ static void files_are_read_in_place_or_spilled(void **state)
     setenv("TMPDIR", "/absent", 1);
     hy_matrix_file file;
     expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("x.npy.gz"), &file),
-           HYBRID_IO_FAILED, "cannot write a temporary file in '/absent': No such file");
+           HYBRID_IO_FAILED,
+           "cannot create a temporary file in the folder '/absent': No such file");
     unsetenv("TMPDIR");
     free(all);
 }

@@ -1,0 +1,282 @@
+/* io/formats/raw_write.c - writes a matrix as raw numbers in files that a JSON file
+   describes. */
+#include "io/formats/raw_write.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/csr.h"
+#include "io/arrays/dense_put.h"
+#include "io/formats/put_json.h"
+#include "io/numbers/put_rows.h"
+#include "io/text/json_string.h"
+
+enum {
+    INDEX,
+    VALUES,
+    FILES,
+    NAME_BYTES    = 4096,
+    ESCAPED_BYTES = 6 * NAME_BYTES + 8,
+    OLD_BYTES     = 1 << 20 /* bytes of an old description that are searched */
+};
+static const char *const endings[] = {".index.bin", ".values.bin"};
+
+typedef struct raw_writer {
+    hy_byte_file json;
+    hy_byte_file file[FILES];
+    hy_byte_region offsets, columns, values;
+    hy_reused lines; /* rows of a dense matrix in the order of the file */
+} raw_writer;
+
+/* ---- names ------------------------------------------------------------------------- */
+
+/* Returns 1 if the file exists and holds the text. */
+static int file_holds(const char *path, const char *text, char *memory)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0)
+        return 0;
+    const ssize_t bytes = pread(fd, memory, OLD_BYTES, 0);
+    close(fd);
+    return bytes > 0 && memmem(memory, (size_t)bytes, text, strlen(text)) != NULL;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Writes the name as it stands in a description, with quotes and escapes. */
+static void quote(const char *name, char to[ESCAPED_BYTES])
+{
+    *to++ = '"';
+    for (; *name; name++)
+        to += hy_json_string_encode(*name, to);
+    *to++ = '"';
+    *to   = '\0';
+}
+
+/* Writes the path of a file of numbers to `to`. Returns 0 if it is too long. */
+static int put_name(const char *target, int file, const char *middle, char to[NAME_BYTES])
+{
+    const char *base = base_of(target), *dot = strrchr(base, '.');
+    const int stem = (int)(dot && dot > base ? dot - target : (long)strlen(target));
+
+    return snprintf(to, NAME_BYTES, "%.*s%s%s", stem, target, middle, endings[file]) <
+           NAME_BYTES;
+}
+
+static hybrid_status choose_name(hy_context *ctx, const char *target, int file,
+                                 char to[NAME_BYTES])
+{
+    char wanted[ESCAPED_BYTES];
+    void *memory;
+    int fits = put_name(target, file, "", to);
+
+    HY_TRY(hy_array(ctx, OLD_BYTES, 1, "the description of a file", &memory));
+    quote(base_of(to), wanted);
+    if (fits && file_holds(target, wanted, memory))
+        fits = put_name(target, file, ".1", to);
+    hy_array_free(ctx, memory);
+    return fits ? HYBRID_OK
+                : hy_fail(ctx, HYBRID_BAD_ARGUMENT, "the name of '%s' is too long",
+                          target);
+}
+
+/* ---- rows -------------------------------------------------------------------------- */
+
+static hybrid_status append_sparse(hy_file_writer *self, const hybrid_csr *rows)
+{
+    const hy_file_shape *s = &self->shape;
+    raw_writer *w          = self->writer;
+
+    HY_TRY(hy_put_offsets(&w->offsets, hy_kind_of_index(HYBRID_I64), rows, self->nnz));
+    HY_TRY(hy_put_columns(&w->columns, hy_kind_of_index(HYBRID_I32), rows));
+    HY_TRY(hy_put_values(&w->values, hy_kind_of_type(s->type), rows->type, rows->val,
+                         rows->nnz));
+    self->rows += rows->rows;
+    self->nnz += rows->nnz;
+    self->bytes += rows->rows * 8 + rows->nnz * (4 + (int64_t)hy_value_size(s->type));
+    return HYBRID_OK;
+}
+
+static hy_dense_place place_of(raw_writer *w)
+{
+    return (hy_dense_place){&w->file[VALUES], 0, &w->lines};
+}
+
+static hybrid_status append_dense(hy_file_writer *self, const hybrid_dense *rows)
+{
+    const hy_dense_place place = place_of(self->writer);
+
+    return hy_dense_put(self, &place, rows);
+}
+
+/* ---- description ------------------------------------------------------------------- */
+
+static hybrid_status print_array(hy_byte_region *to, const char *key,
+                                 const hy_byte_file *file, int64_t offset,
+                                 const char *type)
+{
+    HY_TRY(hy_byte_region_print(to, ",\n \"%s\": {\"file\": ", key));
+    HY_TRY(hy_put_json_string(to, base_of(file->path)));
+    if (offset > 0)
+        HY_TRY(hy_byte_region_print(to, ", \"offset\": %lld", (long long)offset));
+    if (type)
+        HY_TRY(hy_byte_region_print(to, ", \"type\": \"%s\"", type));
+    return hy_byte_region_print(to, "}");
+}
+
+static hybrid_status print(const hy_file_writer *self, hy_byte_region *to)
+{
+    const hy_file_shape *s = &self->shape;
+    const raw_writer *w    = self->writer;
+
+    HY_TRY(hy_byte_region_print(
+        to, "{\"format\": \"%s\", \"version\": 1, \"rows\": %lld, \"cols\": %lld,\n",
+        s->sparse ? "hybrid-csr" : "hybrid-dense", (long long)s->rows,
+        (long long)s->cols));
+    HY_TRY(hy_byte_region_print(to, " \"type\": \"%s\"",
+                                s->type == HYBRID_F64 ? "f64" : "f32"));
+    if (s->sparse) {
+        HY_TRY(hy_byte_region_print(to, ", \"nnz\": %lld", (long long)self->nnz));
+        HY_TRY(print_array(to, "row_ptr", &w->file[INDEX], 0, "i64"));
+        HY_TRY(print_array(to, "col", &w->file[INDEX], (s->rows + 1) * 8, "i32"));
+    } else {
+        HY_TRY(hy_byte_region_print(to, ", \"order\": \"%s\"",
+                                    s->order == HYBRID_ROW_MAJOR ? "row" : "col"));
+    }
+    HY_TRY(print_array(to, "values", &w->file[VALUES], 0, NULL));
+    HY_TRY(hy_byte_region_print(to, "}\n"));
+    to->end = to->at + (int64_t)to->filled;
+    return hy_byte_region_flush(to);
+}
+
+static hybrid_status put_description(const hy_file_writer *self)
+{
+    const raw_writer *w = self->writer;
+    hy_byte_region region;
+
+    HY_TRY(hy_byte_region_open(&w->json, 0, INT64_MAX, &region));
+    const hybrid_status status = print(self, &region);
+    hy_byte_region_close(&region);
+    return status;
+}
+
+/* ---- end --------------------------------------------------------------------------- */
+
+static void close_writer(hy_file_writer *self)
+{
+    raw_writer *w = self->writer;
+
+    hy_byte_region_close(&w->offsets);
+    hy_byte_region_close(&w->columns);
+    hy_byte_region_close(&w->values);
+    for (int i = 0; i < FILES; i++)
+        (void)hy_byte_file_close(&w->file[i]);
+    (void)hy_byte_file_close(&w->json);
+    hy_array_free_reused(self->ctx, &w->lines);
+    hy_array_free(self->ctx, w);
+    self->ops = NULL;
+}
+
+static void abort_writer(hy_file_writer *self)
+{
+    const raw_writer *w = self->writer;
+
+    for (int i = 0; i < FILES; i++)
+        if (w->file[i].ctx)
+            (void)unlink(w->file[i].path); /* A file that remains is replaced later. */
+    close_writer(self);
+}
+
+/* Columns and values end where the last row ends. */
+static hybrid_status flush(const hy_file_writer *self, raw_writer *w)
+{
+    const hy_dense_place place = place_of(w);
+
+    if (!self->shape.sparse)
+        return hy_dense_put_end(self, &place);
+    w->columns.end = w->columns.at + (int64_t)w->columns.filled;
+    w->values.end  = w->values.at + (int64_t)w->values.filled;
+    HY_TRY(hy_byte_region_flush(&w->offsets));
+    HY_TRY(hy_byte_region_flush(&w->columns));
+    return hy_byte_region_flush(&w->values);
+}
+
+static hybrid_status finish(hy_file_writer *self)
+{
+    raw_writer *w = self->writer;
+
+    HY_TRY(flush(self, w));
+    for (int i = self->shape.sparse ? INDEX : VALUES; i < FILES; i++)
+        HY_TRY(hy_byte_file_sync(&w->file[i]));
+    HY_TRY(put_description(self));
+    HY_TRY(hy_byte_file_close(&w->json));
+    close_writer(self);
+    return HYBRID_OK;
+}
+
+static const hy_file_writer_ops ops = {.sparse = append_sparse,
+                                       .dense  = append_dense,
+                                       .finish = finish,
+                                       .abort  = abort_writer};
+
+/* ---- beginning --------------------------------------------------------------------- */
+
+static hybrid_status open_numbers(hy_context *ctx, const char *target, int file,
+                                  raw_writer *w)
+{
+    char name[NAME_BYTES];
+
+    HY_TRY(choose_name(ctx, target, file, name));
+    return hy_byte_file_create(ctx, name, &w->file[file]);
+}
+
+static hybrid_status open_sparse(hy_context *ctx, const char *target, int64_t rows,
+                                 raw_writer *w)
+{
+    const int64_t columns = (rows + 1) * 8;
+
+    HY_TRY(open_numbers(ctx, target, INDEX, w));
+    HY_TRY(hy_byte_region_open(&w->file[INDEX], 0, columns, &w->offsets));
+    HY_TRY(hy_byte_region_open(&w->file[INDEX], columns, INT64_MAX, &w->columns));
+    HY_TRY(hy_byte_region_open(&w->file[VALUES], 0, INT64_MAX, &w->values));
+    return hy_put_index(&w->offsets, hy_kind_of_index(HYBRID_I64), 0);
+}
+
+static hybrid_status open_files(hy_context *ctx, const char *path,
+                                const hy_file_shape *shape, raw_writer *w)
+{
+    const char *target = shape->target ? shape->target : path;
+
+    if (shape->sparse && (shape->cols > INT32_MAX || shape->rows > INT64_MAX / 16))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: the matrix is too large for a file",
+                       path);
+    HY_TRY(open_numbers(ctx, target, VALUES, w));
+    if (shape->sparse)
+        HY_TRY(open_sparse(ctx, target, shape->rows, w));
+    return hy_byte_file_create(ctx, path, &w->json);
+}
+
+hybrid_status hy_raw_create(hy_context *ctx, const char *path, const hy_file_shape *shape,
+                            hy_file_writer *out)
+{
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(raw_writer), "a writer of a file", &memory));
+    hy_file_writer writer = {.ops = &ops, .ctx = ctx, .shape = *shape, .writer = memory};
+    raw_writer *w         = memory;
+    *w                    = (raw_writer){.json = {.ctx = NULL}};
+    const hybrid_status status = open_files(ctx, path, shape, w);
+    if (status != HYBRID_OK)
+        abort_writer(&writer);
+    else
+        *out = writer;
+    return status;
+}
