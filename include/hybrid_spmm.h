@@ -134,6 +134,8 @@ HYBRID_API void hybrid_engine_destroy(hybrid_engine *engine);
 /** Returns a sentence about the last failed call on `engine`, with names and numbers: never
     NULL, valid until the next call. Functions that only report leave it unchanged. */
 HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
+/** Returns what the last call guessed about the text that it read; "" if nothing. */
+HYBRID_API const char *hybrid_engine_note(const hybrid_engine *engine);
 /** Returns the processors that compute: HYBRID_HOST or HYBRID_CUDA. */
 HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
 /** Describes the processors that compute ("NVIDIA H200, ..." or "0: NVIDIA H200, ...; 1: ..."),
@@ -633,19 +635,17 @@ HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path
 /** Verifies all rules of `matrix` and writes it as a Matrix Market file. */
 HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
     const hybrid_csr *matrix);
-/** Reads a NumPy .npy file (version 1 or 2, either order, any real numbers) or a Matrix Market array
-    file, plain or gzip, and converts it to `type`. */
+/** Reads a NumPy .npy file or a Matrix Market array file, of any real numbers, as `type`. */
 HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path,
     hybrid_type type, hybrid_dense *out);
 /** Checks the fields of `matrix`, not its values, and writes it as a NumPy .npy file. */
 HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
     const hybrid_dense *matrix);
-/** Reads a sparse matrix of raw numbers that a JSON file describes. */
-HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path,
-    hybrid_csr *out);
+/** Reads a sparse matrix in any format that hybrid_file_open() knows. */
+HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out);
 /** A sparse or dense matrix of raw numbers that stays in its file. */
 typedef struct hybrid_file hybrid_file;
-/** Opens a matrix that a JSON file describes. Close *file before the engine is destroyed. */
+/** Opens a matrix; the manual lists the formats. Close *file before the engine is destroyed. */
 HYBRID_API hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
     hybrid_file **file);
 /** Closes a file. NULL is allowed. */

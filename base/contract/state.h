@@ -65,6 +65,7 @@ typedef struct hy_device_results {
 typedef struct hy_context {
     hy_memory memory;
     hy_message message;     /* sentence of the first error since the public call began */
+    char note[HY_MESSAGE_BYTES]; /* what the public call guessed (hy_note()); "": nothing */
     hy_progress progress;   /* progress of the public call under way */
     int64_t call;           /* number of the public call under way, or of the last one */
     hy_pool *pool;          /* worker threads of the host */

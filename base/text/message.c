@@ -65,6 +65,17 @@ hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *
     return status;
 }
 
+void hy_note(struct hy_context *ctx, const char *format, ...)
+{
+    char text[HY_MESSAGE_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    hy_printable(ctx->note, sizeof ctx->note, text);
+}
+
 hybrid_status hy_memory_of(struct hy_context *ctx, hybrid_status status, const char *name)
 {
     hy_message *message = redirected ? redirected : &ctx->message;

@@ -34,6 +34,10 @@ void hy_message_heed(hy_message *unheard);
 hybrid_status hy_fail(hy_context *ctx, hybrid_status status, const char *format,
                       ...) HY_PRINTF(3, 4);
 
+/* Stores a sentence about what a call that succeeds has guessed, in place of the one
+   before. Only the thread that makes the call may note. */
+void hy_note(hy_context *ctx, const char *format, ...) HY_PRINTF(2, 3);
+
 /* Puts "name: " before the sentence if `status` is NO_MEMORY and the sentence does not
    contain the name, so that the user learns which file or matrix needed the memory.
    Returns `status`. */

@@ -278,6 +278,7 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
                                      running the caller's function */
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
+    engine->ctx.note[0] = '\0';
     engine->ctx.call++;
     return HYBRID_OK;
 }
@@ -348,6 +349,11 @@ const char *hybrid_engine_message(const hybrid_engine *engine)
                "hybrid_engine_progress()) and accepts no other call until the function "
                "returns";
     return engine->ctx.message.text;
+}
+
+const char *hybrid_engine_note(const hybrid_engine *engine)
+{
+    return engine ? engine->ctx.note : "";
 }
 
 hybrid_backend hybrid_engine_backend(const hybrid_engine *engine)

@@ -8,7 +8,7 @@
 #include "base/contract/context.h"
 
 typedef struct hy_entry {
-    int64_t row, col; /* from 0; in the matrix */
+    int64_t row, col; /* from hy_entry_reader.base on; in the matrix */
     double value;
 } hy_entry;
 
@@ -30,6 +30,8 @@ struct hy_entry_reader {
                            the entries read so far; final after the last batch. */
     int64_t nnz;        /* entries that next() will bring; -1 if the file does not tell */
     hybrid_type type;   /* type of the values */
+    int64_t base;       /* row and column of the first element in entries: 0 or 1; final
+                           after the last batch */
     int mirror;         /* 1 or -1: an entry (i, j) off the diagonal also stands for its
                            mirror image (j, i), with the value multiplied by `mirror`. The
                            file must not have both. 0: all entries are in the file. */

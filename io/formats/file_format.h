@@ -50,6 +50,8 @@ typedef struct hy_file_format {
 } hy_file_format;
 
 extern const hy_file_format hy_format_hdf5;
+extern const hy_file_format hy_format_list;
+extern const hy_file_format hy_format_mtx;
 extern const hy_file_format hy_format_npy;
 extern const hy_file_format hy_format_npz;
 extern const hy_file_format hy_format_petsc;

@@ -8,8 +8,8 @@
 #include "partition/move/sources.h"
 
 const hy_file_format *const hy_file_formats[] = {
-    &hy_format_hdf5,  &hy_format_npy, &hy_format_npz,
-    &hy_format_petsc, &hy_format_raw, NULL,
+    &hy_format_hdf5, &hy_format_list,  &hy_format_mtx, &hy_format_npy,
+    &hy_format_npz,  &hy_format_petsc, &hy_format_raw, NULL,
 };
 
 /* ---- names --------------------------------------------------------------------------

@@ -30,6 +30,9 @@ typedef struct hy_mtx_header {
 
 hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_input *input,
                                  hy_mtx_header *out);
+int hy_mtx_has_banner(const hy_input *input); /* 1: the first word is %%MatrixMarket */
+/* Fails because the file is dense, and a sparse matrix is wanted. */
+hybrid_status hy_mtx_refuse_array(hy_context *ctx, const hy_input *input);
 
 /* ---- words ------------------------------------------------------------------- */
 
@@ -58,6 +61,10 @@ static inline int hy_word_ends(const char *p)
    "path: why" if `at` is NULL. */
 hybrid_status hy_mtx_fail(hy_context *ctx, const hy_input *input, const char *at,
                           const char *why);
+
+/* Returns 1 if the value at `p` is infinite because its digits are too large for `type`,
+   not because the file says "inf". */
+int hy_mtx_overflows(const char *p, double value, hybrid_type type);
 
 /* Reads a value of the given field at `p`, which must fit `type`. Returns the end of the
    value, or NULL and sets `why`. */
@@ -91,11 +98,14 @@ typedef struct hy_lines hy_lines;
    number of items before block b. */
 typedef void (*hy_joined_fn)(void *arg, const hy_lines *lines);
 
+/* Value of hy_lines.announced if the file does not tell the number of its items. */
+#define HY_NOT_ANNOUNCED INT64_MAX
+
 /* The body of a file, and the functions that receive its items. */
 struct hy_lines {
     hy_input *input;
     const char *body;  /* start of the lines in the present window (part of the file) */
-    int64_t announced; /* number of announced items */
+    int64_t announced; /* number of announced items; HY_NOT_ANNOUNCED: unknown */
     const char *noun;  /* plural name of an item: "entries" */
     size_t item_bytes;
     size_t least_bytes;                       /* minimum bytes of a line with an item */
@@ -121,6 +131,15 @@ int64_t hy_lines_max(const hy_lines *lines);
 /* Reads all lines, window by window. BAD_FILE names the first bad line, or says that
    there are fewer or more items than announced. */
 hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines);
+
+/* Do the same in steps: hy_lines_read_window() reads the lines of the present window, and
+   hy_lines_next() moves to the next window, unless the present one is the last. */
+hybrid_status hy_lines_read_window(hy_context *ctx, hy_lines *lines);
+hybrid_status hy_lines_next(hy_context *ctx, hy_lines *lines);
+
+/* Number of items that the lines of the present window can hold at most. */
+int64_t hy_lines_window_max(const hy_lines *lines);
+
 /* Start of the line that holds item `index`; NULL if the window of that line is no longer
    in memory. Valid after hy_lines_read(). */
 const char *hy_lines_at(const hy_lines *lines, int64_t index);
@@ -133,9 +152,11 @@ static inline const char *hy_next_line(const char *p, const char *end)
     return newline ? newline + 1 : end;
 }
 
-/* Reads the lines of a block with `fn`. Inlined, so that `fn` is inlined, too. */
+/* Reads the lines of a block with `fn`. Lines that begin with % or with `comment` hold no
+   item. Inlined, so that `fn` is inlined, too. */
 static inline __attribute__((always_inline)) void
-hy_block_read(hy_mtx_block *block, size_t item_bytes, hy_line_fn fn, void *arg)
+hy_block_read(hy_mtx_block *block, size_t item_bytes, char comment, hy_line_fn fn,
+              void *arg)
 {
     const char *end = block->end;
     char *item      = block->items;
@@ -144,7 +165,7 @@ hy_block_read(hy_mtx_block *block, size_t item_bytes, hy_line_fn fn, void *arg)
         q = p = hy_skip_blanks(p);
         if (*p == '\n' || p == end)
             continue;
-        if (*p == '%') {
+        if (*p == '%' || *p == comment) {
             q = hy_next_line(p, end) - 1;
             continue;
         }
@@ -164,6 +185,30 @@ hy_block_read(hy_mtx_block *block, size_t item_bytes, hy_line_fn fn, void *arg)
         item += item_bytes;
     }
     block->count = (item - block->items) / (int64_t)item_bytes;
+}
+
+/* ---- an entry ---------------------------------------------------------------------- */
+
+typedef struct hy_mtx_entry {
+    int32_t row, col; /* from 0 */
+    double val;
+} hy_mtx_entry;
+
+/* What a line must hold. */
+typedef struct hy_mtx_syntax {
+    const hy_mtx_header *header;
+    hybrid_type type;
+    hy_numbers *numbers;
+} hy_mtx_syntax;
+
+/* Reads the lines of a block, each to a hy_mtx_entry. `arg` is a hy_mtx_syntax, or a
+   struct that begins with one. */
+void hy_mtx_read_entries(void *arg, hy_mtx_block *block);
+
+/* Minimum bytes of a line with an entry. */
+static inline size_t hy_mtx_least_bytes(const hy_mtx_header *header)
+{
+    return header->field == HY_MTX_PATTERN ? sizeof "1 1" : sizeof "1 1 1";
 }
 
 /* ---- entries -------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static const char *read_value(void *arg, const char *p, void *item, char *why)
 
 static void read_block(void *arg, hy_mtx_block *block)
 {
-    hy_block_read(block, sizeof(double), read_value, arg);
+    hy_block_read(block, sizeof(double), '%', read_value, arg);
 }
 
 static void put_values(void *arg, const void *items, int64_t count, int64_t first)

@@ -51,9 +51,7 @@ static int is_integer(const char *p, const char *end)
     return 1;
 }
 
-/* Returns 1 if the value is infinite because its digits are too large, not because the
-   file says "inf". */
-static int overflows(const char *p, double value, hybrid_type type)
+int hy_mtx_overflows(const char *p, double value, hybrid_type type)
 {
     const char first = p[*p == '-' || *p == '+'];
 
@@ -75,7 +73,7 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
         problem = "is not a number";
     else if (field == HY_MTX_INTEGER && !is_integer(p, end))
         problem = "is not an integer";
-    else if (overflows(p, *value, type))
+    else if (hy_mtx_overflows(p, *value, type))
         problem =
             type == HYBRID_F32 ? "is too large for 32 bits" : "is too large for 64 bits";
     if (!problem)
@@ -149,6 +147,18 @@ static void say_unexpected(char why[HY_WHY_BYTES], const char *p, const char *wh
         snprintf(why, HY_WHY_BYTES, "unexpected '%s' %s", hy_mtx_word(p).text, where);
 }
 
+int hy_mtx_has_banner(const hy_input *input)
+{
+    return is_word(input->text, "%%MatrixMarket");
+}
+
+hybrid_status hy_mtx_refuse_array(hy_context *ctx, const hy_input *input)
+{
+    return hy_mtx_fail(ctx, input, input->text,
+                       "an array file is dense; a sparse matrix needs the format "
+                       "'coordinate'");
+}
+
 static hybrid_status read_banner(hy_context *ctx, const hy_input *input,
                                  hy_mtx_header *out, const char **end)
 {
@@ -156,7 +166,7 @@ static hybrid_status read_banner(hy_context *ctx, const hy_input *input,
     char why[HY_WHY_BYTES];
     int field = 0, symmetry = 0;
 
-    if (!is_word(p, "%%MatrixMarket")) {
+    if (!hy_mtx_has_banner(input)) {
         HY_TRY(hy_foreign_refuse(ctx, input, 0));
         return hy_mtx_fail(ctx, input, p,
                            "the banner '%%MatrixMarket matrix ...' is missing");

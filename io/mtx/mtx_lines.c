@@ -58,11 +58,17 @@ static int64_t most_items(const hy_lines *lines, size_t bytes)
     return (int64_t)(bytes / lines->least_bytes) + 1;
 }
 
+int64_t hy_lines_window_max(const hy_lines *lines)
+{
+    const hy_input *input = lines->input;
+
+    return most_items(lines, (size_t)(input->text + input->bytes - lines->body));
+}
+
 int64_t hy_lines_max(const hy_lines *lines)
 {
     const hy_input *input = lines->input;
-    const size_t left     = (size_t)(input->text + input->bytes - lines->body);
-    const int64_t most    = most_items(lines, left);
+    const int64_t most    = hy_lines_window_max(lines);
 
     return input->last && most < lines->announced ? most : lines->announced;
 }
@@ -204,8 +210,8 @@ static hybrid_status judge(const reading *r)
 
     if (!none && r->at && count < lines->announced)
         return hy_mtx_fail(r->ctx, lines->input, r->at, r->why);
-    if (none &&
-        (count == lines->announced || (count < lines->announced && !lines->input->last)))
+    if (none && (count == lines->announced || lines->announced == HY_NOT_ANNOUNCED ||
+                 (count < lines->announced && !lines->input->last)))
         return HYBRID_OK;
     if (none && count < lines->announced) {
         snprintf(why, sizeof why, "the file ends after %lld of the %lld %s announced",
@@ -293,7 +299,7 @@ static hybrid_status find_end(hy_context *ctx, hy_lines *lines)
     return hy_mtx_fail(ctx, input, lines->body, why);
 }
 
-static hybrid_status next_window(hy_context *ctx, hy_lines *lines)
+hybrid_status hy_lines_next(hy_context *ctx, hy_lines *lines)
 {
     lines->before = lines->first[lines->blocks];
     hy_lines_close(ctx, lines);
@@ -302,14 +308,19 @@ static hybrid_status next_window(hy_context *ctx, hy_lines *lines)
     return HYBRID_OK;
 }
 
+hybrid_status hy_lines_read_window(hy_context *ctx, hy_lines *lines)
+{
+    HY_TRY(find_end(ctx, lines));
+    return read_window(ctx, lines);
+}
+
 hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines)
 {
     for (;;) {
-        HY_TRY(find_end(ctx, lines));
-        HY_TRY(read_window(ctx, lines));
+        HY_TRY(hy_lines_read_window(ctx, lines));
         if (lines->input->last)
             return HYBRID_OK;
-        HY_TRY(next_window(ctx, lines));
+        HY_TRY(hy_lines_next(ctx, lines));
     }
 }
 

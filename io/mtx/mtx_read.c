@@ -5,112 +5,17 @@
    if its length is known. */
 #include "io/mtx/mtx.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory/pages.h"
 #include "base/memory/results.h"
 
-typedef struct entry {
-    int32_t row, col;
-    double val;
-} entry;
-
 typedef struct reader {
-    const hy_mtx_header *header;
-    hybrid_type type;
-    hy_numbers *numbers;
+    hy_mtx_syntax syntax; /* first, for hy_mtx_read_entries() */
     hy_entries *out;
     int descend;      /* 1: some entries do not ascend */
     int below, above; /* 1: there are entries below, above the diagonal */
 } reader;
-
-/* ---- one line ---------------------------------------------------------------------- */
-
-static void explain_index(const char *p, const char *end, const char *what, int64_t value,
-                          int64_t size, char *why)
-{
-    if (hy_word_ends(p))
-        snprintf(why, HY_WHY_BYTES, "the %s index is missing", what);
-    else if (!end || !hy_word_ends(end))
-        snprintf(why, HY_WHY_BYTES, "%s index '%s' is not an integer", what,
-                 hy_mtx_word(p).text);
-    else if (value < 1)
-        snprintf(why, HY_WHY_BYTES, "%s index %s is below 1", what, hy_mtx_word(p).text);
-    else
-        snprintf(why, HY_WHY_BYTES, "%s index %s is beyond the %lld %ss", what,
-                 hy_mtx_word(p).text, (long long)size, what);
-}
-
-/* Reads an index from 1 to `size` at `p`, and stores it less 1. Returns the next word, or
-   NULL and sets `why`. */
-static const char *read_any_index(const char *p, const char *what, int64_t size,
-                                  int32_t *out, char *why)
-{
-    int64_t value   = 0;
-    const char *end = hy_parse_int(p, &value);
-
-    if (!end || !hy_word_ends(end) || value < 1 || value > size) {
-        explain_index(p, end, what, value, size, why);
-        return NULL;
-    }
-    *out = (int32_t)(value - 1);
-    return hy_skip_blanks(end);
-}
-
-/* Reads an index as read_any_index() does, quickly for up to seven digits. No digits give
-   0, which is no valid index. */
-static inline const char *read_index(const char *p, const char *what, int64_t size,
-                                     int32_t *out, char *why)
-{
-    const uint64_t x     = hy_load8(p);
-    const int n          = hy_count_digits(x);
-    const uint64_t value = hy_digits_value(x, n) - 1;
-
-    if (n == 8 || value >= (uint64_t)size || !hy_word_ends(p + n))
-        return read_any_index(p, what, size, out, why);
-    *out = (int32_t)value;
-    return hy_skip_blanks(p + n);
-}
-
-/* Reads an ordinary real quickly, and other values by hy_mtx_value(). */
-static inline const char *read_value(const reader *r, const char *p, double *value,
-                                     char *why)
-{
-    if (r->header->field == HY_MTX_REAL) {
-        const char *end = hy_parse_real(p, r->numbers, value);
-        if (end && hy_word_ends(end) &&
-            isfinite(r->type == HYBRID_F32 ? (double)(float)*value : *value))
-            return end;
-    }
-    return hy_mtx_value(p, r->header->field, r->type, r->numbers, value, why);
-}
-
-static inline const char *read_entry(void *arg, const char *p, void *item, char *why)
-{
-    const reader *r        = arg;
-    const hy_mtx_header *h = r->header;
-    entry *e               = item;
-
-    if (!(p = read_index(p, "row", h->rows, &e->row, why)) ||
-        !(p = read_index(p, "column", h->cols, &e->col, why)))
-        return NULL;
-    e->val = 1;
-    if (h->field != HY_MTX_PATTERN)
-        p = read_value(r, p, &e->val, why);
-    if (p && h->symmetry == HY_MTX_SKEW && e->row == e->col && e->val != 0) {
-        snprintf(why, HY_WHY_BYTES,
-                 "diagonal entry (%d,%d) of a skew-symmetric matrix is not 0", e->row + 1,
-                 e->col + 1);
-        return NULL;
-    }
-    return p;
-}
-
-static void read_block(void *arg, hy_mtx_block *block)
-{
-    hy_block_read(block, sizeof(entry), read_entry, arg);
-}
 
 /* ---- entries of a block ------------------------------------------------------------ */
 
@@ -129,7 +34,7 @@ static void note(int *flag, int holds)
 static void put_entries(void *arg, const void *items, int64_t count, int64_t first)
 {
     reader *r             = arg;
-    const entry *e        = items;
+    const hy_mtx_entry *e = items;
     const hy_entries *out = r->out;
     int descend = 0, below = 0, above = 0;
 
@@ -232,21 +137,20 @@ static hybrid_status read_entries(hy_context *ctx, hy_input *input,
                                   hy_entries *out)
 {
     const int general = header->symmetry == HY_MTX_GENERAL;
-    reader r          = {.header = header, .type = type, .out = out};
-    hy_lines lines    = {.input      = input,
-                         .body       = header->body,
-                         .announced  = header->count,
-                         .noun       = "entries",
-                         .item_bytes = sizeof(entry),
-                         .least_bytes =
-                          header->field == HY_MTX_PATTERN ? sizeof "1 1" : sizeof "1 1 1",
-                         .read   = read_block,
-                         .put    = put_entries,
-                         .joined = compare_blocks,
-                         .arg    = &r};
+    reader r          = {.syntax = {.header = header, .type = type}, .out = out};
+    hy_lines lines    = {.input       = input,
+                         .body        = header->body,
+                         .announced   = header->count,
+                         .noun        = "entries",
+                         .item_bytes  = sizeof(hy_mtx_entry),
+                         .least_bytes = hy_mtx_least_bytes(header),
+                         .read        = hy_mtx_read_entries,
+                         .put         = put_entries,
+                         .joined      = compare_blocks,
+                         .arg         = &r};
     hybrid_status status;
 
-    HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &r.numbers));
+    HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &r.syntax.numbers));
     HY_TRY_ELSE_DONE(open_entries(ctx, hy_lines_max(&lines), out));
     HY_TRY_ELSE_DONE(hy_lines_read(ctx, &lines));
     if (!general && r.below && r.above)
@@ -254,7 +158,7 @@ static hybrid_status read_entries(hy_context *ctx, hy_input *input,
     out->ascend = general && !r.descend;
 done:
     hy_lines_close(ctx, &lines);
-    hy_numbers_close(ctx, r.numbers);
+    hy_numbers_close(ctx, r.syntax.numbers);
     return status;
 }
 
@@ -268,9 +172,7 @@ static hybrid_status read_input(hy_context *ctx, hy_input *input, hybrid_type ty
     hy_input_begin(ctx, input);
     HY_TRY_ELSE_DONE(hy_mtx_read_header(ctx, input, &header));
     if (header.array)
-        HY_TRY_ELSE_DONE(hy_mtx_fail(ctx, input, input->text,
-                                     "an array file is dense; a sparse matrix needs the "
-                                     "format 'coordinate'"));
+        HY_TRY_ELSE_DONE(hy_mtx_refuse_array(ctx, input));
     HY_TRY_ELSE_DONE(read_entries(ctx, input, &header, type, &entries));
     hy_input_close(ctx, input);
     HY_TRY_ELSE_DONE((entries.ascend ? hy_mtx_build_ascending

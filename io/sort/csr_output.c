@@ -49,11 +49,15 @@ static void close_array(hy_context *ctx, hy_out_array *array)
     array->memory = NULL;
 }
 
-hybrid_status hy_csr_output_open(hy_context *ctx, const char *name, hybrid_type type,
-                                 int in_memory, int64_t rows, int64_t nnz,
-                                 hy_csr_output *out)
+hybrid_status hy_csr_output_open(const hy_entry_reader *entries, const char *name,
+                                 int in_memory, int64_t nnz, hy_csr_output *out)
 {
-    *out = (hy_csr_output){.ctx = ctx, .name = name, .type = type, .row = -1};
+    hy_context *ctx        = entries->ctx;
+    const int64_t rows     = entries->rows;
+    const hybrid_type type = entries->type;
+
+    *out = (hy_csr_output){
+        .ctx = ctx, .name = name, .base = entries->base, .type = type, .row = -1};
     HY_TRY(open_array(ctx, in_memory, rows + 1, sizeof(int64_t), &out->row_ptr));
     HY_TRY(open_array(ctx, in_memory, nnz, sizeof(int32_t), &out->col));
     return open_array(ctx, in_memory, nnz, hy_value_size(type), &out->values);
@@ -97,6 +101,11 @@ static hybrid_status set_offsets(offsets *o, int64_t row, int64_t offset)
         o->at[o->count++] = offset;
     }
     return HYBRID_OK;
+}
+
+static int64_t row_of(const hy_csr_output *out, uint64_t key)
+{
+    return hy_key_row(key) - out->base;
 }
 
 /* ---- pieces ------------------------------------------------------------------------ */
@@ -146,7 +155,7 @@ static hybrid_status sum_group(const hy_csr_output *out, const hy_record *record
                                int64_t k, int64_t count, double *sum)
 {
     const uint64_t key  = records[k].key;
-    const long long row = (long long)hy_key_row(key) + 1, col = hy_key_col(key) + 1LL;
+    const long long row = (long long)hy_key_row(key), col = hy_key_col(key);
     const long long low = row < col ? row : col, high = row < col ? col : row;
 
     *sum = records[k].value;
@@ -171,16 +180,17 @@ static hybrid_status convert_piece(const storing *s, int64_t piece, room *r)
     double *f64            = (double *)(void *)r->values;
     int64_t n              = 0;
 
-    r->offsets.to    = &s->out->row_ptr;
-    r->offsets.first = 1 + (begin > 0 ? hy_key_row(group[begin - 1].key) : s->out->row);
+    r->offsets.to = &s->out->row_ptr;
+    r->offsets.first =
+        1 + (begin > 0 ? row_of(s->out, group[begin - 1].key) : s->out->row);
     r->offsets.count = 0;
     for (int64_t k = begin; k < end; k++) {
         if (!begins_group(s, k))
             continue;
         double sum;
         HY_TRY(sum_group(s->out, group, k, s->count, &sum));
-        HY_TRY(set_offsets(&r->offsets, hy_key_row(group[k].key), base + n));
-        r->col[n] = hy_key_col(group[k].key);
+        HY_TRY(set_offsets(&r->offsets, row_of(s->out, group[k].key), base + n));
+        r->col[n] = (int32_t)(hy_key_col(group[k].key) - s->out->base);
         if (s->out->type == HYBRID_F64)
             f64[n++] = sum;
         else
@@ -235,7 +245,7 @@ static hybrid_status run(hy_csr_output *out, storing *s)
     HY_TRY(hy_prefix_sum(ctx, s->first, s->pieces));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, store_pieces, s));
     out->nnz += s->first[s->pieces];
-    out->row = hy_key_row(s->records[s->count - 1].key);
+    out->row = row_of(out, s->records[s->count - 1].key);
     return HYBRID_OK;
 }
 

@@ -3,6 +3,7 @@
 #ifndef HY_CSR_OUTPUT_H
 #define HY_CSR_OUTPUT_H
 
+#include "io/formats/entry_reader.h"
 #include "io/sort/records.h"
 #include "io/sort/spill.h"
 #include "partition/move/matrix_file.h"
@@ -19,6 +20,7 @@ typedef struct hy_out_array {
 typedef struct hy_csr_output {
     hy_context *ctx;
     const char *name; /* name of the file, for messages; borrowed */
+    int64_t base;     /* key row and key column of the first element */
     hybrid_type type;
     hy_out_array row_ptr, col, values;
     int64_t nnz;     /* entries stored */
@@ -27,11 +29,10 @@ typedef struct hy_csr_output {
     int has_carry;
 } hy_csr_output;
 
-/* Opens an output: in memory for at most `rows` rows and `nnz` entries, or in temporary
-   files if `in_memory` is 0. Close it in any case. */
-hybrid_status hy_csr_output_open(hy_context *ctx, const char *name, hybrid_type type,
-                                 int in_memory, int64_t rows, int64_t nnz,
-                                 hy_csr_output *out);
+/* Opens an output for entries that have all been read: in memory for at most `nnz` entries,
+   or in temporary files if `in_memory` is 0. Close it in any case. */
+hybrid_status hy_csr_output_open(const hy_entry_reader *entries, const char *name,
+                                 int in_memory, int64_t nnz, hy_csr_output *out);
 
 /* Receives records in ascending order, none less than the records before. Sums values of
    the same row and column, from the first to the last. records[-1] is overwritten.

@@ -135,8 +135,8 @@ static int fits_memory(const sorter *s)
 static hybrid_status store_memory(sorter *s)
 {
     HY_TRY(sort_memory(s));
-    HY_TRY(hy_csr_output_open(s->ctx, s->out->name, s->entries->type, fits_memory(s),
-                              s->entries->rows, s->count, &s->output));
+    HY_TRY(hy_csr_output_open(s->entries, s->out->name, fits_memory(s), s->count,
+                              &s->output));
     return hy_csr_output_append(&s->output, records_of(s), s->count);
 }
 
@@ -180,8 +180,7 @@ static hybrid_status store_runs(sorter *s)
     s->memory = NULL;
     while (s->runs.count > most)
         HY_TRY(merge_groups(s, most));
-    HY_TRY(
-        hy_csr_output_open(s->ctx, s->out->name, s->entries->type, 0, 0, 0, &s->output));
+    HY_TRY(hy_csr_output_open(s->entries, s->out->name, 0, 0, &s->output));
     return hy_runs_merge(&s->runs, 0, s->runs.count, room, append_to_output, &s->output);
 }
 

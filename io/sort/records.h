@@ -5,7 +5,7 @@
 #include "base/contract/context.h"
 
 /* Limits on the sizes of a matrix whose entries are sorted. */
-#define HY_KEY_ROWS ((int64_t)1 << 32)
+#define HY_KEY_ROWS ((int64_t)UINT32_MAX)
 #define HY_KEY_COLS ((int64_t)INT32_MAX)
 
 /* An entry. Keys order entries by row, then by column. */

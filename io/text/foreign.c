@@ -255,7 +255,7 @@ static int fits(const foreign *f, const hy_input *input)
    wrong. */
 static hybrid_status refuse_table(hy_context *ctx, const hy_input *input, int dense)
 {
-    const hy_text_table t = hy_text_table_of(input->text);
+    const hy_text_table t = hy_text_table_of(input->text, 0);
     char marked[COMMAND_BYTES], command[COMMAND_BYTES];
 
     if (!t.separator || ends_in(input, ".mtx") || ends_in(input, ".mtx.gz") ||

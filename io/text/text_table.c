@@ -81,11 +81,11 @@ static char find_separator(const char *p)
     return 0;
 }
 
-hy_text_table hy_text_table_of(const char *text)
+hy_text_table hy_text_table_of(const char *text, char separator)
 {
-    const hy_text_table none = {0, 0, 0, 0};
+    const hy_text_table none = {0, 0, 0, 0, NULL};
     const char *line         = first_line(text);
-    hy_text_table t          = {.separator = find_separator(line)};
+    hy_text_table t = {.separator = separator ? separator : find_separator(line)};
     int numbers;
 
     if (!t.separator || !is_text(line, line_end(line)))
@@ -96,6 +96,7 @@ hy_text_table hy_text_table_of(const char *text)
         line         = first_line(next_line(line));
         count_fields(line, t.separator, &t.columns, &numbers);
     }
+    t.first     = line;
     t.has_words = numbers < t.columns;
     return numbers > 0 && t.columns > 1 && is_text(line, line_end(line)) ? t : none;
 }

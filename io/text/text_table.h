@@ -11,10 +11,12 @@ typedef struct hy_text_table {
     int columns;    /* number of columns in the first line of numbers, at least 2 */
     int has_header; /* 1: a line of headings precedes the numbers */
     int has_words;  /* 1: the first line of numbers also holds a word */
+    const char *first; /* first line of numbers */
 } hy_text_table;
 
-/* Examines the first lines of the text, which ends in a 0. */
-hy_text_table hy_text_table_of(const char *text);
+/* Examines the first lines of the text, which ends in a 0. `separator` is the character
+   between columns; 0: the first line shows it. */
+hy_text_table hy_text_table_of(const char *text, char separator);
 
 /* Returns 1 if the text, which ends in a 0, begins like a Harwell-Boeing or
    Rutherford-Boeing file: its second line holds whole numbers, and its third line a type

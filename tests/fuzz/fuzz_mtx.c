@@ -11,7 +11,10 @@
 #include "base/memory/results.h"
 #include "io/text/io.h"
 #include "io/mtx/mtx.h"
+#include "tests/support/files/read_whole.h"
 #include "tests/support/engines/io_fixture.h"
+
+enum { CAP = 16 << 20 };
 
 static hy_context *ctx;
 
@@ -26,7 +29,7 @@ static void check_status(hybrid_status status)
 static void open_context(void)
 {
     ctx                   = io_open(2);
-    ctx->memory.meter.cap = 16 << 20; /* bytes; limits the number of empty rows that a
+    ctx->memory.meter.cap = CAP; /* bytes; limits the number of empty rows that a
                                          file announces, which take time too */
     hy_lines_block_bytes = 16;
     hy_build_bucket      = 2;
@@ -60,6 +63,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
         check_status(dense);
     }
     io_must(ctx, sparse != HYBRID_OK || dense != HYBRID_OK, "both sparse and dense");
+    read_whole(ctx, &hy_format_mtx, data, bytes);
+    ctx->memory.meter.cap = CAP;
     return 0;
 }
 

@@ -77,8 +77,9 @@ static hybrid_status read_entries(hy_context *ctx, hy_entry_reader *entries)
         HY_TRY(entries->ops->next(entries, 100, entry, &count));
         for (int64_t i = 0; i < count; i++)
             io_must(ctx,
-                    entry[i].row >= 0 && entry[i].row < entries->rows &&
-                        entry[i].col >= 0 && entry[i].col < entries->cols,
+                    entry[i].row >= entries->base && entry[i].col >= entries->base &&
+                        entry[i].row - entries->base < entries->rows &&
+                        entry[i].col - entries->base < entries->cols,
                     "an entry outside the matrix");
         all += count;
     }

@@ -1,0 +1,36 @@
+/* io/mtx/line_entries.h - entries of a text that has one in each line, window by window.
+
+   Formats fill the fields of a hy_line_entries and open it as a reader of entries
+   (io/formats/entry_reader.h). */
+#ifndef HY_LINE_ENTRIES_H
+#define HY_LINE_ENTRIES_H
+
+#include "io/formats/entry_reader.h"
+#include "io/mtx/mtx.h"
+
+typedef struct hy_line_entries hy_line_entries;
+
+struct hy_line_entries {
+    hy_mtx_syntax syntax; /* first, for the function that reads blocks */
+    hy_mtx_header header;
+    hy_input input; /* taken from the caller */
+    hy_lines lines; /* body, announced, least_bytes and read are set by the caller */
+    int64_t shift;  /* number added to rows and columns, which lines give from 0 on */
+
+    /* (optional) Called when all lines have been read: sets the sizes and the base of the
+       reader by the extent of the entries. */
+    hybrid_status (*end)(hy_entry_reader *self, hy_line_entries *entries);
+    int64_t least, rows, cols; /* with end(): least row or column, and sizes, of all entries
+                                  so far; atomic */
+
+    hy_reused memory; /* entries of the window */
+    int64_t count, at; /* number of entries of the window; next one to bring */
+    int is_begun;       /* 1: a window has been read */
+};
+
+/* Allocates a state of `bytes` bytes, which begins with a hy_line_entries and is zeroed.
+   Sets ops, ctx and reader of *out, and syntax.numbers. After that the caller sets the
+   other fields, and closes the reader in any case. */
+hybrid_status hy_line_entries_open(hy_context *ctx, size_t bytes, hy_entry_reader *out);
+
+#endif /* HY_LINE_ENTRIES_H */
