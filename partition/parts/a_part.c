@@ -12,7 +12,8 @@ static int64_t aligned(int64_t bytes)
     return (int64_t)hy_align((size_t)bytes);
 }
 
-/* Returns the bytes of a part with aligned arrays. */
+/* Returns the bytes of a part with this many rows and entries: its offsets, columns and
+   values, each array aligned. */
 static int64_t part_bytes(const hybrid_csr *A, int64_t rows, int64_t nnz)
 {
     return aligned((rows + 1) * 8) + aligned(nnz * 4) +
@@ -24,8 +25,8 @@ static hybrid_status make_room(const hy_a_parts *p, hy_a_part *part, int64_t byt
     return hy_array_reuse(p->source->ctx, &part->block, bytes, "a part of A");
 }
 
-/* Returns the number of rows from `begin` on that should fill a part if they have the
-   mean length of all rows. */
+/* Returns the number of rows, from row `begin` on, that are expected to fill a part: the
+   rows are assumed to have the mean length of all rows. At least 1. */
 static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
 {
     const hybrid_csr *A = p->source->csr;
@@ -35,8 +36,9 @@ static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
     return hy_max(1, hy_min(rows, A->rows - begin));
 }
 
-/* Returns how many of the `rows` rows fit into a part: at least 1. Row i has the entries
-   [offset[i], offset[i + 1]). */
+/* Returns a number of leading rows, of the `rows` rows that were read, that fit into a
+   part. It is at least 1, even if that row does not fit, and may be less than the
+   greatest number that fits. Row i has the entries [offset[i], offset[i + 1]). */
 static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t rows)
 {
     while (rows > 1 && part_bytes(p->source->csr, rows, offset[rows]) > p->bytes)
@@ -44,8 +46,9 @@ static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t
     return rows;
 }
 
-/* Reads the offsets of the rows from `begin` on that fit into a part. *first is the
-   offset of row `begin` in the file. It is subtracted from all offsets. */
+/* Reads the offsets of as many rows from `begin` on as fit into a part, and sets the
+   other fields of the part except the columns and values. *first is the offset of row
+   `begin` in the file. It is subtracted from all offsets of the part. */
 static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part *part,
                                   int64_t *first)
 {
@@ -104,7 +107,8 @@ static void *run_reader(void *arg)
     return NULL;
 }
 
-/* Begins to read the next part. If no thread can be made, the caller reads it now. */
+/* Starts a thread that reads the next part. If no thread can be made, this call reads the
+   part itself. */
 static void read_next(hy_a_parts *p)
 {
     p->reading    = p->reading == p->parts ? p->parts + 1 : p->parts;
@@ -115,7 +119,8 @@ static void read_next(hy_a_parts *p)
         run_reader(p);
 }
 
-/* Waits for the thread. Reports the progress of the call meanwhile. */
+/* Waits until the thread has read its part and joins it. Reports the progress of the
+   public call meanwhile. Returns at once if no thread runs. */
 static void await(hy_a_parts *p)
 {
     pthread_mutex_lock(&p->lock);

@@ -10,9 +10,10 @@
 
 #include "base/contract/source.h"
 
-/* Rows [begin, begin + A->rows) of A. */
+/* A part of an A: its rows [begin, begin + A->rows). */
 typedef struct hy_a_part {
-    const hybrid_csr *A; /* matrix of the operand itself, or `own` */
+    const hybrid_csr *A; /* rows of the part: the operand's own matrix if A is in memory,
+                            else &own */
     int64_t begin;
     hybrid_csr own; /* rows that were read from a file, in one block of memory */
     hy_reused block;
@@ -25,7 +26,7 @@ typedef struct hy_a_parts {
     hy_a_part parts[2];
     hy_a_part *reading; /* part that the thread reads, or the last part; NULL before the
                            first */
-    int64_t end;        /* rows [0, end) have been handed out */
+    int64_t end;        /* rows [0, end) have been handed to the caller */
     pthread_t thread;
     int is_running; /* 1 from the start of the reading thread until it is joined */
     int is_done;    /* 1 once the thread has read its part; guarded by `lock` */
@@ -42,15 +43,15 @@ void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out);
 void hy_a_parts_close(hy_a_parts *parts);
 
 /* Sets *out to the next part, or to NULL after the last row. The part is valid until the
-   next call. An operand in memory must be checked. A file must have at least one row; its
-   parts are checked here. */
+   next call. The caller must have checked an A in memory. An A in a file must have at
+   least one row; this call checks the offsets and columns of its part. */
 static inline hybrid_status hy_a_parts_next(hy_a_parts *parts, const hy_a_part **out)
 {
     return parts->source->ops->next_part(parts, out);
 }
 
-/* hy_a_parts_next() for an A in a file: waits for the next part, which has at least one
-   row, and begins to read the one after it. */
+/* Does what hy_a_parts_next() does, for an A in a file: waits for the next part, which
+   has at least one row, and starts to read the part after it. */
 hybrid_status hy_a_parts_read(hy_a_parts *parts, const hy_a_part **out);
 
 #endif /* HY_A_PART_H */

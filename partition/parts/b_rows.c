@@ -14,30 +14,32 @@
 #include "base/memory/shortage.h"
 
 enum {
-    NEAR_ROWS = 512,    /* one read brings the offsets of two touched rows if their
-                           distance is at most this */
+    NEAR_ROWS = 512,    /* one read brings the offsets of two touched rows if their row
+                           numbers differ by at most this */
     WINDOW = 4096,      /* maximum number of rows, gaps included, whose offsets one read
                            brings */
     NEAR_ENTRIES = 512, /* one read brings the entries of two touched rows if at most
                            this many lie between them */
     PIECE_BYTES   = 32 << 10,
-    ROWS_GRAIN    = 2048, /* rows of B per task */
+    ROWS_GRAIN    = 2048, /* number of rows of B that one worker handles at a time */
     OFFSETS_GRAIN = 1 << 16,
     COLUMNS_GRAIN = 1 << 16,
-    ROW_BYTES     = 4 + 8 + 8 /* bytes of a row of B: row number (4), place in the file
-                                 (8) and offset (8) */
+    ROW_BYTES     = 4 + 8 + 8 /* bytes of a row of B besides its entries: row number (4),
+                                 position in the file (8) and offset (8) */
 };
 
 /* ---- where rows of B lie --------------------------------------------------------- */
 
 typedef struct gathering {
     const hy_b_rows *rows;
-    int64_t *at;    /* position, in the file's arrays, of each row's first entry */
-    int64_t *count; /* entries of each row; after the prefix sum, the offsets of B */
+    int64_t *at;    /* position, in the file's arrays, of the first entry of each listed
+                       row (row that A touches) */
+    int64_t *count; /* number of entries of each listed row; after the prefix sum, the
+                       offsets of own_b */
 } gathering;
 
-/* Returns the end of the range of listed rows, from i on, whose offsets one read
-   brings. */
+/* `listed` has the numbers of the touched rows, ascending. Returns the index after the
+   last one of those, from index i on, whose offsets one read brings; at most `end`. */
 static int64_t window_end(const int32_t *listed, int64_t i, int64_t end)
 {
     int64_t next = i + 1;
@@ -71,14 +73,17 @@ static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- entries of B ---------------------------------------------------------------- */
 
-/* Listed rows [begin, end), whose entries one read brings. */
+/* The touched rows with indices [begin, end) in the list of all touched rows. One read
+   brings their entries. */
 typedef struct run {
     int64_t begin, end;
-    int64_t first, count; /* first entry, and entries with gaps, in the file */
+    int64_t first, count; /* in the file: number of the first entry, and number of entries
+                             including the gaps between rows */
 } run;
 
-/* Returns the next run: rows without gaps between them, or rows with gaps that all fit
-   into the buffer of PIECE_BYTES. */
+/* Returns the run that begins with touched row number i and ends at `end` or before. Its
+   rows have no gaps between them, or they and their gaps fit into the buffer of
+   PIECE_BYTES. */
 static run run_from(const gathering *g, int64_t i, int64_t end)
 {
     enum { MOST = PIECE_BYTES / 8 };
@@ -96,8 +101,9 @@ static run run_from(const gathering *g, int64_t i, int64_t end)
     return r;
 }
 
-/* Reads one array of the neighbouring rows of `r` from the file, and stores each listed
-   row at its place in B. */
+/* Reads one array (columns or values, with elements of `size` bytes) of the rows of `r`
+   from the file. Stores each touched row at its place in `out`, the same array of
+   own_b. */
 static hybrid_status read_run(const gathering *g, const run *r, int array, size_t size,
                               char *out)
 {
@@ -180,8 +186,8 @@ static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Makes rows [begin, end) of A with new column numbers. Offsets and columns are copied;
-   values are the caller's. */
+/* Makes own_a: rows [begin, end) of A, with columns renumbered to the rows of own_b.
+   Offsets and columns are copied; values are the caller's. */
 static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                             int64_t end)
 {
@@ -230,8 +236,10 @@ static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t b
     return hy_prefix_sum(ctx, g->count, count);
 }
 
-/* Returns the end of a range of rows of A, from `begin` on, to try first. It has at most
-   `rows->rows` rows, and few enough entries that the rows of B for them may fit. */
+/* Returns the end of the range of rows of A, from `begin` on, to try first. The range has
+   at least one row (if there is one) and at most rows->rows. Unless it is a single row,
+   it has so few entries that the rows of B that it touches, without their entries, take
+   at most half of rows->bytes. */
 static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t begin)
 {
     const int64_t most = hy_max(rows->bytes / ROW_BYTES / 2, 1);
@@ -264,7 +272,8 @@ static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
 
-/* Tries fewer and fewer rows of A until the rows of B that they touch fit. */
+/* Tries fewer and fewer rows of A until the rows of B that they touch fit into
+   rows->bytes, or a single row is left. Sets rows->rows for the next call. */
 static hybrid_status find_rows_that_fit(hy_b_rows *rows, const hybrid_csr *A,
                                         int64_t begin, int64_t *end, gathering *g)
 {

@@ -13,34 +13,35 @@ typedef struct hy_b_rows {
     const hy_source *source; /* source of all of B, which the caller owns */
     int64_t bytes;           /* maximum bytes of the rows of B; those that a single row of
                                 A touches may exceed it */
-    int64_t rows;            /* number of rows of A to try first, from the size of the
-                                last range */
+    int64_t rows;            /* number of rows of A to try first in the next call,
+                                estimated from the sizes in the last one */
     const hybrid_csr *A, *B; /* rows of A and the rows of B that they need: the caller's
                                 matrices, or own_a and own_b */
     hybrid_csr own_a, own_b; /* rows of A with new column numbers, and rows of B from a
                                 file; own_a.val belongs to the caller */
-    hy_reused offsets, entries, of_a; /* memory of own_a and own_b, but not of
-                                         own_a.val */
-    hy_touched touched;               /* numbers, in the whole B, of the rows in
-                                         own_b */
+    hy_reused offsets, entries, of_a; /* memory of own_b's offsets, of own_b's entries,
+                                         and of own_a without its values */
+    hy_touched touched;               /* numbers of own_b's rows in the whole B */
 } hy_b_rows;
 
 void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out);
 void hy_b_rows_close(hy_b_rows *rows);
 
-/* Takes rows of A from `begin` on, until the rows of B that they touch would no longer
-   fit. *end is the row after them. The results are rows->A and rows->B, which are valid
-   until the next call. A and a B in memory must be checked. `begin` is 0 in the first
-   call with an A, and *end of the call before it in all others. */
+/* Takes rows [begin, *end) of A: all rows if B is in memory; else at least one, and no
+   more than those whose touched rows of B fit into rows->bytes. The results are rows->A
+   and rows->B, which are valid until the next call. The caller must have checked A, and a
+   B in memory. `begin` is 0 in the first call with an A, and *end of the call before it
+   in all others. */
 static inline hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A,
                                            int64_t first, int64_t begin, int64_t *end)
 {
     return rows->source->ops->next_rows(rows, A, first, begin, end);
 }
 
-/* hy_b_rows_next() for a B in a file. Rows of B are checked when they are read. Error
-   sentences call row i of A `first + i`. Returns NO_MEMORY if the rows of B for one row
-   of A do not fit the budget of the host. The function uses all workers. */
+/* Does what hy_b_rows_next() does, for a B in a file. Rows of B are checked when they are
+   read. Error sentences call row i of A `first + i`. Returns NO_MEMORY if the rows of B
+   that one row of A touches do not fit the budget of the host. The function uses all
+   workers. */
 hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end);
 

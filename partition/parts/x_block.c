@@ -7,9 +7,12 @@
 #include "base/threads/pool.h"
 
 enum {
-    PIECE_BYTES = 1 << 20, /* bytes of X that a task reads; one row may exceed it */
-    COLUMN_ROWS = 1 << 16, /* minimum rows of a column-major X that a task reads */
-    PART_BYTES  = 4 << 20  /* bytes that a task reads between two checks of progress */
+    PIECE_BYTES = 1 << 20, /* target for the bytes of X that a worker reads at a time,
+                              rounded up to whole rows */
+    COLUMN_ROWS = 1 << 16, /* minimum rows of a column-major X that a worker reads at a
+                              time */
+    PART_BYTES = 4 << 20   /* target for the bytes that a worker reads between two reports
+                              of progress */
 };
 
 void hy_x_block_open(const hy_source *source, int64_t bytes, hy_x_block *out)
@@ -35,7 +38,8 @@ int hy_x_is_at_hand(const hy_source *source)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
-/* Moves the block to the columns that follow and fit into its memory. */
+/* Moves the block to the columns after its end, as many as fit into block->bytes, and
+   allocates memory for them. Reads nothing. */
 static hybrid_status advance(hy_x_block *block)
 {
     const hy_source *source = block->source;
@@ -53,7 +57,7 @@ static hybrid_status advance(hy_x_block *block)
     return HYBRID_OK;
 }
 
-/* Reads rows [begin, end) of a block. */
+/* Reads rows [begin, end) of the column block `arg`, which advance() has placed. */
 static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_x_block *p   = arg;

@@ -33,12 +33,13 @@ static inline hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *re
 /* hy_x_block_next() for an X in a file. */
 hybrid_status hy_x_block_read(hy_x_block *block, hybrid_report *report);
 
-/* Returns 1 if the host can compute with all of X without reading a copy. */
+/* Returns 1 if hy_x_block_next() gives all of X at once, without reading a file or making
+   a copy. */
 int hy_x_is_at_hand(const hy_source *source);
 
 /* hy_x_block_of_y() returns the columns of Y that correspond to the block.
-   hy_x_block_image() returns an image with one column block, the columns of the block,
-   for cutting chunks. */
+   hy_x_block_image() returns an image with one column block, the columns of the block; it
+   is used to cut chunks. */
 hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y);
 hy_image hy_x_block_image(const hy_x_block *block);
 

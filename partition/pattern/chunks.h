@@ -5,10 +5,11 @@
 
        shared + depth * (pack + work + out of the largest chunk) <= budget
 
-   A chunk is a range of consecutive rows of the narrowed profile. It is as long as the
-   memory of a slot and `products_max` allow, so that all chunks cost about the same. With
-   a gathered image and many entries, chunks also end where the range of a worker ends
-   (gathered.c).
+   A chunk is a range of consecutive rows, among those that the profile describes
+   (hy_cut.profile). It is as long as the memory of a slot and hy_cut.products_max allow,
+   so that all chunks take about the same time. With a gathered image and many entries,
+   workers cut ranges of rows in parallel, and chunks also end where the range of a worker
+   ends (gathered.c).
 
    With a gathered image, each chunk also carries the rows of B or X that its rows of A
    touch. For SpMM, such an X is cut into column blocks if a single row would not fit
