@@ -1,4 +1,5 @@
-/* partition/format/pack_csr.c - rows of A, and the rows of B or X that they touch. */
+/* partition/format/pack_csr.c - packs rows of A in CSR, and the rows of B or X that they
+   touch if chunks gather them. */
 #include "partition/format/pack.h"
 
 #include <string.h>
@@ -15,8 +16,9 @@ enum {
 
 /* ---- layout ------------------------------------------------------------------ */
 
-/* Sets the offsets of the arrays and returns the bytes used. Without gathered rows of B,
-   the offsets of their arrays are 0, where the first offset of A is, which is 0. */
+/* Sets at[] to the offsets, in bytes, of the arrays in the pack, and returns the bytes of
+   the pack. Without gathered rows of B, the offsets of their arrays are 0, where the
+   first offset of A is, which is 0. */
 static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
 {
     const size_t size = hy_value_size(f->type);
@@ -48,7 +50,7 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A;
-    int64_t first; /* first entry of the chunk in A */
+    int64_t first; /* number of the chunk's first entry among the entries of A */
     size_t size;   /* bytes of a value */
     int64_t *row_ptr;
     int32_t *col;
@@ -62,8 +64,8 @@ typedef struct packing {
 
 /* ---- A ----------------------------------------------------------------------- */
 
-/* Checks that rows [begin, end) of the chunk touch only rows of B that are in the ring of
-   entries. */
+/* Checks that rows [begin, end) of the chunk touch only rows of B that the ring of
+   entries holds for this chunk. The plan cut chunks for that. */
 static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_job *job     = arg;
@@ -98,8 +100,8 @@ static hybrid_status pack_row_ptr(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Replaces columns by places in the ring of rows of X. A column that the plan did not
-   foresee is an error, because its row of X may not be in the ring. */
+/* Replaces column numbers by places (row numbers) in the ring of rows of X. A column that
+   the plan did not foresee is an error, because its row of X may not be in the ring. */
 static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t begin,
                                 int64_t end)
 {
@@ -198,7 +200,8 @@ static hybrid_status gather(packing *p)
                                           : gather_b(p);
 }
 
-/* Packs nothing for rows of A that are on the device already (job->a_on_device). */
+/* Packs A in CSR, and the gathered rows of B or X. Packs nothing for rows of A that are
+   on the device already (job->a_on_device). */
 hybrid_status hy_pack_csr(hy_job *job)
 {
     const hy_problem *problem = job->problem;

@@ -235,8 +235,10 @@ static hybrid_status repeat_resident(cutter *c)
 
     HY_TRY(hy_chunk_array_reserve(c->ctx, &c->chunks, list.count));
     list.cut = c->chunks.of;
-    for (int64_t i = list.count - 1; i >= 0; i--) /* goes backwards, because all chunks
-                                                     are made from the first ones */
+    for (int64_t i = list.count - 1; i >= 0; i--) /* goes backwards: every element is made
+                                                     from one of the first `ranges`
+                                                     elements, which are therefore
+                                                     overwritten last */
         c->chunks.of[i] = hy_chunk_at(&list, i);
     c->chunks.count = list.count;
     return HYBRID_OK;

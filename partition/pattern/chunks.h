@@ -30,12 +30,12 @@ extern "C" {
    follow and cover the same rows. */
 int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count);
 
-/* The chunks of a run. With column blocks of X, `cut` has the chunks of the first block,
-   and the list repeats them for every block. The column blocks may differ from run to
-   run. */
+/* The chunks of a run. With column blocks of X, `cut` has the chunks of the first column
+   block, and the list stands for these chunks repeated for every column block. The column
+   blocks may differ from run to run. */
 typedef struct hy_chunk_list {
-    const hy_chunk *cut; /* the chunks as they were cut, borrowed; with column blocks only
-                            the first `ranges` are used */
+    const hy_chunk *cut; /* the chunks as planning cut them, borrowed; with column blocks
+                            only the first `ranges` are used */
     int64_t ranges;      /* number of chunks of one column block */
     hy_image image;      /* column blocks of X if its axis is HY_AXIS_COLS */
     int64_t count;       /* number of chunks of all column blocks */
@@ -43,7 +43,7 @@ typedef struct hy_chunk_list {
 
 hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count);
 
-/* Returns the chunks of `list`, but for the column blocks of `image`. */
+/* Returns a list of the same chunks, but for the column blocks of `image`. */
 hy_chunk_list hy_chunks_in(const hy_chunk_list *list, const hy_image *image);
 
 hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
@@ -64,9 +64,11 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
 hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
                                    const int64_t *ends, int with_own, hy_chunk *chunks,
                                    int64_t count);
-/* Lets chunks that use a ring also read their own rows of A, which are rows of B. */
+/* Adds each chunk's own rows of A, which are rows of B because A is squared, to the rows
+   of B that it reads; for chunks that use a ring. */
 void hy_chunks_read_own(hy_chunk *chunks, int64_t count);
-/* Sets hy_chunk.x_end to `rows`, the number of rows of B or X. */
+/* Sets hy_chunk.x_end of all chunks to `rows`, the number of rows of B or X, so that
+   every chunk waits for all of them. */
 void hy_chunks_read_all(hy_chunk *chunks, int64_t count, int64_t rows);
 /* x_ranges.c: sets hy_chunk.x_end and hy_chunk.x_begin, both exactly, for chunks that use
    a ring of rows of X. x_begin is the first row of X that this chunk or a later one

@@ -14,8 +14,9 @@
 #include "partition/pattern/lengths.h"
 
 enum {
-    PIECE = 1 << 12, /* rows and entries that one worker inspects at a time, about 8 us */
-    FINE  = 4,       /* a worker is woken for every FINE pieces */
+    PIECE = 1 << 12, /* target for the rows plus entries that one worker inspects at a
+                        time, which takes about 8 us */
+    FINE       = 4,  /* a worker is woken for every FINE pieces */
     MAX_PIECES = 1 << 13,
     BLOCK      = 512 /* entries of A that are summed up before their sums are assigned to
                         rows */
@@ -26,8 +27,9 @@ enum {
 /* Counts over the rows of one piece. */
 typedef struct tally {
     hy_row_counts counts;
-    int64_t row;             /* first row */
-    int64_t products, bound; /* sums over the rows of the piece, which fit 63 bits; after
+    int64_t row;             /* first row of the piece */
+    int64_t products, bound; /* scalar products, and upper bounds on the entries of C:
+                                sums over the rows of the piece, which fit 63 bits; after
                                 sum_up(), sums over the rows of all earlier pieces */
 } tally;
 
@@ -64,7 +66,8 @@ static int64_t piece_begin(const inspection *in, int64_t k)
     return low;
 }
 
-/* Stores the ends of rows [begin, end) and collects statistics of their lengths. */
+/* Stores hy_profile.nnz for rows [begin, end) and collects statistics of their
+   lengths. */
 static void scan_rows(const inspection *in, int64_t begin, int64_t end, tally *t)
 {
     const hybrid_csr A = *in->A; /* a copy, so that the compiler knows that storing nnz
@@ -242,14 +245,16 @@ static hybrid_status check_size(hy_context *ctx, const inspection *in)
 
 /* ---- prefix sums ---- */
 
-/* Turns sums from the first row of the piece into sums from row 0. */
+/* Adds the sums over all earlier pieces to the prefix sums of scalar products in this
+   piece, which so far begin at its first row. */
 static void sum_piece(hy_profile *p, int64_t begin, int64_t end, const tally *before)
 {
     for (int64_t i = begin; i < end; i++)
         p->products[i + 1] += before->products;
 }
 
-/* Computes the prefix sums of bounds from those of the products. */
+/* Computes the prefix sums of the rows' upper bounds, min(scalar products, columns of B),
+   from those of the scalar products. */
 static void bound_piece(hy_profile *p, int64_t begin, int64_t end, const tally *before)
 {
     int64_t sum = before->bound, from = before->products;
@@ -277,7 +282,8 @@ static hybrid_status sum_pieces(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Turns the sums of each piece into sums over all rows. */
+/* Turns the tallies into sums over all earlier pieces, and the prefix sums in each piece
+   into prefix sums over all rows. */
 static hybrid_status sum_up(hy_context *ctx, inspection *in)
 {
     int64_t products = 0, bound = 0;
@@ -304,8 +310,9 @@ static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t product
     return hy_profile_sums(ctx, p->rows, "bounds of rows", &p->bound);
 }
 
-/* Counts the scalar products that the first loop left out: by the device if it accepts
-   the rows, else by the workers. */
+/* Counts the scalar products that the first loop left out: by the device if no row of A
+   is too long for it (hy_counter.longest) and it can count them this time, else by the
+   workers. */
 static hybrid_status count_later(hy_context *ctx, inspection *in,
                                  const hy_counter *counter)
 {

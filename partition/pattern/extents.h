@@ -26,7 +26,7 @@ typedef struct hy_extents {
     int64_t rows;      /* rows of a block, except the last */
     int64_t count;     /* number of blocks */
     hy_extent *blocks; /* extent of each block; NULL if a row spans more columns than
-                          allowed */
+                          hy_extents_find() was to allow */
 } hy_extents;
 
 /* Returns the extent of rows [begin, end) by reading every row. *widest is raised to the

@@ -7,7 +7,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
 
-/* number of rows, and of entries, that one worker takes at a time */
+/* ROWS, ENTRIES: number of rows, and of entries, that one worker takes at a time */
 enum { ROWS = 1 << 14, ENTRIES = 1 << 16 };
 
 typedef struct making {

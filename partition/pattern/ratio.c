@@ -17,10 +17,11 @@ enum {
                               of all scalar products */
     SAMPLE_COST = 2 << 20, /* maximum scalar products of the first sample. A row with more
                               products is not counted. */
-    BOUND_PART = 8,        /* at most 1/BOUND_PART of the upper bound on C's entries is
-                              counted: counting more takes longer than a better estimate
-                              saves */
-    MIN_COST  = 1 << 12,   /* number of scalar products that may be counted in any case */
+    BOUND_PART = 8,        /* the sampled rows may have at most 1/BOUND_PART of the upper
+                              bound on C's entries as scalar products: counting more takes
+                              longer than a better estimate saves */
+    MIN_COST = 1 << 12,    /* number of scalar products that may be counted even if
+                              BOUND_PART allows fewer */
     DRAWS     = 64,        /* rows that one worker draws at a time */
     NEAR_ROWS = 1 << 15,   /* one worker makes all draws if A has fewer rows than this,
                               because that worker's cache holds the prefix sums */
@@ -28,8 +29,8 @@ enum {
     FINE  = 4,        /* a worker is woken for every FINE pieces */
     SHARE = 1 << 13,  /* scalar products of a share, the part of a row that one worker
                          counts */
-    MANY = 1 << 12,   /* of a row with at most this many entries all columns are counted;
-                         of a longer row a fraction */
+    MANY = 1 << 12,   /* all columns of a row of C are counted if its upper bound on
+                         entries is at most this; of other rows a fraction */
     PLACES = 4 * MANY /* maximum places of a row's hash table */
 };
 
@@ -54,14 +55,14 @@ typedef struct sample {
     const hy_profile *profile;
     int draws;
     int64_t drawn[SAMPLES]; /* rows in ascending order, with repetitions */
-    int count;              /* number of distinct rows */
+    int count;              /* number of distinct rows drawn */
     int64_t row[SAMPLES];
     int weight[SAMPLES];        /* how often each distinct row was drawn */
     int64_t first[SAMPLES + 1]; /* shares of all distinct rows are numbered together:
                                    number of each row's first share */
     column_set empty[SAMPLES];  /* an empty set of the right size for each distinct row */
-    int64_t columns[SAMPLES];   /* number of columns inserted by all workers, for each
-                                   distinct row */
+    int64_t columns[SAMPLES];   /* number of columns inserted by all workers into the set
+                                   of each distinct row */
     double density[SAMPLES];
 } sample;
 
@@ -180,8 +181,9 @@ static void clear(column_set *set, int32_t *table)
     memset(table, -1, ((size_t)set->mask + 1) * sizeof *table);
 }
 
-/* Inserts the columns of the rows of B that entries [begin, end) of A select. Returns how
-   many were new. */
+/* Inserts the columns, or the hashed fraction of them, of the rows of B that entries
+   [begin, end) of A touch. Returns how many were new; more than 3/4 of the places if the
+   table was too small. */
 static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, column_set set)
 {
     const hybrid_csr *A = s->A, *B = s->B;

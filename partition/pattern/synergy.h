@@ -20,7 +20,7 @@ typedef struct hy_synergy {
                            panels have 16 rows */
     double columns;     /* N: columns of X */
     double warps;       /* warps that load all of A, one after the other or side by side:
-                           N / TN, rounded up */
+                           N / TN, rounded up, if a warp computes TN columns of Y */
     double value;       /* bytes of a value of A or X */
     double block_bytes; /* bytes of a block of 16 columns of a row panel, without its
                            values */

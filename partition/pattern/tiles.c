@@ -15,8 +15,9 @@ enum {
                                entries of A, but MIN_COUNT panels are always sampled */
     PANEL_COLUMNS = 1 << 9, /* maximum columns that are read of a panel; the leftmost
                                ones are read */
-    PIECE = 1 << 8,         /* columns that one worker reads at a time, about 5 us */
-    FINE  = 4               /* a worker is woken for every FINE pieces */
+    PIECE = 1 << 8,         /* target for the columns that one worker reads at a time,
+                               which takes about 5 us */
+    FINE = 4                /* a worker is woken for every FINE pieces */
 };
 
 /* Measured time in which a core finds the next column of a panel, in seconds. */
@@ -26,7 +27,8 @@ typedef struct sample {
     const hybrid_csr *A;
     int64_t panels;
     int count;
-    int64_t entries[SAMPLES], columns[SAMPLES]; /* counts of each sampled panel */
+    int64_t entries[SAMPLES], columns[SAMPLES]; /* number of entries and of columns that
+                                                   were read of each sampled panel */
 } sample;
 
 static hybrid_status count_columns(void *arg, int part, int64_t begin, int64_t end)

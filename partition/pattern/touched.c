@@ -24,7 +24,8 @@ typedef struct span {
     int64_t min, max;
 } span;
 
-/* Columns ascend within a row, so the first and the last entry suffice. */
+/* Extends the range by the columns of rows [begin, end). Columns ascend within a row, so
+   the first and the last entry of each row suffice. */
 static hybrid_status span_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     span *s             = arg;
