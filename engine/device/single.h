@@ -12,8 +12,8 @@
 typedef enum hy_direct_end {
     HY_DIRECT_DONE, /* the result is complete or enqueued */
     HY_DIRECT_LEFT, /* nothing was computed, because no variant can compute the product as
-                       one chunk on the device, or memory is short: the host must plan
-                       it */
+                       one chunk on the device, or memory is short: the host must plan the
+                       product */
     HY_DIRECT_WRONG /* nothing was computed, because an operand breaks a rule: a check on
                        the host must find the place */
 } hy_direct_end;
@@ -37,7 +37,9 @@ typedef struct hy_single {
     hy_backend *device;
     hy_rates rates;
     hy_lane *lane;
-    hy_lane_set *lanes; /* lane set of `lane`; NULL if `lane` is the caller's stream */
+    hy_lane_set *lanes; /* the lane set of `lane`, which is the lanes, marks and loader
+                           thread that a site of the device would use; NULL if `lane` is
+                           the caller's stream */
     hy_mark *mark;
     hybrid_csr A; /* copy of the struct A; its only offset that the host can read is the
                      first, which is 0 */
@@ -45,20 +47,21 @@ typedef struct hy_single {
     hy_converted converted;
     hy_chunk chunk; /* chunk with all rows; hy_single_plan() or a plan sets variant and
                        features */
-    hy_cost cost;   /* cost of the chunk with its variant */
+    hy_cost cost;   /* predicted cost and memory of the chunk with its variant */
     hy_job job;
     const hy_recalled *recalled; /* recent call whose plan this call follows unless the
                                     pattern has changed; NULL if it follows none */
     hy_arranged own;
     hy_arranged *arranged; /* &own, or the pack of A that belongs to a plan */
-    hy_buffer room;        /* device memory of the scratch memory and of the result */
+    hy_buffer room;        /* device memory for the kernels' scratch arrays and for the
+                              result */
     double plan_s;
     int64_t pattern_bytes; /* bytes of patterns copied to make the plan */
     int64_t begin_ns;      /* hy_now_ns() when the chunk began; 0: unknown */
 } hy_single;
 
-/* Returns the numbers that the device has reported. The lane set must have been used for
-   a survey before, because the survey allocates these numbers. */
+/* Returns the numbers that the device has reported. s->lanes must have been used for a
+   survey before, because the survey allocates these numbers. */
 static inline hy_told *hy_single_told(const hy_single *s)
 {
     return s->lanes->told.ptr;
@@ -76,7 +79,8 @@ hy_single hy_single_dense(hybrid_engine *engine, const hybrid_csr *A,
    use. Must be called before a chunk is enqueued. */
 void hy_single_bind(hy_single *s);
 
-/* Calls hy_single_bind() and takes an idle lane of the device, with its lane set. */
+/* Calls hy_single_bind() and takes an idle lane set of the device, of which the product
+   uses the lane "run". */
 hybrid_status hy_single_begin(hy_single *s);
 
 /* Ends the product. After an error it first waits for the lane, which may still use

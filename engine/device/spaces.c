@@ -26,9 +26,9 @@ static hy_held held_by(hy_backend *device, const void *ptr)
     return device->ops->holds ? device->ops->holds(device, ptr) : HY_HELD_NOT;
 }
 
-/* Returns where the devices of the engine see the memory: HY_HELD_OTHER if all see it in
-   another device's memory, else the answer of the first device that does not;
-   HY_HELD_NOT without a device. */
+/* Returns where `ptr` points as the engine's devices see it: HY_HELD_OTHER if every
+   device sees memory of another device; else the answer of the first device that does
+   not; HY_HELD_NOT if the engine has no device. */
 static hy_held held_by_any(const hy_spaces *spaces, const void *ptr)
 {
     hy_held held = HY_HELD_OTHER;
@@ -63,10 +63,10 @@ static int was_on_host(const hy_spaces *spaces, const void *ptr)
     return 0;
 }
 
-/* Checks that the array is in host memory. Arrays that were found there in the last
-   calls are not asked for again: their addresses can only become device memory if the
-   caller frees them and then allocates on a device. A call with operands in device
-   memory forgets all such addresses. */
+/* Checks that the array is in host memory. Addresses that were found there in recent
+   calls are not asked for again: they can only become device memory if the caller frees
+   them and then allocates on a device. A call with operands in device memory forgets all
+   such addresses. */
 static hybrid_status check_host(hy_spaces *spaces, const void *ptr, const char *name,
                                 const char *array)
 {
@@ -183,8 +183,9 @@ hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const ch
 
 /* ---- the caller's stream --------------------------------------------------------- */
 
-/* Pauses: yields in the first millisecond of waiting, later sleeps 100 us at a time. A
-   stream is usually done soon, and a thread that sleeps wakes some 50 us late. */
+/* Pauses the calling thread: yields in the first millisecond of waiting, later sleeps 100
+   us at a time. A stream is usually done within a millisecond, and a thread that sleeps
+   wakes some 50 us late. */
 void hy_spaces_rest(int64_t waited_ns)
 {
     enum { AWAKE_NS = 1000000, ASLEEP_NS = 100000 };

@@ -32,8 +32,8 @@ typedef struct hy_spaces {
     int count;
     int64_t fetched; /* bytes of offsets and columns that the current call has copied to
                         the host */
-    size_t piece;    /* bytes that are copied between two checks of progress; a piece
-                        takes some milliseconds */
+    size_t piece;    /* maximum bytes of one copy to the host, which takes some
+                        milliseconds; progress is reported between copies */
     const void *host[HY_SPACES_SEEN]; /* ring of addresses that were found in host memory;
                                          a query to the driver would take about 1 us for
                                          each */
@@ -47,7 +47,8 @@ void hy_spaces_init(hy_spaces *spaces, hy_context *ctx, hy_backend *const *devic
 
 /* Check that the operand is where its `space` says: in host memory, or in the memory of a
    device of the engine. All operands of a call in device memory must be on one device.
-   The header must be checked. Empty arrays may be anywhere. */
+   The caller must have checked the operand's sizes and types. Empty arrays may be
+   anywhere. */
 hybrid_status hy_spaces_csr(hy_spaces *spaces, const hybrid_csr *A, const char *name);
 hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const char *name);
 

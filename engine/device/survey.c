@@ -72,8 +72,8 @@ static void make_chunk(hy_single *s, const hy_features *f)
 }
 
 enum {
-    ARRANGING = 2 /* number of kernels that a variant enqueues to make its pack of A,
-                     unless it uses hy_arrange_csr() */
+    ARRANGING = 2 /* assumed number of kernels that a variant enqueues to make its pack of
+                     A, unless it uses hy_arrange_csr() */
 };
 
 /* Returns the predicted seconds of a variant. They include the additional kernels that
@@ -86,8 +86,8 @@ static double seconds_of(const hy_single *s, const hy_variant *variant,
     return cost->multiply_s + cost->finish_s + kernels * s->rates.launch_s;
 }
 
-/* Chooses the variant with the least predicted seconds. chunk.variant stays NULL if none
-   can run. */
+/* Sets chunk.variant to the variant with the least predicted seconds among those that can
+   compute the chunk. It stays NULL if none can. */
 static void choose(hy_single *s, unsigned flags)
 {
     const hybrid_engine *engine = s->engine;

@@ -13,9 +13,9 @@ enum {
     ROWS_PART  = 8,     /* rows of B take at most 1/8 of free host memory */
     WHOLE_PART = 4,     /* an operand that is read completely takes at most 1/4 of free
                            host memory */
-    PARTS = 8,          /* A has at least this many parts, to overlap reading and
-                           computing, */
-    LEAST   = 64 << 20, /* unless parts would have fewer bytes than this */
+    PARTS = 8,          /* a part of A has at most 1/PARTS of A's bytes, to overlap
+                           reading and computing, */
+    LEAST   = 64 << 20, /* but this limit is never below this many bytes */
     UNKNOWN = 1 << 30   /* bytes of free host memory that are assumed if the engine has
                            no limit on it */
 };

@@ -2,8 +2,8 @@
 
    A is read in parts. For each part only the rows of B that it touches are read. Each
    part is planned and computed as a product of its own; its rows of C or Y follow those
-   of the part before it. An operand that takes a small share of memory is read
-   completely. */
+   of the part before it. An operand that takes at most a quarter of free host memory is
+   read completely. */
 #ifndef HY_FILES_H
 #define HY_FILES_H
 
@@ -50,15 +50,15 @@ hybrid_status hy_sparse_check(const hy_files *call, hy_sparse *sparse, const cha
 hybrid_status hy_operand_check(const hy_files *call, const hybrid_operand *operand,
                                const char *name);
 
-/* Reads the operand completely if it takes a small share of memory. hy_sparse_free()
-   frees what was read. */
+/* Reads an operand in a file completely if it has at most hy_files_whole() bytes.
+   hy_sparse_free() frees what was read. */
 hybrid_status hy_sparse_read_small(const hy_files *call, hy_sparse *sparse);
 void hy_sparse_free(const hy_files *call, hy_sparse *sparse);
 
 int64_t hy_sparse_bytes(const hy_sparse *sparse);
 
-/* Return the maximum bytes of a part of A, of the rows of B for a part, and of an operand
-   that is read completely. */
+/* hy_files_part_bytes() returns the maximum bytes of a part of A, hy_files_rows() of the
+   rows of B for a part, and hy_files_whole() of an operand that is read completely. */
 int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A);
 int64_t hy_files_rows(const hy_files *call);
 int64_t hy_files_whole(const hy_files *call);

@@ -20,7 +20,7 @@ enum {
 };
 
 #define ALIKE 0.03 /* sampling ends at this relative standard error */
-/* Standard errors; a value this far from the mean is improbable. */
+/* number of standard errors: a value farther from the mean is improbable */
 #define ERRORS 3
 
 /* Hash set of the column indices of one row of C. */
@@ -99,7 +99,8 @@ static void insert(column_table *table, int32_t col)
     table->places[at] = col;
 }
 
-/* Puts columns [first, first + count) of B into the table. */
+/* Inserts the column indices of entries [first, first + count) of B into the table;
+   negative ones, which a damaged file may have, are ignored. */
 static hybrid_status insert_row(sample *s, int64_t first, int64_t count)
 {
     int32_t cols[PIECE];
@@ -123,7 +124,8 @@ typedef struct rows_of_b {
     int n;
 } rows_of_b;
 
-/* Reads `n` columns at equal distances from the `count` columns that begin at `first`. */
+/* Reads the column indices of `n` entries of A, evenly spaced among the `count` entries
+   that begin with entry `first`. */
 static hybrid_status read_some(const hy_source *A, int64_t first, int64_t count, int n,
                                int32_t *cols)
 {
@@ -151,8 +153,8 @@ static hybrid_status find_rows_of_b(const sample *s, int64_t first, int64_t coun
     return HYBRID_OK;
 }
 
-/* Measures a row of C. If it has more scalar products than the table may hold, a part of
-   them is counted and extrapolated. */
+/* Measures a row of C. If the row has more scalar products than the table may hold
+   columns, a part of them is counted and extrapolated. */
 static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
 {
     int64_t first, count, left;
@@ -237,7 +239,8 @@ static hybrid_status draw_enough(sample *s, double limit, hy_result_size *out)
     return HYBRID_OK;
 }
 
-/* Returns the places of the table: enough for PRODUCTS, or fewer if memory is short. */
+/* Returns the number of places of the table: enough for PRODUCTS columns, or fewer if
+   they would take more than 1/TABLE_PART of free host memory. */
 static uint32_t places_for(const hybrid_engine *engine)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;

@@ -12,13 +12,13 @@
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_each.h"
 
-/* One call of a public function. */
+/* State of one call of a public function, such as hybrid_spgemm_files(). */
 typedef struct product {
     hy_files call;
     hy_sparse A, B;
-    hy_b_rows b_rows;    /* rows of B that the products read */
+    hy_b_rows b_rows;    /* rows of B that the part of A in work touches */
     hy_sink *sink;       /* sink of C */
-    hy_result_size size; /* estimated size of C; 0 if C fits even as a full matrix */
+    hy_result_size size; /* estimated size of C; 0 if check_size() needs no estimate */
 } product;
 
 static const char remedy[] =
@@ -46,7 +46,8 @@ static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr 
     return status;
 }
 
-/* Multiplies rows of A. Row 0 of A is row `first` of the operand. */
+/* Multiplies a part of the operand A with the rows of B that it touches, one range of its
+   rows after another. Row 0 of this A is row `first` of the operand. */
 static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t first)
 {
     int64_t begin = 0, next;
@@ -100,7 +101,8 @@ static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_opera
     return HYBRID_OK;
 }
 
-/* Reads operands that fit completely, and reads a file given as both A and B once. */
+/* Reads each operand completely that is in a file and small enough (hy_files_whole()),
+   and checks operands in memory. A file given as both A and B is read once. */
 static hybrid_status read_what_fits(product *p)
 {
     const int same = p->A.source.csr == p->B.source.csr;
@@ -125,8 +127,9 @@ static int64_t bytes_of_c(const product *p, double entries)
                            (int64_t)(entries < most ? entries : most));
 }
 
-/* Refuses a C that almost certainly does not fit, before anything is computed. No
-   estimate is made if C would fit even as a full matrix. */
+/* Fails if C almost certainly does not fit into host memory, before anything is computed.
+   No estimate is made if C would fit even as a full matrix, or if host memory has no
+   limit. */
 static hybrid_status check_size(product *p)
 {
     hy_context *ctx    = &p->call.engine->ctx;
@@ -145,7 +148,8 @@ static hybrid_status check_size(product *p)
 }
 
 /* Returns the number of entries for which address space is reserved: the number that fits
-   into all of host memory, or the most that C can have if that is less. */
+   into the engine's limit on host memory (without a limit, 2^40 bytes), or the most that
+   C can have if that is less. */
 static int64_t most_entries(const product *p)
 {
     const hybrid_csr *A = p->A.source.csr, *B = p->B.source.csr;

@@ -17,8 +17,8 @@ typedef struct update {
     const hybrid_dense *Y;
 } update;
 
-/* Computes the rows of Y from `first` on, one for each row of A. Row 0 of this A is row
-   `first` of the operand. */
+/* Computes rows of Y, one for each row of A, from row `first` of Y on. Row 0 of this A is
+   row `first` of the operand. */
 static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
 {
     hybrid_engine *engine       = u->call.engine;
@@ -42,8 +42,8 @@ static hybrid_status update_rows(update *u, const hybrid_csr *A, int64_t first)
     return status;
 }
 
-/* Reads X completely if it takes a small share of memory. Otherwise every part of A reads
-   X again. */
+/* Reads an X in a file completely if it has at most hy_files_whole() bytes. Otherwise it
+   is read again for every part of A. */
 static hybrid_status read_x_if_small(update *u)
 {
     const hybrid_dense *X = u->caller_x.dense;

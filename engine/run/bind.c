@@ -6,8 +6,8 @@
 #include "engine/schedules/column_blocks.h"
 #include "engine/rates/traffic.h"
 
-/* Returns 1 if all rows of Y begin at cache lines of the device. Rows that do not are
-   copied at half the speed. */
+/* Returns 1 if all rows of Y begin at cache lines of the device; rows that do not are
+   copied at half the speed. Always 1 in tests that ask for column blocks. */
 static int in_lines(const hy_product *product, const hybrid_dense *Y)
 {
     const int64_t size = (int64_t)hy_value_size(Y->type);
@@ -29,7 +29,8 @@ static hy_image moved(const hy_portion *portion, const hy_image *image,
 }
 
 /* Returns the image of B or X in this run. If the layout has column blocks for pinned X
-   and Y, it uses them if X and Y are pinned and laid out suitably, else X whole. Other
+   and Y, it is these blocks if X and Y are pinned and either row-major, with rows of Y at
+   cache lines, or column-major, with memory for transposing them; else X whole. Other
    layouts have one image for all runs. */
 static hy_image image_for(const hy_portion *portion, int direct,
                           const hy_problem *problem)
@@ -76,11 +77,12 @@ void hy_bind(const hy_portion *portion, int direct, const hy_problem *problem)
     moved_to.image       = site->image;
     moved_to.image_bytes = hy_image_bytes(&site->image);
     site->list           = hy_chunks_in(&site->list, &site->image);
-    if (site->up > 0) /* update the prediction, if the plan has made one */
+    if (site->up > 0) /* update the prediction of bytes up, if the plan has made one */
         site->up = hy_traffic_dense_up(portion, &moved_to);
 }
 
-/* A device with X in column blocks in this run takes no rows of others. */
+/* Returns the portion's site with its rows and rate for this run. If its image is not
+   whole (column blocks, a ring or gathered), it takes no rows of others. */
 static hy_site *join(const hy_portion *p, double rate)
 {
     hy_site *site = p->site;

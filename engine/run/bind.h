@@ -15,9 +15,10 @@ void hy_bind_planned(const hy_portion *portion);
    lines of Y, unless the plan must give the same bits in every run. */
 void hy_bind(const hy_portion *portion, int direct, const hy_problem *problem);
 
-/* Sets what else the sites of the `count` portions, which are bound, do in a run, and
-   returns the sites. If the host helps, `forecast` is its forecast and portions[count]
-   its portion; else `forecast` is NULL. */
+/* Sets in the sites of the `count` portions, which are bound, what they do in a run:
+   their rows, their rates, and whether they take rows of others. Returns these sites. If
+   the host helps, `forecast` is its forecast and portions[count] its portion; else
+   `forecast` is NULL. */
 hy_sites hy_bind_sites(const hy_portion *portions, int count,
                        const hy_forecast *forecast);
 

@@ -111,8 +111,8 @@ static hybrid_status match_ring(const hy_portion *portion, const hybrid_csr *B)
     return HYBRID_OK;
 }
 
-/* The chunks were cut for B as it was planned. If rows of B have other lengths now, a
-   chunk could wait for entries that wait for the chunk. */
+/* The chunks were cut for the lengths that rows of B had when the plan was made. With
+   other lengths a chunk could wait for entries that wait for the chunk. */
 hybrid_status hy_match_ring(const hybrid_plan *plan, const hybrid_csr *B)
 {
     for (int i = 0; i < plan->count; i++)

@@ -6,8 +6,9 @@
 #include "base/data/min_max.h"
 #include "partition/move/sources.h"
 
-/* Returns 1 if there is a device, and B is large enough for prefetching and fits beside
-   slots; `image` is the image of B. *room is then the bytes of B on the device. */
+/* Returns 1 if there is a device, and B has at least hy_settings.prefetch_bytes bytes and
+   fits the part of the device's budget that leaves memory for slots; `image` is the image
+   of B. *room is then the bytes of B on the device. */
 static int is_worth_it(const hybrid_engine *engine, const hy_image *image, size_t *room)
 {
     hy_rates rates;
@@ -35,7 +36,7 @@ static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t roo
 enum {
     FIRST_PART = 16, /* the first 1 / FIRST_PART of A's rows stand for the first chunk,
                         and the last 1 / FIRST_PART of B's rows for the end of B */
-    FIRST_ROWS = 16  /* number of rows of the first part that are inspected */
+    FIRST_ROWS = 16  /* maximum number of rows of the first part that are inspected */
 };
 
 int64_t hy_prefetch_x_end(const hybrid_csr *A)
@@ -52,8 +53,8 @@ int64_t hy_prefetch_x_end(const hybrid_csr *A)
     return last + 1;
 }
 
-/* Returns 1 if rows of the first chunk touch the last rows of B, so that no chunk can
-   begin before all of B has arrived. */
+/* Returns 1 if inspected rows of the first chunk touch the last rows of B, so that
+   probably no chunk can begin before all of B has arrived. */
 static int reads_all(const hybrid_csr *A)
 {
     return hy_prefetch_x_end(A) > A->cols - A->cols / FIRST_PART;
@@ -85,8 +86,8 @@ static hybrid_status count(void *prefetcher, const uint32_t **products)
     return hy_loader_count(prefetcher, products);
 }
 
-/* Returns 1 if B is A, and A is so large that the device counts scalar products sooner
-   than workers. */
+/* Returns 1 if B is A, and A has at least hy_settings.counted_bytes bytes: then the
+   device counts scalar products sooner than workers do. */
 static int has_counts(const hybrid_engine *engine, const hybrid_csr *A,
                       const hybrid_csr *B)
 {

@@ -19,9 +19,9 @@ hybrid_status hy_prefetch_begin(hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, hy_loader **out);
 
 /* Returns a function by which the device counts the scalar products of A's rows, if three
-   conditions hold: A is B, A has at least hy_settings.counted_bytes bytes, and no chunk
-   can begin before all of B has arrived. Otherwise, or if `prefetcher` is NULL, the
-   result's `count` is NULL. */
+   conditions hold: A is B, A has at least hy_settings.counted_bytes bytes, and probably
+   no chunk can begin before all of B has arrived. Otherwise, or if `prefetcher` is NULL,
+   the result's `count` is NULL. */
 hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *prefetcher,
                                const hybrid_csr *A, const hybrid_csr *B);
 
@@ -31,7 +31,7 @@ hy_counter hy_prefetch_counter(const hybrid_engine *engine, hy_loader *prefetche
 hybrid_status hy_prefetch_end(hy_loader **loader);
 
 /* Returns an estimate of the number of leading rows of B or X that the first chunk of A
-   touches, from some rows of A. */
+   touches, from at most 16 rows at the beginning of A. */
 int64_t hy_prefetch_x_end(const hybrid_csr *A);
 
 #endif /* HY_PREFETCH_H */
