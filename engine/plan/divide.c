@@ -13,14 +13,16 @@
 #include "base/data/min_max.h"
 #include "engine/plan/choose.h"
 
-/* a device joins if the predicted run becomes shorter by at least this part, */
+/* a device joins the others only if the predicted run becomes shorter by at least this
+   part of its time */
 static const double LEAST_GAIN = 0.05;
-/* or this part if workers gather X and store Y because A is reduced: two H100 took 1.2 to
-   1.3 times the time of one, and 0.83 of it was predicted */
+/* as LEAST_GAIN, if A is reduced, since workers then gather X and store Y: two H100 were
+   measured to take 1.2 to 1.3 times the time of one, and 0.83 of it was predicted */
 static const double LEAST_REDUCED = 0.3;
-/* and if the device gets at least this part of the work */
+/* a device joins the others only if it gets at least this part of the work */
 static const double LEAST_WEIGHT = 0.01;
-/* in tests that let all devices join, each gets at least this part of an even share */
+/* minimum work of each device in tests that let all devices join, as a part of an even
+   share */
 static const double FORCED_WEIGHT = 0.25;
 
 /* A device. It takes fixed_s + part * all_s seconds for a part of the rows (0 to 1), and
@@ -43,8 +45,8 @@ typedef struct division {
 
 /* ---- each for itself ----------------------------------------------------------- */
 
-/* Makes the layout of the device's cheapest candidate that has one. *found is 1 if there
-   is such a candidate, else 0. */
+/* Makes the layout of the cheapest candidate (variant) of the device that has a layout,
+   and sets *found to 1; to 0 if there is no such candidate. */
 static hybrid_status plan_alone(const division *d, hy_portion *portion, int *found)
 {
     const hy_product *product = portion->product;
@@ -126,8 +128,8 @@ static void measure(division *d)
     }
 }
 
-/* Returns the fixed time of a device if the devices that take part bring the image up
-   between them. */
+/* Returns the fixed seconds of a device. If n devices take part and may copy B or X from
+   each other, only 1/n of the time in which it arrives from the host counts. */
 static double fixed_of(const division *d, const share *s)
 {
     int in = 0;
@@ -180,7 +182,8 @@ static double seconds(const division *d)
 
 /* ---- who ----------------------------------------------------------------------- */
 
-/* Returns the fastest device that does not take part yet; -1 if all do. */
+/* Returns the index of the device with the least alone_s that does not take part yet; -1
+   if all do. */
 static int find_fastest(const division *d)
 {
     int best = -1;
@@ -272,8 +275,9 @@ static void give_rows(division *d)
             d->portions[kept] = *p;
         kept++;
     }
-    d->portions[kept - 1].end = profile.rows; /* rounding may leave rows over */
-    d->count                  = kept;
+    d->portions[kept - 1].end = profile.rows; /* rounding of the weights may leave the
+                                                 last rows over */
+    d->count = kept;
 }
 
 /* Cuts the portion's own rows of a dense result again, because cached packs, column

@@ -1,10 +1,10 @@
 /* engine/plan/divide.h - divides the rows of a product among devices.
 
    Every device of the engine plans for the whole product as if it were alone. The fastest
-   takes part; another one joins if the predicted run becomes 5 % shorter and the device
-   gets at least 1 % of the work. Each device that takes part becomes a portion with a
-   contiguous range of rows. The ranges are chosen so that all devices are predicted to
-   finish together. divide.c describes the arithmetic.
+   takes part; another one joins if the predicted run becomes 5 % shorter (30 % with a
+   reduced A) and the device gets at least 1 % of the work. Each device that takes part
+   becomes a portion with a contiguous range of rows. The ranges are chosen so that all
+   devices are predicted to finish together. divide.c describes the arithmetic.
 
    Bits of a dense result depend on the kind of device. With HYBRID_DETERMINISTIC such a
    product is therefore divided among devices of one kind only.

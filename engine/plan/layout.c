@@ -29,7 +29,8 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
 
     if (hy_image_is_ring(&layout->image)) {
         HY_TRY(hy_chunks_find_band(ctx, p->extents, layout->chunks, layout->count));
-        if (p->B && A->row_ptr == p->B->row_ptr) /* kernels read rows of A there */
+        if (p->B && A->row_ptr == p->B->row_ptr) /* A is squared: kernels read the chunk's
+                                                    rows of A as rows of B */
             hy_chunks_read_own(layout->chunks, layout->count);
         return HYBRID_OK;
     }
@@ -44,9 +45,10 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
 
 /* ---- chunks ----------------------------------------------------------------------- */
 
-/* Returns the bytes of device memory for B or X, of which the image takes `image`. An
-   operand in the caller's device memory needs only copies for kernels: offsets of B, or
-   an X in another order, unless that does not fit. */
+/* Returns the bytes of device memory to set aside for B or X, whose image takes `image`
+   bytes. If the caller has the operand in device memory, only copies that kernels need
+   take memory: offsets of B, or an X in another order. 0 for an X whose copy would not
+   fit. */
 static size_t room_of(const hy_portion *portion, size_t image)
 {
     const hy_product *product = portion->product;

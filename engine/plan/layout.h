@@ -20,8 +20,9 @@ typedef struct hy_planning {
                             computed at first use (schedule.h) */
 } hy_planning;
 
-/* Cuts the chunks, from the fields that the caller has set. If some row does not fit, the
-   layout has 0 slots and no chunks, which is not an error. The caller frees it. */
+/* Cuts the chunks of the layout, from the fields that the caller has set (hy_layout). If
+   some row does not fit, the layout has 0 slots and no chunks, which is not an error. The
+   caller frees the layout. */
 hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout);
 
 /* As hy_layout_try(), but a row that does not fit is an error: NO_DEVICE_MEMORY names the

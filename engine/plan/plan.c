@@ -17,7 +17,7 @@
 #include "engine/tables/parameters.h"
 
 /* Inspection that only makes the estimate more accurate may take this part of the
-   predicted time. */
+   predicted seconds of a run. */
 static const double BUDGET = 0.1;
 
 /* The operands that a plan is made for. */
@@ -30,8 +30,9 @@ typedef struct given {
 
 /* ---- inspect ---------------------------------------------------------------------- */
 
-/* Returns BUDGET, or INFINITY if everything is inspected because the options leave the
-   host no choice or ask for details. */
+/* Returns the part of the predicted seconds that inspection may take: BUDGET, or INFINITY
+   if everything is inspected. This is so for SpGEMM, and if options name a variant, ask
+   for details (HYBRID_EXPLAIN) or a resident A, or say that a device takes part. */
 static double budget_of(const hy_product *product)
 {
     const hybrid_plan_options *o = &product->options;
@@ -112,7 +113,7 @@ static hybrid_status rank(hy_product *product, hy_candidates *candidates, given 
     return named ? rank_named(product, candidates, named) : HYBRID_OK;
 }
 
-/* Estimates the best variant with all schedules. */
+/* Estimates the variant that ranks first with all schedules. */
 static hybrid_status estimate(hybrid_plan *plan, given *from, unsigned *known,
                               hy_choice *choice)
 {

@@ -22,7 +22,7 @@ typedef struct hy_history {
 typedef struct hy_one_shot {
     hy_loader *prefetcher;     /* loader that prefetches B (prefetch.h), or NULL */
     const hybrid_dense *X, *Y; /* operands of an SpMM, which a device copies directly if
-                                  they are pinned; NULL: not known */
+                                  they are pinned; NULL: none, or not known */
 } hy_one_shot;
 
 enum { HY_MODEL_TEXT = 640 }; /* bytes of the text of hy_variant.model */
@@ -37,7 +37,9 @@ struct hybrid_plan {
     hybrid_index a_offset_type; /* type of a_offsets */
     double plan_s;              /* planning time in seconds; not used by one-shot calls */
     int64_t pattern_bytes; /* bytes of patterns copied from a device for planning */
-    hy_forecast forecasts[HY_RUN_KINDS]; /* shares of the host in runs on devices */
+    hy_forecast forecasts[HY_RUN_KINDS]; /* for each kind of run on devices, the host's
+                                            share of the work and why it has none
+                                            (split.h) */
     hy_history history;
     hy_arranged arranged;   /* pack of A on the device, for runs without a pipeline
                                (direct.h) */

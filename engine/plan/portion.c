@@ -59,7 +59,8 @@ int hy_portion_fits(const hy_portion *portion)
 
 int hy_portion_by_few(const hy_portion *portion)
 {
-    enum { FEW = 4 }; /* maximum number of threads that are few; measured with two */
+    /* a host has few threads if it has at most this many; measured with two */
+    enum { FEW = 4 };
     const hy_product *product = portion->product;
 
     return product->op == HY_SPGEMM && !hy_portion_on_device(portion) &&

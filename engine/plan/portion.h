@@ -43,7 +43,7 @@ typedef struct hy_layout {
                                that the caller has on the device */
     hy_chunk *chunks;
     int64_t count;
-    hy_ways_up ways_up; /* bytes of this layout and of those compared with it */
+    hy_ways_up ways_up; /* bytes up of this layout and of those compared with it */
     double seconds;     /* predicted seconds of the best layout on the device, even if the
                            host computes in place of it; 0: no estimate */
 } hy_layout;

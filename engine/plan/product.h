@@ -34,7 +34,8 @@ typedef struct hy_product {
     /* set by inspection: */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
     hy_profile profile;         /* of A, or of the reduced A */
-    int32_t parameter[HY_PARAMETERS]; /* hy_features.parameter of all rows */
+    int32_t parameter[HY_PARAMETERS]; /* the variant's parameters that options name, for
+                                         all rows (hy_features.parameter) */
 } hy_product;
 
 /* Makes the product of these operands. B is NULL for SpMM with `dense_cols` columns. */

@@ -1,4 +1,5 @@
-/* engine/plan/rank.c - ranks variants: refuse, cost, order. */
+/* engine/plan/rank.c - ranks the variants that may compute a product: refuses those that
+   cannot, predicts the seconds of the others, and orders them. */
 #include "engine/plan/rank.h"
 
 #include <math.h>
@@ -70,7 +71,8 @@ static double predict(const hy_product *product, const hy_candidate *c)
                : fmin(whole_s, gathered_s(&all, chunks, &found));
 }
 
-/* Returns the candidate without its predicted seconds. */
+/* Returns the variant as a candidate: finds out whether it is refused, and why, but does
+   not predict its seconds. */
 static hy_candidate judge(const hy_product *product, const hy_variant *variant,
                           hy_backend *backend)
 {

@@ -13,16 +13,17 @@
 enum {
     LEAST_PART = 4, /* rows and columns: at least 1/LEAST_PART of their total number must
                        be empty */
-    SIGN_PART = 8,  /* columns are looked at if at least 1/SIGN_PART of the rows are
-                       empty, */
+    SIGN_PART = 8,  /* empty columns are searched for if at least 1/SIGN_PART of the rows
+                       are empty, */
     FEW = 2,        /* or if A has fewer than FEW entries per column on average, or with
                        HYBRID_RESIDENT */
     LEAST_ROW = HY_LINE
 };
 
-/* Returns 1 if a reduced A may pay: an SpMM from host memory on a device, with long rows
-   of X, and a large X and Y. Returns 0 with chunk_rows or a share of the host, which
-   refer to row numbers of all of A. */
+/* Returns 1 if a reduced A may make runs faster: an SpMM from host memory on a device,
+   with rows of X of a cache line or more, and X and Y of hy_settings.hypersparse_bytes or
+   more together. Returns 0 with chunk_rows or a share of the host, which refer to row
+   numbers of all of A. */
 static int may_pay(const hy_product *product, const hybrid_csr *A)
 {
     const hybrid_plan_options *o = &product->options;
@@ -39,7 +40,8 @@ static int64_t empty_of(const hy_touched *touched, int64_t all)
     return all - touched->count;
 }
 
-/* Makes the reduced A if enough is empty. */
+/* Makes the reduced A if at least 1/LEAST_PART of its rows and columns together are
+   empty. */
 static hybrid_status find(const hy_product *product, const hybrid_csr *A,
                           hy_hypersparse *c)
 {

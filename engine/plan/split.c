@@ -19,14 +19,15 @@
 #include "partition/parts/x_block.h"
 
 enum {
-    SLOTS      = 4,       /* pieces of the host in flight */
-    PIECE      = 4 << 20, /* maximum scalar products of a piece for each worker */
-    PIECES     = 64,      /* a piece has at most 1/PIECES of the scalar products */
+    SLOTS = 4,       /* number of pieces of the host in flight */
+    PIECE = 4 << 20, /* a piece has at most PIECE scalar products for each worker of
+                        the pool, */
+    PIECES     = 64, /* and at most 1/PIECES of the scalar products of the product */
     SPARE_ROWS = 1024
 };
 
-static const double LEAST_GAIN = 0.05; /* the host helps if its share of the work is at
-                                          least this, */
+static const double LEAST_GAIN = 0.05;     /* the host helps if its predicted share of the
+                                              work is at least this, */
 static const double LEAST_GAIN_S = 200e-6; /* and if the run becomes shorter by at least
                                               this many seconds; a smaller gain is not
                                               worth the memory of the host's slots */
@@ -113,7 +114,7 @@ static unsigned image_values(const hy_portion *portions, int count)
     return values;
 }
 
-/* Returns why the host helps in no run; NULL if it may help. */
+/* Returns why the host can help in no run, as a static sentence; NULL if it may help. */
 static const char *find_reason(const hy_portion *portions, int count,
                                const hy_candidate *host)
 {
@@ -156,9 +157,9 @@ static double least_share(const hy_portion *portions, int count)
     return least;
 }
 
-/* Returns why the host helps in no run of this kind; NULL if it may help. With
-   HYBRID_SPLIT_DEFAULT it helps only in runs with pinned X and Y, because their workers
-   are otherwise idle. */
+/* Returns why the host helps in no run of this kind, as a static sentence; NULL if it
+   helps. With HYBRID_SPLIT_DEFAULT it helps only in runs with pinned X and Y, because
+   their workers are otherwise idle. */
 static const char *find_small_gain(const hy_product *product, hy_run_kind kind,
                                    const hy_forecast *forecast, double least,
                                    double gain_s)
@@ -185,9 +186,9 @@ static size_t bytes_of(const hy_portion *host, const hy_features *f)
     return hy_cost_bytes(&cost);
 }
 
-/* Returns the largest piece, or the costliest row if that is larger, for which the host's
-   slots have memory. It is limited by the host's budget; larger rows are left to the
-   device. */
+/* Returns the piece for which the host's slots get memory: the largest piece, or the
+   costliest row if that is larger, limited by the host's budget. Larger rows are left to
+   the device. */
 static hy_chunk largest_piece(const hy_portion *host)
 {
     const hy_features *f  = &host->profile.features;

@@ -4,7 +4,8 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-enum { FORCED_ROW = 16 }; /* bytes of a block's row in tests that cut a narrow X */
+/* unit, in bytes, to which a block's row is rounded up in tests that cut a narrow X */
+enum { FORCED_ROW = 16 };
 
 static int64_t value_size(const hy_portion *portion)
 {

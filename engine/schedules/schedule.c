@@ -6,19 +6,20 @@
 #include "engine/plan/grain.h"
 
 enum {
-    DEPTH       = 4, /* slots of a site, which is the number of chunks in flight */
-    DEPTH_SMALL = 6, /* slots of a site for an SpMM with small chunks: DEPTH_SMALL chunks,
-                        each 1 / CHUNKS of A and Y, take at most CACHED_BYTES together */
+    DEPTH = 4, /* slots of a site, which is the maximum number of chunks in flight */
+    DEPTH_SMALL = 6, /* slots of a site for an SpMM with small chunks: DEPTH_SMALL times 1
+                        / CHUNKS of A and Y takes at most CACHED_BYTES */
     CHUNKS       = 16,
     CACHED_BYTES = 48 << 20,
-    LEAST_ROWS   = 4 * HY_RING_PIECES /* a ring has at least this many rows */
+    LEAST_ROWS   = 4 * HY_RING_PIECES /* minimum rows of a ring */
 };
 
 /* ---- sizes --------------------------------------------------------------------- */
 
-/* One slot if operands and result are in device memory, because there are no copies to
-   overlap with. Two slots if the host has only a few cores: a core begins the next chunk
-   while others end the one before. */
+/* Returns options.depth if it is set. Else returns one slot if operands and result are in
+   device memory, because there are no copies to overlap with. Returns two slots (with one
+   thread: one) if the host has only a few cores: a core begins the next chunk while
+   others end the one before. Otherwise returns DEPTH. */
 int hy_slots_fewer(const hy_portion *portion)
 {
     const hy_product *product = portion->product;

@@ -14,15 +14,17 @@
 typedef struct hy_schedule {
     const char *name;
 
-    unsigned values; /* its values in the table of refusals (refusals.h) */
+    unsigned values; /* what the schedule brings with it, as bits HY_WITH_...; refusals.h
+                        lists those that exclude each other */
 
-    /* Returns an optimistic estimate from sizes alone. It assumes that chunks are even,
-       that all packs that may be cached are cached, and that A is as favourable as
+    /* Returns an optimistic estimate from sizes alone. It assumes that chunks are equally
+       large, that all packs that may be cached are cached, and that A is as favourable as
        possible. An estimate with 0 chunks means that the schedule cannot be used, for
        instance because B or X does not fit the device. Pure. */
     hy_estimate (*promise)(const hy_planning *p);
 
-    /* (optional) As promise(), but looks at the patterns of A first, and sets *out. */
+    /* (optional) Does what promise() does, but inspects the patterns of A first, and sets
+       *out. */
     hybrid_status (*cost)(const hy_planning *p, hy_estimate *out);
 
     /* Makes the layout, which the caller frees. If every layout lacks memory for some
@@ -43,18 +45,19 @@ extern const hy_schedule
 int hy_slots(const hy_portion *portion);
 int hy_slots_fewer(const hy_portion *portion);
 
-/* Returns the rows of the largest ring of X that fits `part` of the budget; 0 if not even
-   the smallest ring fits. */
+/* Returns the number of rows of the largest ring of X that fits `part` of the budget; 0
+   if even the smallest ring that is allowed does not fit. */
 int64_t hy_ring_rows(const hy_portion *portion, hy_allowance part);
 
 /* Sets p->extents, the first and last columns of blocks of rows of A, unless they are set
    already. For SpMM p->extents->blocks is NULL if no ring of rows fits, or if some row
-   spans more columns than the largest ring holds. */
+   spans more columns than the largest ring holds for one chunk. */
 hybrid_status hy_schedule_scan(const hy_planning *p);
 
 /* hy_schedule_even() returns the estimate of a layout that has no chunks yet. It assumes
-   even chunks, in the number that takes the least time. hy_schedule_layout_s() returns
-   the predicted seconds of a run with a layout that has its chunks. */
+   equally large chunks, in the number that takes the least predicted time.
+   hy_schedule_layout_s() returns the predicted seconds of a run with a layout that has
+   its chunks. */
 hy_estimate hy_schedule_even(const hy_planning *p, const hy_layout *layout);
 
 double hy_schedule_layout_s(const hy_planning *p, const hy_layout *layout);

@@ -12,8 +12,8 @@
 #include "engine/schedules/schedule.h"
 
 enum {
-    HALF_LINE = HY_LINE / 2 /* least bytes of a block's row, if whole cache lines are too
-                               wide */
+    HALF_LINE = HY_LINE / 2 /* least bytes of a block's row, used if two blocks with rows
+                               of a cache line do not fit */
 };
 
 /* ---- widths of blocks -------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static hy_image blocks_within(const hy_portion *portion, size_t bytes)
 }
 
 /* Returns the image of an X that would fit the device, in about as many column blocks as
-   a test asks for. */
+   a test asks for; two of them are on the device at once. */
 static hy_image blocks_asked(const hy_portion *portion)
 {
     const int64_t n = hy_settings_of(portion->product->engine)->column_blocks;
@@ -116,7 +116,8 @@ static hybrid_status try(const hy_planning *p, hy_image blocks, hy_layout *out)
 }
 
 /* Tries narrower and narrower column blocks, which leave more memory for packs of A,
-   until all of A is cached. Takes the fastest layout. */
+   until all of A is cached or blocks would be too narrow. Takes the layout with the
+   shortest predicted run. */
 static hybrid_status cut_ring(const hy_planning *p, hy_layout *out)
 {
     int all        = 0;

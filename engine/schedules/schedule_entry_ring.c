@@ -141,8 +141,9 @@ static ring ring_of(const hy_planning *p, int shares, int64_t window)
     return r;
 }
 
-/* Returns the ring with the shortest predicted run, unless one that sends at most 1 /
-   TWICE of B twice is about as fast. Rings are tried from small to large, until slots
+/* Returns the ring with the shortest predicted run. If that ring sends more than 1 /
+   TWICE of B twice, and another does not and is predicted to be about as fast
+   (hy_is_sooner()), returns the other. Rings are tried from small to large, until slots
    become so small that runs take longer. */
 static ring choose(const hy_planning *p, int64_t window)
 {
@@ -224,8 +225,9 @@ static int divide(hy_layout *layout, const hybrid_csr *B, int64_t following)
     return most <= hy_ring_max_span(image->held);
 }
 
-/* Makes a layout with this ring; 0 slots if the ring, or the rest for the slots, is too
-   small. `following` chunks should be in flight together with each. */
+/* Makes a layout with this ring. The layout has 0 slots if the ring, or the memory left
+   for the slots, is too small. The ring must hold what each chunk and the `following`
+   chunks after it touch together. */
 static hybrid_status try(const hy_planning *p, const hy_layout *asked, int64_t following,
                          hy_layout *out)
 {
@@ -236,7 +238,8 @@ static hybrid_status try(const hy_planning *p, const hy_layout *asked, int64_t f
     return HYBRID_OK;
 }
 
-/* Tries the ring to use, and larger ones if chunks need more than was predicted. */
+/* Tries the ring that choose() returns, and larger ones if chunks need more than was
+   predicted. */
 static hybrid_status cut_chosen(const hy_planning *p, int64_t window, hy_layout *out)
 {
     const ring chosen = choose(p, window);

@@ -2,9 +2,9 @@
    rows.
 
    Rows of a banded A (stencils, finite elements, matrices ordered for a small bandwidth)
-   touch rows of X near their own. Gathering would send a row of X with every chunk whose
-   band contains the row, several times under a small budget, and workers would copy it as
-   often. A ring sends each row of X once, in order, as the chunks need it:
+   touch rows of X near their own. Gathering would send a row of X with every chunk that
+   touches it, several times under a small budget, and workers would copy it as often. A
+   ring sends each row of X once, in order, as the chunks need it:
 
        rows of X   0 ........ x_begin .......... x_end ................. rows
                        free      |  chunk k       |   later chunks
@@ -18,9 +18,9 @@
 
    The ring works if all rows that a chunk touches fit together with the piece of X that
    is being sent (hy_ring_max_span()); the oldest chunk then never waits for a row that
-   waits for a free position. It is fast if the rows of the next chunks fit as well. An
-   entry far from the band makes all chunks in between need all rows in between; nothing
-   is freed then, and chunks gather. */
+   waits for a free position. It is fast if the rows of the next chunks fit as well. If a
+   row of A has an entry far from its others, all chunks in between need all rows of X in
+   between; no row is freed then, and another schedule gathers. */
 #include "engine/plan/grain.h"
 #include "engine/schedules/schedule.h"
 
@@ -76,8 +76,8 @@ static int holds(const hy_layout *layout, int64_t rows, int64_t following)
     return 1;
 }
 
-/* Makes try number `which`; each try gives the ring another part of the budget. The
-   layout has 0 slots if the try fails. */
+/* Makes a layout by entry `which` of `tries`; each entry gives the ring another part of
+   the budget. The layout has 0 slots if rows do not fit. */
 static hybrid_status try(const hy_planning *p, int slots, int share, int which,
                          hy_layout *out)
 {
@@ -108,7 +108,7 @@ static hybrid_status try_all(const hy_planning *p, int share, hy_layout *out)
 }
 
 /* For a resident A: compares small slots with cached packs of A against large slots
-   without cached packs, and takes the faster layout. */
+   without cached packs, and takes the layout with the shorter predicted run. */
 static hybrid_status cut_resident(const hy_planning *p, hy_layout *out)
 {
     hy_layout large;

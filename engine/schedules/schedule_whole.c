@@ -8,10 +8,10 @@
 #include "partition/pattern/chunks.h"
 
 enum {
-    MOST_PINNED = 3,       /* maximum number of column blocks */
+    MOST_PINNED = 3, /* maximum number of column blocks, in runs with pinned X and Y */
     LEAST_ROW = HY_X_LINE, /* least bytes of a block's row in runs with pinned X and Y */
-    LEAST_X   = 64 << 20   /* an X is cut if it has at least this many bytes; a smaller
-                              X is sent too quickly */
+    LEAST_X   = 64 << 20   /* minimum bytes of an X that is cut into column blocks; a
+                              smaller one is sent so quickly that blocks gain nothing */
 };
 
 static hy_estimate promise(const hy_planning *p)
@@ -77,7 +77,8 @@ static hy_image best_pinned(const hy_portion *portion, const hy_layout *layout)
                  : shortest_pinned(portion, layout);
 }
 
-/* Returns the room on the device that suits both X as a whole and these blocks. */
+/* Returns the bytes of device memory that suffice for X as a whole and also for X in all
+   of these blocks. */
 static size_t room_of(const hy_layout *whole, const hy_image *blocks)
 {
     return hy_larger(hy_align(hy_image_room(blocks)), whole->image_room);
@@ -107,8 +108,10 @@ static int can_have(const hy_portion *portion, const hy_layout *layout)
 }
 
 /* Sets if_pinned and image_room to the column blocks with the shortest predicted run for
-   pinned X and Y. Returns 1 if this run is sooner than with a whole X, and all packs of A
-   fit beside it. Else returns 0, and the `cached` flags of the chunks are undefined. */
+   pinned X and Y, or to those that a test asks for. Returns 1 if that run is predicted to
+   be sooner than with a whole X (not compared in such a test), and all packs of A fit
+   beside X in either form. Else returns 0, and the `cached` flags of the chunks are
+   undefined. */
 static int take_best(const hy_portion *portion, hy_layout *layout)
 {
     if (!caches_all(portion, layout, layout->image_room))
@@ -137,9 +140,9 @@ static void offer_column_blocks(const hy_portion *portion, hy_layout *layout)
 
 /* ---- the layout -------------------------------------------------------------------- */
 
-/* Completes a layout in which all of B or X is on the device: adds column blocks for runs
-   with pinned X and Y if such runs would be faster. Without column blocks, chooses which
-   packs of a resident A are cached. */
+/* Completes a layout in which all of B or X is on the device. Adds column blocks for runs
+   with pinned X and Y if such runs are predicted to be faster and options do not ask the
+   host to help. Without column blocks, chooses which packs of a resident A are cached. */
 static void complete(const hy_portion *portion, hy_layout *layout)
 {
     const hy_product *product = portion->product;
