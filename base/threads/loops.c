@@ -87,8 +87,9 @@ static hybrid_status draw_logged(hy_loop *l, int index)
     return status;
 }
 
-/* Leaves without the lock. Returns 0 if helpers are wanted, which requires the lock. Sets
-   `last` to 1 if `people` became 0; the loop may then no longer exist. */
+/* Lets a helper leave the loop without taking the lock. Returns 0 if helpers are wanted,
+   which requires the lock. Sets *last to 1 if `people` became 0; the loop may then no
+   longer exist. */
 static int leaves_quietly(hy_loop *l, int *last)
 {
     uint64_t now = people(l);
@@ -216,7 +217,7 @@ static int sees_end(const hy_loop *l, int polls)
     return people(l) == 0;
 }
 
-/* Number of helpers that the loop can use. */
+/* Returns the number of helpers that the loop can use. */
 static int helpers(const hy_loop *l)
 {
     const int draws      = l->part >= 0;
@@ -337,7 +338,8 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
 {
     hy_loop loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
 
-    if (loop.pieces == 1) { /* computing it takes less time than waking a worker */
+    if (loop.pieces == 1) { /* computing a single piece takes less time than waking a
+                               worker */
         HY_TRY(hy_progress_check(pool->progress));
         return fn(arg, loop.part < 0 ? 0 : loop.part, begin, end);
     }

@@ -6,11 +6,12 @@
    were a row of A with one entry, 1. Since 1 * x is x, and the products of an entry of C
    come in the usual order, the bits are those of one worker.
 
-     load     terms of the row; a sample of its products gives ranges of about equal work
-     count    products of each block of terms in each range
-     scatter  products and their columns to their range
-     make     ranges by an accumulator, which spans less and may fit a cache
-     join     ranges, each in room for its bound, move to their place in the row
+     load     reads the terms of the row: for each entry of A, the row of B that it names;
+              a sample of the products gives ranges of about equal work
+     count    counts the products of each block of terms in each range
+     scatter  stores products and their columns in their range
+     make     makes each range by an accumulator, which spans less and may fit a cache
+     join     moves ranges, each made in room for its bound, to their place in the row
 
    Memory: 16 bytes per entry of A's row, 4 bytes and a value per product, and the row's
    room. */
@@ -26,12 +27,13 @@
 /* PARTS: maximum number of ranges; SAMPLES: sampled products for each range; BINS: equal
    intervals of columns */
 enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
-enum { BLOCKS = 4 };    /* blocks of terms per worker */
+enum { BLOCKS = 4 };    /* number of blocks of terms (entries of A's row) per worker */
 enum { DISTANCE = 16 }; /* entries of A between fetching a row of B and using it */
 
 /* A range of columns. */
 typedef struct part {
-    int64_t begin, end; /* numbers of the scattered products of the range, [begin, end) */
+    int64_t begin, end; /* places [begin, end) of the range's products in product_col and
+                           product */
     int64_t at, bound;  /* elements [at, at + bound) of col and val belong to the range */
     int64_t nnz;
 } part;
@@ -41,7 +43,8 @@ typedef struct split {
     int64_t k0, count; /* entries of A's row: index of the first, and their number */
     int64_t blocks, grain;
     int parts, shift;     /* a bin is column >> shift */
-    hy_term *terms;       /* `count` terms */
+    hy_term *terms;       /* for each entry of A's row, the range of entries of B that it
+                             is multiplied by */
     int64_t *next;        /* blocks x PARTS elements: first the products of each block of
                              terms in each range, later the index of the next one */
     uint64_t *sample;     /* 2 x SAMPLES elements for each range: (bin of a sampled
@@ -64,8 +67,8 @@ static size_t value_size(const split *s)
     return hy_value_size(s->h->A->type);
 }
 
-/* Takes n arrays from one workspace of the worker that runs the lane. Workspaces of other
-   workers stay free for them. */
+/* Takes memory for n arrays from one workspace of the worker that executes h->lane.
+   Workspaces of other workers stay free for them. */
 static hybrid_status take_memory(const split *s, hy_scratch_kind kind, int n,
                                  const size_t *bytes, void **array)
 {
@@ -215,8 +218,8 @@ static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-/* Gives each block of terms its places in each range. The products of a range lie
-   together, block after block. */
+/* Turns the counts in s->next into the places where the products of each block of terms
+   go in each range. The products of a range lie together, block after block. */
 static void set_offsets(split *s)
 {
     int64_t sum = 0;

@@ -1,13 +1,16 @@
-/* host/spgemm/spgemm_host_rows.c - spgemm.host.rows: the best accumulator for each row of
-   C. */
+/* host/spgemm/spgemm_host_rows.c - spgemm.host.rows: makes each row of C by the
+   accumulator that is expected to be fastest for it: counting, a dense window or a hash
+   table. */
 #include "host/spgemm/spgemm_host.h"
 
-enum { LANES = 4 }; /* maximum rows of A that one call of the accumulator makes */
-/* hy_row_few() is faster than a dense window for a row of at most HY_FEW products if the
-   row spans more than NEAR columns per product */
+/* maximum number of rows of C that one call makes together, if their rows of A have
+   entries in the same columns */
+enum { LANES = 4 };
+/* hy_row_few() (counting) is faster than a dense window for a row of at most HY_FEW
+   scalar products if the row spans more than NEAR columns per scalar product */
 enum { NEAR = 256 };
 /* a hash table is faster than a dense window for a row that spans more than SPREAD
-   columns per product */
+   columns per scalar product */
 enum { SPREAD = 512 };
 /* maximum columns of a dense window: a wider one would not fit a core's share of the L3
    cache */

@@ -20,12 +20,13 @@
 enum { GRAIN = 1024 };
 
 #define ROWS_MOST INT64_C(2147483647)   /* column indices have 32 bits */
-#define ENTRIES_MOST (INT64_C(1) << 43) /* entries of 64 TiB or more */
+#define ENTRIES_MOST (INT64_C(1) << 43) /* so many entries take 64 TiB or more */
 
 /* ---- the grammar ------------------------------------------------------------------ */
 
 typedef struct kind {
-    const char *name, *args; /* as the user writes them */
+    const char *name, *args; /* name of the kind and names of its arguments, as the user
+                                writes them */
     int arg_count;
     struct {
         int64_t least, most;
@@ -261,8 +262,9 @@ done:
     return status;
 }
 
-/* Returns the least number of entries. If the number of repeats is not known beforehand,
-   assumes a quarter of the expected entries. */
+/* Returns a number of entries that the matrix almost certainly has at least. If it is not
+   known beforehand how many entries are repeats, this is a quarter of the expected
+   entries. */
 static double least_entries(const hy_recipe *recipe)
 {
     const double cells    = (double)recipe->rows * (double)recipe->rows;

@@ -6,7 +6,8 @@
 /* ---- neighbours on an N x N x N grid ----------------------------------------------- */
 
 typedef struct node {
-    int64_t x, y, z; /* x runs fastest */
+    int64_t x, y, z; /* in a grid with n nodes in each direction, the number of a node is
+                        x + n * (y + n * z) */
 } node;
 
 static node node_at(int64_t i, int64_t n)
@@ -14,7 +15,9 @@ static node node_at(int64_t i, int64_t n)
     return (node){i % n, i / n % n, i / (n * n)};
 }
 
-/* Number of neighbour k of 27, which ascend with k; -1 if there is none. */
+/* Returns the number of the node that is neighbour k, 0 to 26, of the node at `at` (13 is
+   the node itself). Numbers ascend with k. -1: it lies outside the grid, which has n
+   nodes in each direction. */
 static int64_t neighbour(node at, int k, int64_t n)
 {
     const int64_t x = at.x + k % 3 - 1, y = at.y + k / 3 % 3 - 1, z = at.z + k / 9 - 1;
@@ -51,7 +54,7 @@ static int64_t stencil27_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 
 static int64_t stencil7_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {
-    /* the 27 neighbours that share a face with the node, and the node itself */
+    /* which of the 27 neighbours share a face with the node; 13 is the node itself */
     static const int cross[7] = {4, 10, 12, 13, 14, 16, 22};
     const node at             = node_at(i, recipe->arg[0]);
     int64_t used              = 0;

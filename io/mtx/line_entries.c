@@ -1,5 +1,6 @@
-/* io/mtx/line_entries.c - brings the entries of a text. All lines of a window are read at
-   once, in parallel, and their entries are brought in batches. */
+/* io/mtx/line_entries.c - brings the entries of a text. All lines of a window (the part
+   of the text that is in memory) are read at once, in parallel, and their entries are
+   brought in batches. */
 #include "io/mtx/line_entries.h"
 
 #include <string.h>
@@ -11,7 +12,8 @@ enum { PIECE = 1 << 15 }; /* entries that a worker converts at once */
 
 /* ---- a window ---------------------------------------------------------------------- */
 
-/* Extends the extent of all entries by `count` entries. */
+/* Extends the smallest and the greatest indices of all entries so far by those of `count`
+   entries. */
 static void note_extent(hy_line_entries *r, const hy_mtx_entry *e, int64_t count)
 {
     int64_t least = INT64_MAX, row = -1, col = -1;

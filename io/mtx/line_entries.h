@@ -1,4 +1,5 @@
-/* io/mtx/line_entries.h - entries of a text that has one in each line, window by window.
+/* io/mtx/line_entries.h - entries of a text that has one in each line. A window is the
+   part of the text that is in memory, and windows are read one after another.
 
    Formats fill the fields of a hy_line_entries and open it as a reader of entries
    (io/formats/entry_reader.h). */
@@ -15,16 +16,19 @@ struct hy_line_entries {
     hy_mtx_header header;
     hy_input input; /* taken from the caller */
     hy_lines lines; /* body, announced, least_bytes and read are set by the caller */
-    int64_t shift;  /* number added to rows and columns, which lines give from 0 on */
+    int64_t shift;  /* number added to row and column indices, which count from 0 when
+                       lines have been read */
 
-    /* (optional) Called when all lines have been read: sets the sizes and the base of the
-       reader by the extent of the entries. */
+    /* (optional) Called when all lines have been read: sets the sizes and the index base
+       of the reader by `least`, `rows` and `cols`. */
     hybrid_status (*end)(hy_entry_reader *self, hy_line_entries *entries);
-    int64_t least, rows, cols; /* with end(): least row or column, and sizes, of all entries
-                                  so far; atomic */
+    int64_t least, rows, cols; /* set if end() is: smallest row or column index of all
+                                  entries so far, and 1 + the greatest row and column
+                                  index; updated atomically */
 
     hy_reused memory; /* entries of the window */
-    int64_t count, at; /* number of entries of the window; next one to bring */
+    int64_t count, at; /* number of entries of the window, and index of the entry to bring
+                          next */
     int is_begun;       /* 1: a window has been read */
 };
 

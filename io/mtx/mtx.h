@@ -45,7 +45,7 @@ static inline const char *hy_skip_blanks(const char *p)
     return p;
 }
 
-/* The word at `p`, cut and made printable for a message. */
+/* hy_mtx_word() returns the word at `p`, cut to fit and made printable, for a message. */
 typedef struct hy_word {
     char text[32];
 } hy_word;
@@ -120,7 +120,7 @@ struct hy_lines {
     int64_t *first; /* blocks + 1 numbers: first[b] items lie before block b */
 };
 
-/* Bytes of a block; tests make it small. */
+/* Bytes of each block of a window but the last; tests make it small. */
 extern size_t hy_lines_block_bytes;
 
 /* Returns an upper bound on the items that put() receives: the announced number or, if
@@ -137,15 +137,15 @@ hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines);
 hybrid_status hy_lines_read_window(hy_context *ctx, hy_lines *lines);
 hybrid_status hy_lines_next(hy_context *ctx, hy_lines *lines);
 
-/* Number of items that the lines of the present window can hold at most. */
+/* Returns an upper bound on the number of items in the lines of the present window. */
 int64_t hy_lines_window_max(const hy_lines *lines);
 
-/* Start of the line that holds item `index`; NULL if the window of that line is no longer
-   in memory. Valid after hy_lines_read(). */
+/* Returns the start of the line that holds item `index`; NULL if the window of that line
+   is no longer in memory. Valid after hy_lines_read(). */
 const char *hy_lines_at(const hy_lines *lines, int64_t index);
 void hy_lines_close(hy_context *ctx, hy_lines *lines);
 
-/* Start of the line after the one that holds `p`; `end` if there is none. */
+/* Returns the start of the line after the one that holds `p`; `end` if there is none. */
 static inline const char *hy_next_line(const char *p, const char *end)
 {
     const char *newline = (const char *)memchr(p, '\n', (size_t)(end - p));

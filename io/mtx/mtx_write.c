@@ -14,8 +14,9 @@
 
 enum {
     PIECE_ENTRIES = 1 << 12,
-    INDEX_BYTES   = 11, /* bytes of a row or column index and the separator behind it */
-    ENTRY_BYTES   = 64  /* maximum bytes that formatting one entry may write */
+    INDEX_BYTES   = 11, /* maximum bytes of a row or column index and the separator behind
+                           it */
+    ENTRY_BYTES = 64    /* maximum bytes that formatting one entry may write */
 };
 _Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no room");
 

@@ -1,7 +1,8 @@
 /* io/text/decoder.h - decompresses the bytes of a file.
 
    Each format of compressed bytes is a constant table of functions in a file of its own.
-   Compressed bytes are a sequence of frames (gzip: members). */
+   Compressed bytes are a sequence of frames (gzip: members), which were compressed
+   independently of each other. */
 #ifndef HY_DECODER_H
 #define HY_DECODER_H
 
@@ -20,14 +21,14 @@ typedef struct hy_decoder {
 typedef struct hy_flow {
     const char *next, *end; /* compressed bytes that have not been used */
     char *to;               /* memory for decompressed bytes */
-    size_t room;            /* bytes at `to` */
+    size_t room;            /* free bytes at `to` */
 } hy_flow;
 
 typedef struct hy_decoder_ops {
     /* Returns 1 if a file that begins with these bytes has the format. */
     int (*is)(const char *bytes, size_t count);
 
-    /* Sets decoder->state. NO_MEMORY. */
+    /* Opens the decoder and sets self->state. Fails with NO_MEMORY. */
     hybrid_status (*open)(hy_decoder *self);
 
     /* Begins the next frame at flow->next, where there is at least one byte, or skips

@@ -1,4 +1,5 @@
-/* io/text/decoder_zstd.c - decompresses zstd data, which may have several frames.
+/* io/text/decoder_zstd.c - decompresses zstd data, which may have several frames
+   (parts that were compressed independently).
 
    A frame tells how large a window of decompressed bytes its decoder must keep. The
    library allows windows of at most an eighth of the host memory that the engine has

@@ -18,8 +18,9 @@ enum { AFTER = 1 + HY_TEXT_PAD }; /* bytes of zeros behind a text */
 
 size_t hy_window_bytes = (size_t)16 << 20;
 
-/* Windows take at most this part of the memory that the engine has left, since the items
-   of a window may take several times its bytes. */
+/* A window takes at most 1 / WINDOWS_IN_BUDGET of the memory that the engine has left,
+   or HY_HEAD_BYTES if that is more, since the items of a window may take several times
+   its bytes. */
 enum { WINDOWS_IN_BUDGET = 64 };
 
 /* Source of windows: the bytes of the file, which are text or compressed text. */

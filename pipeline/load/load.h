@@ -5,11 +5,12 @@
    copied directly, also in pieces. The operand's source (base/contract/source.h) says
    which case applies.
 
-   A thread of the lane set loads from the first row to the last. A chunk enters the lanes
-   as soon as the copies of all rows that it touches are enqueued. The first chunks of a
-   banded matrix are therefore computed while most of B is still to be sent. In an image
-   that is a ring (base/contract/image.h), the loader sends a block once no chunk needs
-   the block that it replaces.
+   A lane set is the lanes, marks and loader thread that a site uses (lane_set.h). Its
+   thread loads from the first row to the last. A chunk enters the lanes as soon as the
+   copies of all rows that it touches are enqueued. The first chunks of a banded matrix
+   are therefore computed while most of B is still to be sent. In an image that is a
+   ring (base/contract/image.h), the loader sends a block once no chunk needs the block
+   that it replaces.
 
    A loader needs lanes and a thread, but no pipeline. It can begin while chunks are still
    planned; the run then continues it. */
@@ -39,7 +40,8 @@ typedef struct hy_load_way {
 
 enum { HY_LOAD_COPIES = 2 }; /* maximum copies of a part: rows and their tail columns */
 
-/* A part of the operand that is sent as one piece. */
+/* A part of a region of the image (hy_region: a column block of X, or an array of B),
+   which is sent as one piece. */
 typedef struct hy_load_part {
     const hy_load_way *way;
     hy_region region;
@@ -60,8 +62,8 @@ struct hy_load_piece {
     const hy_source *source;
     hy_load_part part;
     char *room; /* memory of the piece in the ring */
-    /* X: number of leading elements that are on their way once this piece is sent; B:
-       number of entries. -1: a later piece completes them. */
+    /* Number of leading elements of X, or entries of B, that are on their way to the
+       device once this piece is sent. -1: a later piece completes them. */
     int64_t reached;
     int untimed; /* 1: the mark `end` has no time, so the host reads its own clock */
     hy_mark *begin, *end;
@@ -89,12 +91,14 @@ typedef struct hy_load_columns {
     hy_buffer room; /* device memory that receives these bytes; may be empty */
 } hy_load_columns;
 
-/* What a loader copies from other devices (load_relay.c). The marks belong to the lane set. */
+/* What a loader copies from other devices (load_relay.c). The marks belong to the lane
+   set. */
 typedef struct hy_relay_part {
     int index;            /* number of the loader in the relay */
     int64_t bytes;        /* bytes of the copies in this run */
-    hy_mark *begin, *end; /* of all copies of this run; `end` moves with each round */
-    hy_mark **sent;       /* one for each own piece */
+    hy_mark *begin, *end; /* marks at the begin of the first and at the end of the last
+                             copy of this run; `end` is set again in each round */
+    hy_mark **sent;       /* for each own piece, the mark at the end of its copy */
     int64_t count;        /* number of marks in `sent` */
 } hy_relay_part;
 
@@ -113,8 +117,8 @@ typedef struct hy_load_progress {
     hy_inbox *inbox;        /* inbox of the driver; NULL before the run begins */
     int64_t free;           /* number of leading blocks of the image that no chunk needs
                                any more */
-    int64_t elements;       /* X: number of leading elements whose copies are enqueued; B:
-                               number of entries. -1: not even the offsets of B are
+    int64_t elements;       /* number of leading elements of X, or entries of B, whose
+                               copies are enqueued. -1: not even the offsets of B are
                                sent. */
     int64_t wanted;         /* value of `elements` for which the driver waits; -1: the
                                driver does not wait */
@@ -230,9 +234,9 @@ void hy_relay_stop(hy_relay *relay);
 /* load_order.c: loads the operand in the order in which chunks need it. */
 hybrid_status hy_load_all(hy_loader *loader);
 
-/* load_order.c: hy_load_some() loads elements [begin, end) of a region, at most
-   hy_load_step() of them, when the first `begin` are loaded. They are whole rows if the
-   region has rows. */
+/* load_order.c: hy_load_step() returns the maximum elements of a region that are loaded
+   at once when its first `begin` are loaded. hy_load_some() loads elements [begin, end),
+   at most that many. They are whole rows if the region is loaded in rows. */
 int64_t hy_load_step(const hy_loader *loader, const hy_region *region, int64_t begin);
 hybrid_status hy_load_some(hy_loader *loader, const hy_region *region, int64_t begin,
                            int64_t end);
@@ -268,7 +272,8 @@ hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room);
 hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int64_t row,
                                  int64_t rows);
 
-/* load_relay.c: loads the loader's image together with the other loaders. For the loader's thread. */
+/* load_relay.c: loads the loader's image together with the other loaders. For the
+   loader's thread. */
 hybrid_status hy_relay_load(hy_loader *loader);
 
 /* Waits for the peer copies that the loader has enqueued, and adds their time and bytes to

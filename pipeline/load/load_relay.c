@@ -49,7 +49,7 @@ static piece piece_of(const hy_loader *loader, const hy_region *region, int64_t 
     return (piece){*region, begin, end, end};
 }
 
-/* The row offsets of B, or an image without elements. */
+/* Returns the first region of the image: the row offsets of B, or all of X. */
 static hy_region first_region(const hy_loader *loader)
 {
     return hy_image_region(&loader->image, 0);

@@ -7,7 +7,8 @@
 enum {
     ROOM_BYTES = 16 << 20,
     ROOM_SHARE = 32, /* each room takes at most 1 / ROOM_SHARE of the budget */
-    LEAST_ROWS = 64  /* a room holds at least this many rows of X or Y */
+    LEAST_ROWS = 64  /* a room that holds fewer rows of X or Y than this is not set aside,
+                        unless it holds all rows */
 };
 
 size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_rows,
