@@ -18,11 +18,11 @@
 /* Last run of a plan, and the memory that its runs share. */
 typedef struct hy_async hy_async;
 
-/* Enqueues Y = alpha*A*X + beta*Y in the caller's stream, as one chunk with all of A.
-   Operands must be checked and on the device. `arranged` is the pack of A that belongs
-   to the plan (single.h). *async is NULL before the first run of a plan; hy_async_end()
-   frees it. The report is written, except for plan_s and pattern_bytes, which the caller
-   has set. */
+/* Enqueues Y = alpha*A*X + beta*Y in the caller's stream, as one chunk with all of A. The
+   caller must have checked the operands, which are on the device. `arranged` is the pack
+   of A that belongs to the plan (single.h). *async is NULL before the first run of a
+   plan; hy_async_end() frees it. The report is written, except for plan_s and
+   pattern_bytes, which the caller has set. */
 hybrid_status hy_async_run(hybrid_engine *engine, const hy_chunk *chunk,
                            const hybrid_csr *A, const hybrid_dense *X,
                            const hy_update *update, const hy_beginning *start,

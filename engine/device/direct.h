@@ -18,10 +18,10 @@ int hy_direct_accepts_spmm(const hybrid_engine *engine, const hybrid_csr *A,
 int hy_direct_accepts_spgemm(const hybrid_engine *engine, const hybrid_csr *A,
                              const hybrid_csr *B, const hybrid_plan_options *options);
 
-/* Compute a one-shot product without a pipeline. Operands must be checked, except for
-   their patterns. A, the second operand and the result must have elements, and
-   update->alpha must not be 0. If the call returns HYBRID_OK, *end says whether the
-   product was computed (single.h). */
+/* Compute a one-shot product (of a call without a plan) without a pipeline. The caller
+   must have checked the operands, except for their patterns. A, the second operand and
+   the result must have elements, and update->alpha must not be 0. If the call returns
+   HYBRID_OK, *end says whether the product was computed (single.h). */
 hybrid_status hy_direct_spmm(hybrid_engine *engine, const hybrid_plan_options *options,
                              const hybrid_csr *A, const hybrid_dense *X,
                              const hy_update *update, const hy_beginning *start,

@@ -41,7 +41,7 @@ typedef struct hy_single {
                            thread that a site of the device would use; NULL if `lane` is
                            the caller's stream */
     hy_mark *mark;
-    hybrid_csr A; /* copy of the struct A; its only offset that the host can read is the
+    hybrid_csr A; /* copy of the struct A whose only offset that the host can read is the
                      first, which is 0 */
     hy_problem problem;
     hy_converted converted;

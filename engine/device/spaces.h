@@ -80,8 +80,8 @@ hybrid_status hy_spaces_fetch(hy_spaces *spaces, const hybrid_csr **A);
 void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
                     hybrid_index type);
 
-/* Returns the device operand that has this view, also if the view's columns were
-   narrowed; NULL if there is none. */
+/* Returns the operand in device memory that has this view, also if the view's columns
+   were narrowed; NULL if there is none. */
 const hybrid_csr *hy_spaces_of(const hy_spaces *spaces, const hybrid_csr *view);
 
 /* Returns the source of rows of A, which is in host memory or a view. */

@@ -14,8 +14,8 @@ enum {
     WHOLE_PART = 4,     /* an operand that is read completely takes at most 1/4 of free
                            host memory */
     PARTS = 8,          /* a part of A has at most 1/PARTS of A's bytes, to overlap
-                           reading and computing, */
-    LEAST   = 64 << 20, /* but this limit is never below this many bytes */
+                           reading and computing */
+    LEAST   = 64 << 20, /* the limit of 1/PARTS of A is never below this many bytes */
     UNKNOWN = 1 << 30   /* bytes of free host memory that are assumed if the engine has
                            no limit on it */
 };

@@ -21,10 +21,11 @@ typedef struct hy_result_size {
                         % and three standard errors */
 } hy_result_size;
 
-/* Estimates the size of C = A*B. Operands may be in memory or in files; those in memory
-   must be checked and have 32-bit columns. Sampling ends when the standard error is at
-   most 3 %, or when it is clear whether C has more entries than `limit` (NAN: no limit).
-   Columns out of range in files are ignored; other errors of files are returned. */
+/* Estimates the size of C = A*B. Operands may be in memory or in files; the caller must
+   have checked those in memory, which have 32-bit columns. Sampling ends when the
+   standard error is at most 3 % of the entries, or when it is clear whether C has more
+   entries than `limit` (NAN: no limit), or after 256 draws. Columns out of range in files
+   are ignored; other errors of files are returned. */
 hybrid_status hy_estimate_result(const hy_files *call, const hy_source *A,
                                  const hy_source *B, double limit, hy_result_size *out);
 

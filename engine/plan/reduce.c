@@ -14,9 +14,9 @@ enum {
     LEAST_PART = 4, /* rows and columns: at least 1/LEAST_PART of their total number must
                        be empty */
     SIGN_PART = 8,  /* empty columns are searched for if at least 1/SIGN_PART of the rows
-                       are empty, */
-    FEW = 2,        /* or if A has fewer than FEW entries per column on average, or with
-                       HYBRID_RESIDENT */
+                       are empty */
+    FEW = 2,        /* empty columns are also searched for if A has fewer than FEW entries
+                       per column on average, or with HYBRID_RESIDENT */
     LEAST_ROW = HY_LINE
 };
 

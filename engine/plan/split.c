@@ -20,17 +20,19 @@
 
 enum {
     SLOTS = 4,       /* number of pieces of the host in flight */
-    PIECE = 4 << 20, /* a piece has at most PIECE scalar products for each worker of
-                        the pool, */
-    PIECES     = 64, /* and at most 1/PIECES of the scalar products of the product */
+    PIECE = 4 << 20, /* a piece has at most PIECE scalar products for each worker of the
+                        pool */
+    PIECES = 64,     /* a piece also has at most 1/PIECES of the scalar products of the
+                        product */
     SPARE_ROWS = 1024
 };
 
-static const double LEAST_GAIN = 0.05;     /* the host helps if its predicted share of the
-                                              work is at least this, */
-static const double LEAST_GAIN_S = 200e-6; /* and if the run becomes shorter by at least
-                                              this many seconds; a smaller gain is not
-                                              worth the memory of the host's slots */
+static const double LEAST_GAIN = 0.05;     /* the host helps only if its predicted share
+                                              of the work is at least this */
+static const double LEAST_GAIN_S = 200e-6; /* the host helps only if its help is predicted
+                                              to make the run shorter by at least this
+                                              many seconds; a smaller gain is not worth
+                                              the memory of the host's slots */
 
 /* bytes of host memory moved for each byte of B or X that workers copy to the loader's
    ring */

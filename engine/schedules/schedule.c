@@ -33,7 +33,8 @@ int hy_slots_fewer(const hy_portion *portion)
     return hy_pool_threads(product->engine->ctx.pool) == 1 ? 1 : 2;
 }
 
-/* Workers pack the chunks of an SpMM and store its rows of Y. With more slots, other
+/* Returns DEPTH_SMALL for an SpMM with small chunks, else what hy_slots_fewer() returns.
+   Workers pack the chunks of an SpMM and store its rows of Y. With more slots, other
    chunks are ready while one waits for the device. But the buffers of all chunks in
    flight must stay in the last-level cache. */
 int hy_slots(const hy_portion *portion)

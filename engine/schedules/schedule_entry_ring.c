@@ -107,7 +107,7 @@ static hybrid_status find_window(const hy_planning *p, int64_t *out)
 
 /* ---- the ring to use ------------------------------------------------------------- */
 
-/* A ring that cut() may ask for. */
+/* A ring of entries that cut() may choose. */
 typedef struct ring {
     hy_layout asked; /* 0 slots: there is no such ring */
     int shares;      /* shares of the budget that it takes */
@@ -170,7 +170,8 @@ static int is_ring(const hy_planning *p, const hy_layout *asked)
     return asked->depth > 0 && asked->image.held < p->product->b_nnz;
 }
 
-/* Assumes the smallest ring, which leaves the most memory to the slots. */
+/* Estimates the smallest ring, which leaves the most memory to the slots. The estimate
+   has 0 chunks if no ring is possible or all of B fits. */
 static hy_estimate promise(const hy_planning *p)
 {
     hy_layout asked = {.depth = 0};

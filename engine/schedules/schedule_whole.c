@@ -9,9 +9,9 @@
 
 enum {
     MOST_PINNED = 3, /* maximum number of column blocks, in runs with pinned X and Y */
-    LEAST_ROW = HY_X_LINE, /* least bytes of a block's row in runs with pinned X and Y */
-    LEAST_X   = 64 << 20   /* minimum bytes of an X that is cut into column blocks; a
-                              smaller one is sent so quickly that blocks gain nothing */
+    LEAST_ROW   = HY_X_LINE, /* minimum bytes of a block's row, with pinned X and Y */
+    LEAST_X     = 64 << 20   /* minimum bytes of an X that is cut into column blocks; a
+                                smaller one is sent so quickly that blocks gain nothing */
 };
 
 static hy_estimate promise(const hy_planning *p)
@@ -91,8 +91,8 @@ static int caches_all(const hy_portion *portion, hy_layout *layout, size_t x_byt
     return portion->rates.memory > x_bytes && hy_layout_caches_all(layout);
 }
 
-/* Returns 1 if blocks may be faster than a whole X: X is large enough, and there are at
-   least as many chunks as slots. Always 1 in tests that ask for blocks. */
+/* Returns 1 if blocks may be faster than a whole X: X has at least LEAST_X bytes, and
+   there are at least as many chunks as slots. Always 1 in tests that ask for blocks. */
 static int may_gain(const hy_portion *portion, const hy_layout *layout)
 {
     return hy_settings_of(portion->product->engine)->column_blocks > 0 ||

@@ -27,8 +27,9 @@
 /* PARTS: maximum number of ranges; SAMPLES: sampled products for each range; BINS: equal
    intervals of columns */
 enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
-enum { BLOCKS = 4 };    /* number of blocks of terms (entries of A's row) per worker */
-enum { DISTANCE = 16 }; /* entries of A between fetching a row of B and using it */
+enum { BLOCKS = 4 }; /* number of blocks of terms (entries of A's row) per worker */
+/* cache prefetches fetch what is needed this many entries of A later */
+enum { DISTANCE = 16 };
 
 /* A range of columns. */
 typedef struct part {
@@ -45,8 +46,9 @@ typedef struct split {
     int parts, shift;     /* a bin is column >> shift */
     hy_term *terms;       /* for each entry of A's row, the range of entries of B that it
                              is multiplied by */
-    int64_t *next;        /* blocks x PARTS elements: first the products of each block of
-                             terms in each range, later the index of the next one */
+    int64_t *next;        /* blocks x PARTS elements: first the number of products of each
+                             block of terms in each range, later the place of the next of
+                             them */
     uint64_t *sample;     /* 2 x SAMPLES elements for each range: (bin of a sampled
                              product) << 32; the second half is for sorting */
     int32_t *product_col; /* columns of the products */

@@ -228,7 +228,9 @@ static hybrid_status open_build(hy_context *ctx, const hy_recipe *recipe, build 
     const int64_t parts = hy_pool_threads(ctx->pool);
     void *array;
 
-    b->stride = (recipe->row_most + 31) / 16 * 16; /* workers share no cache line */
+    b->stride = (recipe->row_most + 31) / 16 * 16; /* row_most in whole cache lines, plus
+                                                      one line, so that workers share no
+                                                      cache line */
     HY_TRY(hy_array(ctx, parts * b->stride, sizeof *b->scratch, "a row of each worker",
                     &array));
     b->scratch = array;
@@ -276,8 +278,9 @@ static double least_entries(const hy_recipe *recipe)
 
 hybrid_status hy_recipe_fits(hy_context *ctx, const hy_recipe *recipe, int64_t more)
 {
-    const double per_row = 2 * sizeof(int64_t); /* an offset and, temporarily, a length */
-    const double bytes   = (double)recipe->rows * per_row + (double)more +
+    const double per_row = 2 * sizeof(int64_t); /* bytes of a row's offset and, while rows
+                                                   are made, of its length */
+    const double bytes = (double)recipe->rows * per_row + (double)more +
                          least_entries(recipe) * (double)recipe->entry_bytes;
     const double used = (double)hy_meter_used(&ctx->memory.meter);
     char what[128];

@@ -101,7 +101,8 @@ typedef void (*hy_joined_fn)(void *arg, const hy_lines *lines);
 /* Value of hy_lines.announced if the file does not tell the number of its items. */
 #define HY_NOT_ANNOUNCED INT64_MAX
 
-/* The body of a file, and the functions that receive its items. */
+/* The body of a file, which is the lines after its header, and the functions that receive
+   its items (one in each line). */
 struct hy_lines {
     hy_input *input;
     const char *body;  /* start of the lines in the present window (part of the file) */

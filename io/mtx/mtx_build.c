@@ -159,8 +159,8 @@ static void sort_row(entry *row, entry *spare, int64_t n)
         memcpy(row, from, (size_t)n * sizeof *row);
 }
 
-/* Stores a sorted row from `at` on and sums duplicates; returns the number of entries
-   stored. */
+/* Stores a sorted row from entry `at` of `out` on, and sums duplicates. Returns the
+   number of entries stored. */
 static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int64_t at)
 {
     float *f32    = out->val;

@@ -74,8 +74,8 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Index of the first entry above the diagonal that has its mirror among `keys`; -1 if
-   none has. */
+/* Returns the index of the first entry above the diagonal that has its mirror (row and
+   column exchanged) among `keys`; -1 if none has. */
 static int64_t find_mirrored(const hy_entries *in, const uint64_t *keys, int64_t count)
 {
     for (int64_t k = 0; k < in->count; k++) {

@@ -8,9 +8,10 @@ double hy_synergy_blocks(const hy_synergy *s)
     return s->nnz / (s->alpha * BRICK_ROWS * BLOCK_COLUMNS);
 }
 
-/* The paper's Eq. 1 counts one transaction for the values of a brick, and two for its
-   pattern, for each TN columns. Here values are counted as they are, and patterns and
-   columns are shared by the four bricks of a block. */
+/* The paper's Eq. 1 counts one transaction for the values of a brick (16 x 4 elements of
+   A), and two for its pattern, for each TN columns that a warp computes. Here values are
+   counted as they are, and patterns and columns are shared by the four bricks of a
+   block. */
 double hy_synergy_a_bytes(const hy_synergy *s)
 {
     return s->warps * (hy_synergy_blocks(s) * s->block_bytes + s->nnz * s->value);

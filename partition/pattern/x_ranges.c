@@ -144,8 +144,8 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
     banding b = {extents, chunks};
 
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, count, CHUNKS, set_band, &b));
-    for (int64_t c = count - 1; c > 0; c--) /* makes `x_begin` hold for all later chunks,
-                                               too */
+    for (int64_t c = count - 1; c > 0; c--) /* lowers x_begin to that of later chunks,
+                                               which still need those rows */
         if (chunks[c].x_begin < chunks[c - 1].x_begin)
             chunks[c - 1].x_begin = chunks[c].x_begin;
     return HYBRID_OK;

@@ -257,7 +257,7 @@ hybrid_status hy_load_retire(hy_loader *loader);
 
 /* load_ways.c: hy_load_elements() loads elements [begin, end) of a region.
    hy_load_max_bytes() returns the maximum bytes of a piece for them. hy_load_rows() loads
-   rows. */
+   `rows` rows from row `row` on, with their tail columns. */
 hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64_t begin,
                                int64_t end);
 size_t hy_load_max_bytes(const hy_loader *loader, const hy_region *region, int64_t begin,

@@ -16,8 +16,8 @@
 enum {
     DIRECT_LEAST = 4 << 20, /* minimum bytes of a directly copied part of X, if the
                                loader's memory holds as many */
-    DIRECT_PARTS = 32       /* maximum number of direct copies of X, unless they would be
-                               smaller than DIRECT_LEAST */
+    DIRECT_PARTS = 32       /* target for the number of direct copies of X, fewer if they
+                               would be smaller than DIRECT_LEAST */
 };
 
 /* Finds the direct copy of these rows and columns to the loader's memory. Returns 0 if
