@@ -217,7 +217,8 @@ static inline size_t hy_mtx_least_bytes(const hy_mtx_header *header)
 /* Entries in the order of the file. */
 typedef struct hy_entries {
     int64_t count;
-    int32_t *row; /* memory of hy_array(); col and val are memory of results */
+    int32_t *row; /* allocated by hy_array(); col and val by hy_results_array(), so that
+                     they can become part of the result */
     int32_t *col;
     double *val;
     int ascend; /* 1: entries ascend by row and then column, without repeats */

@@ -28,7 +28,7 @@ static hybrid_status open_gzip(hy_decoder *self)
     HY_TRY(hy_array(self->ctx, 1, sizeof(z_stream), "a stream of bytes", &self->state));
     z_stream *z = self->state;
     *z          = (z_stream){.next_in = NULL};
-    if (inflateInit2(z, 15 + 16) == Z_OK) /* largest window, gzip header */
+    if (inflateInit2(z, 15 + 16) == Z_OK) /* 15: largest window; 16: gzip header */
         return HYBRID_OK;
     hy_array_free(self->ctx, self->state);
     self->state = NULL;

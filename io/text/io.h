@@ -88,7 +88,8 @@ void hy_input_begin(hy_context *ctx, const hy_input *input);
 /* Counts `bytes` bytes of the text as read. Any thread may call this. */
 void hy_input_took(hy_context *ctx, const hy_input *input, int64_t bytes);
 
-/* Bytes of the text that belong to the head of the file. */
+/* Returns the bytes of the text that belong to the head of the file, its first
+   HY_HEAD_BYTES. */
 static inline size_t hy_input_head(const hy_input *input)
 {
     return hy_smaller(input->bytes, HY_HEAD_BYTES);

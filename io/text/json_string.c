@@ -61,7 +61,8 @@ static char *put_utf8(char *to, int32_t c)
         *to++ = (char)c;
         return to;
     }
-    const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; /* bytes after the first */
+    /* bytes of the character's UTF-8 form after the first */
+    const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
     *to++          = (char)(0xf0 << (3 - more) | c >> 6 * more);
     for (int i = more - 1; i >= 0; i--)
         *to++ = (char)(0x80 | (c >> 6 * i & 0x3f));

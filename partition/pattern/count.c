@@ -299,8 +299,8 @@ static hybrid_status sum_up(hy_context *ctx, inspection *in)
     return hy_pool_for_fine(ctx->pool, HY_PLAN, 0, in->pieces, 1, FINE, sum_pieces, in);
 }
 
-/* Allocates the prefix sums of the bounds of rows. They are an alias of p->products if no
-   row has more scalar products than B has columns. */
+/* Allocates the prefix sums of the upper bounds on the entries of C's rows. They are an
+   alias of p->products if no row has more scalar products than B has columns. */
 static hybrid_status place_bound(hy_context *ctx, hy_profile *p, int64_t products_max)
 {
     if (products_max <= p->out_cols) {

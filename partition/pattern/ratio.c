@@ -34,7 +34,8 @@ enum {
     PLACES = 4 * MANY /* maximum places of a row's hash table */
 };
 
-/* no more rows are drawn once the relative standard error is below this */
+/* no more rows are drawn once the relative standard error of the estimated mean is below
+   this */
 #define ALIKE 0.03
 
 /* Set of columns in a hash table. For a long row, a column is inserted only if its hash

@@ -95,7 +95,8 @@ typedef struct hy_load_columns {
    set. */
 typedef struct hy_relay_part {
     int index;            /* number of the loader in the relay */
-    int64_t bytes;        /* bytes of the copies in this run */
+    int64_t bytes;        /* bytes that this loader has copied from other devices in this
+                             run */
     hy_mark *begin, *end; /* marks at the begin of the first and at the end of the last
                              copy of this run; `end` is set again in each round */
     hy_mark **sent;       /* for each own piece, the mark at the end of its copy */
@@ -137,8 +138,9 @@ struct hy_loader {
                               its thread */
     hy_source source;      /* source of the operand */
     hy_image image;        /* image on the device */
-    size_t image_room;     /* bytes of `image_memory`, the device memory of the operand.
-                              It is empty while the site rests. */
+    size_t image_room;     /* bytes of `image_memory`, the device memory of the operand,
+                              which is empty between hy_loader_leave() and
+                              hy_loader_return() */
     hy_buffer image_memory;
     hy_load_ring ring;
     hy_load_columns columns;
