@@ -27,7 +27,7 @@ expect 0 convert A.json T.npz --transpose -q
 expect 0 convert T.npz A2.json --transpose -q
 cmp -s <(arrays A) <(arrays A2) || fail "the transpose of the transpose is another matrix"
 expect 0 convert A.json all.npz --rows : -q
-expect 0 convert A.npz all2.npz -q 2>/dev/null || expect 0 convert B.npz all2.npz -q
+expect 0 convert B.npz all2.npz -q
 cmp -s all.npz all2.npz || fail "--rows : is not all rows"
 expect 0 convert A.json head.npz --rows :100 -q
 expect 0 convert A.json tail.npz --rows 100: -q
