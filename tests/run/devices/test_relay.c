@@ -33,7 +33,6 @@ typedef struct world {
     hybrid_csr A;
     hybrid_dense X, Y, before;
     int64_t loaded, relayed; /* bytes of X from the host, and from other devices */
-    devices copied from each other * / int peer_events;
 } world;
 
 static void note(void *user, const hybrid_event *event)
