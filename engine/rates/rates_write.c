@@ -54,13 +54,15 @@ static void put_factor(printer *p, const char *variant, const char *name, double
 static void put_factors(printer *p, const hy_factor_table *factors)
 {
     if (factors->count > 0)
-        put(p, "# measured seconds of variants over those of their models, by regime\n");
+        put(p, "# measured seconds of variants over those of their models, by regime,\n"
+               "# and seconds that a chunk takes in addition\n");
     for (int i = 0; i < factors->count; i++) {
         const hy_factor_row *row = &factors->row[i];
         for (int k = 0; k < HY_REGIMES; k++)
             put_factor(p, row->variant, hy_regime_name(hy_op_named(row->variant), k),
                        row->compute[k]);
         put_factor(p, row->variant, "prepare", row->prepare);
+        put_factor(p, row->variant, "start_s", row->start_s);
     }
 }
 
