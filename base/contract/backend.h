@@ -34,7 +34,7 @@ typedef struct hy_buffer {
 enum { HY_BLOCK_SHAPES = 64, HY_BLOCK_FORMATS = 2, HY_BLOCK_TYPES = 2, HY_BLOCK_SIZES = 4 };
 
 typedef struct hy_block_speed {
-    float start, first, next, more, registers;
+    float start, first, next, more, next_start, more_start, registers;
 } hy_block_speed;
 
 /* Indices: HY_CHOI_BELLPACK or HY_CHOI_BCSR; 0 for f32 and 1 for f64; 8 (r - 1) + c - 1;

@@ -43,7 +43,7 @@ def summary(lines):
     """Returns the fastest kernel of a case in the paper's form, and what the rules pick."""
     good = [x for x in lines if not x["failed"]]
     paper = [x for x in good if x["pick"] not in DEFAULTS]
-    if not paper:
+    if all(x["pick"] for x in paper):  # nothing was searched
         return None
     picks = {x["pick"]: x for x in good if x["pick"]}
     best = min(paper, key=lambda x: x["kernel_s"])

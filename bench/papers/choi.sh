@@ -6,7 +6,7 @@
 # Writes OUTDIR/choi.jsonl, OUTDIR/choi.md (tables) and OUTDIR/choi.svg. Takes about 150 s.
 # Environment: SEARCH = the program (build/release/bin/choi_search), PYTHON (python3), DATA = folder
 # of NAME.mtx.xz or NAME.mtx, COMMIT = commit of the build if there is no .git, CHOI_VARIANTS,
-# CHOI_SECONDS and CHOI_RUNS (see papers/choi_search.c).
+# CHOI_SECONDS, CHOI_RUNS and CHOI_RATES (see papers/choi_search.c).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
@@ -24,7 +24,7 @@ unpacked=$(mktemp -d) || exit 1
 trap 'rm -rf "$unpacked"' EXIT
 problems=("$@")
 if ((${#problems[@]} == 0)); then
-    problems=(dense:2048,2048 fem3:36)
+    problems=(dense:1024,1024 fem3:24)
     for name in 3dtube bcsstk13 bcsstk32 ex11 pkustk04 rail507_miplib rd-rplusc-21 viscorocks; do
         if [[ -f $data/$name.mtx ]]; then
             problems+=("$data/$name.mtx")

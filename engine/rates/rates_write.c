@@ -9,7 +9,7 @@
 #include "io/text/io.h"
 
 typedef struct printer {
-    char text[HY_RATES_DEVICES * ((1 << 16) + (1 << 14))];
+    char text[HY_RATES_DEVICES * (1 << 17)];
     size_t length;
 } printer;
 
@@ -40,7 +40,7 @@ static void put_blocks(printer *p, hy_block_speeds *speeds)
                    "of 1 x 1 to 8 x 8\n");
         put(p, "%s =", key);
         for (int k = 0; k < HY_BLOCK_SHAPES; k++)
-            put(p, " %.5g", (double)first[k * HY_BLOCK_STRIDE]);
+            put(p, " %.4g", (double)first[k * HY_BLOCK_STRIDE]);
         put(p, "\n");
     }
 }

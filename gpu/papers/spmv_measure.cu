@@ -2,15 +2,14 @@
    blocks (Choi, Singh and Vuduc 2010, section 6.3) on dense matrices.
 
    For a kernel with R threads in a thread block, M multiprocessors, and T thread blocks
-   that one multiprocessor holds, four matrices are timed: M thread blocks with one step,
-   and M, T M and (T + 1) M thread blocks with beta steps
-   (partition/blocks/choi_model.h). The matrices are written in the format on the device,
-   so nothing is packed or copied.
+   that one multiprocessor holds, six matrices are timed: M, T M and (T + 1) M thread
+   blocks, with one step and with beta steps (partition/blocks/choi_model.h). The matrices
+   are written in the format on the device, so nothing is packed or copied.
  */
 #include <algorithm>
+#include <cmath>
 
 #include "base/data/csr.h"
-#include "base/data/median.h"
 #include "gpu/backend/cuda_backend.cuh"
 #include "gpu/papers/spmv_dense.cuh"
 
@@ -22,7 +21,7 @@ constexpr size_t VAL_BYTES = size_t(768) << 20; /* maximum bytes of values */
 constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2;
 constexpr double LEAST_S = 1e-12; /* least seconds of a constant, for a difference of
                                      times that is lost in noise */
-constexpr int LAUNCHES = 4, TRIES = 3;
+constexpr int LAUNCHES = 4, TRIES = 4;
 
 struct measuring {
     hy_context *ctx;
@@ -42,12 +41,13 @@ double val_bytes(const hy_dense_blocks *d, int64_t thread_blocks, int64_t steps)
            double(hy_block_elements(d->shape) * hy_value_size(d->type));
 }
 
-/* Sets *seconds to the time of one launch: the median of some tries of LAUNCHES launches,
-   after a try that is not counted. */
+/* Sets *seconds to the time of one launch: the least of some tries of LAUNCHES launches,
+   after a try that is not counted. Noise only adds to a time, and the differences of
+   these times are small. */
 hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
                           double *seconds)
 {
-    double each[TRIES];
+    double least       = INFINITY;
     m->d.thread_blocks = thread_blocks;
     m->d.steps         = steps;
     HY_TRY(m->kernel->fill(m->lane, &m->d));
@@ -60,9 +60,9 @@ hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
         HY_CUDA(m->ctx, cudaEventSynchronize(m->end));
         HY_CUDA(m->ctx, cudaEventElapsedTime(&ms, m->begin, m->end));
         if (i >= 0)
-            each[i] = double(ms) * 1e-3 / LAUNCHES;
+            least = std::min(least, double(ms) * 1e-3 / LAUNCHES);
     }
-    *seconds = hy_median(each, TRIES);
+    *seconds = least;
     return HYBRID_OK;
 }
 
@@ -87,11 +87,15 @@ hybrid_status measure_kernel(measuring *m, hy_block_speed *out)
     HY_TRY(time_matrix(m, sms, phi.steps, &phi.one));
     HY_TRY(time_matrix(m, phi.resident * sms, phi.steps, &phi.full));
     HY_TRY(time_matrix(m, most, phi.steps, &phi.beyond));
+    HY_TRY(time_matrix(m, phi.resident * sms, 1, &phi.full_one_step));
+    HY_TRY(time_matrix(m, most, 1, &phi.beyond_one_step));
     const hy_choi_times times = hy_choi_fit(&phi);
     out->start                = float(std::max(times.start, LEAST_S));
     out->first                = float(std::max(times.first, LEAST_S));
     out->next                 = float(std::max(times.next, LEAST_S));
     out->more                 = float(std::max(times.more, LEAST_S));
+    out->next_start           = float(std::max(times.next_start, LEAST_S));
+    out->more_start           = float(std::max(times.more_start, LEAST_S));
     return HYBRID_OK;
 }
 

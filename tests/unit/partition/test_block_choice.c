@@ -73,8 +73,8 @@ static void given_values_stay(void **state)
 static hy_rates with_fast(hy_choi_format format, hy_block_shape shape, int index)
 {
     hy_rates r                 = rates;
-    const hy_block_speed slow  = {1e-9f, 1, 1, 1, 32};
-    const hy_block_speed quick = {1e-9f, 1e-3f, 1e-3f, 1e-3f, 32};
+    const hy_block_speed slow  = {1e-9f, 1, 1, 1, 0, 0, 32};
+    const hy_block_speed quick = {1e-9f, 1e-3f, 1e-3f, 1e-3f, 0, 0, 32};
 
     for (int type = 0; type < 2; type++)
         for (int k = 0; k < HY_BLOCK_SHAPES; k++)
@@ -144,7 +144,7 @@ static void occupancy(void **state)
    thread, T = 32 thread blocks fit on a multiprocessor. */
 static void prediction(void **state)
 {
-    const hy_block_speed entry = {100, 3, 2, 0.5f, 32};
+    const hy_block_speed entry = {100, 3, 2, 0.5f, 0, 0, 32};
     hy_features f              = in_threes();
     hy_rates r                 = rates;
 
