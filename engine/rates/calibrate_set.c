@@ -44,11 +44,20 @@ static const char *const host_spmm[]     = {"er:500,3",    "stencil27:40",
                                             "rmat:14,16",  "powerlaw:20000,4,1000",
                                             "er:65536,16", "fem3:14",
                                             "stencil7:60", NULL};
-static const char *const host_spgemm[]   = {
-      "er:200,3",     "er:20000,6",   "rmat:11,8",
-      "stencil27:12", "fem3:5",       "powerlaw:20000,4,1000",
-      "er:3000,4",    "rmat:9,2",     "er:200000,3",
-      "band:16000,4", "stencil27:25", NULL};
+static const char *const host_spgemm[]   = {"er:200,3",
+                                            "er:20000,6",
+                                            "rmat:11,8",
+                                            "stencil27:12",
+                                            "fem3:5",
+                                            "er:8000,24",
+                                            "er:3000,4",
+                                            "rmat:9,2",
+                                            "powerlaw:20000,4,1000",
+                                            "fem3:9",
+                                            "band:16000,4",
+                                            "er:200000,3",
+                                            "stencil27:25",
+                                            NULL};
 
 hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
                                       hybrid_calibrate_fn fn, void *user,

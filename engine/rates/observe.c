@@ -6,6 +6,7 @@
 
 #include "base/data/median.h"
 #include "base/threads/clock.h"
+#include "base/threads/pool.h"
 #include "engine/rates/estimate.h"
 #include "engine/rates/factors.h"
 
@@ -139,6 +140,8 @@ static hybrid_status observe_call(hybrid_plan *plan, const hy_observed_product *
     } else {
         hy_rates_of(backend, &here);
         out->call_model_s = hy_estimate_host(f, plan->portions->variant, &here).call_s;
+        out->threads_share =
+            hy_pool_max_threads(plan->product.engine->ctx.pool) / fmax(here.width, 1);
     }
     return HYBRID_OK;
 }
@@ -188,6 +191,28 @@ typedef hybrid_status (*observe_fn)(hybrid_plan *plan, hy_backend *backend,
                                     const hy_observed_product *p, int runs,
                                     hy_observation *out);
 
+static hybrid_status plan_of(hybrid_engine *engine, const hy_observed_product *p,
+                             const hybrid_plan_options *options, hybrid_plan **plan)
+{
+    return p->B ? hybrid_spgemm_plan(engine, p->A, p->B, options, plan)
+                : hybrid_spmm_plan(engine, p->A, p->X->cols, options, plan);
+}
+
+/* Makes a plan with the variant. The first attempt names no variant if the host computes
+   SpMM, as most plans do. */
+static hybrid_status plan_with(hybrid_engine *engine, const hy_variant *variant,
+                               const hy_backend *backend, const hy_observed_product *p,
+                               hybrid_plan_options *options, hybrid_plan **plan)
+{
+    options->variant = p->B || backend->ops->copy ? variant->name : NULL;
+    HY_TRY(plan_of(engine, p, options, plan));
+    if ((*plan)->portions->variant == variant)
+        return HYBRID_OK;
+    hybrid_plan_destroy(*plan);
+    options->variant = variant->name;
+    return plan_of(engine, p, options, plan);
+}
+
 /* Observes a plan with chunks of `rows` rows. Does nothing if the variant refuses the
    product. */
 static hybrid_status observe_in(hybrid_engine *engine, hy_backend *backend,
@@ -197,14 +222,11 @@ static hybrid_status observe_in(hybrid_engine *engine, hy_backend *backend,
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
 
-    options.variant    = out->variant->name;
-    options.chunk_rows = rows;
-    options.depth      = rows < p->A->rows ? 0 : 1;
-    options.flags      = p->flags;
-    options.split      = backend->ops->copy ? HYBRID_SPLIT_GPU : HYBRID_SPLIT_HOST;
-    hybrid_status status =
-        p->B ? hybrid_spgemm_plan(engine, p->A, p->B, &options, &plan)
-             : hybrid_spmm_plan(engine, p->A, p->X->cols, &options, &plan);
+    options.chunk_rows   = rows;
+    options.depth        = rows < p->A->rows ? 0 : 1;
+    options.flags        = p->flags;
+    options.split        = backend->ops->copy ? HYBRID_SPLIT_GPU : HYBRID_SPLIT_HOST;
+    hybrid_status status = plan_with(engine, out->variant, backend, p, &options, &plan);
     if (status == HYBRID_UNSUPPORTED) {
         hy_message_clear(&engine->ctx.message);
         return HYBRID_OK;
@@ -246,6 +268,19 @@ static void add_mean(hy_mean *mean, double measured_s, double model_s)
     mean->count++;
 }
 
+/* Returns the sample for the factors of a variant. The host's time is that of the whole
+   call, since storing C belongs to no stage of the host, and is converted to the threads
+   that the rates describe. */
+static hy_sample sample_of(const hy_observation *seen)
+{
+    const double share = seen->threads_share;
+
+    if (share > 0)
+        return (hy_sample){seen->regime, share * seen->total_s,
+                           share * seen->call_model_s, seen->model_s};
+    return (hy_sample){seen->regime, seen->compute_s, 0, seen->model_s};
+}
+
 void hy_observed_add(hy_observed *all, const hy_observation *seen)
 {
     const int sparse = seen->variant->op == HY_SPGEMM;
@@ -257,8 +292,7 @@ void hy_observed_add(hy_observed *all, const hy_observation *seen)
         return;
     all->count         = i == all->count ? i + 1 : all->count;
     all->of[i].variant = seen->variant;
-    add_sample(&all->of[i].compute,
-               (hy_sample){seen->regime, seen->compute_s, 0, seen->model_s});
+    add_sample(&all->of[i].compute, sample_of(seen));
     add_mean(&all->of[i].prepare, seen->prepare_s, seen->prepare_model_s);
     if (seen->call_model_s > 0)
         add_sample(sparse ? &all->spgemm_call : &all->spmm_call,
@@ -309,14 +343,19 @@ static double gap_s(const hy_observed *all, hy_op op, const hy_factor_table *fac
 static void fit_variant(hy_factor_table *factors, const hy_series *compute,
                         const hy_mean *prepare, const hy_variant *variant)
 {
+    const double call =
+        variant->op == HY_SPGEMM ? factors->spgemm_call : factors->spmm_call;
     hy_factor_row *row = hy_factors_of(factors, variant->name);
+    hy_series all      = *compute;
 
     if (!row)
         return;
+    for (int64_t i = 0; i < all.count; i++)
+        all.of[i].base_s *= call; /* now with the factor of calls */
     row->prepare = mean_factor(prepare);
-    row->start_s = hy_fit_start(compute->of, compute->count, HY_REGIMES);
+    row->start_s = hy_fit_start(all.of, all.count, HY_REGIMES);
     for (int k = 0; k < HY_REGIMES; k++)
-        row->compute[k] = hy_fit_factor(compute->of, compute->count, k, row->start_s);
+        row->compute[k] = hy_fit_factor(all.of, all.count, k, row->start_s);
 }
 
 hy_factor_table hy_observed_factors(const hy_observed *all)

@@ -23,6 +23,9 @@ typedef struct hy_observation {
     double prepare_s, prepare_model_s; /* packing by all workers; 0: nothing is packed,
                                           or memory bounds it */
     double total_s;                    /* of the whole call */
+    double threads_share;              /* host: threads that computed over those that its
+                                          rates describe, which leave cores to a device;
+                                          0: a device computed */
     double rest_s, call_model_s;       /* parts of total_s: work and copies, and what
                                           the call costs besides. Work is measured, the
                                           others are predicted */
@@ -33,7 +36,9 @@ typedef struct hy_observation {
 
 /* Times the product with this variant in one chunk: a run that is not counted, then up to
    `runs` runs, fewer if they take long. Products in f32 that a device computes from rows
-   in CSR are timed in several chunks, too. The factors of the backend must be 0. */
+   in CSR are timed in several chunks, too. SpMM on the host is planned without naming the
+   variant: plans that may choose learn less about A, and the model predicts from what the
+   plan knows. The factors of the backend must be 0. */
 hybrid_status hy_observe(hybrid_engine *engine, const hy_variant *variant,
                          hy_backend *backend, const hy_observed_product *product,
                          int runs, hy_observation *out);
