@@ -6,9 +6,6 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-/* The rule that chooses unless options name one. */
-static const hy_block_rule DEFAULT_RULE = HY_BLOCK_BY_BYTES;
-
 /* The model compares shapes of up to this many times the fewest bytes (section 6.4 of the
    paper). */
 static const double LIST = 2;
@@ -189,11 +186,18 @@ static void visit_shapes(choosing *c, void (*visit)(choosing *, const hy_feature
         }
 }
 
+/* Returns the rule that options name; else the model's for the paper's form, whose time
+   it predicts best, and that of the fewest bytes for the other form (docs/papers.md). */
+static int rule_for(const hy_features *f)
+{
+    if (f->parameter[HY_BLOCK_RULE] > 0)
+        return f->parameter[HY_BLOCK_RULE];
+    return f->parameter[HY_BLOCK_PAPER] ? HY_BLOCK_BY_MODEL : HY_BLOCK_BY_BYTES;
+}
+
 void hy_block_choose(hy_features *f, const hy_rates *rates, hy_choi_format format)
 {
-    const int asked = f->parameter[HY_BLOCK_RULE];
-    const int rule  = asked > 0 ? asked : (int)DEFAULT_RULE;
-    choosing c      = {.f = f, .rates = rates, .format = format, .bytes = INFINITY};
+    choosing c = {.f = f, .rates = rates, .format = format, .bytes = INFINITY};
 
     if (f->block_fills[0] <= 0) { /* A has no entries, or no fill is known */
         f->block_rows = (int)hy_max(f->parameter[HY_BLOCK_R], 1);
@@ -201,7 +205,7 @@ void hy_block_choose(hy_features *f, const hy_rates *rates, hy_choi_format forma
         return;
     }
     visit_shapes(&c, by_bytes);
-    if (rule == HY_BLOCK_BY_MODEL)
+    if (rule_for(f) == HY_BLOCK_BY_MODEL)
         visit_shapes(&c, by_model);
     hy_block_shape_set(f, c.best);
     if (f->parameter[HY_BLOCK_PAPER])

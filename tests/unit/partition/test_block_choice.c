@@ -107,6 +107,22 @@ static void model_picks_the_fastest(void **state)
     expect(&f, 3, 3, 0);
 }
 
+/* The model predicts the paper's form, so it chooses for this form unless a rule is
+   named. */
+static void each_form_has_its_rule(void **state)
+{
+    const hy_rates r = with_fast(HY_CHOI_BELLPACK, (hy_block_shape){1, 3}, 2);
+    hy_features f    = in_threes();
+
+    (void)state;
+    f.parameter[HY_BLOCK_PAPER] = 1;
+    hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
+    expect(&f, 1, 3, 128);
+    f = in_threes();
+    hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
+    expect(&f, 3, 3, 0);
+}
+
 /* The model does not consider shapes whose blocks take more than twice the bytes of the
    best shape. */
 static void wasteful_shapes_are_left_out(void **state)
@@ -195,6 +211,7 @@ int main(void)
         cmocka_unit_test(fewest_bytes),
         cmocka_unit_test(given_values_stay),
         cmocka_unit_test(model_picks_the_fastest),
+        cmocka_unit_test(each_form_has_its_rule),
         cmocka_unit_test(wasteful_shapes_are_left_out),
         cmocka_unit_test(occupancy),
         cmocka_unit_test(prediction),
