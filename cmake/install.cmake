@@ -1,8 +1,8 @@
-# Header, libraries, CMake package, pkg-config file, licence, manual and examples.
+# Headers, libraries, CMake package, pkg-config file, licence, manual and examples.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hybrid_spmm)
 
-install(FILES include/hybrid_spmm.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/hybrid_spmm.h include/hybrid_spmm_files.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(kind IN ITEMS shared static)
   install(TARGETS hybrid_spmm_${kind} EXPORT hybrid_spmm_${kind}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -112,10 +112,12 @@ typedef struct hybrid_engine_options {
     const int       *devices;      /**< CUDA ordinals of GPUs that compute together; NULL =
         device alone. All must answer; device_bytes is the limit of each entry. */
     int64_t          device_count; /**< number of entries of devices, 0 to 16 */
+    const char      *spill_path;   /**< folder for temporary files of operands and results that
+        exceed host_bytes; NULL = $TMPDIR, else /tmp. See "Files" in the manual. */
 } hybrid_engine_options;
 #define HYBRID_ENGINE_OPTIONS_INIT                                             \
     { sizeof(hybrid_engine_options), HYBRID_AUTO, 0, 0, 0, 0,                  \
-      { NULL, NULL, NULL }, NULL, 0, NULL, NULL, 0 } /**< default options */
+      { NULL, NULL, NULL }, NULL, 0, NULL, NULL, 0, NULL } /**< default options */
 /** CPU workers, GPUs and memory, which all products of the engine use. */
 typedef struct hybrid_engine hybrid_engine;
 /** Starts the workers, opens the GPU, and stores the new engine in *engine. Close it with
@@ -538,11 +540,14 @@ typedef struct hybrid_report {
     int64_t pattern_bytes, pooled_bytes; /**< patterns copied to plan; pages of freed results */
     double  predicted_device_s; /**< prediction of multiply_s + finish_s; 0 on the CPU */
     int64_t b_h2d_bytes, least_b_h2d_bytes; /**< planned bytes of B, and their minimum; or -1 */
+    double  write_s, assemble_s; /**< busy time of writing to a file; time from the last panel
+        to the complete file, if panels were assembled */
+    int64_t file_bytes, resumed_rows; /**< bytes written; rows that an earlier run had finished */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { { 0, 0, HYBRID_BUILT_IN } }, HYBRID_CORES,      \
-      0, 0, 0, 0, 0, 0, 0, 0 } /**< empty report */
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } /**< empty report */
 /** Reports what `plan` will do, or its last run. Example:
 
         hybrid_report report = HYBRID_REPORT_INIT;
@@ -623,78 +628,10 @@ HYBRID_API hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_
 HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_dense *X, const hybrid_dense *Y, int trials, uint64_t seed, int64_t *row);
 
-/** @} */ /** @defgroup files Files
-    Paths such as /dev/stdin or /dev/fd/N are open files of the process, read or written from
-    their offset on. BAD_FILE names file, line and reason; IO_FAILED gives the system's reason.
-    Files are written completely or not at all. Free the matrices with hybrid_csr_free() or
-    hybrid_dense_free(). "Files" in the manual describes formats and limits. */ /** @{ */
-/** Reads a Matrix Market coordinate file, plain or gzip: real, integer or pattern (ones);
-    general, symmetric or skew-symmetric (expanded). Duplicates are summed. */
-HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path,
-    hybrid_type type, hybrid_csr *out);
-/** Verifies all rules of `matrix` and writes it as a Matrix Market file. */
-HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
-    const hybrid_csr *matrix);
-/** Reads a NumPy .npy file or a Matrix Market array file, of any real numbers, as `type`. */
-HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path,
-    hybrid_type type, hybrid_dense *out);
-/** Checks the fields of `matrix`, not its values, and writes it as a NumPy .npy file. */
-HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
-    const hybrid_dense *matrix);
-/** Reads a sparse matrix in any format that hybrid_file_open() knows. */
-HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out);
-/** A sparse or dense matrix of raw numbers that stays in its file. */
-typedef struct hybrid_file hybrid_file;
-/** Opens a matrix; the manual lists the formats. Close *file before the engine is destroyed. */
-HYBRID_API hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
-    hybrid_file **file);
-/** Closes a file. NULL is allowed. */
-HYBRID_API void hybrid_file_close(hybrid_file *file);
-/** Returns shape and types of a sparse matrix with NULL for arrays; all zero if it is dense. */
-HYBRID_API hybrid_csr hybrid_file_csr(const hybrid_file *file);
-/** Returns shape and type of a dense matrix with NULL for data; all zero if it is sparse. */
-HYBRID_API hybrid_dense hybrid_file_dense(const hybrid_file *file);
-/** An operand in memory or in a file: one pointer is set, the others are NULL. */
-typedef struct hybrid_operand {
-    const hybrid_csr   *csr;   /**< sparse matrix in memory */
-    const hybrid_dense *dense; /**< dense matrix in memory */
-    const hybrid_file  *file;  /**< matrix in a file */
-} hybrid_operand;
-/** Computes C = A*B as hybrid_spgemm_with() does, for operands in memory or in files, which are
-    read in parts and need not fit in memory. HYBRID_REUSE and HYBRID_RESIDENT are BAD_ARGUMENT.
-    NO_MEMORY if a row of A does not fit with all rows of B that it touches, or if C clearly
-    does not fit. Files are checked as they are read: BAD_MATRIX names file, row and index. */
-HYBRID_API hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
-    const hybrid_operand *B, const hybrid_plan_options *options, hybrid_csr *C);
-/** Computes C as hybrid_spgemm_files() does, and hands its rows out as hybrid_spgemm_each() does.
-    An error in a file may be found after fn has received rows. */
-HYBRID_API hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine,
-    const hybrid_operand *A, const hybrid_operand *B, const hybrid_plan_options *options,
-    hybrid_each_fn fn, void *user);
-/** Predicts the size of C = A*B from columns of sampled rows: sets rows, flops,
-    predicted_nnz_out and predicted_result_bytes of *out, and other fields to 0. */
-HYBRID_API hybrid_status hybrid_spgemm_files_predict(hybrid_engine *engine,
-    const hybrid_operand *A, const hybrid_operand *B, const hybrid_plan_options *options,
-    hybrid_report *out);
-/** Computes Y = alpha*A*X + beta*Y as hybrid_spmm_with() does, for operands as in
-    hybrid_spgemm_files(). An error in a file may be found after rows of Y were written. */
-HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
-    const hybrid_operand *A, const hybrid_operand *X, double beta,
-    const hybrid_plan_options *options, hybrid_dense *Y);
-/** Computes Y = alpha*A*X + beta*Y as hybrid_spmm_run() does, for an X in a file that was
-    opened with the plan's engine. X is read in parts; NO_MEMORY if one column does not fit. */
-HYBRID_API hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha,
-    const hybrid_csr *A, const hybrid_file *X, double beta, hybrid_dense *Y);
-/** Makes a matrix from a description `spec` such as "stencil27:80": see "Generated matrices" in
-    the manual. The same spec, type and `seed` give the same matrix. */
-HYBRID_API hybrid_status hybrid_generate(hybrid_engine *engine, const char *spec,
-    hybrid_type type, uint64_t seed, hybrid_csr *out);
-/** Fills `matrix` with values in [-1, 1) that depend on `seed`. */
-HYBRID_API hybrid_status hybrid_dense_random(hybrid_engine *engine, uint64_t seed,
-    hybrid_dense *matrix);
-
 /** @} */
 #ifdef __cplusplus
 }
 #endif
+
+#include "hybrid_spmm_files.h"
 #endif

@@ -34,7 +34,7 @@ typedef struct hy_buffer {
 enum { HY_BLOCK_SHAPES = 64, HY_BLOCK_FORMATS = 2, HY_BLOCK_TYPES = 2, HY_BLOCK_SIZES = 4 };
 
 typedef struct hy_block_speed {
-    float start, first, next, more, registers;
+    float start, first, next, more, next_start, more_start, registers;
 } hy_block_speed;
 
 /* Indices: HY_CHOI_BELLPACK or HY_CHOI_BCSR; 0 for f32 and 1 for f64; 8 (r - 1) + c - 1;
@@ -43,20 +43,22 @@ typedef struct hy_block_speeds {
     hy_block_speed of[HY_BLOCK_FORMATS][HY_BLOCK_TYPES][HY_BLOCK_SHAPES][HY_BLOCK_SIZES];
 } hy_block_speeds;
 
-/* Corrections of predicted seconds: measured over predicted, by variant. A variant has a
-   factor for each regime, a kind of product (engine/rates/factors.h), and one for packing
-   (hy_cost.prepare_s). spmm_call and spgemm_call are factors of what a call and a chunk
-   cost besides work and copies. A factor of 0 was not measured and counts as 1. */
+/* Corrections of predicted seconds, by variant. A variant has a factor for each regime, a
+   kind of product (engine/rates/factors.h), one for packing (hy_cost.prepare_s), and
+   start_s, seconds that each chunk takes in addition. spmm_call and spgemm_call are
+   factors of what a call and a chunk cost besides work and copies. spmm_gap_s and
+   spgemm_gap_s are seconds that a device takes in addition for each chunk but the first.
+   A factor of 0 was not measured and counts as 1. */
 enum { HY_REGIMES = 12, HY_FACTOR_ROWS = 16, HY_FACTOR_NAME = 48 };
 
 typedef struct hy_factor_row {
     char variant[HY_FACTOR_NAME];
     double compute[HY_REGIMES];
-    double prepare;
+    double prepare, start_s;
 } hy_factor_row;
 
 typedef struct hy_factor_table {
-    double spmm_call, spgemm_call;
+    double spmm_call, spgemm_call, spmm_gap_s, spgemm_gap_s;
     int count;
     hy_factor_row row[HY_FACTOR_ROWS];
 } hy_factor_table;

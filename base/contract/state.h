@@ -73,6 +73,7 @@ typedef struct hy_context {
     hy_pins pins;           /* pinned memory of the caller */
     hy_device_results device_results; /* list of results in device memory
                                          (device_results.h) */
+    const char *spill_path; /* folder for temporary files; the engine owns the string */
     struct hy_lane_set *lane_sets; /* idle lanes, marks and threads, for reuse */
     struct hy_tenant *tenants;     /* sites of live plans, the most recently used first */
     pthread_mutex_t tenants_lock;

@@ -42,7 +42,8 @@ typedef struct hy_progress {
                                            known. told: rows that fn was told last. units:
                                            units of the call. */
     char padding[128];
-    int64_t done; /* units done so far; atomic */
+    int64_t done;    /* units done so far; atomic */
+    int64_t written; /* bytes written to files in the engine's last call; atomic */
 } hy_progress;
 
 void hy_progress_init(hy_progress *progress);
@@ -98,6 +99,12 @@ static inline void hy_progress_add_bytes(hy_progress *progress, int64_t bytes)
 {
     if (hy_progress_asked(progress) && progress->tells_bytes)
         hy_progress_count(progress, bytes);
+}
+
+/* Counts `bytes` bytes of a result as written to a file. Any thread. */
+static inline void hy_progress_wrote(hy_progress *progress, int64_t bytes)
+{
+    __atomic_fetch_add(&progress->written, bytes, __ATOMIC_RELAXED);
 }
 
 /* Initialises a condition for hy_progress_wait(). */

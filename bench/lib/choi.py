@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""bench/lib/choi.py LINES [--svg FILE] [--doc FILE] - tables and picture of bench/papers/choi.sh.
+"""bench/lib/choi.py LINES [--svg FILE] [--doc FILE] [--keep FILE] - tables and picture of choi.sh.
 
 For each variant and type, and each matrix, the fraction of the exhaustive optimum is the time
 of the fastest kernel over the time of the kernel that a rule picks. The tables have the mean and
 the median over all matrices, which Fig. 13 of Choi, Singh and Vuduc gives as 0.865 and 0.926 for
 the kernels that are not the best. --doc writes the summary between the marks of docs/papers.md.
+--keep writes the lines that suffice for all of this: of each case, the kernels that were picked and
+the fastest one, which gets the number of kernels searched and the model's median error.
 """
 import argparse
 import json
@@ -43,15 +45,17 @@ def summary(lines):
     """Returns the fastest kernel of a case in the paper's form, and what the rules pick."""
     good = [x for x in lines if not x["failed"]]
     paper = [x for x in good if x["pick"] not in DEFAULTS]
-    if not paper:
+    if all(x["pick"] for x in paper):  # nothing was searched
         return None
     picks = {x["pick"]: x for x in good if x["pick"]}
     best = min(paper, key=lambda x: x["kernel_s"])
+    searched = [x for x in good if not x["pick"]]
     return {"best": best, "picks": picks,
+            "searched": searched[0].get("searched", len(searched)),
             "part": {rule: best["kernel_s"] / picks[rule]["kernel_s"]
                      for rule in (*RULES, *DEFAULTS) if rule in picks},
-            "errors": [abs(x["model_s"] - x["kernel_s"]) / x["kernel_s"]
-                       for x in good if not x["pick"]]}
+            "error": searched[0].get("model_error", statistics.median(
+                abs(x["model_s"] - x["kernel_s"]) / x["kernel_s"] for x in searched))}
 
 
 def table(cases, variant, kind):
@@ -74,9 +78,11 @@ def table(cases, variant, kind):
             own = found["picks"].get(rule)
             cells.append(f"{shape(own)}: {1e6 * own['kernel_s']:.1f}" if own else "-")
         print("| " + " | ".join(cells) + " |")
+        whole = all(rule in found["part"] for rule in DEFAULTS)
         for rule, part in found["part"].items():
-            parts[rule].append(part)
-        errors += found["errors"]
+            if rule in RULES or whole:
+                parts[rule].append(part)
+        errors.append(found["error"])
     return parts, errors
 
 
@@ -107,6 +113,20 @@ def fill(path, lines, head):
                        + "\n" + mark + after)
 
 
+def keep(path, head, cases):
+    with open(path, "w", encoding="utf-8") as out:
+        print(json.dumps(head), file=out)
+        for lines in cases.values():
+            found = summary(lines)
+            if not found:
+                continue
+            fastest = min((x for x in lines if not x["pick"] and not x["failed"]),
+                          key=lambda x: x["kernel_s"])
+            kept = dict(fastest, searched=found["searched"], model_error=found["error"])
+            for line in (kept, *found["picks"].values()):
+                print(json.dumps(line), file=out)
+
+
 def verdict(parts, errors):
     for rule, said in RULES.items():
         values = parts[rule]
@@ -122,7 +142,7 @@ def verdict(parts, errors):
               f"{GOAL_MEDIAN}.")
     if errors:
         print(f"\nThe model's time of a kernel errs by {100 * statistics.median(errors):.0f} % "
-              f"(median of {len(errors)} kernels).")
+              f"(median of the medians of {len(errors)} matrices).")
 
 
 def picture(groups):
@@ -157,6 +177,7 @@ def main():
     parser.add_argument("lines")
     parser.add_argument("--svg")
     parser.add_argument("--doc")
+    parser.add_argument("--keep")
     args = parser.parse_args()
     head, cases = read(args.lines)
     groups = {}
@@ -174,6 +195,8 @@ def main():
     print("\n" + "\n".join(lines))
     if args.doc and groups:
         fill(args.doc, lines, head)
+    if args.keep:
+        keep(args.keep, head, cases)
     if args.svg and groups:
         with open(args.svg, "w", encoding="utf-8") as out:
             out.write(picture(groups))

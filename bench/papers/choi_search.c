@@ -7,7 +7,8 @@
    calibrates. One process times everything, because each of some thousand kernels runs
    for microseconds. Every line of OUT.jsonl is one kernel; bench/lib/choi.py reads
    them. Environment: CHOI_VARIANTS (names, separated by spaces), CHOI_SECONDS (no matrix
-   is begun later than this; 140), CHOI_RUNS (timed runs of a kernel; 7). */
+   is begun later than this; 140), CHOI_RUNS (timed runs of a kernel; 7), CHOI_RATES (file
+   of rates; none: the program calibrates). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,6 @@ static const double BYTES_MOST = 3;
 
 typedef struct search {
     hybrid_engine *engine;
-    hybrid_calibration speeds;
     FILE *out;
     const char *variant;
     char problem[NAME];
@@ -97,17 +97,11 @@ static void read_choice(const hybrid_plan *plan, choice *out)
     out->model_s = 1e-3 * atof(after(text, "kernels "));
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Sets *seconds to the median time of the kernel. */
+/* Sets *seconds to the least time of the kernel: noise only adds to a time, and kernels
+   take microseconds. */
 static hybrid_status time_plan(search *s, hybrid_plan *plan, double *seconds)
 {
-    double each[RUNS_MOST];
+    double least = 1e300;
 
     for (int i = -2; i < s->runs; i++) {
         hybrid_report report = HYBRID_REPORT_INIT;
@@ -116,11 +110,10 @@ static hybrid_status time_plan(search *s, hybrid_plan *plan, double *seconds)
             status = hybrid_plan_report(plan, &report);
         if (status != HYBRID_OK)
             return status;
-        if (i >= 0)
-            each[i] = report.multiply_s;
+        if (i >= 0 && report.multiply_s < least)
+            least = report.multiply_s;
     }
-    qsort(each, (size_t)s->runs, sizeof *each, ascending);
-    *seconds = each[s->runs / 2];
+    *seconds = least;
     return HYBRID_OK;
 }
 
@@ -243,12 +236,6 @@ static hybrid_status open_problem(search *s, const char *spec)
 
 static void search_problem(search *s, const char *spec)
 {
-    name_of(spec, s->problem);
-    if (now_s() - s->begin_s > s->limit_s) {
-        printf("%s f%d %s: left out, because CHOI_SECONDS is over\n", s->problem,
-               s->type == HYBRID_F64 ? 64 : 32, s->variant);
-        return;
-    }
     s->A = (hybrid_csr){0};
     s->X = s->Y = (hybrid_dense){0};
     if (open_problem(s, spec) == HYBRID_OK)
@@ -260,6 +247,22 @@ static void search_problem(search *s, const char *spec)
     hybrid_dense_free(s->engine, &s->Y);
 }
 
+/* A matrix is searched with all variants and types, or not at all. */
+static void search_variants(search *s, const char *spec, const char *variants)
+{
+    char names[NAME] = "", *rest = names;
+
+    name_of(spec, s->problem);
+    if (now_s() - s->begin_s > s->limit_s) {
+        printf("%s: left out, because CHOI_SECONDS is over\n", s->problem);
+        return;
+    }
+    snprintf(names, sizeof names, "%s", variants);
+    while ((s->variant = strtok_r(rest, " ", &rest)) != NULL)
+        for (s->type = HYBRID_F32; s->type <= HYBRID_F64; s->type++)
+            search_problem(s, spec);
+}
+
 /* ---- the program ------------------------------------------------------------------- */
 
 static double number(const char *name, double otherwise)
@@ -269,14 +272,16 @@ static double number(const char *name, double otherwise)
     return value ? atof(value) : otherwise;
 }
 
-/* Opens the GPU and measures it. The file of rates is OUT.jsonl.rates. */
+/* Opens the GPU. Without CHOI_RATES, measures it; the file of rates is OUT.jsonl.rates.
+ */
 static int open_search(search *s, const char *path)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
     char message[256]             = "", rates[512];
 
+    const char *measured = getenv("CHOI_RATES");
     options.backend      = HYBRID_CUDA;
-    options.rates_path   = "";
+    options.rates_path   = measured ? measured : "";
     options.message      = message;
     options.message_size = sizeof message;
     if (hybrid_engine_create(&options, &s->engine) != HYBRID_OK) {
@@ -284,9 +289,10 @@ static int open_search(search *s, const char *path)
         return -1;
     }
     snprintf(rates, sizeof rates, "%s.rates", path);
-    if (hybrid_engine_calibrate(s->engine, rates, NULL, NULL, &s->speeds) != HYBRID_OK)
+    if (!measured &&
+        hybrid_engine_calibrate(s->engine, rates, NULL, NULL, NULL) != HYBRID_OK)
         return complain(s, "calibrate");
-    printf("calibrated in %.1f s\n", now_s() - s->begin_s);
+    printf("ready after %.1f s\n", now_s() - s->begin_s);
     fflush(stdout);
     s->out = fopen(path, "w");
     if (!s->out)
@@ -303,16 +309,13 @@ static void put_head(search *s, const char *commit)
     if (gmtime_r(&now, &day))
         strftime(date, sizeof date, "%Y-%m-%d", &day);
     fprintf(s->out, "{\"device\": \"%s\", \"commit\": \"%s\", \"date\": \"%s\"}\n",
-            s->speeds.device.name, commit, date);
+            hybrid_engine_device(s->engine), commit, date);
 }
 
 int main(int argc, char **argv)
 {
     const char *variants = getenv("CHOI_VARIANTS");
-    char names[NAME] = "", *rest = names;
-    search s = {.speeds  = HYBRID_CALIBRATION_INIT,
-                .begin_s = now_s(),
-                .limit_s = number("CHOI_SECONDS", 140)};
+    search s             = {.begin_s = now_s(), .limit_s = number("CHOI_SECONDS", 140)};
 
     if (argc < 4) {
         fprintf(stderr, "usage: choi_search OUT.jsonl COMMIT PROBLEM...\n");
@@ -325,12 +328,9 @@ int main(int argc, char **argv)
         return 1;
     }
     put_head(&s, argv[2]);
-    snprintf(names, sizeof names, "%s",
-             variants ? variants : "spmv.cuda.bellpack spmv.cuda.bcsr");
-    while ((s.variant = strtok_r(rest, " ", &rest)) != NULL)
-        for (s.type = HYBRID_F32; s.type <= HYBRID_F64; s.type++)
-            for (int i = 3; i < argc; i++)
-                search_problem(&s, argv[i]);
+    variants = variants ? variants : "spmv.cuda.bellpack spmv.cuda.bcsr";
+    for (int i = 3; i < argc; i++)
+        search_variants(&s, argv[i], variants);
     if (fclose(s.out) != 0) {
         perror(argv[1]);
         s.failed = 1;

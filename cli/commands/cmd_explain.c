@@ -15,17 +15,28 @@
 
 typedef size_t tell_fn(const hybrid_plan *plan, char *text, size_t capacity);
 
-static int print(const cli_job *job, tell_fn *tell)
+/* Sets *text to what the function tells, which the caller frees. */
+static int told(const cli_job *job, tell_fn *tell, char **text)
 {
     const size_t length = tell(job->plan, NULL, 0);
-    char *text          = malloc(length + 1);
 
-    if (!text)
+    *text = malloc(length + 1);
+    if (!*text)
         return cli_fail(CLI_MEMORY,
                         "cannot allocate %zu bytes for the text of the plan; free some "
                         "memory on this machine",
                         length);
-    tell(job->plan, text, length + 1);
+    tell(job->plan, *text, length + 1);
+    return CLI_DONE;
+}
+
+static int print(const cli_job *job, tell_fn *tell)
+{
+    char *text;
+    const int code = told(job, tell, &text);
+
+    if (code != CLI_DONE)
+        return code;
     fputs(text, stdout);
     free(text);
     return CLI_DONE;
@@ -194,7 +205,9 @@ static void put_candidates(cli_json *json, const cli_job *job)
     cli_json_end_array(json);
 }
 
-static void put_plan(cli_json *json, const cli_job *job)
+/* Writes the plan. `details` is the text of hybrid_plan_details(), with what the model of
+   the chosen variant's paper finds. */
+static void put_plan(cli_json *json, const cli_job *job, const char *details)
 {
     const hybrid_report *r = &job->report;
 
@@ -204,18 +217,25 @@ static void put_plan(cli_json *json, const cli_job *job)
     cli_json_int(json, "predicted_h2d_bytes", r->predicted_h2d_bytes);
     cli_json_int(json, "predicted_d2h_bytes", r->predicted_d2h_bytes);
     put_candidates(json, job);
+    cli_json_text(json, "details", details);
 }
 
 static int print_json(const cli_job *job)
 {
     const int cuda         = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
     hybrid_machine machine = HYBRID_MACHINE_INIT;
+    char *details          = NULL;
     cli_json json;
 
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK)
         return cli_fail(
             CLI_FAILED,
             "internal error, please report it: hybrid_engine_machine() failed");
+    if (has_plan(job)) {
+        const int code = told(job, hybrid_plan_details, &details);
+        if (code != CLI_DONE)
+            return code;
+    }
     cli_json_begin(&json, stdout, "");
     cli_json_text(&json, "version", cli_version().s);
     put_operands(&json, job);
@@ -226,10 +246,11 @@ static int print_json(const cli_job *job)
         cli_json_text(&json, "device", hybrid_engine_device(job->engine));
     cli_json_truth(&json, "planned", has_plan(job));
     if (has_plan(job))
-        put_plan(&json, job);
+        put_plan(&json, job, details);
     cli_json_text(&json, "rates", machine.rates_date[0] ? machine.rates_path : NULL);
     cli_json_end(&json);
     fputc('\n', stdout);
+    free(details);
     return CLI_DONE;
 }
 

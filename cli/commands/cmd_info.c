@@ -175,10 +175,8 @@ int cli_info(const cli_options *options)
         return code;
     cli_progress_open(options->progress, 0);
     if (!type)
-        code = cli_operand_type(engine, name, &type);
-    if (code == CLI_DONE)
-        code = cli_operand_read(engine, name, type ? type : HYBRID_F64, options->seed, &A,
-                                &X, &dense);
+        cli_operand_type(name, &type);
+    code = cli_operand_read(engine, name, type, options->seed, &A, &X, &dense);
     cli_progress_clear();
     if (code == CLI_DONE)
         code = dense ? tell_dense(options, &X) : tell_sparse(engine, options, &A);

@@ -58,8 +58,23 @@ static int open_engine(multiply *m)
     return cli_job_open(&m->job);
 }
 
+/* Returns 1 if the result may be written while it is computed: its file has a format of
+   the library, and no step needs the whole result. */
+static int streams(const multiply *m)
+{
+    const cli_options *o = m->job.options;
+
+    return o->output && m->output.partial && hybrid_file_format(o->output) &&
+           !o->format && !o->verify && o->repeat == 1;
+}
+
 static int load(multiply *m)
 {
+    m->job.streams = streams(m);
+    m->job.output  = m->output.path;
+    if (m->job.options->resume && !m->job.streams)
+        return cli_fail(CLI_USAGE, "--resume needs -o FILE with a format that is written "
+                                   "in parts, and neither --verify nor --repeat");
     return cli_job_load(&m->job);
 }
 
@@ -71,10 +86,16 @@ static int plan(multiply *m)
 {
     cli_job *job = &m->job;
 
+    if (job->to_file)
+        return CLI_DONE;
     if (cli_job_has_files(job) && job->right)
         return CLI_DONE; /* no check here, because hybrid_spgemm_files() refuses a C that
                             does not fit */
     const int code = cli_job_has_files(job) ? cli_files_predict(job) : cli_job_plan(job);
+    if (code == CLI_DONE && job->streams && !cli_fit_is_sure(job, SURE)) {
+        job->to_file = 1;
+        return CLI_DONE;
+    }
     return code == CLI_DONE ? cli_fit_check(job, SURE) : code;
 }
 
@@ -105,9 +126,10 @@ static int run_once(cli_job *job)
     hybrid_csr_free(job->engine, &job->C);
     cli_progress_begin(&job->report);
     cli_signals_defer();
-    const int64_t begin = cli_now_ns();
-    const hybrid_status status =
-        cli_job_has_files(job) ? cli_files_run(job) : run_plan(job);
+    const int64_t begin        = cli_now_ns();
+    const hybrid_status status = job->to_file             ? cli_files_to_file(job)
+                                 : cli_job_has_files(job) ? cli_files_run(job)
+                                                          : run_plan(job);
     cli_calls_add(&job->calls, (double)(cli_now_ns() - begin) * 1e-9);
     return cli_signals_returned(job->engine, status);
 }
@@ -126,11 +148,11 @@ static int run(multiply *m)
     const int64_t repeat = job->options->repeat;
     int code             = cli_calls_open(&job->calls, repeat);
 
-    if (cli_job_has_files(job) || job->options->trace)
+    if (cli_job_has_files(job) || job->to_file || job->options->trace)
         hybrid_engine_trace(job->engine, on_event, job);
-    if (cli_job_has_files(job))
+    if (cli_job_has_files(job) || job->to_file)
         job->report = (hybrid_report)HYBRID_REPORT_INIT;
-    if (code == CLI_DONE && !job->right && !job->Y.data)
+    if (code == CLI_DONE && !job->right && !job->Y.data && !job->to_file)
         code = make_y(job);
     for (int64_t i = 0; i < repeat && code == CLI_DONE; i++)
         code = run_once(job);
@@ -173,17 +195,30 @@ static int verify(multiply *m)
 
 /* ---- results --------------------------------------------------------------------- */
 
+/* Writes a result that is in memory. */
+static hybrid_status write_whole(const multiply *m)
+{
+    const cli_job *job                = &m->job;
+    const cli_options *o              = job->options;
+    const hybrid_file_options options = cli_files_options(o);
+    const hybrid_operand result       = {.csr   = job->right ? &job->C : NULL,
+                                         .dense = job->right ? NULL : &job->Y};
+
+    if (cli_format_is_plain(o))
+        return job->right ? hybrid_write_mtx(job->engine, m->output.path, &job->C)
+                          : hybrid_write_npy(job->engine, m->output.path, &job->Y);
+    return hybrid_file_write(job->engine, &result, m->output.path, &options);
+}
+
 static int write_result(multiply *m)
 {
     cli_job *job        = &m->job;
     const int64_t begin = cli_now_ns();
 
-    if (!m->output.path)
+    if (!m->output.path || job->to_file)
         return CLI_DONE;
     cli_progress_file("writing", cli_output_title(job->options->output).s);
-    const hybrid_status status =
-        job->right ? hybrid_write_mtx(job->engine, m->output.path, &job->C)
-                   : hybrid_write_npy(job->engine, m->output.path, &job->Y);
+    const hybrid_status status = write_whole(m);
     if (status != HYBRID_OK)
         return cli_fail_engine(job->engine, status);
     job->write_s =

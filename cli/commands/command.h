@@ -17,7 +17,8 @@ enum {
     CLI_CALIBRATE = 1u << 5,
     CLI_DOCTOR    = 1u << 6,
     CLI_TRACE     = 1u << 7,
-    CLI_PROGRAM   = 1u << 8 /* bit of the program without a command, as in hybrid_spmm
+    CLI_CONVERT   = 1u << 8,
+    CLI_PROGRAM   = 1u << 9 /* bit of the program without a command, as in hybrid_spmm
                                --version */
 };
 
@@ -61,6 +62,7 @@ int cli_explain(const cli_options *options);
 int cli_info(const cli_options *options);
 int cli_list(const cli_options *options);
 int cli_generate(const cli_options *options);
+int cli_convert(const cli_options *options);
 int cli_calibrate(const cli_options *options);
 int cli_doctor(const cli_options *options);
 int cli_show_trace(const cli_options *options);

@@ -51,6 +51,13 @@ static const cli_term generate_examples[] = {{"hybrid_spmm generate rmat:16,8 -o
                                               "Write a power-law graph of 65 536 rows."},
                                              {0}};
 
+static const cli_term convert_examples[] = {
+    {"hybrid_spmm convert gen:rmat:12,8 X.json",
+     "Write a generated matrix as raw arrays."},
+    {"hybrid_spmm convert A.mtx panel.json --rows 0:2",
+     "Write the first two rows as raw arrays."},
+    {0}};
+
 static const cli_term trace_examples[] = {
     {"hybrid_spmm multiply A.mtx --trace run.json; hybrid_spmm trace run.json",
      "Compute A*A, and print a chart of the run."},
@@ -93,6 +100,15 @@ const cli_command cli_commands[] = {
      "write a generated matrix as a Matrix Market file",
      "KIND:ARGS, --type and --seed determine the matrix. Its values lie in [0.5, 1.5).",
      generate_kinds, generate_examples},
+    {"convert", CLI_CONVERT, cli_convert, "IN OUT", 2, 2,
+     "copy a matrix to a file of another format",
+     "IN is an operand as for multiply, in any format that is read. The ending of OUT "
+     "selects the format that is written; manual.md lists the formats. The matrix may "
+     "exceed memory: it is copied in parts within --host-memory.\n"
+     "\n"
+     "IN::MEMBER selects one matrix of a file that holds several. OUT appears under its "
+     "name when it is complete.",
+     NULL, convert_examples},
     {"trace", CLI_TRACE, cli_show_trace, "FILE.json", 1, 1,
      "show what a run did, as a chart or a page",
      "FILE.json is a trace that 'multiply --trace' wrote, or - for standard input. The "

@@ -42,11 +42,18 @@ static int is_converted(const cli_job *job)
     return 1;
 }
 
+int cli_fit_is_sure(const cli_job *job, double times)
+{
+    const cli_fit fit = cli_fit_of(job);
+
+    return (double)fit.needed <= times * (double)fit.free;
+}
+
 int cli_fit_check(const cli_job *job, double times)
 {
     const cli_fit fit = cli_fit_of(job);
 
-    if ((double)fit.needed <= times * (double)fit.free)
+    if (cli_fit_is_sure(job, times))
         return CLI_DONE;
     return cli_fail(
         CLI_MEMORY,

@@ -70,8 +70,7 @@ double cli_job_step(cli_job *job, const char *stage, const char *lane, int64_t b
 
 static int on_progress(void *user, int64_t done, int64_t total)
 {
-    (void)user;
-    cli_progress_tell(done, total);
+    cli_progress_tell(done, total, hybrid_engine_written(user));
     return cli_signals_came();
 }
 
@@ -89,15 +88,24 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     wanted.device_count = options->devices.count;
     wanted.device_bytes = options->device_bytes;
     wanted.host_bytes   = options->host_bytes;
+    wanted.spill_path   = options->spill;
     wanted.message      = message;
     wanted.message_size = sizeof message;
     wanted.rates_path   = rates && strcmp(rates, "-") == 0 ? "/dev/stdin" : rates;
     const hybrid_status status = hybrid_engine_create(&wanted, &engine);
-    hybrid_engine_progress(engine, on_progress, NULL);
+    hybrid_engine_progress(engine, on_progress, engine);
     if (status == HYBRID_OK)
         return engine;
     *code = cli_fail_status(status, message);
     return NULL;
+}
+
+void cli_tell_note(const hybrid_engine *engine, const cli_options *options)
+{
+    const char *note = hybrid_engine_note(engine);
+
+    if (note[0] && !options->quiet)
+        cli_note("%s", note);
 }
 
 /* Prints why no GPU is used, if the user asked for one or the machine has one; else
@@ -251,6 +259,8 @@ void cli_job_close(cli_job *job)
     hybrid_csr_free(job->engine, &job->A);
     hybrid_csr_free(job->engine, &job->B);
     hybrid_csr_free(job->engine, &job->C);
+    for (int i = 0; i < CLI_INPUTS; i++)
+        hybrid_file_close(job->opened[i]);
     hybrid_file_close(job->left_file);
     hybrid_file_close(job->right_file);
     hybrid_dense_free(job->engine, &job->X);

@@ -19,6 +19,11 @@ typedef struct cli_job {
     hybrid_dense X, Y;
     hybrid_file *left_file, *right_file; /* open files of operands that stay in them, or
                                             NULL */
+    hybrid_file *opened[CLI_INPUTS]; /* operands that were opened to find their type; NULL:
+                                        none */
+    int streams; /* 1: the result may be written to --output while it is computed */
+    int to_file; /* 1: the result is written so, and the arrays of C or Y are NULL */
+    const char *output; /* path that receives a result that is written so */
     hybrid_plan *plan; /* NULL if an operand stays in its file: the library then plans
                           each part */
     hybrid_report report;
@@ -60,6 +65,10 @@ void cli_job_close(cli_job *job);
    *code. */
 hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backend,
                                const char *rates, int *code);
+
+/* Prints what the last call on the engine has guessed about a file, unless --quiet is
+   given. */
+void cli_tell_note(const hybrid_engine *engine, const cli_options *options);
 
 /* Notes the CPU time, so that the next cli_job_step() counts CPU time from now on
    only. */

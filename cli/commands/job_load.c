@@ -7,6 +7,7 @@
 #include "cli/output/now.h"
 #include "cli/operands/operand.h"
 #include "cli/output/say.h"
+#include "cli/output/signals.h"
 #include "cli/operands/shapes.h"
 
 static int64_t file_bytes(const char *name)
@@ -28,7 +29,7 @@ static int make_x(cli_job *job)
     /* Y is allocated before X is filled, so that sizes that do not fit fail at once */
     hybrid_status status = hybrid_dense_create(job->engine, job->A.cols, o->dense_cols,
                                                HYBRID_ROW_MAJOR, job->type, &job->X);
-    if (status == HYBRID_OK)
+    if (status == HYBRID_OK && !job->to_file)
         status = hybrid_dense_create(job->engine, job->A.rows, o->dense_cols,
                                      HYBRID_ROW_MAJOR, job->type, &job->Y);
     if (status == HYBRID_OK)
@@ -39,29 +40,45 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* Returns 1 if an operand in JSON stays in its file, because no step needs all of it.
-   explain makes a plan for operands in memory, so it reads those that the library would
-   read completely. */
+/* Returns 1 if an operand stays in its file, because no step needs all of it. explain
+   needs a plan, and a plan needs the operands in memory. So explain reads the operands
+   that the library would read completely. A file that is usually read stays if it is
+   large and the result is written while it is computed. */
 static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
 
-    if (!name || !cli_operand_is_json(name))
+    if (!name)
         return 0;
+    if (!cli_operand_is_stored(job->engine, name))
+        return job->streams && !transposed && cli_operand_is_big_file(job->engine, name);
     if (cli_operand_is_dense(name))
         return 1;
     return !(o->verify || transposed) &&
            (!job->explains || cli_operand_is_large(job->engine, name));
 }
 
+/* Opens operand i, or takes the file that find_type() has opened. */
+static int open_operand(cli_job *job, int i, hybrid_file **file)
+{
+    *file          = job->opened[i];
+    job->opened[i] = NULL;
+    if (*file)
+        return CLI_DONE;
+    cli_signals_defer();
+    const int code = cli_signals_returned(
+        job->engine, hybrid_file_open(job->engine, job->options->input[i], file));
+    cli_tell_note(job->engine, job->options);
+    return code;
+}
+
 static int open_left(cli_job *job)
 {
     const cli_options *o = job->options;
-    const hybrid_status status =
-        hybrid_file_open(job->engine, o->input[0], &job->left_file);
+    const int code       = open_operand(job, 0, &job->left_file);
 
-    if (status != HYBRID_OK)
-        return cli_fail_engine(job->engine, status);
+    if (code != CLI_DONE)
+        return code;
     job->A = hybrid_file_csr(job->left_file);
     if (job->A.type == 0)
         return cli_fail(CLI_INPUT,
@@ -73,12 +90,11 @@ static int open_left(cli_job *job)
 static int open_right(cli_job *job)
 {
     const cli_options *o = job->options;
-    const hybrid_status status =
-        hybrid_file_open(job->engine, o->input[1], &job->right_file);
+    const int code       = open_operand(job, 1, &job->right_file);
 
     job->right_name = cli_operand_title(o->input[1]);
-    if (status != HYBRID_OK)
-        return cli_fail_engine(job->engine, status);
+    if (code != CLI_DONE)
+        return code;
     job->B     = hybrid_file_csr(job->right_file);
     job->X     = hybrid_file_dense(job->right_file);
     job->right = job->X.type == 0 ? &job->B : NULL;
@@ -133,31 +149,62 @@ static int load_left(cli_job *job)
     return code;
 }
 
+/* Sets *type to the type of operand i, or to 0 if it has none. A stored operand is
+   opened, and *is_stored is 1. */
+static int type_of(cli_job *job, int i, hybrid_type *type, int *is_stored)
+{
+    const char *name = job->options->input[i];
+
+    *is_stored = cli_operand_is_stored(job->engine, name);
+    if (!*is_stored) {
+        cli_operand_type(name, type);
+        return CLI_DONE;
+    }
+    cli_signals_defer();
+    const int code = cli_signals_returned(
+        job->engine, hybrid_file_open(job->engine, name, &job->opened[i]));
+    cli_tell_note(job->engine, job->options);
+    *type = hybrid_file_csr(job->opened[i]).type;
+    if (!*type)
+        *type = hybrid_file_dense(job->opened[i]).type;
+    return code;
+}
+
 /* Sets job->type, the type of all values: that of --type, else that of the operands in
-   files. The type of a JSON file, whose values are not converted, takes precedence over
-   that of a .npy file. Text files have no type. Returns 0 or an exit code. */
+   files. The type of a file whose values are not converted takes precedence over that of
+   a .npy file. Text files have no type. Returns 0 or an exit code. */
 static int find_type(cli_job *job)
 {
     const cli_options *o = job->options;
-    int in_json          = 0;
+    int in_file          = 0, is_stored;
 
     job->type = o->type ? o->type : HYBRID_F64;
     for (int i = 0; i < CLI_INPUTS && o->input[i] && !o->type; i++) {
-        hybrid_type type  = job->type;
-        const int is_json = cli_operand_is_json(o->input[i]);
-        const int code    = cli_operand_type(job->engine, o->input[i], &type);
+        hybrid_type type = job->type;
+        const int code   = type_of(job, i, &type, &is_stored);
         if (code != CLI_DONE)
             return code;
-        if (in_json && is_json && type != job->type)
+        if (in_file && is_stored && type != job->type)
             return cli_fail(CLI_INPUT,
                             "'%s' and '%s' hold values of different types, which are not "
                             "converted; write one of them with the type of the other",
                             o->input[0], o->input[1]);
-        if (type && !in_json)
+        if (type && !in_file)
             job->type = type;
-        in_json |= is_json;
+        in_file |= is_stored;
     }
     return CLI_DONE;
+}
+
+/* Decides whether the result is written to its file while it is computed: if it is in a
+   format that only the library's files have, resumable, or of operands in files. */
+static void find_way(cli_job *job)
+{
+    const cli_options *o = job->options;
+    const int in_memory =
+        !o->output || cli_ends_in(o->output, ".mtx") || cli_ends_in(o->output, ".npy");
+
+    job->to_file = job->streams && (cli_job_has_files(job) || o->resume || !in_memory);
 }
 
 int cli_job_load(cli_job *job)
@@ -171,6 +218,8 @@ int cli_job_load(cli_job *job)
         code = load_right(job);
     if (code == CLI_DONE)
         code = cli_shapes_transpose(job);
+    if (code == CLI_DONE)
+        find_way(job);
     if (code == CLI_DONE && o->dense_cols)
         code = make_x(job);
     return code == CLI_DONE ? cli_shapes_check(job) : code;

@@ -30,6 +30,50 @@ hybrid_status cli_files_run(cli_job *job)
     return status == HYBRID_OK ? hybrid_engine_report(job->engine, &job->report) : status;
 }
 
+hybrid_file_options cli_files_options(const cli_options *o)
+{
+    hybrid_file_options wanted = HYBRID_FILE_OPTIONS_INIT;
+
+    wanted.compression = o->compression;
+    wanted.shuffle     = o->compression != HYBRID_STORED;
+    wanted.resume      = o->resume;
+    return wanted;
+}
+
+/* Sets the shape of the result, which is in its file. */
+static void set_shape(cli_job *job)
+{
+    const int64_t rows = job->A.rows;
+
+    if (job->right)
+        job->C = (hybrid_csr){.rows = rows,
+                              .cols = job->right->cols,
+                              .nnz  = job->report.nnz_out,
+                              .type = job->type};
+    else
+        job->Y = (hybrid_dense){rows, job->X.cols, job->X.cols, HYBRID_ROW_MAJOR,
+                                NULL, job->type};
+}
+
+hybrid_status cli_files_to_file(cli_job *job)
+{
+    const hybrid_plan_options wanted = cli_job_wanted(job);
+    const hybrid_file_options file   = cli_files_options(job->options);
+    const hybrid_operand A = left_of(job), B = right_of(job);
+
+    hybrid_status status =
+        job->right
+            ? hybrid_spgemm_to_file(job->engine, &A, &B, &wanted, job->output, &file)
+            : hybrid_spmm_to_file(job->engine, 1, &A, &B, &wanted, job->output, &file);
+    if (status == HYBRID_OK)
+        status = hybrid_engine_report(job->engine, &job->report);
+    if (status == HYBRID_OK) {
+        set_shape(job);
+        job->write_s = job->report.write_s;
+    }
+    return status;
+}
+
 static void predict_y(cli_job *job)
 {
     hybrid_report *r    = &job->report;

@@ -1,13 +1,20 @@
 /* cli/operands/operand.c - a matrix that the user names. */
 #include "cli/operands/operand.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "cli/options/options.h"
 #include "cli/operands/peek.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
+
+/* An operand counts as large if it takes more than 1 / WHOLE_PART of the free memory;
+   hybrid_spgemm_files() reads smaller ones completely. */
+enum { WHOLE_PART = 4 };
 
 const char *cli_operand_spec(const char *name)
 {
@@ -58,6 +65,50 @@ int cli_operand_is_json(const char *name)
     return !cli_operand_spec(name) && cli_ends_in(name, ".json");
 }
 
+/* Returns 1 and fills *st if the name, without a member after "::", is a regular file. */
+static int is_regular(const char *name, struct stat *st)
+{
+    char path[PATH_MAX];
+    const char *member = strstr(name, "::");
+
+    if (cli_operand_spec(name) || cli_operand_is_standard_input(name))
+        return 0;
+    if (stat(name, st) != 0 && member) {
+        snprintf(path, sizeof path, "%.*s", (int)(member - name), name);
+        return stat(path, st) == 0 && S_ISREG(st->st_mode);
+    }
+    return S_ISREG(st->st_mode);
+}
+
+int cli_operand_is_stored(hybrid_engine *engine, const char *name)
+{
+    static const char *const others[] = {"raw", "Matrix Market", "npy"}; /* JSON has
+                                                                         its ending */
+    const char *format;
+    struct stat st = {.st_mode = 0};
+
+    if (cli_operand_is_json(name))
+        return 1;
+    if (!is_regular(name, &st) ||
+        hybrid_file_recognise(engine, name, &format) != HYBRID_OK)
+        return 0; /* reading the file will report the error */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(format, others[i]) == 0)
+            return 0;
+    return 1;
+}
+
+int cli_operand_is_big_file(hybrid_engine *engine, const char *name)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+    struct stat st         = {.st_mode = 0};
+
+    return is_regular(name, &st) &&
+           hybrid_engine_machine(engine, &machine) == HYBRID_OK &&
+           machine.host_bytes > 0 &&
+           st.st_size > (machine.host_bytes - machine.host_bytes_used) / WHOLE_PART;
+}
+
 int cli_operand_is_dense(const char *name)
 {
     char text[CLI_PEEK_BYTES];
@@ -70,32 +121,15 @@ int cli_operand_is_dense(const char *name)
     return cli_ends_in(name, ".npy") || is_npy(text, bytes) || has_array_banner(text);
 }
 
-static int json_type(hybrid_engine *engine, const char *name, hybrid_type *type)
-{
-    hybrid_file *file;
-    const hybrid_status status = hybrid_file_open(engine, name, &file);
-
-    if (status != HYBRID_OK)
-        return cli_fail_engine(engine, status);
-    *type = hybrid_file_csr(file).type;
-    if (!*type)
-        *type = hybrid_file_dense(file).type;
-    hybrid_file_close(file);
-    return CLI_DONE;
-}
-
-int cli_operand_type(hybrid_engine *engine, const char *name, hybrid_type *type)
+void cli_operand_type(const char *name, hybrid_type *type)
 {
     char text[CLI_PEEK_BYTES];
 
     *type = (hybrid_type)0;
     if (cli_operand_spec(name))
-        return CLI_DONE;
-    if (cli_operand_is_json(name))
-        return json_type(engine, name, type);
+        return;
     if (is_npy(text, cli_peek(name, text)))
         *type = strstr(text + NPY_DICTIONARY, "<f4") ? HYBRID_F32 : HYBRID_F64;
-    return CLI_DONE;
 }
 
 int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
@@ -111,13 +145,14 @@ int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
         name, word, word);
 }
 
-static int read_json(hybrid_engine *engine, const char *name, hybrid_type type,
-                     hybrid_csr *sparse)
+static int read_stored(hybrid_engine *engine, const char *name, hybrid_type type,
+                       hybrid_csr *sparse)
 {
     const hybrid_status status = hybrid_read_csr(engine, name, sparse);
 
-    return status == HYBRID_OK ? cli_operand_check_type(name, sparse->type, type)
-                               : cli_fail_engine(engine, status);
+    if (status != HYBRID_OK)
+        return cli_fail_engine(engine, status);
+    return type ? cli_operand_check_type(name, sparse->type, type) : CLI_DONE;
 }
 
 int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
@@ -132,8 +167,10 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
     else
         cli_progress_file("reading", cli_operand_title(name).s);
     *is_dense = 0;
-    if (cli_operand_is_json(name))
-        return read_json(engine, name, type, sparse);
+    if (cli_operand_is_stored(engine, name))
+        return read_stored(engine, name, type, sparse);
+    if (!type)
+        type = HYBRID_F64;
     *is_dense = dense && cli_operand_is_dense(name);
     if (*is_dense)
         status = hybrid_read_dense(engine, path, type, dense);
@@ -143,10 +180,6 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
         status = hybrid_read_mtx(engine, path, type, sparse);
     return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(engine, status);
 }
-
-/* An operand counts as large if it takes more than 1 / WHOLE_PART of the free memory;
-   hybrid_spgemm_files() reads smaller ones completely. */
-enum { WHOLE_PART = 4 };
 
 int cli_operand_is_large(hybrid_engine *engine, const char *name)
 {

@@ -22,9 +22,17 @@ int cli_operand_is_dense(const char *name);
 /* Returns 1 if `name` is a JSON file, whose matrix may stay in its file. */
 int cli_operand_is_json(const char *name);
 
-/* Sets *type to the type of the values of a JSON or .npy file, or to 0 if the operand has
-   no type. Returns 0 or an exit code. */
-int cli_operand_type(hybrid_engine *engine, const char *name, hybrid_type *type);
+/* Returns 1 if the library opens the operand as a file whose numbers stay there: a JSON
+   file, or a regular file whose contents are neither Matrix Market nor .npy. */
+int cli_operand_is_stored(hybrid_engine *engine, const char *name);
+
+/* Returns 1 if the operand is a regular file that takes a large part of the engine's free
+   memory. */
+int cli_operand_is_big_file(hybrid_engine *engine, const char *name);
+
+/* Sets *type to the type of the values of a .npy file, or to 0 if the operand has no
+   type. */
+void cli_operand_type(const char *name, hybrid_type *type);
 
 /* Returns 0, or an exit code if the values have another type than `wanted`. */
 int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted);
@@ -32,7 +40,8 @@ int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
 /* Returns the text after "gen:", or NULL. */
 const char *cli_operand_spec(const char *name);
 
-/* Reads or generates the operand `name` and fills `sparse` or `dense`; *is_dense says
+/* Reads or generates the operand `name`, with values of `type` (0: that of its file, or
+   f64), and fills `sparse` or `dense`; *is_dense says
    which. `dense` may be NULL if only a sparse matrix is accepted. Returns 0 or an exit
    code. */
 int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,

@@ -66,10 +66,21 @@ static int read_split(const cli_kind *kind, const char *text, void *field)
     return 1;
 }
 
+static int read_range(const cli_kind *kind, const char *text, void *field)
+{
+    cli_range *range = field;
+
+    (void)kind;
+    return cli_parse_range(text, &range->begin, &range->end);
+}
+
 /* ---- words ------------------------------------------------------------------------ */
 
 static const cli_word types[]   = {{"f32", HYBRID_F32}, {"f64", HYBRID_F64}, {0}};
 static const cli_word formats[] = {{"mtx", CLI_FORMAT_MTX}, {"npy", CLI_FORMAT_NPY}, {0}};
+static const cli_word bits[]    = {{"32", HYBRID_I32}, {"64", HYBRID_I64}, {0}};
+static const cli_word packings[] = {
+    {"none", HYBRID_STORED}, {"deflate", HYBRID_DEFLATE}, {"zstd", HYBRID_ZSTD}, {0}};
 static const cli_word backends[] = {
     {"auto", HYBRID_AUTO}, {"host", HYBRID_HOST}, {"cuda", HYBRID_CUDA}, {0}};
 static const cli_word splits[] = {{"auto", HYBRID_SPLIT_AUTO},
@@ -83,13 +94,17 @@ static const cli_word times[]  = {{"auto", CLI_PROGRESS_AUTO},
 
 /* ---- kinds ------------------------------------------------------------------------ */
 
-const cli_kind cli_kind_flag  = {.read = read_flag};
-const cli_kind cli_kind_file  = {.placeholder = "FILE",
-                                 .rule        = "a name",
-                                 .read        = read_name,
-                                 .completion  = CLI_COMPLETES_FILES};
-const cli_kind cli_kind_rates = {
-    .placeholder = "FILE", .read = read_text, .completion = CLI_COMPLETES_FILES};
+const cli_kind cli_kind_flag   = {.read = read_flag};
+const cli_kind cli_kind_file   = {.placeholder = "FILE",
+                                  .rule        = "a name",
+                                  .read        = read_name,
+                                  .completion  = CLI_COMPLETES_FILES};
+const cli_kind cli_kind_folder = {.placeholder = "DIR",
+                                  .rule        = "a name",
+                                  .read        = read_name,
+                                  .completion  = CLI_COMPLETES_FILES};
+const cli_kind cli_kind_rates  = {
+     .placeholder = "FILE", .read = read_text, .completion = CLI_COMPLETES_FILES};
 const cli_kind cli_kind_variant = {.placeholder = "NAME",
                                    .rule        = "a name",
                                    .read        = read_name,
@@ -135,6 +150,14 @@ const cli_kind cli_kind_type  = {
      .placeholder = "f32|f64", .rule = "f32 or f64", .read = read_word, .words = types};
 const cli_kind cli_kind_format = {
     .placeholder = "mtx|npy", .rule = "mtx or npy", .read = read_word, .words = formats};
+const cli_kind cli_kind_range = {
+    .placeholder = "A:B", .rule = "two whole numbers such as 0:1000", .read = read_range};
+const cli_kind cli_kind_index = {
+    .placeholder = "32|64", .rule = "32 or 64", .read = read_word, .words = bits};
+const cli_kind cli_kind_compress = {.placeholder = "HOW",
+                                    .rule        = "none, deflate or zstd",
+                                    .read        = read_word,
+                                    .words       = packings};
 const cli_kind cli_kind_backend  = {.placeholder = "WHERE",
                                     .rule        = "auto, host or cuda",
                                     .read        = read_word,

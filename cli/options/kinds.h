@@ -20,6 +20,11 @@ typedef struct cli_devices {
     int count; /* number of devices; 0 if --devices was not given */
 } cli_devices;
 
+/* Value of --rows: rows [begin, end). end 0 stands for all rows from `begin` on. */
+typedef struct cli_range {
+    int64_t begin, end;
+} cli_range;
+
 /* Value of --format; 0 if it was not given. */
 typedef enum cli_format {
     CLI_FORMAT_MTX = 1, /* Matrix Market, for sparse results */
@@ -51,6 +56,7 @@ typedef struct cli_kind {
    cli_word.value is stored. */
 extern const cli_kind cli_kind_flag;     /* field: int */
 extern const cli_kind cli_kind_file;     /* field: const char *, not empty */
+extern const cli_kind cli_kind_folder;   /* field: const char *, not empty */
 extern const cli_kind cli_kind_rates;    /* field: const char *; "" means no file */
 extern const cli_kind cli_kind_variant;  /* field: const char * */
 extern const cli_kind cli_kind_columns;  /* field: int64_t, 1 to 2^31-1 */
@@ -64,6 +70,9 @@ extern const cli_kind cli_kind_size;     /* field: size_t, bytes above 0 */
 extern const cli_kind cli_kind_split;    /* field: cli_split */
 extern const cli_kind cli_kind_type;     /* field: hybrid_type */
 extern const cli_kind cli_kind_format;   /* field: cli_format */
+extern const cli_kind cli_kind_range;    /* field: cli_range */
+extern const cli_kind cli_kind_index;    /* field: hybrid_index */
+extern const cli_kind cli_kind_compress; /* field: hybrid_compression */
 extern const cli_kind cli_kind_backend;  /* field: hybrid_backend */
 extern const cli_kind cli_kind_progress; /* field: cli_progress_mode */
 

@@ -6,8 +6,9 @@
 
 enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
-    COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE,
-    OPENS    = PRODUCT | CLI_CALIBRATE, /* the commands that take --backend */
+    COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE | CLI_CONVERT,
+    WRITES   = CLI_MULTIPLY | CLI_CONVERT, /* results in files of many formats */
+    OPENS    = PRODUCT | CLI_CALIBRATE,    /* the commands that take --backend */
     ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR | CLI_TRACE
 };
 
@@ -39,6 +40,18 @@ const cli_option cli_option_table[] = {
            "is -. The default is a file in $XDG_CACHE_HOME/hybrid_spmm, or "
            "$HOME/.cache/hybrid_spmm, that is named after the device."),
     OUTPUT(CLI_TRACE, "Write a page to FILE.html, or to standard output if FILE is -."),
+    {"rows", 0, CLI_CONVERT, &cli_kind_range, FIELD(cli_range, rows),
+     "Copy rows A to B - 1 only, counted from 0. A or B may be left out."},
+    {"transpose", 0, CLI_CONVERT, &cli_kind_flag, FIELD(int, transpose),
+     "Write the transpose, whose rows --rows selects."},
+    {"index-bits", 0, CLI_CONVERT, &cli_kind_index, FIELD(hybrid_index, index_bits),
+     "Bits of offsets and column indices, in formats that have a choice."},
+    {"compress", 0, WRITES, &cli_kind_compress, FIELD(hybrid_compression, compression),
+     "Compress the numbers of the file, in formats that can: none (the default), deflate "
+     "or zstd."},
+    {"resume", 0, WRITES, &cli_kind_flag, FIELD(int, resume),
+     "Keep finished parts of the result in a folder beside it, FILE.parts, and continue "
+     "after the parts that an earlier run of the same command left there."},
     {"dense-cols", 0, PRODUCT, &cli_kind_columns, FIELD(int64_t, dense_cols),
      "Multiply by a random dense matrix of N columns instead of B."},
     {"transpose-a", 0, PRODUCT, &cli_kind_flag, FIELD(int, transpose_a),
@@ -46,6 +59,9 @@ const cli_option cli_option_table[] = {
     {"transpose-b", 0, PRODUCT, &cli_kind_flag, FIELD(int, transpose_b),
      "Multiply by the transpose of B, or of A if there is no B."},
     TYPE(CLI_GENERATE, "Type of the values. The default is f64."),
+    TYPE(CLI_CONVERT,
+         "Type of the values in the new file. The default is the type in the "
+         "old file."),
     TYPE(PRODUCT | CLI_INFO, "Type of the values. The default is the type of operands in "
                              "files that have one, or f64."),
     {"seed", 0, COMPUTES, &cli_kind_seed, FIELD(uint64_t, seed),
@@ -70,6 +86,8 @@ const cli_option cli_option_table[] = {
     {"host-memory", 0, COMPUTES, &cli_kind_size, FIELD(size_t, host_bytes),
      "Use at most SIZE of host memory, results included. The default is the memory of "
      "the machine or its control group."},
+    {"spill", 0, COMPUTES, &cli_kind_folder, FIELD(const char *, spill),
+     "Keep temporary files in DIR. The default is $TMPDIR, or /tmp."},
     {"chunk-rows", 0, PRODUCT, &cli_kind_rows, FIELD(int64_t, chunk_rows),
      "Rows of the result per chunk. The default depends on the work and the memory."},
     {"rates", 0, PRODUCT, &cli_kind_rates, FIELD(const char *, rates),
@@ -97,7 +115,7 @@ const cli_option cli_option_table[] = {
      "Print JSON instead of words."},
     {"verbose", 0, CLI_EXPLAIN, &cli_kind_flag, FIELD(int, verbose),
      "Print the numbers behind the plan too, in the terms of docs/design.md."},
-    {"quiet", 'q', OPENS | CLI_GENERATE, &cli_kind_flag, FIELD(int, quiet),
+    {"quiet", 'q', OPENS | CLI_GENERATE | CLI_CONVERT, &cli_kind_flag, FIELD(int, quiet),
      "Print no notes and no summary on standard error."},
     {"help", 'h', ALL | CLI_PROGRAM, &cli_kind_flag, FIELD(int, help), "Print help."},
     {"version", 'V', CLI_PROGRAM, &cli_kind_flag, FIELD(int, version),

@@ -15,7 +15,7 @@ enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* maximum number of rows of the ta
 struct cli_options {
     const char *input[CLI_INPUTS]; /* arguments of the command, without options; NULL if
                                       there are fewer */
-    const char *output, *trace, *report, *variant, *rates;
+    const char *output, *trace, *report, *variant, *rates, *spill;
     int64_t dense_cols, chunk_rows, threads, device, repeat;
     size_t device_bytes, host_bytes;
     uint64_t seed;
@@ -25,6 +25,10 @@ struct cli_options {
     cli_devices devices;
     cli_progress_mode progress;
     cli_format format;
+    cli_range rows;
+    hybrid_index index_bits;
+    hybrid_compression compression;
+    int transpose, resume;
     int transpose_a, transpose_b, deterministic, allow_tf32, verify;
     int json, verbose, quiet, help, version;
 };

@@ -106,6 +106,19 @@ int cli_parse_share(const char *text, double *out)
     return *stop == '\0' && *out >= 0 && *out <= 1;
 }
 
+int cli_parse_range(const char *text, int64_t *begin, int64_t *end)
+{
+    uint64_t first = 0, last = 0;
+
+    if (text[0] != ':' && !parse_digits(text, &first, &text))
+        return 0;
+    if (*text++ != ':' || (text[0] && !parse_digits(text, &last, &text)) || *text)
+        return 0;
+    *begin = (int64_t)first;
+    *end   = (int64_t)last;
+    return first < INT64_MAX && last < INT64_MAX && (last == 0 || first < last);
+}
+
 int cli_parse_word(const char *text, const cli_word *words, int *out)
 {
     for (; words->text; words++)

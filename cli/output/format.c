@@ -34,6 +34,14 @@ static int check_terminal(const char *name)
     return CLI_DONE;
 }
 
+int cli_format_is_plain(const cli_options *options)
+{
+    const char *name = options->output;
+
+    return options->format || is_stream(name) || format_of(name) ||
+           !hybrid_file_format(name);
+}
+
 int cli_format_check(const cli_options *options, int dense)
 {
     const char *name        = options->output;
@@ -46,6 +54,8 @@ int cli_format_check(const cli_options *options, int dense)
     if (!name || options->format || is_stream(name))
         return name && dense ? check_terminal(name) : CLI_DONE;
     const cli_format found = format_of(name);
+    if (!found && hybrid_file_format(name))
+        return CLI_DONE; /* the library refuses what the format cannot hold */
     if (!found)
         return cli_fail(
             CLI_USAGE,

@@ -9,4 +9,7 @@
    an error. */
 int cli_format_check(const cli_options *options, int dense);
 
+/* Returns 1 if --output receives a Matrix Market file or a .npy file. */
+int cli_format_is_plain(const cli_options *options);
+
 #endif /* CLI_FORMAT_H */

@@ -24,6 +24,7 @@ static struct {
     char file[LINE_BYTES]; /* what is read or written, for kind BYTES: "reading A.mtx" */
     int64_t begin_ns, drawn_ns;
     int64_t flops;
+    int64_t written; /* bytes of the result that are written; 0: no file is written */
 } line;
 
 void cli_progress_open(cli_progress_mode mode, int quiet)
@@ -116,9 +117,15 @@ static void draw_rows(int64_t rows_done, int64_t rows, double s)
     const double done = rows > 0 ? (double)rows_done / (double)rows : 1;
     char text[LINE_BYTES];
 
-    snprintf(text, sizeof text, "%3.0f %%  row %lld of %lld  %.1f GFLOP/s  %s left",
-             100 * done, (long long)rows_done, (long long)rows,
-             done * (double)line.flops / s * 1e-9, time_left(done, s).s);
+    int used = snprintf(text, sizeof text, "%3.0f %%  row %lld of %lld", 100 * done,
+                        (long long)rows_done, (long long)rows);
+    if (line.flops > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, "  %.1f GFLOP/s",
+                         done * (double)line.flops / s * 1e-9);
+    if (line.written > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, "  %s written",
+                         cli_bytes(line.written).s);
+    snprintf(text + used, sizeof text - (size_t)used, "  %s left", time_left(done, s).s);
     draw(text);
 }
 
@@ -139,8 +146,9 @@ static void draw_bytes(int64_t bytes, int64_t total, double s)
     draw(text);
 }
 
-void cli_progress_tell(int64_t done, int64_t total)
+void cli_progress_tell(int64_t done, int64_t total, int64_t written)
 {
+    line.written      = written;
     const int64_t now = cli_now_ns();
     const double s    = (double)(now - line.begin_ns) * 1e-9;
 

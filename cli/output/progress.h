@@ -23,8 +23,9 @@ void cli_progress_phase(const char *verb, const char *name);
 void cli_progress_file(const char *verb, const char *name);
 
 /* Shows the progress of what was begun: `done` of `total` rows of a run, or bytes of a
-   file (`total` -1: unknown). Shows nothing new after cli_progress_phase(). */
-void cli_progress_tell(int64_t done, int64_t total);
+   file (`total` -1: unknown), and the bytes of the result that are written. Shows nothing
+   new after cli_progress_phase(). */
+void cli_progress_tell(int64_t done, int64_t total, int64_t written);
 
 /* Begins to show the rows of a run, of which `plan` is the predicted report. */
 void cli_progress_begin(const hybrid_report *plan);

@@ -132,6 +132,9 @@ static void put_report(cli_json *json, const hybrid_report *r)
     cli_json_int(json, "peak_host_bytes", r->peak_host_bytes);
     cli_json_int(json, "pooled_bytes", r->pooled_bytes);
     cli_json_real(json, "predicted_device_s", r->predicted_device_s);
+    cli_json_real(json, "assemble_s", r->assemble_s);
+    cli_json_int(json, "file_bytes", r->file_bytes);
+    cli_json_int(json, "resumed_rows", r->resumed_rows);
 }
 
 void cli_report_write(const cli_job *job, FILE *file)

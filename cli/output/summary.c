@@ -67,7 +67,8 @@ static void put_times(const cli_job *job)
     put_seconds("plan", job->plan_s);
     put_seconds("compute", r->total_s);
     put_seconds("verify", job->verify_s);
-    put_seconds("write", job->write_s);
+    if (!job->to_file)
+        put_seconds("write", job->write_s);
     fputc('\n', stderr);
 }
 
@@ -85,6 +86,19 @@ static void put_moved(const hybrid_report *r)
                 cli_bytes(r->other_h2d_bytes).s);
     fprintf(stderr, "; down %s, predicted %s\n", cli_bytes(r->d2h_bytes).s,
             cli_bytes(r->predicted_d2h_bytes).s);
+}
+
+/* Prints what was written while the result was computed. */
+static void put_written(const hybrid_report *r)
+{
+    if (r->file_bytes == 0)
+        return;
+    fprintf(stderr, "  written  %s in", cli_bytes(r->file_bytes).s);
+    put_seconds("write", r->write_s);
+    put_seconds("assemble", r->assemble_s);
+    if (r->resumed_rows > 0)
+        fprintf(stderr, "; %s rows from an earlier run", cli_count(r->resumed_rows).s);
+    fputc('\n', stderr);
 }
 
 /* Prints what bound the run, and the use of each resource. */
@@ -134,8 +148,9 @@ void cli_summary_print(const cli_job *job)
     const int on_gpu       = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
 
     put_matrices(job);
-    fprintf(stderr, "  on       %s, %lld chunk%s; %s\n", job->variant,
-            (long long)r->chunks, r->chunks == 1 ? "" : "s",
+    fprintf(stderr, "  on       %s, %lld chunk%s; %s\n",
+            job->variant ? job->variant : "none", (long long)r->chunks,
+            r->chunks == 1 ? "" : "s",
             on_gpu ? hybrid_engine_device(job->engine) : "CPU");
     fprintf(stderr, "  time     %s for %s products: %.2f GFLOP/s, overlap %.2f\n",
             cli_seconds(r->total_s).s, cli_count(r->flops / 2).s, rate, r->overlap);
@@ -147,6 +162,7 @@ void cli_summary_print(const cli_job *job)
         put_reference(r);
     put_times(job);
     put_moved(r);
+    put_written(r);
     put_split(r);
     put_peak(r, on_gpu);
     if (job->options->verify)

@@ -1,9 +1,11 @@
 /* engine/api/engine.c - opens and closes an engine. */
 #include "engine/api/engine.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory/cgroup.h"
@@ -171,6 +173,34 @@ static hybrid_status load_rates(hybrid_engine *engine, const char *path)
     return hy_rates_load(path, engine->host, engine->device, &engine->rates);
 }
 
+/* Finds the folder for temporary files. A folder that the options name must be usable at
+   once; a default is used by few calls, which report an error of their own. */
+static hybrid_status find_spill_path(hybrid_engine *engine, const char *wanted)
+{
+    hy_context *ctx     = &engine->ctx;
+    const char *usual   = getenv("TMPDIR");
+    const char *path    = wanted ? wanted : usual && usual[0] ? usual : "/tmp";
+    const size_t length = strlen(path);
+    struct stat st;
+
+    if (length == 0 || length >= HY_PATH_BYTES)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: spill_path has %zu bytes, and must have 1 to %d",
+                       length, HY_PATH_BYTES - 1);
+    if (wanted && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+        errno = ENOTDIR;
+    else if (!wanted || access(path, W_OK | X_OK) == 0)
+        errno = 0;
+    if (errno != 0)
+        return hy_fail(ctx, HYBRID_IO_FAILED,
+                       "engine options: spill_path '%s' is no folder in which files can "
+                       "be made: %s",
+                       path, strerror(errno));
+    memcpy(engine->spill_path, path, length + 1);
+    ctx->spill_path = engine->spill_path;
+    return HYBRID_OK;
+}
+
 static hybrid_status open_parts(hybrid_engine *engine,
                                 const hybrid_engine_options *options,
                                 const hy_backend_ops *const *backends)
@@ -179,6 +209,7 @@ static hybrid_status open_parts(hybrid_engine *engine,
     int threads, reserve;
 
     HY_TRY(check_options(ctx, options));
+    HY_TRY(find_spill_path(engine, options->spill_path));
     ctx->memory.allocator = options->allocator;
     ctx->memory.strict    = options->host_bytes > 0;
     ctx->memory.limit     = ctx->memory.strict ? NULL : hy_memory_limit;
@@ -279,6 +310,7 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
         return HYBRID_BAD_STATE;
     hy_message_clear(&engine->ctx.message);
     engine->ctx.note[0] = '\0';
+    __atomic_store_n(&engine->ctx.progress.written, 0, __ATOMIC_RELAXED);
     engine->ctx.call++;
     return HYBRID_OK;
 }
@@ -375,6 +407,11 @@ void hybrid_engine_stream(hybrid_engine *engine, void *stream)
 {
     if (engine && !hy_engine_barred(engine))
         engine->spaces.stream = stream;
+}
+
+int64_t hybrid_engine_written(const hybrid_engine *engine)
+{
+    return engine ? __atomic_load_n(&engine->ctx.progress.written, __ATOMIC_RELAXED) : 0;
 }
 
 void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user)

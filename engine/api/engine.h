@@ -12,7 +12,10 @@
 #include "engine/device/spaces.h"
 #include "engine/tables/tables.h"
 
-enum { HY_DEVICES_TEXT = HY_MAX_DEVICES * 128 };
+enum {
+    HY_DEVICES_TEXT = HY_MAX_DEVICES * 128,
+    HY_PATH_BYTES   = 4096 /* maximum bytes of spill_path, with its final 0 */
+};
 
 struct hybrid_engine {
     hy_context ctx;
@@ -27,6 +30,7 @@ struct hybrid_engine {
     const hy_variant *const *variants; /* all variants that the engine may use, ended by
                                           NULL */
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
+    char spill_path[HY_PATH_BYTES];    /* folder for temporary files (ctx.spill_path) */
     hy_rates_source rates;             /* files of measured speeds, and where they came
                                           from */
     const hy_settings *settings;       /* NULL: hy_usual_settings; set by tests only */

@@ -34,8 +34,9 @@ typedef struct hy_settings {
                           planner chooses */
     int64_t hypersparse_bytes; /* least bytes of X and Y together for which a plan may use
                                   the reduced A */
-    int64_t piece_bytes; /* maximum bytes of a part of A, and of rows of B, that are read
-                            from a file at once; 0: a share of free host memory */
+    int64_t piece_bytes; /* maximum bytes of a part of A, and of rows of B, read from a
+                            file, and of a panel that is written to a file; 0: a share of
+                            free host memory */
 
     /* Formats of files that remain open as operands (io/formats/file_format.h), ended by
        NULL. */

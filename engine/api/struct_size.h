@@ -14,7 +14,8 @@ typedef struct hy_struct {
 } hy_struct;
 
 extern const hy_struct hy_engine_options_struct, hy_plan_options_struct,
-    hy_calibration_struct, hy_report_struct, hy_machine_struct;
+    hy_calibration_struct, hy_report_struct, hy_machine_struct,
+    hy_file_options_struct;
 
 /* Returns 1 if a program's struct may have this size: at least type->first bytes, at
    most 4096. It may exceed type->size, because the program's header may be newer. */

@@ -35,6 +35,19 @@ hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
     return hy_engine_end(engine, open_file(engine, path, file));
 }
 
+hybrid_status hybrid_file_recognise(hybrid_engine *engine, const char *path,
+                                    const char **format)
+{
+    const hy_file_format *found = NULL;
+
+    HY_TRY(begin(engine, path, format));
+    const hybrid_status status =
+        hy_format_of_file(&engine->ctx, hy_settings_of(engine)->formats, path, &found);
+    if (status == HYBRID_OK)
+        *format = found->name;
+    return hy_engine_end(engine, status);
+}
+
 void hybrid_file_close(hybrid_file *file)
 {
     if (!file || hy_engine_barred(file->engine))

@@ -183,6 +183,29 @@ void hy_files_add(hy_files *call, const hybrid_plan *plan)
         call->backends[i] = plan->portions[i].backend;
 }
 
+void hy_files_read(const hy_files *call, const hy_a_part *part)
+{
+    const hybrid_engine *engine = call->engine;
+    const hybrid_csr *A         = part->A;
+
+    if (part->begin_ns == 0 || !engine->trace)
+        return;
+    const hybrid_event event = {.stage      = "read",
+                                .variant    = "",
+                                .lane       = "reader",
+                                .chunk      = -1,
+                                .row_begin  = part->begin,
+                                .row_end    = part->begin + A->rows,
+                                .begin_ns   = part->begin_ns,
+                                .end_ns     = part->end_ns,
+                                .bytes      = hy_csr_bytes(A->rows, A->nnz, A->type),
+                                .host_bytes = hy_meter_used(&engine->ctx.memory.meter),
+                                .parts      = 1,
+                                .pass       = engine->passes,
+                                .bound      = HYBRID_RESOURCES};
+    engine->trace(engine->trace_user, &event);
+}
+
 void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes)
 {
     const hy_reference reference = {up_bytes, down_bytes};

@@ -9,6 +9,7 @@
 
 #include "engine/files/file.h"
 #include "engine/run/multiply.h"
+#include "partition/parts/a_part.h"
 
 /* One call of a public function. */
 typedef struct hy_files {
@@ -38,6 +39,9 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
    the result. */
 void hy_files_add(hy_files *call, const hybrid_plan *plan);
 void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes);
+
+/* Reports the reading of a part of A to the caller's trace. */
+void hy_files_read(const hy_files *call, const hy_a_part *part);
 
 /* hy_sparse_find() finds and checks an operand, except for the arrays of an operand in
    memory. hy_sparse_check() checks these arrays (offsets only; everything with

@@ -3,119 +3,20 @@
 
 #include "base/data/csr.h"
 #include "base/memory/shortage.h"
-#include "engine/api/check.h"
-#include "engine/files/files.h"
 #include "engine/files/result_size.h"
+#include "engine/files/spgemm_parts.h"
 #include "engine/api/struct_size.h"
-#include "partition/parts/a_part.h"
-#include "partition/parts/b_rows.h"
 #include "pipeline/sink/sink_csr.h"
 #include "pipeline/sink/sink_each.h"
 
 /* State of one call of a public function, such as hybrid_spgemm_files(). */
 typedef struct product {
-    hy_files call;
-    hy_sparse A, B;
-    hy_b_rows b_rows;    /* rows of B that the part of A in work touches */
-    hy_sink *sink;       /* sink of C */
-    hy_result_size size; /* estimated size of C; 0 if check_size() needs no estimate */
+    hy_spgemm parts;
+    hy_result_size size; /* estimated size of C; 0 if C fits even as a full matrix */
 } product;
 
 static const char remedy[] =
     ", or take the rows of C one after another (hybrid_spgemm_files_each)";
-
-/* ---- products of parts ----------------------------------------------------------- */
-
-/* Computes A*B, where row 0 of A is row `first` of the operand. */
-static hybrid_status multiply(product *p, const hybrid_csr *A, const hybrid_csr *B,
-                              int64_t first)
-{
-    hybrid_engine *engine      = p->call.engine;
-    const hy_beginning start   = hy_usage_begin(engine);
-    const hy_one_shot one_shot = {0};
-    hybrid_plan *plan;
-
-    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &one_shot, &plan));
-    p->sink->ops->begin(p->sink, first, first + A->rows,
-                        (int64_t)hy_expected_entries(&plan->product.profile.features));
-    const hybrid_status status =
-        hy_multiply_to(plan, A, B, &start, &plan->history, p->sink);
-    if (status == HYBRID_OK)
-        hy_files_add(&p->call, plan);
-    hybrid_plan_destroy(plan);
-    return status;
-}
-
-/* Multiplies a part of the operand A with the rows of B that it touches, one range of its
-   rows after another. Row 0 of this A is row `first` of the operand. */
-static hybrid_status multiply_rows(product *p, const hybrid_csr *A, int64_t first)
-{
-    int64_t begin = 0, next;
-
-    do {
-        HY_TRY(hy_b_rows_next(&p->b_rows, A, first, begin, &next));
-        HY_TRY(multiply(p, p->b_rows.A, p->b_rows.B, first + begin));
-        begin = next;
-    } while (begin < A->rows);
-    return HYBRID_OK;
-}
-
-static hybrid_status multiply_parts(product *p)
-{
-    hy_a_parts parts;
-    const hy_a_part *part;
-    hybrid_status status;
-
-    hy_a_parts_open(&p->A.source, hy_files_part_bytes(&p->call, &p->A), &parts);
-    do {
-        status = hy_a_parts_next(&parts, &part);
-        if (status == HYBRID_OK && part)
-            status = multiply_rows(p, part->A, part->begin);
-    } while (status == HYBRID_OK && part);
-    hy_a_parts_close(&parts);
-    return status;
-}
-
-static hybrid_status multiply_all(product *p)
-{
-    hy_b_rows_open(&p->B.source, hy_files_rows(&p->call), &p->b_rows);
-    const hybrid_status status = multiply_parts(p);
-    hy_b_rows_close(&p->b_rows);
-    if (status != HYBRID_OK)
-        p->sink->ops->abort(p->sink);
-    return status;
-}
-
-/* ---- the call -------------------------------------------------------------------- */
-
-static hybrid_status begin(product *p, hybrid_engine *engine, const hybrid_operand *A,
-                           const hybrid_operand *B, const hybrid_plan_options *options)
-{
-    p->size = (hy_result_size){0, 0, 0};
-    HY_TRY(hy_files_begin(&p->call, engine, options));
-    HY_TRY(hy_sparse_find(&p->call, A, "A", &p->A));
-    HY_TRY(hy_sparse_find(&p->call, B, "B", &p->B));
-    HY_TRY(hy_check_spgemm_shapes(&engine->ctx, p->A.source.csr, p->B.source.csr));
-    hy_progress_begin(&engine->ctx.progress, p->A.source.csr->rows);
-    hy_progress_expect(&engine->ctx.progress, p->A.source.csr->rows);
-    return HYBRID_OK;
-}
-
-/* Reads each operand completely that is in a file and small enough (hy_files_whole()),
-   and checks operands in memory. A file given as both A and B is read once. */
-static hybrid_status read_what_fits(product *p)
-{
-    const int same = p->A.source.csr == p->B.source.csr;
-
-    HY_TRY(hy_sparse_read_small(&p->call, &p->A));
-    if (same)
-        p->B.source = p->A.source;
-    else
-        HY_TRY(hy_sparse_read_small(&p->call, &p->B));
-    HY_TRY(hy_sparse_check(&p->call, &p->A, "A"));
-    return p->B.source.csr == p->A.source.csr ? HYBRID_OK
-                                              : hy_sparse_check(&p->call, &p->B, "B");
-}
 
 /* ---- whether C fits -------------------------------------------------------------- */
 
@@ -123,7 +24,8 @@ static int64_t bytes_of_c(const product *p, double entries)
 {
     const double most = (double)(INT64_MAX / 32);
 
-    return hy_result_bytes(&p->call.options, p->A.source.csr->type, p->A.source.csr->rows,
+    return hy_result_bytes(&p->parts.call.options, p->parts.A.source.csr->type,
+                           p->parts.A.source.csr->rows,
                            (int64_t)(entries < most ? entries : most));
 }
 
@@ -132,15 +34,17 @@ static int64_t bytes_of_c(const product *p, double entries)
    limit. */
 static hybrid_status check_size(product *p)
 {
-    hy_context *ctx    = &p->call.engine->ctx;
-    const int64_t left = hy_idle_host_left(p->call.engine);
-    const double all   = (double)p->A.source.csr->rows * (double)p->B.source.csr->cols;
+    hy_context *ctx    = &p->parts.call.engine->ctx;
+    const int64_t left = hy_idle_host_left(p->parts.call.engine);
+    const double all =
+        (double)p->parts.A.source.csr->rows * (double)p->parts.B.source.csr->cols;
     const double one   = (double)bytes_of_c(p, 1) - (double)bytes_of_c(p, 0);
     const double limit = ((double)left - (double)bytes_of_c(p, 0)) / one;
 
     if (left == INT64_MAX || all <= limit)
         return HYBRID_OK;
-    HY_TRY(hy_estimate_result(&p->call, &p->A.source, &p->B.source, limit, &p->size));
+    HY_TRY(hy_estimate_result(&p->parts.call, &p->parts.A.source, &p->parts.B.source,
+                              limit, &p->size));
     if (bytes_of_c(p, p->size.least) <= left)
         return HYBRID_OK;
     return hy_memory_full(ctx, "C, whose size is estimated",
@@ -152,27 +56,12 @@ static hybrid_status check_size(product *p)
    C can have if that is less. */
 static int64_t most_entries(const product *p)
 {
-    const hybrid_csr *A = p->A.source.csr, *B = p->B.source.csr;
-    const int64_t cap = p->call.engine->ctx.memory.meter.cap;
+    const hybrid_csr *A = p->parts.A.source.csr, *B = p->parts.B.source.csr;
+    const int64_t cap = p->parts.call.engine->ctx.memory.meter.cap;
     const int64_t room =
         (cap > 0 ? cap : (int64_t)1 << 40) / (4 + (int64_t)hy_value_size(A->type));
 
     return B->cols == 0 || A->rows < room / B->cols ? A->rows * B->cols : room;
-}
-
-static void end(product *p)
-{
-    const hybrid_csr *A = p->A.source.csr, *B = p->B.source.csr;
-    const int64_t b_bytes = A == B ? 0 : hy_sparse_bytes(&p->B);
-
-    hy_files_end(&p->call, hy_sparse_bytes(&p->A) + b_bytes,
-                 hy_csr_bytes(A->rows, p->sink->nnz, A->type));
-}
-
-static void release(product *p)
-{
-    hy_sparse_free(&p->call, &p->A);
-    hy_sparse_free(&p->call, &p->B);
 }
 
 static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
@@ -182,29 +71,29 @@ static hybrid_status store(hybrid_engine *engine, const hybrid_operand *A,
     hybrid_status status;
     hy_csr_sink csr;
     hybrid_csr made;
-    product p;
+    product p = {.size = {0, 0, 0}};
 
-    HY_TRY(begin(&p, engine, A, B, options));
+    HY_TRY(hy_spgemm_begin(&p.parts, engine, A, B, options));
     if (!C)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "C is NULL");
-    HY_TRY_ELSE_DONE(read_what_fits(&p));
+    HY_TRY_ELSE_DONE(hy_spgemm_read_small(&p.parts));
     HY_TRY_ELSE_DONE(check_size(&p));
-    const hy_csr_shape shape = {.rows      = p.A.source.csr->rows,
-                                .cols      = p.B.source.csr->cols,
-                                .type      = p.A.source.csr->type,
+    const hy_csr_shape shape = {.rows      = p.parts.A.source.csr->rows,
+                                .cols      = p.parts.B.source.csr->cols,
+                                .type      = p.parts.A.source.csr->type,
                                 .bound     = most_entries(&p),
                                 .total     = (int64_t)p.size.entries,
                                 .remedy    = remedy,
-                                .offsets   = p.call.options.offsets,
-                                .columns   = p.call.options.columns,
+                                .offsets   = p.parts.call.options.offsets,
+                                .columns   = p.parts.call.options.columns,
                                 .index_max = hy_settings_of(engine)->index_max};
     HY_TRY_ELSE_DONE(hy_csr_sink_open(&engine->ctx, &shape, &made, &csr));
-    p.sink = &csr.sink;
-    HY_TRY_ELSE_DONE(multiply_all(&p));
-    end(&p);
+    p.parts.sink = &csr.sink;
+    HY_TRY_ELSE_DONE(hy_spgemm_multiply(&p.parts, 0));
+    hy_spgemm_end(&p.parts, csr.sink.nnz);
     *C = made;
 done:
-    release(&p);
+    hy_spgemm_release(&p.parts);
     return status;
 }
 
@@ -214,18 +103,19 @@ static hybrid_status hand(hybrid_engine *engine, const hybrid_operand *A,
 {
     hybrid_status status;
     hy_each_sink each;
-    product p;
+    product p = {.size = {0, 0, 0}};
 
-    HY_TRY(begin(&p, engine, A, B, options));
+    HY_TRY(hy_spgemm_begin(&p.parts, engine, A, B, options));
     if (!fn)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "fn is NULL");
-    HY_TRY_ELSE_DONE(read_what_fits(&p));
-    hy_each_sink_open(&engine->ctx, p.A.source.csr, p.B.source.csr, fn, user, &each);
-    p.sink = &each.sink;
-    HY_TRY_ELSE_DONE(multiply_all(&p));
-    end(&p);
+    HY_TRY_ELSE_DONE(hy_spgemm_read_small(&p.parts));
+    hy_each_sink_open(&engine->ctx, p.parts.A.source.csr, p.parts.B.source.csr, fn, user,
+                      &each);
+    p.parts.sink = &each.sink;
+    HY_TRY_ELSE_DONE(hy_spgemm_multiply(&p.parts, 0));
+    hy_spgemm_end(&p.parts, each.sink.nnz);
 done:
-    release(&p);
+    hy_spgemm_release(&p.parts);
     return status;
 }
 
@@ -251,16 +141,17 @@ static hybrid_status predict(hybrid_engine *engine, const hybrid_operand *A,
                              hybrid_report *out)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
-    product p;
+    product p            = {.size = {0, 0, 0}};
 
-    HY_TRY(begin(&p, engine, A, B, options));
+    HY_TRY(hy_spgemm_begin(&p.parts, engine, A, B, options));
     if (!out)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "out is NULL");
     HY_TRY(hy_struct_check(&engine->ctx, &hy_report_struct, out->struct_size));
-    HY_TRY(hy_sparse_check(&p.call, &p.A, "A"));
-    HY_TRY(hy_sparse_check(&p.call, &p.B, "B"));
-    HY_TRY(hy_estimate_result(&p.call, &p.A.source, &p.B.source, NAN, &p.size));
-    report.rows                   = p.A.source.csr->rows;
+    HY_TRY(hy_sparse_check(&p.parts.call, &p.parts.A, "A"));
+    HY_TRY(hy_sparse_check(&p.parts.call, &p.parts.B, "B"));
+    HY_TRY(hy_estimate_result(&p.parts.call, &p.parts.A.source, &p.parts.B.source, NAN,
+                              &p.size));
+    report.rows                   = p.parts.A.source.csr->rows;
     report.flops                  = 2 * (int64_t)(p.size.products + 0.5);
     report.predicted_nnz_out      = (int64_t)(p.size.entries + 0.5);
     report.predicted_result_bytes = bytes_of_c(&p, p.size.entries + 0.5);

@@ -138,6 +138,8 @@ static void add_chunks(const hy_portion *portion, const hy_layout *layout, doubl
         e->up_bytes += made * hy_sent_bytes(&cost);
         e->core_s += made * (cost.prepare_s + gather_s(&chunk->features));
     }
+    e->device_s += hy_gap_s(portion->product->op, &portion->rates) *
+                   (times * (double)layout->count - 1);
     e->memory_bytes = HY_PACK_PASSES * e->up_bytes;
 }
 

@@ -1,4 +1,4 @@
-/* engine/rates/factors.c - corrects predicted seconds by factors that were measured. */
+/* engine/rates/factors.c - corrects predicted seconds by what was measured. */
 #include "engine/rates/factors.h"
 
 #include <string.h>
@@ -63,6 +63,19 @@ double hy_factor_seen(const hy_factor_table *factors, const hy_variant *variant,
     return row ? or_one(row->compute[regime]) : 1;
 }
 
+double hy_start_seen(const hy_factor_table *factors, const hy_variant *variant)
+{
+    const hy_factor_row *row = find(factors, variant->name);
+    return row ? row->start_s : 0;
+}
+
+double hy_gap_s(hy_op op, const hy_rates *r)
+{
+    if (!r->factors)
+        return 0;
+    return op == HY_SPGEMM ? r->factors->spgemm_gap_s : r->factors->spmm_gap_s;
+}
+
 /* Returns the factor of a regime. A variant that computes alike with and without TF32 has
    factors without TF32 only. */
 static double factor_in(const hy_factor_row *row, hy_op op, const hy_features *f)
@@ -82,7 +95,7 @@ hy_cost hy_cost_of(const hy_variant *variant, const hy_features *f, const hy_rat
     if (!row)
         return cost;
     const double factor = factor_in(row, variant->op, f);
-    cost.multiply_s *= factor;
+    cost.multiply_s     = row->start_s + factor * cost.multiply_s;
     cost.finish_s *= factor;
     cost.prepare_s *= or_one(row->prepare);
     return cost;

@@ -11,7 +11,8 @@ static const double PAPER_THRESHOLD = 9.35;
 
 static double corrected(const hy_factor_table *factors, const hy_observation *seen)
 {
-    return seen->model_s * hy_factor_seen(factors, seen->variant, seen->regime);
+    return hy_start_seen(factors, seen->variant) +
+           seen->model_s * hy_factor_seen(factors, seen->variant, seen->regime);
 }
 
 /* Writes one trial for each product: by entries per row, by the model as built in, and by

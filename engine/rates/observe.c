@@ -6,6 +6,7 @@
 
 #include "base/data/median.h"
 #include "base/threads/clock.h"
+#include "base/threads/pool.h"
 #include "engine/rates/estimate.h"
 #include "engine/rates/factors.h"
 
@@ -15,7 +16,10 @@ static const double CLOCK_S = 1e-9;
 /* No further run of a product is begun after this many seconds. */
 static const double LONG_S = 0.05;
 
-enum { RUNS_MOST = 16 };
+enum {
+    RUNS_MOST = 16,
+    PARTS     = 4 /* chunks of a run in several chunks */
+};
 
 static double positive(double seconds)
 {
@@ -125,27 +129,26 @@ static hybrid_status observe_call(hybrid_plan *plan, const hy_observed_product *
                                   hy_observation *out)
 {
     const hy_features *f = &plan->portions->profile.features;
-    double rest_s        = out->compute_s, call_s;
     hy_rates here;
 
+    out->total_s = positive(measured->total);
+    out->rest_s  = out->compute_s;
     if (backend->ops->copy) {
         const double predicted = plan->history.report.predicted_s - out->model_s;
-        HY_TRY(predict_call(plan, p, backend, &call_s));
-        rest_s += predicted - call_s;
+        HY_TRY(predict_call(plan, p, backend, &out->call_model_s));
+        out->rest_s += fmax(0, predicted - out->call_model_s);
     } else {
         hy_rates_of(backend, &here);
-        call_s = hy_estimate_host(f, plan->portions->variant, &here).call_s;
+        out->call_model_s = hy_estimate_host(f, plan->portions->variant, &here).call_s;
+        out->threads_share =
+            hy_pool_max_threads(plan->product.engine->ctx.pool) / fmax(here.width, 1);
     }
-    if (call_s <= 0 || call_s < rest_s || measured->total <= rest_s)
-        return HYBRID_OK;
-    out->call_model_s = call_s;
-    out->call_s       = measured->total - rest_s;
     return HYBRID_OK;
 }
 
-static hybrid_status observe_plan(hybrid_plan *plan, hy_backend *backend,
-                                  const hy_observed_product *p, int runs,
-                                  hy_observation *out)
+static hybrid_status observe_whole(hybrid_plan *plan, hy_backend *backend,
+                                   const hy_observed_product *p, int runs,
+                                   hy_observation *out)
 {
     const hy_product *product = &plan->product;
     hy_rates built_in, here;
@@ -163,35 +166,101 @@ static hybrid_status observe_plan(hybrid_plan *plan, hy_backend *backend,
     return observe_call(plan, p, backend, &measured, out);
 }
 
-hybrid_status hy_observe(hybrid_engine *engine, const hy_variant *variant,
-                         hy_backend *backend, const hy_observed_product *p, int runs,
-                         hy_observation *out)
+static hybrid_status observe_parts(hybrid_plan *plan, hy_backend *backend,
+                                   const hy_observed_product *p, int runs,
+                                   hy_observation *out)
+{
+    const hy_layout *layout = &plan->portions->layout;
+    hy_rates here;
+    seconds measured;
+
+    HY_TRY(run_often(plan, p, runs, &measured));
+    hy_rates_of(backend, &here);
+    out->chunks  = layout->count;
+    out->apart_s = measured.compute;
+    for (int64_t i = 0; i < layout->count; i++) {
+        const hy_features *f = &layout->chunks[i].features;
+        const hy_cost cost   = out->variant->cost(f, &here);
+        out->apart_model_s[hy_regime(out->variant->op, f)] +=
+            cost.multiply_s + cost.finish_s;
+    }
+    return HYBRID_OK;
+}
+
+typedef hybrid_status (*observe_fn)(hybrid_plan *plan, hy_backend *backend,
+                                    const hy_observed_product *p, int runs,
+                                    hy_observation *out);
+
+static hybrid_status plan_of(hybrid_engine *engine, const hy_observed_product *p,
+                             const hybrid_plan_options *options, hybrid_plan **plan)
+{
+    return p->B ? hybrid_spgemm_plan(engine, p->A, p->B, options, plan)
+                : hybrid_spmm_plan(engine, p->A, p->X->cols, options, plan);
+}
+
+/* Makes a plan with the variant. The first attempt names no variant if the host computes
+   SpMM, as most plans do. */
+static hybrid_status plan_with(hybrid_engine *engine, const hy_variant *variant,
+                               const hy_backend *backend, const hy_observed_product *p,
+                               hybrid_plan_options *options, hybrid_plan **plan)
+{
+    options->variant = p->B || backend->ops->copy ? variant->name : NULL;
+    HY_TRY(plan_of(engine, p, options, plan));
+    if ((*plan)->portions->variant == variant)
+        return HYBRID_OK;
+    hybrid_plan_destroy(*plan);
+    options->variant = variant->name;
+    return plan_of(engine, p, options, plan);
+}
+
+/* Observes a plan with chunks of `rows` rows. Does nothing if the variant refuses the
+   product. */
+static hybrid_status observe_in(hybrid_engine *engine, hy_backend *backend,
+                                const hy_observed_product *p, int64_t rows, int runs,
+                                observe_fn observe, hy_observation *out)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     hybrid_plan *plan;
 
-    *out               = (hy_observation){.variant = variant, .regime = -1};
-    options.variant    = variant->name;
-    options.chunk_rows = p->A->rows;
-    options.depth      = 1;
-    options.flags      = p->flags;
-    options.split      = backend->ops->copy ? HYBRID_SPLIT_GPU : HYBRID_SPLIT_HOST;
-    hybrid_status status =
-        p->B ? hybrid_spgemm_plan(engine, p->A, p->B, &options, &plan)
-             : hybrid_spmm_plan(engine, p->A, p->X->cols, &options, &plan);
+    options.chunk_rows   = rows;
+    options.depth        = rows < p->A->rows ? 0 : 1;
+    options.flags        = p->flags;
+    options.split        = backend->ops->copy ? HYBRID_SPLIT_GPU : HYBRID_SPLIT_HOST;
+    hybrid_status status = plan_with(engine, out->variant, backend, p, &options, &plan);
     if (status == HYBRID_UNSUPPORTED) {
         hy_message_clear(&engine->ctx.message);
         return HYBRID_OK;
     }
     HY_TRY(status);
-    status = observe_plan(plan, backend, p, runs, out);
+    status = observe(plan, backend, p, runs, out);
     hybrid_plan_destroy(plan);
     return status;
 }
 
-/* ---- means ------------------------------------------------------------------------- */
+hybrid_status hy_observe(hybrid_engine *engine, const hy_variant *variant,
+                         hy_backend *backend, const hy_observed_product *p, int runs,
+                         hy_observation *out)
+{
+    const int64_t rows = p->A->rows;
 
-static void add(hy_mean *mean, double measured_s, double model_s)
+    *out = (hy_observation){.variant = variant, .regime = -1};
+    HY_TRY(observe_in(engine, backend, p, rows, runs, observe_whole, out));
+    if (out->regime < 0 || !backend->ops->copy || !variant->csr ||
+        p->A->type != HYBRID_F32)
+        return HYBRID_OK;
+    return observe_in(engine, backend, p, (rows + PARTS - 1) / PARTS, runs, observe_parts,
+                      out);
+}
+
+/* ---- fits -------------------------------------------------------------------------- */
+
+static void add_sample(hy_series *series, hy_sample sample)
+{
+    if (series->count < HY_SAMPLES)
+        series->of[series->count++] = sample;
+}
+
+static void add_mean(hy_mean *mean, double measured_s, double model_s)
 {
     if (measured_s <= 0 || model_s <= 0)
         return;
@@ -199,10 +268,23 @@ static void add(hy_mean *mean, double measured_s, double model_s)
     mean->count++;
 }
 
+/* Returns the sample for the factors of a variant. The host's time is that of the whole
+   call, since storing C belongs to no stage of the host, and is converted to the threads
+   that the rates describe. */
+static hy_sample sample_of(const hy_observation *seen)
+{
+    const double share = seen->threads_share;
+
+    if (share > 0)
+        return (hy_sample){seen->regime, share * seen->total_s,
+                           share * seen->call_model_s, seen->model_s};
+    return (hy_sample){seen->regime, seen->compute_s, 0, seen->model_s};
+}
+
 void hy_observed_add(hy_observed *all, const hy_observation *seen)
 {
-    hy_mean *call = seen->variant->op == HY_SPGEMM ? &all->spgemm_call : &all->spmm_call;
-    int i         = 0;
+    const int sparse = seen->variant->op == HY_SPGEMM;
+    int i            = 0;
 
     while (i < all->count && all->of[i].variant != seen->variant)
         i++;
@@ -210,30 +292,81 @@ void hy_observed_add(hy_observed *all, const hy_observation *seen)
         return;
     all->count         = i == all->count ? i + 1 : all->count;
     all->of[i].variant = seen->variant;
-    add(&all->of[i].compute[seen->regime], seen->compute_s, seen->model_s);
-    add(&all->of[i].prepare, seen->prepare_s, seen->prepare_model_s);
-    add(call, seen->call_s, seen->call_model_s);
+    add_sample(&all->of[i].compute, sample_of(seen));
+    add_mean(&all->of[i].prepare, seen->prepare_s, seen->prepare_model_s);
+    if (seen->call_model_s > 0)
+        add_sample(sparse ? &all->spgemm_call : &all->spmm_call,
+                   (hy_sample){0, seen->total_s, seen->rest_s, seen->call_model_s});
+    if (seen->chunks > 1 && all->apart_count < HY_APART)
+        all->apart[all->apart_count++] = *seen;
 }
 
-/* Returns a factor within the bounds of the file; 0 without observations. */
-static double factor_of(const hy_mean *mean)
+/* Returns the mean within the bounds of the file; 0 without observations. */
+static double mean_factor(const hy_mean *mean)
 {
     if (mean->count == 0)
         return 0;
     return fmin(fmax(exp(mean->logs / (double)mean->count), 1e-3), 1e3);
 }
 
+static double call_factor(const hy_series *call)
+{
+    return hy_fit_factor(call->of, call->count, 0, 0);
+}
+
+/* Returns the seconds that a run in several chunks took for each chunk but the first, in
+   addition to those of its kernels with `factors`. The kernels' error is that of the run
+   in one chunk. */
+static double gap_seen(const hy_observation *seen, const hy_factor_table *factors)
+{
+    const hy_variant *variant = seen->variant;
+    double more_s             = seen->apart_s - seen->compute_s +
+                    hy_factor_seen(factors, variant, seen->regime) * seen->model_s;
+
+    for (int k = 0; k < HY_REGIMES; k++)
+        more_s -= hy_factor_seen(factors, variant, k) * seen->apart_model_s[k];
+    return more_s / (double)(seen->chunks - 1) - hy_start_seen(factors, variant);
+}
+
+/* Returns the median of these seconds; 0 if it is below 0 or nothing was observed. */
+static double gap_s(const hy_observed *all, hy_op op, const hy_factor_table *factors)
+{
+    double gaps[HY_APART];
+    int count = 0;
+
+    for (int64_t i = 0; i < all->apart_count; i++)
+        if (all->apart[i].variant->op == op)
+            gaps[count++] = gap_seen(&all->apart[i], factors);
+    return count > 0 ? fmax(0, hy_median(gaps, count)) : 0;
+}
+
+static void fit_variant(hy_factor_table *factors, const hy_series *compute,
+                        const hy_mean *prepare, const hy_variant *variant)
+{
+    const double call =
+        variant->op == HY_SPGEMM ? factors->spgemm_call : factors->spmm_call;
+    hy_factor_row *row = hy_factors_of(factors, variant->name);
+    hy_series all      = *compute;
+
+    if (!row)
+        return;
+    for (int64_t i = 0; i < all.count; i++)
+        all.of[i].base_s *= call; /* now with the factor of calls */
+    row->prepare = mean_factor(prepare);
+    row->start_s = hy_fit_start(all.of, all.count, HY_REGIMES);
+    for (int k = 0; k < HY_REGIMES; k++)
+        row->compute[k] = hy_fit_factor(all.of, all.count, k, row->start_s);
+}
+
 hy_factor_table hy_observed_factors(const hy_observed *all)
 {
-    hy_factor_table factors = {.spmm_call   = factor_of(&all->spmm_call),
-                               .spgemm_call = factor_of(&all->spgemm_call)};
+    hy_factor_table factors = {.spmm_call   = call_factor(&all->spmm_call),
+                               .spgemm_call = call_factor(&all->spgemm_call)};
 
-    for (int i = 0; i < all->count; i++) {
-        hy_factor_row *row = hy_factors_of(&factors, all->of[i].variant->name);
-        for (int k = 0; row && k < HY_REGIMES; k++)
-            row->compute[k] = factor_of(&all->of[i].compute[k]);
-        if (row)
-            row->prepare = factor_of(&all->of[i].prepare);
-    }
+    for (int i = 0; i < all->count; i++)
+        fit_variant(&factors, &all->of[i].compute, &all->of[i].prepare,
+                    all->of[i].variant);
+    factors.spmm_gap_s   = gap_s(all, HY_SPMM, &factors);
+    factors.spgemm_gap_s = gap_s(all, HY_SPGEMM, &factors);
     return factors;
 }

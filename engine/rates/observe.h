@@ -4,6 +4,7 @@
 #define HY_OBSERVE_H
 
 #include "engine/plan/plan.h"
+#include "engine/rates/fit.h"
 
 /* A product that is timed. B is NULL for SpMM, which has X and Y instead. */
 typedef struct hy_observed_product {
@@ -16,40 +17,63 @@ typedef struct hy_observed_product {
 /* Median seconds of the runs of a plan, and what the models predict without factors. */
 typedef struct hy_observation {
     const hy_variant *variant;
-    int regime;                           /* -1: the variant refuses the product */
-    double compute_s, model_s;            /* multiply and finish */
-    double built_in_s;                    /* model_s with built-in speeds */
-    double prepare_s, prepare_model_s;    /* packing by all workers; 0: nothing is packed,
-                                             or memory bounds it */
-    double call_s, call_model_s;          /* what the call costs besides work and copies;
-                                             0: work and copies take longer */
+    int regime;                        /* -1: the variant refuses the product */
+    double compute_s, model_s;         /* multiply and finish */
+    double built_in_s;                 /* model_s with built-in speeds */
+    double prepare_s, prepare_model_s; /* packing by all workers; 0: nothing is packed,
+                                          or memory bounds it */
+    double total_s;                    /* of the whole call */
+    double threads_share;              /* host: threads that computed over those that its
+                                          rates describe, which leave cores to a device;
+                                          0: a device computed */
+    double rest_s, call_model_s;       /* parts of total_s: work and copies, and what
+                                          the call costs besides. Work is measured, the
+                                          others are predicted */
+    int64_t chunks;                    /* of the run in several chunks; 0: none */
+    double apart_s;                    /* multiply and finish of that run */
+    double apart_model_s[HY_REGIMES];  /* the same by the models, by the chunks' regime */
 } hy_observation;
 
 /* Times the product with this variant in one chunk: a run that is not counted, then up to
-   `runs` runs, fewer if they take long. The factors of the backend must be 0. */
+   `runs` runs, fewer if they take long. Products in f32 that a device computes from rows
+   in CSR are timed in several chunks, too. SpMM on the host is planned without naming the
+   variant: plans that may choose learn less about A, and the model predicts from what the
+   plan knows. The factors of the backend must be 0. */
 hybrid_status hy_observe(hybrid_engine *engine, const hy_variant *variant,
                          hy_backend *backend, const hy_observed_product *product,
                          int runs, hy_observation *out);
 
-/* Sums of logarithms of measured over predicted seconds, for one backend. */
+enum { HY_SAMPLES = 512, HY_APART = 256 };
+
+typedef struct hy_series {
+    int64_t count;
+    hy_sample of[HY_SAMPLES];
+} hy_series;
+
+/* Sum of logarithms of measured over predicted seconds. */
 typedef struct hy_mean {
     double logs;
     int64_t count;
 } hy_mean;
 
+/* Observations of one backend. Those without room are dropped. */
 typedef struct hy_observed {
-    hy_mean spmm_call, spgemm_call;
+    hy_series spmm_call, spgemm_call;
     int count;
     struct {
         const hy_variant *variant;
-        hy_mean compute[HY_REGIMES], prepare;
+        hy_series compute;
+        hy_mean prepare;
     } of[HY_FACTOR_ROWS];
+    int64_t apart_count;
+    hy_observation apart[HY_APART]; /* those with a run in several chunks */
 } hy_observed;
 
 void hy_observed_add(hy_observed *all, const hy_observation *seen);
 
-/* Returns the factors with which predictions agree with the observations in the geometric
-   mean. A factor without observations is 0. */
+/* Returns the factors and fixed costs with which predictions are nearest to the
+   observations (fit.h). Factors of packing are geometric means. A number that was not
+   observed is 0. */
 hy_factor_table hy_observed_factors(const hy_observed *all);
 
 #endif /* HY_OBSERVE_H */

@@ -1,7 +1,7 @@
 /* engine/rates/rates.h - measured speeds, and the file that stores them.
 
    The file is text. A line is empty, a comment (#) or "key = value". The first says
-   "format = 2"; lines after "device = NAME" describe that device. A missing key keeps the
+   "format = 3"; lines after "device = NAME" describe that device. A missing key keeps the
    built-in value; an unknown key is an error. A key such as "spmm.cuda.rows.f32.8" is a
    factor of a variant (factors.h). */
 #ifndef HY_RATES_H
@@ -10,7 +10,7 @@
 #include "base/contract/backend.h"
 
 enum {
-    HY_RATES_FORMAT  = 2,
+    HY_RATES_FORMAT  = 3,
     HY_RATES_DEVICES = 16,
     HY_RATES_PATH    = 4096,
     HY_DEVICE_TEXT   = 256 /* maximum bytes of a device's name */

@@ -6,7 +6,8 @@
 
 static const char *const formats[HY_BLOCK_FORMATS] = {"bellpack", "bcsr"};
 static const char *const types[HY_BLOCK_TYPES]     = {"f32", "f64"};
-static const char *const constants[] = {"start", "first", "next", "more", "registers"};
+static const char *const constants[] = {"start",      "first",      "next",     "more",
+                                        "next_start", "more_start", "registers"};
 
 enum { CONSTANTS = sizeof constants / sizeof *constants };
 
@@ -22,7 +23,8 @@ float *hy_block_line(hy_block_speeds *speeds, int line, char key[HY_BLOCK_KEY])
     const int type     = line / (CONSTANTS * HY_BLOCK_SIZES) % HY_BLOCK_TYPES;
     const int format   = line / (CONSTANTS * HY_BLOCK_SIZES * HY_BLOCK_TYPES);
     hy_block_speed *s  = &speeds->of[format][type][0][size];
-    float *const of[]  = {&s->start, &s->first, &s->next, &s->more, &s->registers};
+    float *const of[]  = {&s->start,      &s->first,      &s->next,     &s->more,
+                          &s->next_start, &s->more_start, &s->registers};
 
     snprintf(key, HY_BLOCK_KEY, "blocks.%s.%s.R%d.%s", formats[format], types[type],
              32 << size, constants[constant]);

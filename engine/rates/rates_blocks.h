@@ -8,7 +8,7 @@
 #include "base/contract/backend.h"
 
 enum {
-    HY_BLOCK_LINES  = 80, /* lines of a device */
+    HY_BLOCK_LINES  = 112, /* lines of a device */
     HY_BLOCK_KEY    = 40, /* bytes of a key */
     HY_BLOCK_STRIDE = HY_BLOCK_SIZES * (int)(sizeof(hy_block_speed) / sizeof(float))
 };

@@ -144,14 +144,16 @@ static int is_factor(const reader *r, char variant[HY_FACTOR_NAME], const char *
     return 1;
 }
 
-/* Returns the factor of a variant with this name, which is that of a regime or "prepare";
-   NULL if there is none. */
+/* Returns the number of a variant with this name, which is that of a regime, "prepare" or
+   "start_s"; NULL if there is none. */
 static double *factor_named(hy_factor_row *row, const char *name, int length)
 {
     const hy_op op = hy_op_named(row->variant);
 
     if (length == 7 && memcmp(name, "prepare", 7) == 0)
         return &row->prepare;
+    if (length == 7 && memcmp(name, "start_s", 7) == 0)
+        return &row->start_s;
     for (int i = 0; i < HY_REGIMES; i++) {
         const char *regime = hy_regime_name(op, i);
         if (regime && strlen(regime) == (size_t)length &&
@@ -173,7 +175,8 @@ static hybrid_status read_factor(reader *r, hy_rates_of_device *d, const char *v
         return wrong(r, "there is no key '%.*s'", quoted(r->key_length), r->key);
     if (*factor > 0)
         return wrong(r, "'%.*s' appears twice", quoted(r->key_length), r->key);
-    return read_number(r, 1e-3, 1e3, factor);
+    return factor == &row->start_s ? read_number(r, 1e-9, 1, factor)
+                                   : read_number(r, 1e-3, 1e3, factor);
 }
 
 /* Reads the constants of one line for all shapes. */

@@ -9,7 +9,7 @@
 #include "io/text/io.h"
 
 typedef struct printer {
-    char text[HY_RATES_DEVICES * ((1 << 16) + (1 << 14))];
+    char text[HY_RATES_DEVICES * (1 << 17)];
     size_t length;
 } printer;
 
@@ -40,7 +40,7 @@ static void put_blocks(printer *p, hy_block_speeds *speeds)
                    "of 1 x 1 to 8 x 8\n");
         put(p, "%s =", key);
         for (int k = 0; k < HY_BLOCK_SHAPES; k++)
-            put(p, " %.5g", (double)first[k * HY_BLOCK_STRIDE]);
+            put(p, " %.4g", (double)first[k * HY_BLOCK_STRIDE]);
         put(p, "\n");
     }
 }
@@ -54,13 +54,15 @@ static void put_factor(printer *p, const char *variant, const char *name, double
 static void put_factors(printer *p, const hy_factor_table *factors)
 {
     if (factors->count > 0)
-        put(p, "# measured seconds of variants over those of their models, by regime\n");
+        put(p, "# measured seconds of variants over those of their models, by regime,\n"
+               "# and seconds that a chunk takes in addition\n");
     for (int i = 0; i < factors->count; i++) {
         const hy_factor_row *row = &factors->row[i];
         for (int k = 0; k < HY_REGIMES; k++)
             put_factor(p, row->variant, hy_regime_name(hy_op_named(row->variant), k),
                        row->compute[k]);
         put_factor(p, row->variant, "prepare", row->prepare);
+        put_factor(p, row->variant, "start_s", row->start_s);
     }
 }
 

@@ -1,5 +1,6 @@
 /* engine/report/plan_report.c - predicts the report of a run: chunks and bytes. */
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
 #include "engine/plan/plan.h"
 #include "engine/rates/factors.h"
 #include "engine/run/resident.h"
@@ -21,7 +22,7 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
 static double device_s(const hy_portion *p)
 {
     const hy_chunk_list *list = &p->site->list;
-    double sum                = 0;
+    double sum = hy_gap_s(p->product->op, &p->rates) * (double)hy_max(list->count - 1, 0);
 
     for (int64_t i = 0; i < list->count; i++) {
         const hy_chunk chunk = hy_chunk_at(list, i);

@@ -371,8 +371,10 @@ enum {
 #define HY_HASH_B_ROW_LEAST 7.0
 
 /* Seconds that each size of tree, and the windows, add to the predicted time of a chunk.
-   While the last rows of a size are computed, most of the device is idle. */
+   While the last rows of a size are computed, most of the device is idle. The smallest
+   trees add less in proportion if no row has HY_HASH_BIN_PRODUCTS scalar products. */
 #define HY_HASH_BIN_S 4e-5
+#define HY_HASH_BIN_PRODUCTS 1024.0
 
 /* ---- spgemm.cuda.dense ----
 

@@ -60,31 +60,6 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bcsr_kernel(const operands<T>
         blocks::store_rows<T, ROWS>(o.y, o.rows, row, o.before, lane, group, sum);
 }
 
-template <typename T> struct launcher {
-    hy_lane *lane;
-    int threads; /* threads of a thread block */
-    operands<T> o;
-
-    template <int ROWS, int COLS> void run() const
-    {
-        const unsigned blocks = hy_blocks(o.block_rows, threads >> o.log_group);
-        bcsr_kernel<T, ROWS, COLS><<<blocks, unsigned(threads), 0, hy_stream(lane)>>>(o);
-    }
-};
-
-template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
-{
-    const hy_bcsr_view a = hy_packed_bcsr(job);
-    const launcher<T> l  = {
-         lane,
-         blocks::threads_of(&job->chunk->features),
-         {job->chunk->features.rows, a.head.rows, a.row_ptr, a.col,
-          static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
-          static_cast<T *>(job->out.val), a.head.before, a.head.log_group}};
-    blocks::with_shape(a.head.shape, l);
-    return hy_launched(lane, "spmv.cuda.bcsr");
-}
-
 /* ---- dense matrices, for measurements ---- */
 
 constexpr int WARP = 32, LOG_WARP = 5;
@@ -123,47 +98,46 @@ hybrid_status fill_dense(hy_lane *lane, const hy_dense_blocks *d)
     return hy_launched(lane, "spmv.cuda.bcsr fill");
 }
 
-template <typename T> void launch_dense_as(hy_lane *lane, const hy_dense_blocks *d)
-{
-    const launcher<T> l = {lane,
-                           d->threads,
-                           {dense_rows(d) * d->shape.rows, dense_rows(d),
-                            static_cast<const int32_t *>(d->index), d->col,
-                            static_cast<const T *>(d->val), static_cast<const T *>(d->x),
-                            static_cast<T *>(d->y), 0, LOG_WARP}};
-    blocks::with_shape(d->shape, l);
-}
+/* ---- launches ---- */
 
-hybrid_status launch_dense(hy_lane *lane, const hy_dense_blocks *d)
-{
-    if (d->type == HYBRID_F64)
-        launch_dense_as<double>(lane, d);
-    else
-        launch_dense_as<float>(lane, d);
-    return hy_launched(lane, "spmv.cuda.bcsr");
-}
+template <typename T> struct launcher {
+    hy_lane *lane;
+    int threads; /* of a thread block */
+    operands<T> o;
 
-template <typename T> struct asking {
-    cudaFuncAttributes *out;
-    cudaError_t *error;
+    static launcher of_dense(hy_lane *lane, const hy_dense_blocks *d)
+    {
+        return {lane,
+                d->threads,
+                {dense_rows(d) * d->shape.rows, dense_rows(d),
+                 static_cast<const int32_t *>(d->index), d->col,
+                 static_cast<const T *>(d->val), static_cast<const T *>(d->x),
+                 static_cast<T *>(d->y), 0, LOG_WARP}};
+    }
+
+    template <int ROWS, int COLS> static auto kernel()
+    {
+        return bcsr_kernel<T, ROWS, COLS>;
+    }
 
     template <int ROWS, int COLS> void run() const
     {
-        *error = cudaFuncGetAttributes(out, bcsr_kernel<T, ROWS, COLS>);
+        const unsigned blocks = hy_blocks(o.block_rows, threads >> o.log_group);
+        kernel<ROWS, COLS>()<<<blocks, unsigned(threads), 0, hy_stream(lane)>>>(o);
     }
 };
 
-hybrid_status dense_registers(hy_context *ctx, const hy_dense_blocks *d, int *out)
+template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
-    cudaFuncAttributes found = {};
-    cudaError_t error        = cudaSuccess;
-    if (d->type == HYBRID_F64)
-        blocks::with_shape(d->shape, asking<double>{&found, &error});
-    else
-        blocks::with_shape(d->shape, asking<float>{&found, &error});
-    HY_CUDA(ctx, error);
-    *out = found.numRegs;
-    return HYBRID_OK;
+    const hy_bcsr_view a = hy_packed_bcsr(job);
+    const launcher<T> l  = {
+         lane,
+         blocks::threads_of(&job->chunk->features),
+         {job->chunk->features.rows, a.head.rows, a.row_ptr, a.col,
+          static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
+          static_cast<T *>(job->out.val), a.head.before, a.head.log_group}};
+    blocks::with_shape(a.head.shape, l);
+    return hy_launched(lane, "spmv.cuda.bcsr");
 }
 
 /* ---- the variant ---- */
@@ -206,7 +180,8 @@ hybrid_status multiply(hy_lane *lane, hy_job *job)
 } // namespace
 
 const hy_dense_kernel hy_bcsr_dense = {HY_CHOI_BCSR, dense_index_bytes, fill_dense,
-                                       launch_dense, dense_registers};
+                                       dense::launch<launcher>,
+                                       dense::registers<launcher>};
 
 extern "C" const hy_variant hy_spmv_cuda_bcsr = {
     .name       = "spmv.cuda.bcsr",

@@ -68,33 +68,6 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
                                     1 << s.log_ways, sum);
 }
 
-template <typename T> struct launcher {
-    hy_lane *lane;
-    int threads; /* threads of a thread block */
-    operands<T> o;
-
-    template <int ROWS, int COLS> void run() const
-    {
-        const unsigned blocks = hy_blocks(o.slices, threads >> o.log_lanes);
-        bellpack_kernel<T, ROWS, COLS>
-            <<<blocks, unsigned(threads), 0, hy_stream(lane)>>>(o);
-    }
-};
-
-template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
-{
-    const hy_bellpack_view a = hy_packed_bellpack(job);
-    const int paper          = job->chunk->features.parameter[HY_BLOCK_PAPER];
-    const launcher<T> l      = {
-             lane,
-        paper ? 1 << a.head.log_lanes : HY_CUDA_THREADS,
-             {job->chunk->features.rows, a.head.slices, a.slice, a.order, a.col,
-              static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
-              static_cast<T *>(job->out.val), a.head.before, a.head.log_lanes}};
-    blocks::with_shape(a.head.shape, l);
-    return hy_launched(lane, "spmv.cuda.bellpack");
-}
-
 /* ---- dense matrices, for measurements ---- */
 
 /* Returns the order of the block rows, which follows the slices in the index of a dense
@@ -134,48 +107,47 @@ hybrid_status fill_dense(hy_lane *lane, const hy_dense_blocks *d)
     return hy_launched(lane, "spmv.cuda.bellpack fill");
 }
 
-template <typename T> void launch_dense_as(hy_lane *lane, const hy_dense_blocks *d)
-{
-    const launcher<T> l = {
-        lane,
-        d->threads,
-        {d->thread_blocks * d->threads * d->shape.rows, d->thread_blocks,
-         static_cast<const hy_bellpack_slice *>(d->index), order_in(d), d->col,
-         static_cast<const T *>(d->val), static_cast<const T *>(d->x),
-         static_cast<T *>(d->y), 0, __builtin_ctz(unsigned(d->threads))}};
-    blocks::with_shape(d->shape, l);
-}
+/* ---- launches ---- */
 
-hybrid_status launch_dense(hy_lane *lane, const hy_dense_blocks *d)
-{
-    if (d->type == HYBRID_F64)
-        launch_dense_as<double>(lane, d);
-    else
-        launch_dense_as<float>(lane, d);
-    return hy_launched(lane, "spmv.cuda.bellpack");
-}
+template <typename T> struct launcher {
+    hy_lane *lane;
+    int threads; /* of a thread block */
+    operands<T> o;
 
-template <typename T> struct asking {
-    cudaFuncAttributes *out;
-    cudaError_t *error;
+    static launcher of_dense(hy_lane *lane, const hy_dense_blocks *d)
+    {
+        return {lane,
+                d->threads,
+                {d->thread_blocks * d->threads * d->shape.rows, d->thread_blocks,
+                 static_cast<const hy_bellpack_slice *>(d->index), order_in(d), d->col,
+                 static_cast<const T *>(d->val), static_cast<const T *>(d->x),
+                 static_cast<T *>(d->y), 0, __builtin_ctz(unsigned(d->threads))}};
+    }
+
+    template <int ROWS, int COLS> static auto kernel()
+    {
+        return bellpack_kernel<T, ROWS, COLS>;
+    }
 
     template <int ROWS, int COLS> void run() const
     {
-        *error = cudaFuncGetAttributes(out, bellpack_kernel<T, ROWS, COLS>);
+        const unsigned blocks = hy_blocks(o.slices, threads >> o.log_lanes);
+        kernel<ROWS, COLS>()<<<blocks, unsigned(threads), 0, hy_stream(lane)>>>(o);
     }
 };
 
-hybrid_status dense_registers(hy_context *ctx, const hy_dense_blocks *d, int *out)
+template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 {
-    cudaFuncAttributes found = {};
-    cudaError_t error        = cudaSuccess;
-    if (d->type == HYBRID_F64)
-        blocks::with_shape(d->shape, asking<double>{&found, &error});
-    else
-        blocks::with_shape(d->shape, asking<float>{&found, &error});
-    HY_CUDA(ctx, error);
-    *out = found.numRegs;
-    return HYBRID_OK;
+    const hy_bellpack_view a = hy_packed_bellpack(job);
+    const int paper          = job->chunk->features.parameter[HY_BLOCK_PAPER];
+    const launcher<T> l      = {
+             lane,
+        paper ? 1 << a.head.log_lanes : HY_CUDA_THREADS,
+             {job->chunk->features.rows, a.head.slices, a.slice, a.order, a.col,
+              static_cast<const T *>(a.val), static_cast<const T *>(hy_packed_x(job).x),
+              static_cast<T *>(job->out.val), a.head.before, a.head.log_lanes}};
+    blocks::with_shape(a.head.shape, l);
+    return hy_launched(lane, "spmv.cuda.bellpack");
 }
 
 /* ---- the variant ---- */
@@ -223,7 +195,8 @@ hybrid_status multiply(hy_lane *lane, hy_job *job)
 } // namespace
 
 const hy_dense_kernel hy_bellpack_dense = {HY_CHOI_BELLPACK, dense_index_bytes,
-                                           fill_dense, launch_dense, dense_registers};
+                                           fill_dense, dense::launch<launcher>,
+                                           dense::registers<launcher>};
 
 extern "C" const hy_variant hy_spmv_cuda_bellpack = {
     .name       = "spmv.cuda.bellpack",

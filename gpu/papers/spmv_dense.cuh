@@ -3,8 +3,7 @@
 #ifndef HY_SPMV_DENSE_CUH
 #define HY_SPMV_DENSE_CUH
 
-#include "gpu/backend/cuda_lane.cuh"
-#include "partition/blocks/block_choice.h"
+#include "gpu/papers/spmv_blocks.cuh"
 
 /* A dense matrix of blocks of r x c, and room for the arrays of the format. */
 struct hy_dense_blocks {
@@ -31,5 +30,47 @@ struct hy_dense_kernel {
 };
 
 extern const hy_dense_kernel hy_bellpack_dense, hy_bcsr_dense;
+
+/* `launch` and `registers` of the format with this launcher. Launcher<T> has of_dense(),
+   which returns the launcher for a dense matrix, run<ROWS, COLS>(), and kernel<ROWS,
+   COLS>(), the kernel that run() launches. */
+namespace dense
+{
+
+template <template <typename> class Launcher>
+hybrid_status launch(hy_lane *lane, const hy_dense_blocks *d)
+{
+    if (d->type == HYBRID_F64)
+        blocks::with_shape(d->shape, Launcher<double>::of_dense(lane, d));
+    else
+        blocks::with_shape(d->shape, Launcher<float>::of_dense(lane, d));
+    return hy_launched(lane, "SpMV in blocks on a dense matrix");
+}
+
+template <typename L> struct asking {
+    cudaFuncAttributes *out;
+    cudaError_t *error;
+
+    template <int ROWS, int COLS> void run() const
+    {
+        *error = cudaFuncGetAttributes(out, L::template kernel<ROWS, COLS>());
+    }
+};
+
+template <template <typename> class Launcher>
+hybrid_status registers(hy_context *ctx, const hy_dense_blocks *d, int *out)
+{
+    cudaFuncAttributes found = {};
+    cudaError_t error        = cudaSuccess;
+    if (d->type == HYBRID_F64)
+        blocks::with_shape(d->shape, asking<Launcher<double>>{&found, &error});
+    else
+        blocks::with_shape(d->shape, asking<Launcher<float>>{&found, &error});
+    HY_CUDA(ctx, error);
+    *out = found.numRegs;
+    return HYBRID_OK;
+}
+
+} // namespace dense
 
 #endif /* HY_SPMV_DENSE_CUH */

@@ -2,15 +2,14 @@
    blocks (Choi, Singh and Vuduc 2010, section 6.3) on dense matrices.
 
    For a kernel with R threads in a thread block, M multiprocessors, and T thread blocks
-   that one multiprocessor holds, four matrices are timed: M thread blocks with one step,
-   and M, T M and (T + 1) M thread blocks with beta steps
-   (partition/blocks/choi_model.h). The matrices are written in the format on the device,
-   so nothing is packed or copied.
+   that one multiprocessor holds, six matrices are timed: M, T M and (T + 1) M thread
+   blocks, with one step and with beta steps (partition/blocks/choi_model.h). The matrices
+   are written in the format on the device, so nothing is packed or copied.
  */
 #include <algorithm>
+#include <cmath>
 
 #include "base/data/csr.h"
-#include "base/data/median.h"
 #include "gpu/backend/cuda_backend.cuh"
 #include "gpu/papers/spmv_dense.cuh"
 
@@ -22,7 +21,11 @@ constexpr size_t VAL_BYTES = size_t(768) << 20; /* maximum bytes of values */
 constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2;
 constexpr double LEAST_S = 1e-12; /* least seconds of a constant, for a difference of
                                      times that is lost in noise */
-constexpr int LAUNCHES = 4, TRIES = 3;
+constexpr int LAUNCHES = 4, TRIES = 2;
+/* Each matrix is timed again after all others, because what disturbs one try often
+   disturbs the next, too. More passes follow if one step seems to take as long as many.
+ */
+constexpr int PASSES = 3, PASSES_MOST = 12;
 
 struct measuring {
     hy_context *ctx;
@@ -42,12 +45,12 @@ double val_bytes(const hy_dense_blocks *d, int64_t thread_blocks, int64_t steps)
            double(hy_block_elements(d->shape) * hy_value_size(d->type));
 }
 
-/* Sets *seconds to the time of one launch: the median of some tries of LAUNCHES launches,
-   after a try that is not counted. */
+/* Lowers *seconds to the time of one launch: the least of some tries of LAUNCHES
+   launches, after a try that is not counted. Noise only adds to a time, and the
+   differences of these times are small. */
 hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
                           double *seconds)
 {
-    double each[TRIES];
     m->d.thread_blocks = thread_blocks;
     m->d.steps         = steps;
     HY_TRY(m->kernel->fill(m->lane, &m->d));
@@ -60,38 +63,55 @@ hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
         HY_CUDA(m->ctx, cudaEventSynchronize(m->end));
         HY_CUDA(m->ctx, cudaEventElapsedTime(&ms, m->begin, m->end));
         if (i >= 0)
-            each[i] = double(ms) * 1e-3 / LAUNCHES;
+            *seconds = std::min(*seconds, double(ms) * 1e-3 / LAUNCHES);
     }
-    *seconds = hy_median(each, TRIES);
+    return HYBRID_OK;
+}
+
+/* Times the six matrices, and sets all seconds of *phi. */
+hybrid_status time_matrices(measuring *m, hy_choi_phi *phi)
+{
+    const int64_t sms = m->rates->width, full = phi->resident * sms, most = full + sms;
+    const struct {
+        int64_t thread_blocks, steps;
+        double *seconds;
+    } timed[] = {{sms, 1, &phi->one_step},       {sms, phi->steps, &phi->one},
+                 {full, phi->steps, &phi->full}, {most, phi->steps, &phi->beyond},
+                 {full, 1, &phi->full_one_step}, {most, 1, &phi->beyond_one_step}};
+
+    for (const auto &t : timed)
+        *t.seconds = INFINITY;
+    for (int pass = 0; pass < PASSES || (phi->one <= phi->one_step && pass < PASSES_MOST);
+         pass++)
+        for (const auto &t : timed)
+            HY_TRY(time_matrix(m, t.thread_blocks, t.steps, t.seconds));
     return HYBRID_OK;
 }
 
 /* Measures the kernel of m->d with its type, shape and threads. */
 hybrid_status measure_kernel(measuring *m, hy_block_speed *out)
 {
-    const int64_t sms = m->rates->width;
-    hy_choi_phi phi   = {};
-    int registers     = 0;
+    hy_choi_phi phi = {};
+    int registers   = 0;
     HY_TRY(m->kernel->registers(m->ctx, &m->d, &registers));
     out->registers = float(registers);
     phi.resident =
         std::max<int64_t>(hy_choi_resident_of(m->rates, registers, m->d.threads), 1);
-    const int64_t most = (phi.resident + 1) * sms;
+    const int64_t most = (phi.resident + 1) * m->rates->width;
     phi.steps =
         std::min(STEPS_MOST, int64_t(double(m->val_bytes) / val_bytes(&m->d, most, 1)));
     if (phi.steps < STEPS_LEAST)
         return hy_fail(m->ctx, HYBRID_NO_MEMORY,
                        "calibrate needs more device memory for SpMV in blocks of %d x %d",
                        m->d.shape.rows, m->d.shape.cols);
-    HY_TRY(time_matrix(m, sms, 1, &phi.one_step));
-    HY_TRY(time_matrix(m, sms, phi.steps, &phi.one));
-    HY_TRY(time_matrix(m, phi.resident * sms, phi.steps, &phi.full));
-    HY_TRY(time_matrix(m, most, phi.steps, &phi.beyond));
+    HY_TRY(time_matrices(m, &phi));
     const hy_choi_times times = hy_choi_fit(&phi);
     out->start                = float(std::max(times.start, LEAST_S));
     out->first                = float(std::max(times.first, LEAST_S));
     out->next                 = float(std::max(times.next, LEAST_S));
     out->more                 = float(std::max(times.more, LEAST_S));
+    out->next_start           = float(std::max(times.next_start, LEAST_S));
+    out->more_start           = float(std::max(times.more_start, LEAST_S));
     return HYBRID_OK;
 }
 

@@ -243,10 +243,12 @@ static double sm_products(const hy_features *f)
 
 /* Returns the predicted seconds in which most of the device is idle. Trees of one size
    are computed after those of another, and few rows are left at the end of each size and
-   of the windows. */
+   of the windows. The smallest trees take less if all rows are short. */
 static double chain_s(const hy_features *f)
 {
-    int bins = f->products_max > HY_HASH_SHORT;
+    if (f->products_max <= HY_HASH_SHORT)
+        return 0;
+    double bins = min(double(f->products_max) / HY_HASH_BIN_PRODUCTS, 1.0);
     for (const int most : TREE_PRODUCTS)
         bins += f->products_max > most;
     return bins * HY_HASH_BIN_S;

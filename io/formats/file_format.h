@@ -65,6 +65,10 @@ extern const hy_file_format *const hy_file_formats[];
    failure. */
 hybrid_status hy_matrix_file_open(hy_context *ctx, const hy_file_format *const *formats,
                                   const char *name, hy_matrix_file *out);
+
+/* Sets *out to the format of the file `name`, which is as above. */
+hybrid_status hy_format_of_file(hy_context *ctx, const hy_file_format *const *formats,
+                                const char *name, const hy_file_format **out);
 void hy_matrix_file_close(hy_matrix_file *file); /* accepts a zeroed struct */
 
 /* Returns the format that writes files of this name, or NULL. */

@@ -77,6 +77,14 @@ static hybrid_status open_format(hy_context *ctx, const hy_file_format *format,
     return status;
 }
 
+static const hy_file_format *format_of_input(const hy_file_format *const *formats,
+                                             const hy_input *input)
+{
+    while ((*formats)->is && !(*formats)->is(input))
+        formats++;
+    return *formats;
+}
+
 static hybrid_status open_input(hy_context *ctx, const hy_file_format *const *formats,
                                 const hy_opening *opening, hy_matrix_file *out)
 {
@@ -87,9 +95,7 @@ static hybrid_status open_input(hy_context *ctx, const hy_file_format *const *fo
     HY_TRY(hy_array(ctx, (int64_t)length, 1, "the name of a file", &name));
     out->ctx  = ctx;
     out->name = memcpy(name, input->path, length);
-    while ((*formats)->is && !(*formats)->is(input))
-        formats++;
-    return open_format(ctx, *formats, opening, out);
+    return open_format(ctx, format_of_input(formats, input), opening, out);
 }
 
 void hy_matrix_file_close(hy_matrix_file *file)
@@ -125,6 +131,22 @@ hybrid_status hy_matrix_file_open(hy_context *ctx, const hy_file_format *const *
     *out = (hy_matrix_file){.ctx = NULL};
     HY_TRY(split_name(ctx, name, &parts));
     const hybrid_status status = open_parts(ctx, formats, &parts, out);
+    hy_array_free(ctx, parts.path);
+    return status;
+}
+
+hybrid_status hy_format_of_file(hy_context *ctx, const hy_file_format *const *formats,
+                                const char *name, const hy_file_format **out)
+{
+    name_parts parts;
+    hy_input input;
+
+    HY_TRY(split_name(ctx, name, &parts));
+    const hybrid_status status = hy_input_open(ctx, parts.path, &input);
+    if (status == HYBRID_OK) {
+        *out = format_of_input(formats, &input);
+        hy_input_close(ctx, &input);
+    }
     hy_array_free(ctx, parts.path);
     return status;
 }

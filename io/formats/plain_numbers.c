@@ -1,17 +1,22 @@
-/* io/formats/plain_numbers.c - reads numbers that lie in a file as they lie in memory. */
+/* io/formats/plain_numbers.c - reads numbers that lie in a file as they lie in memory.
+
+   A file stays open, unless its descriptor is so high that half of the descriptors that
+   the process may have are in use. The file is then opened anew for each reading, so that
+   a matrix may have more parts than a process may have open files. */
 #include "io/formats/plain_numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct plain {
     hy_context *ctx;
     int64_t offset; /* position of the first number, in bytes */
-    int fd;
+    int fd;         /* -1: the file is opened for each reading */
     char path[];
 } plain;
 
@@ -24,12 +29,12 @@ static hybrid_status failed(const plain *p, const char *what)
     return hy_fail(p->ctx, HYBRID_IO_FAILED, "%s: %s: %s", p->path, what, reason);
 }
 
-static hybrid_status check(const plain *p, int64_t bytes)
+static hybrid_status check(const plain *p, int fd, int64_t bytes)
 {
     const long long end = p->offset + bytes;
     struct stat st;
 
-    if (fstat(p->fd, &st) != 0)
+    if (fstat(fd, &st) != 0)
         return failed(p, "its size cannot be read");
     if (!S_ISREG(st.st_mode))
         return hy_fail(
@@ -45,14 +50,22 @@ static hybrid_status check(const plain *p, int64_t bytes)
     return HYBRID_OK;
 }
 
-static hybrid_status open_file(plain *p)
+static hybrid_status open_file(const plain *p, int *fd)
 {
     do
-        p->fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* A blocking open of a
-                                                                     pipe would wait for a
-                                                                     writer. */
-    while (p->fd < 0 && errno == EINTR);
-    return p->fd < 0 ? failed(p, "cannot be opened") : HYBRID_OK;
+        *fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* A blocking open of a
+                                                                   pipe would wait for a
+                                                                   writer. */
+    while (*fd < 0 && errno == EINTR);
+    return *fd < 0 ? failed(p, "cannot be opened") : HYBRID_OK;
+}
+
+/* Returns 1 if the descriptors from this one on should stay free. */
+static int is_high(int fd)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd >= limit.rlim_cur / 2;
 }
 
 static hybrid_status failed_at(const plain *p, long long byte, ssize_t got)
@@ -69,24 +82,36 @@ static hybrid_status failed_at(const plain *p, long long byte, ssize_t got)
                    byte, strerror_r(error, text, sizeof text));
 }
 
-static hybrid_status read_numbers(const hy_stored *self, int64_t first, int64_t count,
-                                  void *to)
+static hybrid_status read_bytes(const plain *p, int fd, int64_t byte, size_t bytes,
+                                char *to)
 {
-    const plain *p = self->reader;
-    int64_t byte   = p->offset + first * (int64_t)self->size;
-    size_t bytes   = (size_t)count * self->size;
-
-    for (char *at = to; bytes > 0;) {
-        const ssize_t got = pread(p->fd, at, bytes, byte);
+    while (bytes > 0) {
+        const ssize_t got = pread(fd, to, bytes, byte);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return failed_at(p, byte, got);
-        at += got;
+        to += got;
         byte += got;
         bytes -= (size_t)got;
     }
     return HYBRID_OK;
+}
+
+static hybrid_status read_numbers(const hy_stored *self, int64_t first, int64_t count,
+                                  void *to)
+{
+    const plain *p     = self->reader;
+    const int64_t byte = p->offset + first * (int64_t)self->size;
+    const size_t bytes = (size_t)count * self->size;
+    int fd;
+
+    if (p->fd >= 0)
+        return read_bytes(p, p->fd, byte, bytes, to);
+    HY_TRY(open_file(p, &fd));
+    const hybrid_status status = read_bytes(p, fd, byte, bytes, to);
+    (void)close(fd);
+    return status;
 }
 
 static void close_file(hy_stored *self)
@@ -120,16 +145,22 @@ hybrid_status hy_plain_numbers_open(hy_context *ctx, const char *path, int64_t o
 {
     hy_stored numbers = {.ops = &ops, .ctx = ctx, .size = size, .count = count};
     hybrid_status status;
+    int fd;
 
     HY_TRY(make(ctx, "", path, &numbers));
     plain *p  = numbers.reader;
     p->offset = offset;
-    HY_TRY_ELSE_DONE(open_file(p));
-    HY_TRY_ELSE_DONE(check(p, count * (int64_t)size));
-    *out = numbers;
-    return HYBRID_OK;
+    HY_TRY_ELSE_DONE(open_file(p, &fd));
+    status = check(p, fd, count * (int64_t)size);
+    if (status == HYBRID_OK && !is_high(fd))
+        p->fd = fd;
+    else
+        (void)close(fd);
+    if (status == HYBRID_OK)
+        *out = numbers;
 done:
-    hy_stored_close(&numbers);
+    if (status != HYBRID_OK)
+        hy_stored_close(&numbers);
     return status;
 }
 

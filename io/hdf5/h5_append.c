@@ -63,6 +63,8 @@ static hid_t create_dataset(const hy_h5_append *a, hid_t list, hid_t space)
 {
     const hsize_t chunk = (hsize_t)a->chunk;
 
+    if (H5Pset_obj_track_times(list, 0) < 0) /* equal matrices give equal files */
+        return -1;
     if (a->is_chunked && (H5Pset_chunk(list, 1, &chunk) < 0 || !add_filters(a, list)))
         return -1;
     return H5Dcreate2(a->target->id, a->name, stored_type(&a->number), space, H5P_DEFAULT,

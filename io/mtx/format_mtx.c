@@ -1,12 +1,8 @@
 /* io/mtx/format_mtx.c - Matrix Market coordinate files as operands of any size. */
 #include "io/formats/file_format.h"
 #include "io/mtx/line_entries.h"
+#include "io/mtx/mtx_append.h"
 #include "io/lists/text_options.h"
-
-static int is_mtx(const hy_input *input)
-{
-    return hy_mtx_has_banner(input);
-}
 
 static int mirror_of(hy_mtx_symmetry symmetry)
 {
@@ -52,5 +48,9 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
     return open_entries(ctx, opening, &header, (hybrid_type)options.type, entries);
 }
 
-const hy_file_format hy_format_mtx = {
-    .name = "Matrix Market", .has_members = 1, .is = is_mtx, .open = open_matrix};
+const hy_file_format hy_format_mtx = {.name        = "Matrix Market",
+                                      .endings     = ".mtx",
+                                      .has_members = 1,
+                                      .is          = hy_mtx_has_banner,
+                                      .open        = open_matrix,
+                                      .create      = hy_mtx_create};

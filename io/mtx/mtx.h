@@ -195,7 +195,7 @@ typedef struct hy_mtx_entry {
     double val;
 } hy_mtx_entry;
 
-/* What a line must hold. */
+/* Syntax of a line with an entry. */
 typedef struct hy_mtx_syntax {
     const hy_mtx_header *header;
     hybrid_type type;

@@ -1,215 +1,54 @@
-/* io/mtx/mtx_write.c - writes a sparse matrix as a Matrix Market coordinate file.
-
-   Entries are cut into pieces of equal size, and pieces are grouped into batches. Workers
-   format the pieces of a batch, each into its own part of the buffer, while one worker
-   writes the batch before, in order. Values read back to the same bits. */
+/* io/mtx/mtx_write.c - writes a sparse matrix as a Matrix Market coordinate file: at
+   once, or row by row. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/min_max.h"
-#include "base/threads/pool.h"
+#include "io/mtx/mtx_text.h"
 #include "io/text/io.h"
-#include "io/text/number.h"
 
-enum {
-    PIECE_ENTRIES = 1 << 12,
-    INDEX_BYTES   = 11, /* maximum bytes of a row or column index and the separator behind
-                           it */
-    ENTRY_BYTES = 64    /* maximum bytes that formatting one entry may write */
-};
-_Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no room");
+int hy_mtx_head(char to[HY_MTX_HEAD_BYTES], int64_t rows, int64_t cols, int64_t nnz,
+                int is_padded)
+{
+    return snprintf(to, HY_MTX_HEAD_BYTES,
+                    "%%%%MatrixMarket matrix coordinate real general\n"
+                    "%lld %lld %-*lld\n",
+                    (long long)rows, (long long)cols, is_padded ? 19 : 1, (long long)nnz);
+}
 
-/* Text of a batch of pieces. */
-typedef struct batch {
-    int64_t begin;  /* first piece */
-    int64_t pieces; /* 0 = nothing to write */
-    char *text;     /* PIECE_ENTRIES * ENTRY_BYTES bytes for each piece */
-    int64_t *bytes; /* bytes of the text of each piece */
-} batch;
-
-typedef struct writer {
+typedef struct target {
     hy_context *ctx;
-    const hybrid_csr *A;
-    hy_numbers *numbers;
-    hy_output *output;
-    int64_t bytes;                /* bytes of the header and of all formatted text */
-    int64_t room;                 /* maximum number of pieces of a batch */
-    batch batches[2], *formatted; /* `formatted` points to the batch that workers format,
-                                     while the other batch is written */
-} writer;
+    hy_output output;
+} target;
 
-/* ---- formatting ----------------------------------------------------------------- */
-
-static double value_at(const hybrid_csr *A, int64_t k)
+static hybrid_status put(void *arg, const char *text, size_t bytes)
 {
-    return A->type == HYBRID_F64 ? ((const double *)A->val)[k]
-                                 : ((const float *)A->val)[k];
+    target *t = arg;
+
+    return hy_output_write(t->ctx, &t->output, text, bytes);
 }
 
-/* Row that holds entry k. */
-static int64_t find_row(const hybrid_csr *A, int64_t k)
+static hybrid_status write_entries(target *t, const hybrid_csr *A, int64_t bytes)
 {
-    int64_t low = 0, high = A->rows;
+    hy_mtx_text *text;
 
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (hy_offset(A, middle) <= k)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Writes index + 1 and a blank. */
-static char *put_index(char *p, int64_t index)
-{
-    p    = hy_write_uint(p, (uint64_t)index + 1);
-    *p++ = ' ';
-    return p;
-}
-
-/* Formats a piece and returns the bytes of its text. The text of a row index is made once
-   per row. */
-static int64_t format_piece(const writer *w, int64_t piece, char *start)
-{
-    const hybrid_csr *A = w->A;
-    const int64_t begin = piece * PIECE_ENTRIES;
-    const int64_t end   = hy_min(begin + PIECE_ENTRIES, A->nnz);
-    char index[2 * INDEX_BYTES];
-    char *p     = start;
-    int64_t row = find_row(A, begin);
-
-    for (int64_t k = begin; k < end; row++) {
-        const int64_t stop  = hy_min(hy_offset(A, row + 1), end);
-        const size_t length = (size_t)(put_index(index, row) - index);
-        for (; k < stop; k++) {
-            memcpy(p, index, INDEX_BYTES);
-            p    = put_index(p + length, hy_cols(A)[k]);
-            p    = hy_write_real(p, value_at(A, k), A->type, w->numbers);
-            *p++ = '\n';
-        }
-    }
-    return p - start;
-}
-
-/* ---- writing -------------------------------------------------------------------- */
-
-static char *text_of(const batch *b, int64_t piece)
-{
-    return b->text + piece * PIECE_ENTRIES * ENTRY_BYTES;
-}
-
-static hybrid_status write_batch(const writer *w, const batch *b)
-{
-    for (int64_t i = 0; i < b->pieces; i++)
-        HY_TRY(hy_output_write(w->ctx, w->output, text_of(b, i), (size_t)b->bytes[i]));
-    return HYBRID_OK;
-}
-
-/* Item 0 of the loop writes the batch before. Item i > 0 formats piece i - 1 of the next
-   batch. */
-static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
-{
-    const writer *w     = arg;
-    const batch *next   = w->formatted;
-    const batch *before = next == w->batches ? next + 1 : next - 1;
-    (void)part;
-
-    for (int64_t item = begin; item < end; item++)
-        if (item == 0)
-            HY_TRY(write_batch(w, before));
-        else
-            next->bytes[item - 1] =
-                format_piece(w, next->begin + item - 1, text_of(next, item - 1));
-    return HYBRID_OK;
-}
-
-/* Number of pieces in the batch that begins with piece `begin`. */
-static int64_t pieces_from(const writer *w, int64_t begin)
-{
-    const int64_t all = (w->A->nnz + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
-
-    return hy_min(all - begin, w->room);
-}
-
-/* Estimates the size of the file from the bytes per entry of the first `begin` pieces. */
-static void expect_bytes(writer *w, int64_t begin)
-{
-    const double entries = (double)hy_min(begin * PIECE_ENTRIES, w->A->nnz);
-
-    for (int64_t i = 0; i < w->formatted->pieces; i++)
-        w->bytes += w->formatted->bytes[i];
-    const double rest = (double)w->bytes / entries * ((double)w->A->nnz - entries);
-    hy_progress_resize(&w->ctx->progress, w->bytes + (int64_t)rest);
-}
-
-/* Writes all batches. The last round formats nothing and writes the last batch. */
-static hybrid_status write_batches(writer *w)
-{
-    int64_t begin = 0;
-
-    for (int which = 0;; which ^= 1) {
-        w->formatted         = &w->batches[which];
-        w->formatted->begin  = begin;
-        w->formatted->pieces = pieces_from(w, begin);
-        HY_TRY(hy_pool_for(w->ctx->pool, HY_COMPUTE, 0, 1 + w->formatted->pieces, 1,
-                           do_items, w));
-        if (w->formatted->pieces == 0)
-            return HYBRID_OK;
-        begin += w->formatted->pieces;
-        expect_bytes(w, begin);
-    }
-}
-
-static hybrid_status open_batch(writer *w, batch *b)
-{
-    void *array;
-
-    HY_TRY(hy_array(w->ctx, w->room * PIECE_ENTRIES, ENTRY_BYTES, "the text of a matrix",
-                    &array));
-    b->text = array;
-    HY_TRY(hy_array(w->ctx, w->room, sizeof *b->bytes, "lengths of texts", &array));
-    b->bytes = array;
-    return HYBRID_OK;
-}
-
-static hybrid_status write_entries(hy_context *ctx, const hybrid_csr *A,
-                                   int64_t header_bytes, hy_output *output)
-{
-    writer w = {.ctx = ctx, .A = A, .output = output, .bytes = header_bytes};
-    hybrid_status status;
-
-    w.room = 2 * (int64_t)hy_pool_threads(ctx->pool);
-    HY_TRY(hy_numbers_open(ctx, &w.numbers));
-    for (int i = 0; i < 2; i++)
-        HY_TRY_ELSE_DONE(open_batch(&w, &w.batches[i]));
-    status = write_batches(&w);
-done:
-    for (int i = 0; i < 2; i++) {
-        hy_array_free(ctx, w.batches[i].bytes);
-        hy_array_free(ctx, w.batches[i].text);
-    }
-    hy_numbers_close(ctx, w.numbers);
+    HY_TRY(hy_mtx_text_open(t->ctx, put, t, &text));
+    const hybrid_status status = hy_mtx_text_put(text, A, 0, bytes);
+    hy_mtx_text_close(text);
     return status;
 }
 
 hybrid_status hy_write_mtx(hy_context *ctx, const char *path, const hybrid_csr *A)
 {
-    char header[128];
-    hy_output output;
+    char head[HY_MTX_HEAD_BYTES];
+    target t = {.ctx = ctx};
 
     HY_TRY(hy_csr_check_header(ctx, A, "A"));
-    const int length =
-        snprintf(header, sizeof header,
-                 "%%%%MatrixMarket matrix coordinate real general\n"
-                 "%lld %lld %lld\n",
-                 (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    const int length = hy_mtx_head(head, A->rows, A->cols, A->nnz, 0);
     hy_progress_begin_file(&ctx->progress, length);
-    HY_TRY(hy_output_open(ctx, path, &output));
-    hybrid_status status = hy_output_write(ctx, &output, header, (size_t)length);
+    HY_TRY(hy_output_open(ctx, path, &t.output));
+    hybrid_status status = hy_output_write(ctx, &t.output, head, (size_t)length);
     if (status == HYBRID_OK)
-        status = write_entries(ctx, A, length, &output);
-    return hy_output_finish(ctx, &output, status);
+        status = write_entries(&t, A, length);
+    return hy_output_finish(ctx, &t.output, status);
 }

@@ -15,6 +15,7 @@
 #include "io/npz/zip_file.h"
 #include "io/numbers/converted.h"
 #include "io/numbers/entry_arrays.h"
+#include "io/numbers/row_order.h"
 
 enum { HEAD_BYTES = 4096, NAME_BYTES = 512 };
 
@@ -239,8 +240,10 @@ static hybrid_status open_sparse(const hy_zip *zip, hy_matrix_file *out,
     HY_TRY(read_vector(zip, layout == COO ? "row" : "indptr", &p.indptr));
     HY_TRY(read_vector(zip, layout == COO ? "col" : "indices", &p.indices));
     HY_TRY(read_vector(zip, "data", &p.data));
-    return layout == CSR ? open_csr(zip, &p, shape, out)
-                         : open_entries(zip, &p, shape, layout, entries);
+    if (layout != CSR)
+        return open_entries(zip, &p, shape, layout, entries);
+    HY_TRY(open_csr(zip, &p, shape, out));
+    return hy_row_order_check(out, entries);
 }
 
 /* ---- dense arrays ------------------------------------------------------------------ */

@@ -7,12 +7,17 @@
 
 enum { PIECE = 8192 }; /* numbers of each array that are read at once */
 
+/* CSR and CSC are compressed: the lines are rows or columns, and each entry has an index
+   within its line. */
 typedef struct entry_arrays {
     hy_entry_arrays from;
     int64_t at;                        /* index of the next entry */
-    int64_t col;                       /* CSC: column of the next entry */
-    int64_t offsets_at, offsets_count; /* CSC: offsets in `col_piece`: index of the first,
-                                          and number */
+    int64_t line;                      /* compressed: line of the next entry */
+    int64_t lines;                     /* compressed: number of lines */
+    const char *name_of_line;          /* compressed: "row" or "column" */
+    const hy_stored *offsets, *index;  /* compressed: arrays of `from` */
+    int64_t offsets_at, offsets_count; /* compressed: offsets in `col_piece`: index of the
+                                          first, and number */
     int64_t row_piece[PIECE], col_piece[PIECE];
     double value_piece[PIECE];
     char name[];
@@ -62,31 +67,44 @@ static hybrid_status next_coo(hy_entry_reader *self, int64_t most, hy_entry *to,
     return HYBRID_OK;
 }
 
-/* ---- CSC --------------------------------------------------------------------------- */
+/* ---- CSR and CSC ------------------------------------------------------------------- */
 
-/* Sets *end to the offset behind the column, and checks it. */
-static hybrid_status column_end(hy_entry_reader *self, int64_t col, int64_t *end)
+/* Sets *end to the offset behind the line, and checks it. */
+static hybrid_status line_end(const hy_entry_reader *self, int64_t line, int64_t *end)
 {
-    entry_arrays *e   = self->reader;
-    const int64_t all = self->cols + 1;
+    entry_arrays *e = self->reader;
 
-    if (col + 1 >= e->offsets_at + e->offsets_count) {
-        const int64_t n = hy_min(PIECE, all - col - 1);
-        HY_TRY(hy_stored_read(&e->from.col, col + 1, n, e->col_piece));
-        e->offsets_at    = col + 1;
+    if (line + 1 >= e->offsets_at + e->offsets_count) {
+        const int64_t n = hy_min(PIECE, e->lines - line);
+        HY_TRY(hy_stored_read(e->offsets, line + 1, n, e->col_piece));
+        e->offsets_at    = line + 1;
         e->offsets_count = n;
     }
-    *end = e->col_piece[col + 1 - e->offsets_at];
-    if (*end >= e->at && *end <= self->nnz && (col + 1 < self->cols || *end == self->nnz))
+    *end = e->col_piece[line + 1 - e->offsets_at];
+    if (*end >= e->at && *end <= self->nnz && (line + 1 < e->lines || *end == self->nnz))
         return HYBRID_OK;
     return hy_fail(self->ctx, HYBRID_BAD_MATRIX,
-                   "%s: column %lld: its offsets decrease or do not end with the number "
-                   "of entries, %lld",
-                   e->name, (long long)col, (long long)self->nnz);
+                   "%s: %s %lld: its offsets decrease or do not end with the number of "
+                   "entries, %lld",
+                   e->name, e->name_of_line, (long long)line, (long long)self->nnz);
 }
 
-static hybrid_status next_csc(hy_entry_reader *self, int64_t most, hy_entry *to,
-                              int64_t *count)
+/* Takes an entry of the line; index `i` is its index in the pieces. */
+static hybrid_status take_entry(const hy_entry_reader *self, int64_t i, hy_entry *to)
+{
+    const entry_arrays *e = self->reader;
+    const int64_t index   = e->row_piece[i];
+
+    if (e->index == &e->from.row) {
+        *to = (hy_entry){index, e->line, value_of(e, i)};
+        return check_index(self, "row", e->at, index, self->rows);
+    }
+    *to = (hy_entry){e->line, index, value_of(e, i)};
+    return check_index(self, "column", e->at, index, self->cols);
+}
+
+static hybrid_status next_compressed(hy_entry_reader *self, int64_t most, hy_entry *to,
+                                     int64_t *count)
 {
     entry_arrays *e     = self->reader;
     const int64_t n     = hy_min(hy_min(most, PIECE), self->nnz - e->at);
@@ -94,19 +112,16 @@ static hybrid_status next_csc(hy_entry_reader *self, int64_t most, hy_entry *to,
 
     *count = 0;
     HY_TRY(hy_progress_check(&self->ctx->progress));
-    HY_TRY(hy_stored_read(&e->from.row, begin, n, e->row_piece));
+    HY_TRY(hy_stored_read(e->index, begin, n, e->row_piece));
     HY_TRY(hy_stored_read(&e->from.values, begin, n, e->value_piece));
     while (e->at < begin + n) {
         int64_t end;
-        if (e->col == self->cols) /* a matrix without columns */
-            return check_index(self, "column", e->at, e->col, self->cols);
-        HY_TRY(column_end(self, e->col, &end));
-        for (; e->at < hy_min(end, begin + n); e->at++) {
-            const int64_t i = e->at - begin;
-            HY_TRY(check_index(self, "row", e->at, e->row_piece[i], self->rows));
-            to[i] = (hy_entry){e->row_piece[i], e->col, value_of(e, i)};
-        }
-        e->col += e->at == end;
+        if (e->line == e->lines) /* a matrix without lines */
+            return check_index(self, e->name_of_line, e->at, e->line, e->lines);
+        HY_TRY(line_end(self, e->line, &end));
+        for (; e->at < hy_min(end, begin + n); e->at++)
+            HY_TRY(take_entry(self, e->at - begin, &to[e->at - begin]));
+        e->line += e->at == end;
     }
     *count = n;
     return HYBRID_OK;
@@ -130,7 +145,8 @@ static void close_reader(hy_entry_reader *self)
 }
 
 static const hy_entry_reader_ops coo_ops = {.next = next_coo, .close = close_reader};
-static const hy_entry_reader_ops csc_ops = {.next = next_csc, .close = close_reader};
+static const hy_entry_reader_ops compressed_ops = {.next  = next_compressed,
+                                                   .close = close_reader};
 
 static hybrid_status open_reader(hy_context *ctx, hy_entry_arrays *arrays,
                                  const hy_entry_reader_ops *ops, hy_entry_reader *out)
@@ -146,13 +162,13 @@ static hybrid_status open_reader(hy_context *ctx, hy_entry_arrays *arrays,
     }
     entry_arrays *e = memory;
     e->from         = *arrays;
-    e->at = e->col = e->offsets_at = e->offsets_count = 0;
+    e->at = e->line = e->offsets_at = e->offsets_count = 0;
     memcpy(e->name, arrays->name, length);
     *out = (hy_entry_reader){.ops    = ops,
                              .ctx    = ctx,
                              .rows   = arrays->rows,
                              .cols   = arrays->cols,
-                             .nnz    = arrays->row.count,
+                             .nnz    = arrays->values.count,
                              .type   = arrays->type,
                              .reader = e};
     return HYBRID_OK;
@@ -164,19 +180,40 @@ hybrid_status hy_entry_reader_coo(hy_context *ctx, hy_entry_arrays *arrays,
     return open_reader(ctx, arrays, &coo_ops, out);
 }
 
-hybrid_status hy_entry_reader_csc(hy_context *ctx, hy_entry_arrays *arrays,
-                                  hy_entry_reader *out)
+/* Opens a reader of compressed lines, and checks the first offset. */
+static hybrid_status open_compressed(hy_context *ctx, hy_entry_arrays *arrays,
+                                     int by_rows, hy_entry_reader *out)
 {
-    int64_t first        = 0;
-    hybrid_status status = hy_stored_read(&arrays->col, 0, 1, &first);
+    const char *name = by_rows ? "row" : "column";
+    int64_t first    = 0;
 
+    hybrid_status status =
+        hy_stored_read(by_rows ? &arrays->row : &arrays->col, 0, 1, &first);
     if (status == HYBRID_OK && first != 0)
-        status = hy_fail(ctx, HYBRID_BAD_MATRIX,
-                         "%s: column offsets begin with %lld instead of 0", arrays->name,
-                         (long long)first);
+        status =
+            hy_fail(ctx, HYBRID_BAD_MATRIX, "%s: %s offsets begin with %lld instead of 0",
+                    arrays->name, name, (long long)first);
     if (status != HYBRID_OK) {
         close_arrays(arrays);
         return status;
     }
-    return open_reader(ctx, arrays, &csc_ops, out);
+    HY_TRY(open_reader(ctx, arrays, &compressed_ops, out));
+    entry_arrays *e = out->reader;
+    e->lines        = by_rows ? arrays->rows : arrays->cols;
+    e->name_of_line = name;
+    e->offsets      = by_rows ? &e->from.row : &e->from.col;
+    e->index        = by_rows ? &e->from.col : &e->from.row;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_entry_reader_csc(hy_context *ctx, hy_entry_arrays *arrays,
+                                  hy_entry_reader *out)
+{
+    return open_compressed(ctx, arrays, 0, out);
+}
+
+hybrid_status hy_entry_reader_csr(hy_context *ctx, hy_entry_arrays *arrays,
+                                  hy_entry_reader *out)
+{
+    return open_compressed(ctx, arrays, 1, out);
 }

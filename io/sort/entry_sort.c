@@ -32,6 +32,7 @@ typedef struct sorter {
     hy_entry *batch;
     int64_t batch_room, batch_records; /* maximum entries, and records, of a batch */
     hy_record *memory;                 /* `room` records after one that is free */
+    hy_reused spare;                   /* memory that sorts the records */
     int64_t room, count;
     uint64_t last; /* greatest key of the last run */
     hy_runs runs;
@@ -43,6 +44,13 @@ typedef struct sorter {
 static hy_record *records_of(const sorter *s)
 {
     return s->memory + 1;
+}
+
+static void free_memory(sorter *s)
+{
+    hy_array_free_reused(s->ctx, &s->spare);
+    hy_array_free(s->ctx, s->memory);
+    s->memory = NULL;
 }
 
 static hybrid_status enlarge(sorter *s, int64_t wanted)
@@ -65,12 +73,9 @@ static hybrid_status enlarge(sorter *s, int64_t wanted)
 /* Sorts the records in memory. */
 static hybrid_status sort_memory(sorter *s)
 {
-    void *spare;
-
-    HY_TRY(hy_array(s->ctx, s->count, sizeof *s->memory, "entries to sort", &spare));
-    const hybrid_status status = hy_records_sort(s->ctx, records_of(s), spare, s->count);
-    hy_array_free(s->ctx, spare);
-    return status;
+    HY_TRY(hy_array_reuse(s->ctx, &s->spare, s->count * (int64_t)sizeof *s->memory,
+                          "entries to sort"));
+    return hy_records_sort(s->ctx, records_of(s), s->spare.array, s->count);
 }
 
 /* Writes the records in memory as a run. A run that begins where the last one ended
@@ -135,6 +140,7 @@ static int fits_memory(const sorter *s)
 static hybrid_status store_memory(sorter *s)
 {
     HY_TRY(sort_memory(s));
+    hy_array_free_reused(s->ctx, &s->spare);
     HY_TRY(hy_csr_output_open(s->entries, s->out->name, fits_memory(s), s->count,
                               &s->output));
     return hy_csr_output_append(&s->output, records_of(s), s->count);
@@ -176,8 +182,7 @@ static hybrid_status store_runs(sorter *s)
     const int64_t room = SORTED * s->most, most = hy_runs_most(room);
 
     HY_TRY(write_run(s));
-    hy_array_free(s->ctx, s->memory);
-    s->memory = NULL;
+    free_memory(s);
     while (s->runs.count > most)
         HY_TRY(merge_groups(s, most));
     HY_TRY(hy_csr_output_open(s->entries, s->out->name, 0, 0, &s->output));
@@ -194,6 +199,7 @@ static hybrid_status open_sorter(sorter *s)
 
     s->left = meter->cap > 0 ? hy_max(meter->cap - hy_meter_used(meter), 0) : unlimited;
     s->most = hy_max(s->left / (SORTED * 2 * record), LEAST_RUN);
+    s->most = hy_min(s->most, INT32_MAX / SORTED);
     if (hy_entry_sort_run > 0)
         s->most = hy_entry_sort_run;
     s->batch_room    = hy_min(hy_max(s->most / 8, 1), MOST_BATCH);
@@ -222,7 +228,7 @@ hybrid_status hy_entry_sort(hy_context *ctx, hy_entry_reader *entries,
 
     const hybrid_status status = sort(&s);
     hy_array_free(ctx, s.batch);
-    hy_array_free(ctx, s.memory);
+    free_memory(&s);
     hy_runs_close(&s.runs);
     hy_csr_output_close(&s.output);
     return status;

@@ -3,7 +3,10 @@
    Records are first distributed to buckets by the upper bits of their keys. Each piece of
    the input knows the place of its records in a bucket. Then a worker sorts each bucket
    by the lower bits, digit by digit from the lowest digit (radix sort). Records that
-   ascend already are left alone. */
+   ascend already are left alone.
+
+   Most keys have fewer bits than 64. The ranks that are sorted are keys without the bits
+   of columns that are 0 in all keys, less the least rank. */
 #include "io/sort/records.h"
 
 #include <string.h>
@@ -26,15 +29,17 @@ _Static_assert(MOST_DIGITS *DIGIT_BITS >= 64, "digits cover a key");
 /* Range and order of the keys of a piece. */
 typedef struct survey {
     uint64_t least, most;
-    int descends; /* 1: a key is less than the key before it */
+    uint64_t bits; /* bits that are set in any key */
+    int descends;  /* 1: a key is less than the key before it */
 } survey;
 
 typedef struct sorter {
     hy_record *records, *spare;
     int64_t count, pieces;
     survey *surveys; /* array with an element for each piece */
-    uint64_t least;  /* least key */
-    int shift;       /* the bucket of a key is (key - least) >> shift */
+    int low, width;  /* bits [low, low + width) of a key are those of columns */
+    uint64_t least;  /* least key without the other bits of columns */
+    int shift;       /* the bucket of a rank is rank >> shift */
     int64_t buckets;
     int64_t *offset; /* buckets * pieces + 1 elements: index in `spare` at which the
                         records of a piece in a bucket start */
@@ -43,6 +48,16 @@ typedef struct sorter {
 static int64_t piece_end(const sorter *s, int64_t piece)
 {
     return hy_min((piece + 1) * hy_records_piece, s->count);
+}
+
+static uint64_t pressed(const sorter *s, uint64_t key)
+{
+    return key >> 32 << s->width | (uint32_t)key >> s->low;
+}
+
+static inline uint64_t rank_of(const sorter *s, uint64_t key)
+{
+    return pressed(s, key) - s->least;
 }
 
 /* ---- survey ------------------------------------------------------------------------ */
@@ -55,13 +70,14 @@ static hybrid_status survey_pieces(void *arg, int part, int64_t begin, int64_t e
     for (int64_t piece = begin; piece < end; piece++) {
         int64_t k       = piece * hy_records_piece;
         uint64_t before = s->records[k > 0 ? k - 1 : 0].key;
-        survey found    = {UINT64_MAX, 0, 0};
+        survey found    = {UINT64_MAX, 0, 0, 0};
         for (; k < piece_end(s, piece); k++) {
             const uint64_t key = s->records[k].key;
             found.descends |= key < before;
             found.least = key < found.least ? key : found.least;
             found.most  = key > found.most ? key : found.most;
-            before      = key;
+            found.bits |= key;
+            before = key;
         }
         s->surveys[piece] = found;
     }
@@ -76,19 +92,24 @@ static int bits_of(uint64_t x)
 /* Chooses the buckets. Returns 0 if the records ascend already. */
 static int choose_buckets(sorter *s)
 {
-    survey all = {UINT64_MAX, 0, 0};
+    survey all = {UINT64_MAX, 0, 0, 0};
 
     for (int64_t i = 0; i < s->pieces; i++) {
         all.descends |= s->surveys[i].descends;
         all.least = s->surveys[i].least < all.least ? s->surveys[i].least : all.least;
         all.most  = s->surveys[i].most > all.most ? s->surveys[i].most : all.most;
+        all.bits |= s->surveys[i].bits;
     }
-    const int bits   = bits_of(all.most - all.least);
-    const int wanted = bits_of((uint64_t)s->count) - BUCKET_RECORDS;
-    const int chosen = (int)hy_min(hy_max(wanted, 1), BUCKET_BITS);
-    s->least         = all.least;
-    s->shift         = bits > chosen ? bits - chosen : 0;
-    s->buckets       = (int64_t)((all.most - all.least) >> s->shift) + 1;
+    const uint32_t cols = (uint32_t)all.bits;
+    s->low              = cols ? __builtin_ctz(cols) : 0;
+    s->width            = bits_of(cols) - s->low;
+    s->least            = pressed(s, all.least);
+    const uint64_t most = rank_of(s, all.most);
+    const int bits      = bits_of(most);
+    const int wanted    = bits_of((uint64_t)s->count) - BUCKET_RECORDS;
+    const int chosen    = (int)hy_min(hy_max(wanted, 1), BUCKET_BITS);
+    s->shift            = bits > chosen ? bits - chosen : 0;
+    s->buckets          = (int64_t)(most >> s->shift) + 1;
     return all.descends;
 }
 
@@ -96,7 +117,7 @@ static int choose_buckets(sorter *s)
 
 static int64_t bucket_of(const sorter *s, uint64_t key)
 {
-    return (int64_t)((key - s->least) >> s->shift);
+    return (int64_t)(rank_of(s, key) >> s->shift);
 }
 
 static hybrid_status count_pieces(void *arg, int part, int64_t begin, int64_t end)
@@ -160,21 +181,21 @@ static void sort_digits(const sorter *s, hy_record *from, int64_t count, hy_reco
     const int digits    = digits_of(s->shift);
     const int width     = (s->shift + digits - 1) / digits;
     const uint64_t mask = ((uint64_t)1 << width) - 1;
-    int64_t at[MOST_DIGITS][1 << DIGIT_BITS];
+    uint32_t at[MOST_DIGITS][1 << DIGIT_BITS];
 
     for (int d = 0; d < digits; d++)
         memset(at[d], 0, (size_t)(mask + 1) * sizeof at[d][0]);
     for (int64_t k = 0; k < count; k++)
         for (int d = 0; d < digits; d++)
-            at[d][(from[k].key - s->least) >> (d * width) & mask]++;
+            at[d][rank_of(s, from[k].key) >> (d * width) & mask]++;
     for (int d = 0; d < digits; d++) {
-        for (uint64_t i = 0, next = 0; i <= mask; i++) {
-            const int64_t equal = at[d][i];
-            at[d][i]            = (int64_t)next;
-            next += (uint64_t)equal;
+        for (uint32_t i = 0, next = 0; i <= mask; i++) {
+            const uint32_t equal = at[d][i];
+            at[d][i]             = next;
+            next += equal;
         }
         for (int64_t k = 0; k < count; k++)
-            to[at[d][(from[k].key - s->least) >> (d * width) & mask]++] = from[k];
+            to[at[d][rank_of(s, from[k].key) >> (d * width) & mask]++] = from[k];
         hy_record *swap = from;
         from            = to;
         to              = swap;

@@ -14,7 +14,8 @@ const char *hy_spill_folder(const hy_context *ctx)
 {
     const char *folder = getenv("TMPDIR");
 
-    (void)ctx;
+    if (ctx->spill_path)
+        return ctx->spill_path;
     return folder && folder[0] ? folder : "/tmp";
 }
 

@@ -6,9 +6,6 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-/* The rule that chooses unless options name one. */
-static const hy_block_rule DEFAULT_RULE = HY_BLOCK_BY_BYTES;
-
 /* The model compares shapes of up to this many times the fewest bytes (section 6.4 of the
    paper). */
 static const double LIST = 2;
@@ -72,11 +69,13 @@ hy_choi_constants hy_choi_constants_of(const hy_rates *rates, hy_choi_format for
         size++;
     const hy_block_speed *s =
         &rates->blocks->of[format][type == HYBRID_F64][hy_choi_shape_index(shape)][size];
-    c.times.start = measured_or((double)s->start, c.times.start);
-    c.times.first = measured_or((double)s->first, c.times.first);
-    c.times.next  = measured_or((double)s->next, c.times.next);
-    c.times.more  = measured_or((double)s->more, c.times.more);
-    c.registers   = s->registers > 0 ? (int64_t)s->registers : c.registers;
+    c.times.start      = measured_or((double)s->start, c.times.start);
+    c.times.first      = measured_or((double)s->first, c.times.first);
+    c.times.next       = measured_or((double)s->next, c.times.next);
+    c.times.more       = measured_or((double)s->more, c.times.more);
+    c.times.next_start = (double)s->next_start;
+    c.times.more_start = (double)s->more_start;
+    c.registers        = s->registers > 0 ? (int64_t)s->registers : c.registers;
     return c;
 }
 
@@ -94,15 +93,19 @@ int64_t hy_choi_resident_of(const hy_rates *rates, int64_t registers, int lanes)
 /* ---- the model ------------------------------------------------------------------- */
 
 /* Returns the thread blocks of a kernel and the blocks of r x c of each thread. In BCSR a
-   warp shares a block row, whose length is padded to full steps of the warp. */
+   warp shares a block row, whose length is padded to full steps of the warp. The longest
+   row of A is taken to have as full blocks as others. */
 static hy_choi_work work_of(const hy_features *f, hy_choi_format format, int lanes)
 {
     const double rows = fmax(1, ceil(hy_block_rows(f)));
     const double mean = hy_block_count(f) / rows;
-    const int64_t per = format == HY_CHOI_BCSR ? lanes / WARP : lanes;
+    const double most = fmax(mean, (double)f->row_max / (f->block_cols * f->block_fill));
+    const int shared  = format == HY_CHOI_BCSR;
+    const int64_t per = shared ? lanes / WARP : lanes;
 
-    return (hy_choi_work){.blocks = ((int64_t)rows + per - 1) / per,
-                          .steps  = format == HY_CHOI_BCSR ? fmax(1, mean / WARP) : mean};
+    return (hy_choi_work){.blocks  = ((int64_t)rows + per - 1) / per,
+                          .steps   = shared ? fmax(1, mean / WARP) : mean,
+                          .longest = shared ? fmax(1, most / WARP) : most};
 }
 
 double hy_block_model_s(const hy_features *f, const hy_rates *rates,
@@ -150,14 +153,19 @@ static void by_bytes(choosing *c, const hy_features *f)
     take(c, f, c->f->parameter[HY_BLOCK_LANES], hy_block_stream_bytes(f));
 }
 
+/* Takes the seconds of the model plus those of reading A from memory. The dense matrices
+   on which the constants are measured repeat their columns and stay in caches, so that
+   the model alone prefers shapes of many bytes. */
 static void by_model(choosing *c, const hy_features *f)
 {
+    const double read_s = hy_block_stream_bytes(f) / c->rates->mem_Bps;
+
     if (hy_block_stream_bytes(f) > LIST * c->bytes)
         return;
     for (int i = 0; i < HY_BLOCK_SIZES; i++) {
         const int lanes = HY_CHOI_LANES_LEAST << i;
         if (allows(c->f->parameter[HY_BLOCK_LANES], lanes))
-            take(c, f, lanes, hy_block_model_s(f, c->rates, c->format, lanes));
+            take(c, f, lanes, read_s + hy_block_model_s(f, c->rates, c->format, lanes));
     }
 }
 
@@ -178,11 +186,18 @@ static void visit_shapes(choosing *c, void (*visit)(choosing *, const hy_feature
         }
 }
 
+/* Returns the rule that options name; else the model's for the paper's form, whose time
+   it predicts best, and that of the fewest bytes for the other form (docs/papers.md). */
+static int rule_for(const hy_features *f)
+{
+    if (f->parameter[HY_BLOCK_RULE] > 0)
+        return f->parameter[HY_BLOCK_RULE];
+    return f->parameter[HY_BLOCK_PAPER] ? HY_BLOCK_BY_MODEL : HY_BLOCK_BY_BYTES;
+}
+
 void hy_block_choose(hy_features *f, const hy_rates *rates, hy_choi_format format)
 {
-    const int asked = f->parameter[HY_BLOCK_RULE];
-    const int rule  = asked > 0 ? asked : (int)DEFAULT_RULE;
-    choosing c      = {.f = f, .rates = rates, .format = format, .bytes = INFINITY};
+    choosing c = {.f = f, .rates = rates, .format = format, .bytes = INFINITY};
 
     if (f->block_fills[0] <= 0) { /* A has no entries, or no fill is known */
         f->block_rows = (int)hy_max(f->parameter[HY_BLOCK_R], 1);
@@ -190,7 +205,7 @@ void hy_block_choose(hy_features *f, const hy_rates *rates, hy_choi_format forma
         return;
     }
     visit_shapes(&c, by_bytes);
-    if (rule == HY_BLOCK_BY_MODEL)
+    if (rule_for(f) == HY_BLOCK_BY_MODEL)
         visit_shapes(&c, by_model);
     hy_block_shape_set(f, c.best);
     if (f->parameter[HY_BLOCK_PAPER])

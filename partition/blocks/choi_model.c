@@ -26,15 +26,35 @@ int64_t hy_choi_resident(const hy_choi_device *d, const hy_choi_kernel *k)
 
 /* ---- constants ----------------------------------------------------------------- */
 
+/* Seconds start + step * N. */
+typedef struct line {
+    double start, step;
+} line;
+
+/* Returns the line through the seconds of one step and of `steps` steps, both constants
+   at least 0. The paper has a line through 0. */
+static line line_through(double one_s, double all_s, double steps)
+{
+    const double step = fmax(0, (all_s - fmax(0, one_s)) / (steps - 1));
+
+    return one_s > step ? (line){one_s - step, step} : (line){0, fmax(0, all_s / steps)};
+}
+
 hy_choi_times hy_choi_fit(const hy_choi_phi *p)
 {
-    const double steps = (double)p->steps, others = (double)(p->resident - 1);
+    const double steps = (double)p->steps, others = fmax(1, (double)(p->resident - 1));
+    const line next = line_through(p->beyond_one_step - p->full_one_step,
+                                   p->beyond - p->full, steps); /* Eq. 16 */
+    const line more = line_through((p->full_one_step - p->one_step) / others,
+                                   (p->full - p->one) / others, steps); /* Eq. 17 */
 
     return (hy_choi_times){
-        .start = p->one_step,
-        .first = fmax(0, (p->one - p->one_step) / steps), /* Eq. 15 */
-        .next  = fmax(0, (p->beyond - p->full) / steps),  /* Eq. 16 */
-        .more  = others > 0 ? fmax(0, (p->full - p->one) / (others * steps)) : 0 /* 17 */
+        .start      = p->one_step,
+        .first      = fmax(0, (p->one - p->one_step) / steps), /* Eq. 15 */
+        .next       = next.step,
+        .next_start = next.start,
+        .more       = more.step,
+        .more_start = more.start,
     };
 }
 
@@ -71,13 +91,16 @@ double hy_choi_seconds(const hy_choi_times *times, const hy_choi_work *work,
     const double N       = work->steps;
     const int64_t I      = hy_choi_iterations(work->blocks, resident, sms); /* Eq. 1 */
     const int64_t last   = last_blocks(work->blocks, resident, sms);
-    const double sigma_1 = times->start + times->first * N; /* Eq. 13 */
-    const double sigma   = times->next * N;                 /* Eq. 14 */
-    const double alpha   = times->more * N;                 /* Eq. 17 */
+    const double sigma_1 = times->start + times->first * N;     /* Eq. 13 */
+    const double sigma   = times->next_start + times->next * N; /* Eq. 14 */
+    const double alpha   = times->more_start + times->more * N; /* Eq. 17 */
+    const double chain   = times->start + times->first * work->longest;
 
     if (I == 1)
-        return hy_choi_iteration_s(sigma_1, alpha, last);
-    return hy_choi_iteration_s(sigma_1, alpha, resident) +                 /* Eq. 5, 18 */
-           (double)(I - 2) * hy_choi_iteration_s(sigma, alpha, resident) + /* Eq. 6, 19 */
-           hy_choi_iteration_s(sigma, alpha, last); /* Eq. 7, 20; sum: Eq. 2, 4, 21 */
+        return fmax(chain, hy_choi_iteration_s(sigma_1, alpha, last));
+    return fmax(chain, hy_choi_iteration_s(sigma_1, alpha, resident) + /* Eq. 5, 18 */
+                           (double)(I - 2) * hy_choi_iteration_s(
+                                                 sigma, alpha, resident) + /* Eq. 6, 19 */
+                           hy_choi_iteration_s(sigma, alpha,
+                                               last)); /* Eq. 7, 20; sum: Eq. 2, 4, 21 */
 }

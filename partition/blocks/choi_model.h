@@ -42,7 +42,7 @@ int64_t hy_choi_resident(const hy_choi_device *device, const hy_choi_kernel *ker
 
 /* Seconds of a kernel, measured on dense matrices that are stored in the format. A matrix
    has k thread blocks for each multiprocessor; each thread has `steps` blocks of r x c,
-   or one. */
+   2 or more, or one. The paper has no times of one step with k above 1. */
 typedef struct hy_choi_phi {
     int64_t steps;    /* beta */
     int64_t resident; /* T */
@@ -50,6 +50,7 @@ typedef struct hy_choi_phi {
     double one;       /* k = 1 */
     double full;      /* k = T */
     double beyond;    /* k = T + 1 */
+    double full_one_step, beyond_one_step; /* k = T and T + 1, one block of r x c */
 } hy_choi_phi;
 
 /* Constants of one kernel with one number of threads, in seconds. */
@@ -59,6 +60,8 @@ typedef struct hy_choi_times {
     double next;  /* gamma': a block of r x c in a later iteration */
     double more;  /* alpha(1): a block of r x c of each further thread block of a
                      multiprocessor */
+    double next_start; /* start of a later iteration; 0 in the paper */
+    double more_start; /* start of each further thread block; 0 in the paper */
 } hy_choi_times;
 
 /* Returns the constants that follow from measured times. Differences below 0, which are
@@ -68,10 +71,11 @@ hy_choi_times hy_choi_fit(const hy_choi_phi *phi);
 /* ---- time of a kernel: Eq. 1 to 7, 13, 14 and 18 to 21 ---- */
 
 /* A kernel of `blocks` (L) thread blocks, each of whose threads processes `steps` (N)
-   blocks of r x c. N is a mean and may be a fraction. */
+   blocks of r x c. N is a mean and may be a fraction. `longest` is N of the thread with
+   most blocks of r x c, which bounds the time; the paper's matrices have even rows. */
 typedef struct hy_choi_work {
     int64_t blocks;
-    double steps;
+    double steps, longest;
 } hy_choi_work;
 
 /* Returns I, the iterations of a kernel of `blocks` thread blocks (Eq. 1). */

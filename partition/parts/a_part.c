@@ -1,9 +1,10 @@
-/* partition/parts/a_part.c - reads an A from a file, as parts (ranges of rows). */
+/* partition/parts/a_part.c - reads an A as parts (ranges of rows). */
 #include "partition/parts/a_part.h"
 
 #include "base/contract/image.h"
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
+#include "base/threads/clock.h"
 
 /* ---- reading one part ------------------------------------------------------------ */
 
@@ -32,8 +33,9 @@ static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
     const hybrid_csr *A = p->source->csr;
     const double row   = (double)hy_csr_bytes(A->rows, A->nnz, A->type) / (double)A->rows;
     const int64_t rows = (int64_t)((double)p->bytes / row);
+    const int64_t most = p->most_rows > 0 ? p->most_rows : INT64_MAX;
 
-    return hy_max(1, hy_min(rows, A->rows - begin));
+    return hy_max(1, hy_min(hy_min(rows, most), p->row_end - begin));
 }
 
 /* Returns a number of leading rows, of the `rows` rows that were read, that fit into a
@@ -98,7 +100,9 @@ static void *run_reader(void *arg)
     hy_a_parts *p = arg;
 
     hy_message_aside(&p->aside);
-    p->status = read_part(p, p->end, p->reading);
+    p->reading->begin_ns = hy_now_ns();
+    p->status            = read_part(p, p->end, p->reading);
+    p->reading->end_ns   = hy_now_ns();
     hy_message_aside(NULL);
     pthread_mutex_lock(&p->lock);
     p->is_done = 1;
@@ -136,10 +140,18 @@ static void await(hy_a_parts *p)
 
 void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out)
 {
-    *out = (hy_a_parts){.source = source, .bytes = bytes};
+    *out = (hy_a_parts){.source = source, .bytes = bytes, .row_end = source->rows};
     hy_message_init(&out->aside);
     pthread_mutex_init(&out->lock, NULL);
     hy_progress_cond_init(&out->done);
+}
+
+void hy_a_parts_range(hy_a_parts *p, int64_t begin, int64_t end, int64_t most_rows)
+{
+    p->end       = begin;
+    p->row_end   = end;
+    p->most_rows = most_rows;
+    p->is_range  = 1;
 }
 
 void hy_a_parts_close(hy_a_parts *p)
@@ -155,10 +167,10 @@ void hy_a_parts_close(hy_a_parts *p)
 hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
 {
     hy_context *ctx    = p->source->ctx;
-    const int64_t rows = p->source->rows;
+    const int64_t rows = p->row_end;
 
     *out = NULL;
-    if (!p->reading && rows > 0)
+    if (!p->reading && rows > p->end)
         read_next(p);
     if (!p->reading || p->end == rows)
         return HYBRID_OK;
@@ -170,5 +182,6 @@ hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
     if (p->end < rows)
         read_next(p);
     *out = ready;
-    return hy_csr_check_rows(ctx, ready->A, p->source->name, ready->begin, NULL);
+    return hy_csr_check_rows(ctx, ready->A, p->source->name ? p->source->name : "A",
+                             ready->begin, NULL);
 }

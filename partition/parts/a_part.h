@@ -15,8 +15,9 @@ typedef struct hy_a_part {
     const hybrid_csr *A; /* rows of the part: the operand's own matrix if A is in memory,
                             else &own */
     int64_t begin;
-    hybrid_csr own; /* rows that were read from a file, in one block of memory */
+    hybrid_csr own; /* rows that were read, in one block of memory */
     hy_reused block;
+    int64_t begin_ns, end_ns; /* time of reading; 0 for an A in memory */
 } hy_a_part;
 
 typedef struct hy_a_parts {
@@ -26,7 +27,10 @@ typedef struct hy_a_parts {
     hy_a_part parts[2];
     hy_a_part *reading; /* part that the thread reads, or the last part; NULL before the
                            first */
-    int64_t end;        /* rows [0, end) have been handed to the caller */
+    int64_t end;        /* row after the last one that has been handed out */
+    int64_t row_end;    /* row after the last one to hand out */
+    int64_t most_rows;  /* maximum rows of a part that is read; 0: no limit */
+    int is_range;       /* 1: parts are ranges of their own even if A is in memory */
     pthread_t thread;
     int is_running; /* 1 from the start of the reading thread until it is joined */
     int is_done;    /* 1 once the thread has read its part; guarded by `lock` */
@@ -42,16 +46,21 @@ typedef struct hy_a_parts {
 void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out);
 void hy_a_parts_close(hy_a_parts *parts);
 
+/* Restricts the parts to rows [begin, end) of A, with at most `most_rows` rows each (0:
+   any number). Rows of an A in memory are then copied. Call it before the first part. */
+void hy_a_parts_range(hy_a_parts *parts, int64_t begin, int64_t end, int64_t most_rows);
+
+/* hy_a_parts_next() for an A in a file, or for a range: waits for the next part, which
+   has at least one row, and begins to read the one after it. */
+hybrid_status hy_a_parts_read(hy_a_parts *parts, const hy_a_part **out);
+
 /* Sets *out to the next part, or to NULL after the last row. The part is valid until the
    next call. The caller must have checked an A in memory. An A in a file must have at
    least one row; this call checks the offsets and columns of its part. */
 static inline hybrid_status hy_a_parts_next(hy_a_parts *parts, const hy_a_part **out)
 {
-    return parts->source->ops->next_part(parts, out);
+    return parts->is_range ? hy_a_parts_read(parts, out)
+                           : parts->source->ops->next_part(parts, out);
 }
-
-/* Does what hy_a_parts_next() does, for an A in a file: waits for the next part, which
-   has at least one row, and starts to read the part after it. */
-hybrid_status hy_a_parts_read(hy_a_parts *parts, const hy_a_part **out);
 
 #endif /* HY_A_PART_H */

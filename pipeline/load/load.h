@@ -223,10 +223,11 @@ void hy_relay_close(hy_relay *relay); /* all loaders must be finished */
 /* Adds a loader that has not begun and will load `image`, unless its image or its pieces
    differ from those of the loaders before, or its device and theirs cannot read each
    other's memory. */
-hybrid_status hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image);
+void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image);
 
-/* Ends adding. The loaders may begin. A single loader needs no relay. */
-void hy_relay_begin(hy_relay *relay);
+/* Ends adding, and creates the lanes and marks of the relay. The loaders may begin. A single
+   loader needs no relay. */
+hybrid_status hy_relay_begin(hy_relay *relay);
 
 /* Releases all threads that wait for a piece. */
 void hy_relay_stop(hy_relay *relay);

@@ -163,23 +163,24 @@ static hybrid_status prepare(hy_loader *loader)
     return open_marks(loader);
 }
 
-hybrid_status hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image)
+void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image)
 {
     if (!may_join(relay, loader, image))
-        return HYBRID_OK;
-    loader->image = *image;
-    HY_TRY(prepare(loader));
+        return;
+    loader->image             = *image;
     loader->relayed.index     = relay->count;
     relay->of[relay->count++] = loader;
-    return HYBRID_OK;
 }
 
-void hy_relay_begin(hy_relay *relay)
+hybrid_status hy_relay_begin(hy_relay *relay)
 {
     if (relay->count < 2)
         relay->count = 0;
-    for (int i = 0; i < relay->count; i++)
+    for (int i = 0; i < relay->count; i++) {
+        HY_TRY(prepare(relay->of[i]));
         relay->of[i]->relay = relay;
+    }
+    return HYBRID_OK;
 }
 
 /* `failed` is a loader that has failed, or NULL. */

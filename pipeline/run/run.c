@@ -70,17 +70,14 @@ static hybrid_status begin_load(hy_run *run, hy_site *site)
 /* Lets devices that load the same image share the copies from host memory. */
 static void begin_relay(hy_run *run)
 {
-    hybrid_status status = HYBRID_OK;
-
     hy_relay_open(&run->relay);
-    for (int i = 0; i < run->queue.count && status == HYBRID_OK; i++) {
+    for (int i = 0; i < run->queue.count; i++) {
         const hy_site *site = run->queue.of[i];
         if (site->loader)
-            status = hy_relay_add(&run->relay, site->loader, &site->image);
+            hy_relay_add(&run->relay, site->loader, &site->image);
     }
-    if (status == HYBRID_OK)
-        hy_relay_begin(&run->relay);
-    else
+    const hybrid_status status = hy_relay_begin(&run->relay);
+    if (status != HYBRID_OK)
         hy_run_stop(run, status);
 }
 

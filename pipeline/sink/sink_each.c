@@ -131,6 +131,8 @@ static hybrid_status hand(const hy_each_sink *each, const hy_part *part, int32_t
                              .space       = HYBRID_SPACE_HOST};
     int *calling          = &each->sink.ctx->progress.calling;
 
+    if (!each->fn)
+        return each->take(each->user, begin, &rows);
     *calling         = 1;
     const int answer = each->fn(each->user, begin, &rows);
     *calling         = 0;
@@ -205,4 +207,11 @@ void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B
                           .fn      = fn,
                           .user    = user,
                           .end_row = A->rows};
+}
+
+void hy_take_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                       hy_take_fn take, void *user, hy_each_sink *out)
+{
+    hy_each_sink_open(ctx, A, B, NULL, user, out);
+    out->take = take;
 }

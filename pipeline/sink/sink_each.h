@@ -8,12 +8,17 @@
 
 #include "base/contract/sink.h"
 
+/* A function of the library that receives rows of C, from row `begin` on, in order. The
+   arrays are valid until it returns. */
+typedef hybrid_status (*hy_take_fn)(void *user, int64_t begin, const hybrid_csr *rows);
+
 typedef struct hy_each_sink {
     hy_sink sink; /* must be the first member */
     int64_t cols;
     hybrid_type type;
-    hybrid_each_fn fn;
-    void *user;
+    hybrid_each_fn fn; /* function of the caller; NULL: `take` receives the rows */
+    hy_take_fn take;
+    void *user; /* passed to fn or take */
     int64_t first_row; /* row of C that is row 0 of the current product */
     int64_t end_row;   /* row of C after the last one of the current product */
     int64_t next_row;  /* first row whose part is not reserved */
@@ -25,5 +30,9 @@ typedef struct hy_each_sink {
    when a part is first assembled. */
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                        hybrid_each_fn fn, void *user, hy_each_sink *out);
+
+/* Opens a sink that passes rows of C = A*B to `take`. */
+void hy_take_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                       hy_take_fn take, void *user, hy_each_sink *out);
 
 #endif /* HY_SINK_EACH_H */

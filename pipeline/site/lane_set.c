@@ -111,7 +111,10 @@ hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out)
     if (made->used == made->count) {
         lane_set->call = backend->ctx->call;
         HY_TRY(make_room(backend->ctx, made));
-        HY_TRY(backend->ops->lane_open(backend, "run", 0, out));
+        HY_TRY(backend->ops->lane_open(
+            backend,
+            backend->ops->copy ? hy_lane_name(HY_NAME_RUN, backend->index) : "run", 0,
+            out));
         made->items[made->count++] = *out;
     }
     *out = made->items[made->used++];

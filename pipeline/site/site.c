@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+enum {
+    MANY         = 64,      /* minimum number of chunks for a second lane */
+    FEW_PRODUCTS = 16 << 20 /* scalar products of a chunk that keep a device busy */
+};
+
 /* ---- device memory ----------------------------------------------------------------- */
 
 /* Allocates the device memory of all slots, unless the site has it, as one block, and
@@ -88,6 +93,36 @@ static hybrid_status open_blocks(hy_site *site, size_t depth)
                       : HYBRID_OK;
 }
 
+/* Returns 1 if the chunks are many and small, as with little device memory. Their longest
+   rows then leave most of the device idle. Few or large chunks keep the device busy. */
+static int are_small(const hy_chunk *chunks, int64_t count)
+{
+    int64_t products = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        products += chunks[i].features.products;
+    return count >= MANY && products / count < FEW_PRODUCTS;
+}
+
+/* Lets every second slot of a SpGEMM with small chunks compute in a second lane of the
+   device, so that kernels of two chunks run at once. Each slot has its own memory, and
+   the results of chunks are reserved in order whichever is computed first. */
+static hybrid_status open_second_lane(hy_site *site, const hy_chunk *chunks,
+                                      int64_t count)
+{
+    hy_lane *second = NULL;
+
+    if (hy_site_in_place(site) || site->stages != hy_spgemm_stages || site->lands ||
+        !are_small(chunks, count))
+        return HYBRID_OK;
+    for (int i = 1; i < site->depth; i += 2) {
+        if (!second)
+            HY_TRY(hy_lane_set_run_lane(site->lane_set, &second));
+        site->slots[i].run = second;
+    }
+    return HYBRID_OK;
+}
+
 static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t count,
                                 int depth)
 {
@@ -109,6 +144,7 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
         slot->site  = site;
         slot->lands = site->lands;
     }
+    HY_TRY(open_second_lane(site, chunks, count));
     return get_device(site);
 }
 

@@ -111,7 +111,9 @@ void hy_slot_close(hy_backend *backend, hy_slot *slot)
 
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where)
 {
-    return slot->run ? slot->run : slot->lane_set->lanes[where];
+    const int own = slot->run && (where == HY_ON_RUN || !slot->backend->ops->copy);
+
+    return own ? slot->run : slot->lane_set->lanes[where];
 }
 
 hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes)

@@ -41,8 +41,9 @@ typedef struct hy_slot {
     hy_lane_set *lane_set; /* NULL: the calling thread does all stages, without marks */
     const hy_stage *stages;
     hy_job job;
-    hy_lane *run;     /* the slot's own run lane, if the backend computes in place; else
-                         NULL */
+    hy_lane *run;     /* run lane of the slot in place of the one that all slots share: its
+                         own if the backend computes in place, or a second one that some
+                         slots of a device share (site.c); else NULL */
     hy_buffer device; /* part of the site's block: holds job.in, job.work and job.out */
     hy_buffer pinned; /* part of the site's block: holds job.out_nnz, job.units, job.pack
                          and job.back */
@@ -92,7 +93,7 @@ void hy_slot_close(hy_backend *backend, hy_slot *slot);
 /* Returns bytes [at, at + bytes) of a block. */
 hy_buffer hy_buffer_part(const hy_buffer *block, size_t at, size_t bytes);
 
-/* Returns the lane of a stage: the slot's own, or the one that all slots share. */
+/* Returns the lane of a stage: that of the slot, or the one that all slots share. */
 hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
 
 /* Points the job's buffers into the slot's blocks, or into the cache of packs. */

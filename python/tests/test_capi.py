@@ -17,6 +17,8 @@ STRUCTS = {
     "hybrid_allocator": capi.Allocator,
     "hybrid_engine_options": capi.EngineOptions,
     "hybrid_plan_options": capi.PlanOptions,
+    "hybrid_operand": capi.FileOperand,
+    "hybrid_file_options": capi.FileOptions,
     "hybrid_candidate": capi.Candidate,
     "hybrid_use": capi.Use,
     "hybrid_report": capi.Report,
@@ -26,6 +28,12 @@ ENUMERATORS = [
     for name, value in vars(capi).items()
     if name.isupper() and name != "VERSION" and isinstance(value, int)
 ]
+
+
+def headers():
+    """Return the text of the public headers."""
+    return "".join(path.read_text() for path in sorted(HEADER.parent.glob("*.h")))
+
 
 pytestmark = pytest.mark.skipif(
     not HEADER.exists() or not shutil.which("cc"), reason="needs the header and a C compiler"
@@ -68,7 +76,7 @@ def test_enumerators_have_the_values_of_the_header(measured, name):
 
 @pytest.mark.parametrize("name", STRUCTS)
 def test_structs_have_all_fields_of_the_header(name):
-    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+    text = re.sub(r"/\*.*?\*/", "", headers(), flags=re.S)
     body = re.search(rf"typedef struct {name} {{(.*?)}} {name};", text, re.S)[1]
     declared = re.findall(r"(\w+)\s*(?:\[\w+\])?\s*[,;]|\(\*(\w+)\)", body)
     names = {a or b for a, b in declared}
@@ -79,25 +87,25 @@ def test_structs_have_all_fields_of_the_header(name):
 
 
 def test_declared_functions_are_those_of_the_header():
-    declared = set(re.findall(r"(hybrid_\w+)\(", HEADER.read_text()))
+    declared = set(re.findall(r"(hybrid_\w+)\(", headers()))
     assert set(capi.FUNCTIONS) <= declared
 
 
 @pytest.mark.parametrize("name", sorted(capi.FUNCTIONS))
 def test_functions_take_as_many_arguments_as_in_the_header(name):
-    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+    text = re.sub(r"/\*.*?\*/", "", headers(), flags=re.S)
     found = re.search(rf"^HYBRID_API[^;]*?\b{name}\(([^;]*?)\);", text, re.M | re.S)
     arguments = found[1].strip()
     assert len(capi.FUNCTIONS[name][1]) == (0 if arguments == "void" else arguments.count(",") + 1)
 
 
 def test_version_is_the_header_s():
-    found = {k: int(v) for k, v in re.findall(r"HYBRID_VERSION_(\w+) (\d+)", HEADER.read_text())}
+    found = {k: int(v) for k, v in re.findall(r"HYBRID_VERSION_(\w+) (\d+)", headers())}
     assert found["MAJOR"] * 10000 + found["MINOR"] * 100 + found["PATCH"] == capi.VERSION
 
 
 def test_status_has_an_exception():
     from hybrid_spmm import _errors
 
-    codes = re.findall(r"X\(\w+, +(\d+), \"", HEADER.read_text().split("HYBRID_RESOURCE_MAP")[0])
+    codes = re.findall(r"X\(\w+, +(\d+), \"", headers().split("HYBRID_RESOURCE_MAP")[0])
     assert set(_errors.BY_STATUS) == {int(code) for code in codes} - {0}

@@ -1,4 +1,6 @@
-"""Files: Matrix Market through the library, .npz through SciPy."""
+"""Files: read, written, as operands and as results."""
+
+import os
 
 import numpy as np
 import pytest
@@ -35,3 +37,100 @@ def test_errors_of_files(engine, tmp_path):
         engine.write_mtx(tmp_path / "absent" / "a.mtx", sp.csr_array(sp.eye(3)))
     with pytest.raises(TypeError, match="int32"):
         engine.read_mtx(tmp_path / "bad.mtx", np.int32)
+
+
+# ---- operands and results in files ----
+
+
+@pytest.fixture
+def matrix():
+    A = sp.random_array((60, 60), density=0.1, format="csr", rng=1)
+    A.data = np.round(A.data * 10)
+    return A
+
+
+def save(folder, A, name="A.npz"):
+    path = os.path.join(folder, name)
+    sp.save_npz(path, A)
+    return path
+
+
+def test_a_file_tells_what_it_holds(engine, matrix, tmp_path):
+    np.save(tmp_path / "X.npy", np.ones((60, 3), np.float32))
+    with engine.open(save(tmp_path, matrix)) as A, engine.open(tmp_path / "X.npy") as X:
+        assert (A.shape, A.nnz, A.dtype, A.is_sparse) == ((60, 60), matrix.nnz, np.float64, True)
+        assert (X.shape, X.nnz, X.dtype, X.is_sparse) == ((60, 3), 180, np.float32, False)
+        assert "sparse" in repr(A) and "dense" in repr(X)
+
+
+@pytest.mark.parametrize("left", ["file", "memory", "csc"])
+@pytest.mark.parametrize("right", ["file", "memory"])
+def test_products_of_files_and_matrices(engine, matrix, tmp_path, left, right):
+    with engine.open(save(tmp_path, matrix)) as file:
+        A = {"file": file, "memory": matrix, "csc": matrix.tocsc()}[left]
+        B = {"file": file, "memory": matrix}[right]
+        C = engine.matmul(A, B)
+        assert (C.toarray() == (matrix @ matrix).toarray()).all()
+        out = engine.matmul(A, B, out=tmp_path / "C.npz", resume=left == "file")
+        assert out == tmp_path / "C.npz"
+        assert (sp.load_npz(out).toarray() == (matrix @ matrix).toarray()).all()
+    assert not (tmp_path / "C.npz.parts").exists()
+
+
+@pytest.mark.parametrize("shape", [(60, 4), (60,)])
+def test_dense_products(engine, matrix, tmp_path, shape):
+    X = np.arange(60.0 * 4).reshape(60, 4)[:, : shape[1] if shape[1:] else 1].reshape(shape)
+    with engine.open(save(tmp_path, matrix)) as A:
+        assert (engine.matmul(A, X) == matrix @ X).all()
+        Y = np.ones(matrix[:, :1].shape[:1] + shape[1:])
+        assert engine.matmul(A, X, out=Y, alpha=2, beta=3) is Y
+        assert (2 * (matrix @ X) + 3 == Y).all()
+        engine.matmul(A, X, out=str(tmp_path / "Y.npy"), alpha=2)
+        written = np.load(tmp_path / "Y.npy")
+        assert (written.reshape(shape) == 2 * (matrix @ X)).all()
+
+
+def test_a_dense_file(engine, matrix, tmp_path):
+    X = np.arange(180.0).reshape(60, 3)
+    np.save(tmp_path / "X.npy", X)
+    with engine.open(tmp_path / "X.npy") as file:
+        assert (engine.matmul(matrix, file) == matrix @ X).all()
+        with pytest.raises(hs.OperandTypeError, match="must be sparse"):
+            engine.matmul(file, X.T)
+
+
+def test_errors_of_products_with_files(engine, matrix, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        engine.open(tmp_path / "absent.npz")
+    (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY\x01\x00")
+    with pytest.raises(hs.FormatError):
+        engine.open(tmp_path / "bad.npy")
+    file = engine.open(save(tmp_path, matrix))
+    with pytest.raises(hs.ShapeError):
+        engine.matmul(file, np.ones((3, 3)))
+    with pytest.raises(hs.UnsupportedError, match="no format"):
+        engine.matmul(file, file, out=tmp_path / "C.what")
+    with pytest.raises(hs.ArgumentError, match="resume"):
+        engine.matmul(file, file, resume=True)
+    with pytest.raises(hs.ArgumentError, match="beta"):
+        engine.matmul(file, file, out=tmp_path / "C.npz", beta=1)
+    with pytest.raises(hs.ArgumentError, match="alpha"):
+        engine.matmul(file, file, out=tmp_path / "C.npz", alpha=2)
+    with hs.Engine(backend="host", threads=1) as other, pytest.raises(hs.ArgumentError):
+        other.matmul(file, file)
+    single = engine.open(save(tmp_path, matrix.astype(np.float32), "S.npz"))
+    with pytest.raises(hs.OperandTypeError, match="not converted"):
+        engine.matmul(file, single)
+    single.close()
+    file.close()
+    file.close()
+    with pytest.raises(hs.ArgumentError, match="closed"):
+        engine.matmul(file, file)
+
+
+def test_a_file_outlives_its_engine(matrix, tmp_path):
+    engine = hs.Engine(backend="host", threads=1)
+    file = engine.open(save(tmp_path, matrix))
+    engine.close()
+    del engine
+    file.close()

@@ -27,6 +27,7 @@ assert p["host_memory_bytes"] == 10**9 and p["result_fits"] is True
 chosen = [c for c in p["candidates"] if c["chosen"]]
 assert len(chosen) == 1 and chosen[0]["variant"] == p["variant"]
 assert all(c.get("predicted_s", 0) > 0 or c["refused"] for c in p["candidates"])
+assert p["details"].startswith("sp") and "\nfeatures " in p["details"], p["details"]
 d = load("dense.json")
 assert d["product"] == "spmm" and d["Y"] == {"rows": 3, "cols": 4, "predicted_nnz": 12}
 assert d["predicted_result_bytes"] == 96 and "device" not in d

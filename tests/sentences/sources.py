@@ -24,7 +24,7 @@ DOCUMENTS = [
 # Functions and macros that write reports and files, and texts for compilers. Tests of
 # the commands compare the reports with tests/cli/expected.
 WRITERS = """
-    printf fprintf fputs fscanf put hy_words_put hy_json_put put_head put_rate put_rule put_terms cli_job_step transpose
+    printf fprintf fputs fscanf sscanf hy_facts_add put hy_words_put hy_json_put put_head put_rate put_rule put_terms cli_job_step transpose
     hy_byte_region_print put_json KEY SPEED RULE PYTHON MAGIC strncasecmp asm static_assert _Static_assert
 """.split()
 

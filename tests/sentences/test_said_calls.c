@@ -70,6 +70,9 @@ static void options_of_engines(void **state)
     options.backend         = HYBRID_HOST;
     options.allocator.alloc = no_memory;
     REFUSED(hybrid_engine_create(&options, &other));
+    options            = (hybrid_engine_options)HYBRID_ENGINE_OPTIONS_INIT;
+    options.spill_path = "";
+    REFUSED(hybrid_engine_create(&options, &other));
 }
 
 static void shapes_of_results(void **state)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Examples of include/hybrid_spmm.h and the C blocks of docs/manual.md compile without warnings
+"""Examples of the public headers and the C blocks of docs/manual.md compile without warnings
 and run.
 
 An example follows "Example:" in a comment, indented by 8. The first one opens the engine that
@@ -73,7 +73,8 @@ def header_examples():
     """[(name of the function, code)] in the order of the header"""
     found = []
     commented = r"/\*\* ((?:(?!\*/).)*)\*/\n(HYBRID_API.*?);"
-    for comment, declared in re.findall(commented, read("include/hybrid_spmm.h"), re.S):
+    text = read("include/hybrid_spmm.h") + read("include/hybrid_spmm_files.h")
+    for comment, declared in re.findall(commented, text, re.S):
         code = re.search(r"Example:\n\n((?: {8}.*(?:\n|$))+)", comment)
         if code:
             found.append((re.search(r"(hybrid_\w+)\(", declared)[1], code[1].rstrip()))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Doxygen makes a page of include/hybrid_spmm.h without warnings, and nothing is undocumented.
+"""Doxygen makes a page of the public headers without warnings, and nothing is undocumented.
 
 Doxygen complains about functions, types, fields and macros without a comment. This test adds
 enumerators, parameters that neither the comment of their function nor the list of common
@@ -16,7 +16,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
-HEADER, SETTINGS, MANUAL = "include/hybrid_spmm.h", "docs/header", "docs/manual.md"
+HEADERS = ["include/hybrid_spmm.h", "include/hybrid_spmm_files.h"]
+SETTINGS, MANUAL = "docs/header", "docs/manual.md"
 COMMON = "Common parameters"
 
 
@@ -80,19 +81,21 @@ def complaints(root):
                   for name in names if name not in text and name not in common]
         found += [f"{value.findtext('name')} has no comment"
                   for value in member.iter("enumvalue") if not documented(value).strip()]
-    declared = len(re.findall(r"^HYBRID_API", read(root, HEADER), re.M))
+    headers = "".join(read(root, header) for header in HEADERS)
+    declared = len(re.findall(r"^HYBRID_API", headers, re.M))
     if functions != declared:
-        found.append(f"the page has {functions} functions, the header {declared}")
-    return found + lost_references(read(root, HEADER), read(root, MANUAL))
+        found.append(f"the page has {functions} functions, the headers {declared}")
+    return found + lost_references(headers, read(root, MANUAL))
 
 
 def copy_of(source, root, damage):
     shutil.copytree(os.path.join(source, SETTINGS), os.path.join(root, SETTINGS))
     shutil.copy(os.path.join(source, MANUAL), os.path.join(root, MANUAL))
     os.makedirs(os.path.join(root, "include"))
-    text = damage(read(source, HEADER))
-    with open(os.path.join(root, HEADER), "w", encoding="utf-8") as f:
-        f.write(text)
+    for header in HEADERS:
+        text = damage.get(header, lambda text: text)(read(source, header))
+        with open(os.path.join(root, header), "w", encoding="utf-8") as f:
+            f.write(text)
 
 
 def replacing(pattern, text):
@@ -101,6 +104,10 @@ def replacing(pattern, text):
         assert count == 1, pattern
         return damaged
     return damage
+
+
+def damaged(header):
+    return functools.reduce(lambda text, damage: damage(text), DAMAGES.values(), header)
 
 
 DAMAGES = {
@@ -119,10 +126,10 @@ def main(source):
         print("SKIP: no doxygen")
         return 77
     with tempfile.TemporaryDirectory() as root:
-        copy_of(source, root, lambda text: text)
+        copy_of(source, root, {})
         found = complaints(root)
     with tempfile.TemporaryDirectory() as root:
-        copy_of(source, root, lambda text: functools.reduce(lambda t, d: d(t), DAMAGES.values(), text))
+        copy_of(source, root, {HEADERS[0]: damaged})
         about_damages = "\n".join(complaints(root))
     found += [f"a damaged header: no complaint about {name}"
               for name in DAMAGES if name not in about_damages]

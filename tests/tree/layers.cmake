@@ -18,12 +18,12 @@ set(may_examples         examples include)
 set(folders include base partition host gpu pipeline io engine cli bench examples)
 set(backends_own hy_mark) # types that each backend defines for itself
 
-# The folder of a quoted include: "x/y.h" is in x, "hybrid_spmm.h" in include, any other
+# The folder of a quoted include: "x/y.h" is in x, a public header in include, any other
 # plain name in the folder of the file.
 function(folder_of name own out)
   if(name MATCHES "^([^/]+)/")
     set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
-  elseif(name STREQUAL "hybrid_spmm.h")
+  elseif(name MATCHES "^hybrid_spmm(_files)?\\.h$")
     set(${out} include PARENT_SCOPE)
   else()
     set(${out} ${own} PARENT_SCOPE)

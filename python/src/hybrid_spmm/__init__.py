@@ -35,6 +35,7 @@ from ._calls import (
     last_report,
     matmul,
     matmul_rows,
+    open,
     pin,
     plan,
     read_mtx,
@@ -63,6 +64,7 @@ from ._errors import (
 )
 from ._pin import Pin
 from ._products.accelerate import Acceleration, accelerate
+from ._products.in_files import File
 from ._products.plan import Plan
 from ._reports.report import Report, Use
 from ._reports.trace import Trace
@@ -79,6 +81,7 @@ __all__ = [
     "Engine",
     "Error",
     "ExactnessError",
+    "File",
     "FileError",
     "FileMissingError",
     "FormatError",
@@ -100,6 +103,7 @@ __all__ = [
     "last_report",
     "matmul",
     "matmul_rows",
+    "open",
     "pin",
     "plan",
     "read_mtx",

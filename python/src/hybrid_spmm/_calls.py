@@ -10,6 +10,7 @@ import numpy as np
 
 from ._engine import default_engine
 from ._pin import Pin
+from ._products.in_files import File
 from ._products.plan import Plan
 from ._reports.progress import Progress
 from ._reports.report import Report
@@ -24,6 +25,7 @@ def matmul(
     alpha: float = 1.0,
     beta: float = 0.0,
     progress: Progress = False,
+    resume: bool = False,
 ) -> Any:
     """Multiply A and B, of which at least one is sparse.
 
@@ -37,20 +39,26 @@ def matmul(
         unsorted or repeated, are converted with a :class:`FormatWarning`. Dense operands in C
         or Fortran order are used without a copy. Float32 and float64 arrays of CuPy and
         PyTorch on a GPU are multiplied there; the result belongs to the same library.
-    out : numpy.ndarray, optional
-        Where a dense result of shape (m, n), or (m,) or (n,), is written.
+        Matrices that :func:`open` has opened are read in parts and need not fit in memory.
+    out : numpy.ndarray or path, optional
+        Where a dense result of shape (m, n), or (m,) or (n,), is written. A path is a file
+        whose ending selects its format, such as ``"C.npz"`` or ``"Y.npy"``: the result is
+        written while it is computed, and need not fit in memory.
     alpha, beta : float, optional
         The result is ``alpha * A @ B + beta * out``. With beta 0 NaN in `out` is ignored.
     progress : bool or callable, optional
         True shows a bar of tqdm if tqdm is installed. A function is called with the rows
         done and all rows, about ten times a second.
+    resume : bool
+        Keep finished parts of a file in a folder beside it, and continue after those that an
+        earlier call left there.
 
     Returns
     -------
-    sparse matrix or numpy.ndarray
+    sparse matrix, numpy.ndarray or path
         A matrix of A's kind and format (CSR for COO operands) if both are sparse; otherwise
-        a dense array in C order, or `out`. Entries that are zero are kept: call
-        ``.eliminate_zeros()`` to drop them.
+        a dense array in C order, or `out`. A product with an open file is a csr array.
+        Entries that are zero are kept: call ``.eliminate_zeros()`` to drop them.
 
     Raises
     ------
@@ -75,7 +83,7 @@ def matmul(
     >>> hs.matmul(A, np.array([1.0, 1.0]))
     array([1., 5.])
     """
-    return default_engine()._matmul(A, B, out, alpha, beta, progress)
+    return default_engine()._matmul(A, B, out, alpha, beta, progress, resume)
 
 
 def plan(A: Any, B: Any, **options: Any) -> Plan:
@@ -239,6 +247,45 @@ def pin(X: Any) -> Pin:
     return default_engine().pin(X)
 
 
+def open(path: str | os.PathLike[str]) -> File:
+    """Open a matrix that stays in its file, as an operand of :func:`matmul`.
+
+    Parameters
+    ----------
+    path : path
+        A file of any format that the library reads: Matrix Market, lists of edges, SciPy's
+        .npz, .npy, HDF5 files of AnnData, 10x Genomics and Binsparse, PETSc's binary files,
+        and JSON that describes raw arrays. ``"FILE::MEMBER"`` selects one of the matrices in
+        a file. Contents, not the name, tell the format.
+
+    Returns
+    -------
+    File
+        With ``shape``, ``dtype``, ``nnz`` and ``is_sparse``. Close it, or use it in a
+        ``with`` block.
+
+    Raises
+    ------
+    FormatError
+        If the file is malformed.
+    FileError
+        If the file cannot be read; also a FileNotFoundError if it does not exist.
+
+    Examples
+    --------
+    >>> import hybrid_spmm as hs, scipy.sparse as sp, os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = os.path.join(folder, "A.npz")
+    >>> sp.save_npz(path, sp.csr_array([[1.0, 0.0], [2.0, 3.0]]))
+    >>> with hs.open(path) as A:
+    ...     out = hs.matmul(A, A, out=os.path.join(folder, "C.npz"))
+    >>> sp.load_npz(out).toarray()
+    array([[1., 0.],
+           [8., 9.]])
+    """
+    return default_engine().open(path)
+
+
 def read_mtx(path: str | os.PathLike[str], dtype: Any = np.float64) -> Any:
     """Read a sparse matrix from a Matrix Market file, or SciPy's if the name ends in .npz.
 
@@ -341,13 +388,12 @@ def trace(path: str | os.PathLike[str] | None) -> Trace | None:
 
     Examples
     --------
-    >>> import hybrid_spmm as hs, scipy.sparse as sp, json, os, tempfile
+    >>> import hybrid_spmm as hs, scipy.sparse as sp, json, pathlib, tempfile
     >>> A = sp.random_array((100, 100), density=0.1, format="csr", rng=0)
-    >>> path = os.path.join(tempfile.mkdtemp(), "run.json")
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "run.json")
     >>> with hs.trace(path):
     ...     C = hs.matmul(A, A)
-    >>> with open(path) as file:
-    ...     "traceEvents" in json.load(file)
+    >>> "traceEvents" in json.loads(path.read_text())
     True
     """
     return default_engine().trace(path)

@@ -26,6 +26,7 @@ from ._native.handle import CLOSED, Handle
 from ._native.library import lib
 from ._operands.scipy_classes import FORMATS, format_of
 from ._pin import Pin, pinnable
+from ._products.in_files import File, is_path, multiply_files
 from ._products.plan import Plan
 from ._products.plans import make_plan
 from ._products.product import multiply
@@ -85,6 +86,9 @@ class Engine:
         the machine, or the control group of the process, has.
     rates : path, optional
         File of measured speeds, as ``hybrid_spmm calibrate`` writes it.
+    spill : path, optional
+        Folder for temporary files of operands and results in files that exceed
+        `host_memory`; by default ``$TMPDIR`` or ``/tmp``.
 
     Raises
     ------
@@ -110,6 +114,7 @@ class Engine:
         device_memory: int | str | None = None,
         host_memory: int | str | None = None,
         rates: str | os.PathLike[str] | None = None,
+        spill: str | os.PathLike[str] | None = None,
     ) -> None:
         if backend not in BACKENDS:
             raise ArgumentError(f"backend is {backend!r}; it is one of {', '.join(BACKENDS)}")
@@ -118,6 +123,7 @@ class Engine:
         options.device_bytes = parse_size(device_memory)
         options.host_bytes = parse_size(host_memory)
         options.rates_path = None if rates is None else os.fsencode(rates)
+        options.spill_path = None if spill is None else os.fsencode(spill)
         if devices is not None:
             listed = (ctypes.c_int * len(devices))(*devices)
             options.devices, options.device_count = listed, len(devices)
@@ -201,15 +207,31 @@ class Engine:
         alpha: float = 1.0,
         beta: float = 0.0,
         progress: Progress = False,
+        resume: bool = False,
     ) -> Any:
         """Multiply on this engine; see :func:`hybrid_spmm.matmul`."""
-        return self._matmul(A, B, out, alpha, beta, progress)
+        return self._matmul(A, B, out, alpha, beta, progress, resume)
 
     def _matmul(
-        self, A: Any, B: Any, out: Any, alpha: float, beta: float, progress: Progress
+        self,
+        A: Any,
+        B: Any,
+        out: Any,
+        alpha: float,
+        beta: float,
+        progress: Progress,
+        resume: bool = False,
     ) -> Any:
         """Multiply; arguments by position take less time."""
         left, right = FORMATS.get(type(A)), FORMATS.get(type(B))
+        if (
+            resume
+            or (out is not None and is_path(out))
+            or (left is None and isinstance(A, File))
+            or (right is None and isinstance(B, File))
+        ):
+            with showing(progress) as show:
+                return multiply_files(self._alive(), A, B, out, alpha, beta, resume, show)
         if left is not None and right is not None and progress is False:
             return multiply(self._alive(), A, B, left, right, out, alpha, beta, None)
         library = library_for(A, B)
@@ -241,6 +263,10 @@ class Engine:
     def pin(self, X: Any) -> Pin:
         """Pin an array for this engine; see :func:`hybrid_spmm.pin`."""
         return Pin(self._alive(), pinnable(X))
+
+    def open(self, path: str | os.PathLike[str]) -> File:
+        """Open a matrix in a file for this engine; see :func:`hybrid_spmm.open`."""
+        return File(self._alive(), path)
 
     def read_mtx(self, path: str | os.PathLike[str], dtype: Any = np.float64) -> Any:
         """Read a matrix with this engine; see :func:`hybrid_spmm.read_mtx`."""

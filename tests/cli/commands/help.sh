@@ -8,7 +8,7 @@ cp out short
 expect 0 --version
 cmp -s out short || fail "-V is not --version"
 grep -Exq 'hybrid_spmm [0-9]+\.[0-9]+\.[0-9]+' out || fail "odd version"
-for command in multiply explain info list generate trace calibrate doctor; do
+for command in multiply explain info list generate convert trace calibrate doctor; do
     expect 0 "$command" --help
     golden "help_$command"
     grep -q " $command " "$here/expected/help.stdout" || fail "--help does not tell of $command"

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <semaphore.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/api/engine.h"
 #include "support/runs/budgets.h"
@@ -42,6 +45,76 @@ static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
     options.device_bytes = device_bytes;
     options.threads      = 3;
     return fake_engine_open(&options, fakes, carrying, engine);
+}
+
+/* ---- two chunks compute at once ---- */
+
+static struct meeting {
+    sem_t come[2]; /* come[k]: the kernel of the other chunk than k has begun */
+    int arrived;   /* kernels that have begun */
+    int missed;    /* 1: a kernel waited in vain */
+} meeting;
+
+/* Lets the kernels of the first two chunks wait for each other, at most a minute. */
+static hybrid_status meet(hy_lane *lane, void *arg)
+{
+    const int k = __atomic_fetch_add(&meeting.arrived, 1, __ATOMIC_SEQ_CST);
+    struct timespec until;
+
+    (void)lane, (void)arg;
+    if (k > 1)
+        return HYBRID_OK;
+    sem_post(&meeting.come[1 - k]);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    while (sem_timedwait(&meeting.come[k], &until) != 0)
+        if (errno == ETIMEDOUT) {
+            meeting.missed = 1;
+            break;
+        }
+    return HYBRID_OK;
+}
+
+static hybrid_status meet_and_multiply(hy_lane *lane, hy_job *job)
+{
+    HY_TRY(hy_fake_enqueue(lane, meet, NULL));
+    return hy_spgemm_fake_esc.multiply(lane, job);
+}
+
+/* Neighbouring chunks of a SpGEMM with many small chunks use two run lanes: kernels of
+   one need not wait for those of the other. */
+static void kernels_of_two_chunks_overlap(void **state)
+{
+    static hy_variant meeting_esc;
+    static const hy_variant *const table[] = {&meeting_esc, NULL};
+    hybrid_engine_options options          = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_plan_options cut                = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    hybrid_csr A, C;
+    oracle square;
+
+    (void)state;
+    meeting_esc          = hy_spgemm_fake_esc;
+    meeting_esc.multiply = meet_and_multiply;
+    for (int k = 0; k < 2; k++)
+        sem_init(&meeting.come[k], 0, 0);
+    matrix_random(100, 100, 4, 1, (test_kind){HYBRID_F64, HYBRID_I64, 1}, &A);
+    oracle_spgemm(&A, &A, &square);
+    options.threads = 3;
+    assert_int_equal(fake_engine_open(&options, fakes, table, &engine), HYBRID_OK);
+    cut.chunk_rows = 1;
+    cut.depth      = 4;
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &cut, &plan), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_OK);
+    assert_null(oracle_check(&square, &C, 1));
+    assert_int_equal(meeting.arrived, 100);
+    assert_false(meeting.missed);
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    oracle_free(&square);
+    matrix_free(&A);
 }
 
 static void every_case_passes_through_a_device(void **state)
@@ -278,6 +351,7 @@ static void delays_change_no_result(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_of_two_chunks_overlap),
         cmocka_unit_test(every_case_passes_through_a_device),
         cmocka_unit_test(every_budget_is_kept),
         cmocka_unit_test(stages_follow_each_other_and_slots_bound_them),

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/data/csr.h"
 #include "io/formats/file_format.h"
@@ -275,6 +276,35 @@ static void offsets_below_a_window_are_refused(void **state)
     }
 }
 
+/* A matrix has more arrays than the process may have open files. */
+static void many_parts_need_few_descriptors(void **state)
+{
+    enum { PARTS = 200, LIMIT = 64 };
+    static hy_rows_part parts[PARTS];
+    struct rlimit before, limit;
+    hybrid_csr A, B;
+
+    (void)state;
+    matrix_random(ROWS, COLS, 4, 1, kinds[0], &A);
+    stored_write_csr("a", &A);
+    for (int p = 0; p < PARTS; p++)
+        parts[p] = (hy_rows_part){"a.json", p % ROWS, p % ROWS + 1};
+    write_rows(parts, PARTS);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit          = before;
+    limit.rlim_cur = LIMIT;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    const hybrid_status status =
+        hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"), &B);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    must(status);
+    assert_int_equal(B.rows, PARTS);
+    for (int64_t row = 0; row < PARTS; row++)
+        check_rows(&B, row, &A, row % ROWS, row % ROWS + 1);
+    hy_csr_free(io_ctx, &B);
+    matrix_free(&A);
+}
+
 static void each_allocation_may_fail(void **state)
 {
     hybrid_status status = HYBRID_NO_MEMORY;
@@ -311,6 +341,7 @@ int main(void)
         cmocka_unit_test(absurd_sizes_are_refused),
         cmocka_unit_test(broken_offsets_are_refused),
         cmocka_unit_test(offsets_below_a_window_are_refused),
+        cmocka_unit_test(many_parts_need_few_descriptors),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, io_group_open, io_group_close);

@@ -279,6 +279,17 @@ static void other_texts_are_no_lists(void **state)
     }
 }
 
+static void other_formats_have_no_options(void **state)
+{
+    hybrid_csr A;
+
+    (void)state;
+    assert_int_equal(read_text("a.json", "{}", "base=1", &A), HYBRID_BAD_FILE);
+    assert_non_null(strstr(io_ctx->message.text,
+                           "a.json: '::base=1' selects a member, but files in the raw "
+                           "format have none"));
+}
+
 /* ---- large lists ---- */
 
 /* Makes the same entries as a list, which begins with `head`, and as a Matrix Market
@@ -395,6 +406,7 @@ int main(void)
         cmocka_unit_test(lists_that_are_read),
         cmocka_unit_test(faults_name_the_line),
         cmocka_unit_test(other_texts_are_no_lists),
+        cmocka_unit_test(other_formats_have_no_options),
         cmocka_unit_test_teardown(large_lists, reset),
         cmocka_unit_test(each_allocation_may_fail),
     };

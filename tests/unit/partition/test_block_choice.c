@@ -73,8 +73,8 @@ static void given_values_stay(void **state)
 static hy_rates with_fast(hy_choi_format format, hy_block_shape shape, int index)
 {
     hy_rates r                 = rates;
-    const hy_block_speed slow  = {1e-9f, 1, 1, 1, 32};
-    const hy_block_speed quick = {1e-9f, 1e-3f, 1e-3f, 1e-3f, 32};
+    const hy_block_speed slow  = {1e-9f, 1, 1, 1, 0, 0, 32};
+    const hy_block_speed quick = {1e-9f, 1e-3f, 1e-3f, 1e-3f, 0, 0, 32};
 
     for (int type = 0; type < 2; type++)
         for (int k = 0; k < HY_BLOCK_SHAPES; k++)
@@ -103,6 +103,22 @@ static void model_picks_the_fastest(void **state)
     f                           = in_threes();
     f.parameter[HY_BLOCK_PAPER] = 1;
     f.parameter[HY_BLOCK_RULE]  = HY_BLOCK_BY_BYTES;
+    hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
+    expect(&f, 3, 3, 0);
+}
+
+/* The model predicts the paper's form, so it chooses for this form unless a rule is
+   named. */
+static void each_form_has_its_rule(void **state)
+{
+    const hy_rates r = with_fast(HY_CHOI_BELLPACK, (hy_block_shape){1, 3}, 2);
+    hy_features f    = in_threes();
+
+    (void)state;
+    f.parameter[HY_BLOCK_PAPER] = 1;
+    hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
+    expect(&f, 1, 3, 128);
+    f = in_threes();
     hy_block_choose(&f, &r, HY_CHOI_BELLPACK);
     expect(&f, 3, 3, 0);
 }
@@ -144,7 +160,7 @@ static void occupancy(void **state)
    thread, T = 32 thread blocks fit on a multiprocessor. */
 static void prediction(void **state)
 {
-    const hy_block_speed entry = {100, 3, 2, 0.5f, 32};
+    const hy_block_speed entry = {100, 3, 2, 0.5f, 0, 0, 32};
     hy_features f              = in_threes();
     hy_rates r                 = rates;
 
@@ -195,6 +211,7 @@ int main(void)
         cmocka_unit_test(fewest_bytes),
         cmocka_unit_test(given_values_stay),
         cmocka_unit_test(model_picks_the_fastest),
+        cmocka_unit_test(each_form_has_its_rule),
         cmocka_unit_test(wasteful_shapes_are_left_out),
         cmocka_unit_test(occupancy),
         cmocka_unit_test(prediction),

@@ -55,19 +55,26 @@ static void iterations(void **state)
 }
 
 /* Constants that are fitted to measured seconds (Eq. 15 to 17), with 10 steps (beta) and
-   T = 8: gamma = (12 - 2) / 10, gamma' = (49 - 40) / 10, alpha = (40 - 12) / (7 *
-   10). */
+   T = 8: gamma = (12 - 2) / 10, gamma' = (49 - 40) / 10, alpha = (40 - 12) / (7 * 10).
+   One step takes as long as each of ten, so that no seconds are left for starting. */
 static void constants(void **state)
 {
-    const hy_choi_phi phi = {
-        .steps = 10, .resident = 8, .one_step = 2, .one = 12, .full = 40, .beyond = 49};
-    hy_choi_times t = hy_choi_fit(&phi);
+    const hy_choi_phi phi = {.steps           = 10,
+                             .resident        = 8,
+                             .one_step        = 2,
+                             .one             = 12,
+                             .full            = 40,
+                             .beyond          = 49,
+                             .full_one_step   = 2 + 7 * 0.4,
+                             .beyond_one_step = 2 + 7 * 0.4 + 0.9};
+    hy_choi_times t       = hy_choi_fit(&phi);
 
     (void)state;
     near(t.start, 2);
     near(t.first, 1);
     near(t.next, 0.9);
     near(t.more, 0.4);
+    assert_true(t.next_start < 1e-12 && t.more_start < 1e-12);
     const hy_choi_phi alone = {.steps = 5, .resident = 1, .one_step = 1, .one = 0.5};
     t                       = hy_choi_fit(&alone);
     assert_true(t.first == 0 && t.more == 0); /* a negative time is noise and counts as
@@ -75,11 +82,35 @@ static void constants(void **state)
                                                  add time */
 }
 
-static const hy_choi_times times = {.start = 5, .first = 2, .next = 1, .more = 0.25};
+/* A further thread block takes 3 + 0.4 N, and a later iteration 5 + 0.9 N. */
+static void starts_of_thread_blocks(void **state)
+{
+    const hy_choi_phi phi = {.steps           = 10,
+                             .resident        = 8,
+                             .one_step        = 2,
+                             .one             = 12,
+                             .full            = 12 + 7 * (3 + 4),
+                             .beyond          = 12 + 7 * (3 + 4) + 5 + 9,
+                             .full_one_step   = 2 + 7 * 3.4,
+                             .beyond_one_step = 2 + 7 * 3.4 + 5.9};
+    const hy_choi_times t = hy_choi_fit(&phi);
+
+    (void)state;
+    assert_true(fabs(t.next - 0.9) < 1e-9 && fabs(t.next_start - 5) < 1e-9);
+    assert_true(fabs(t.more - 0.4) < 1e-9 && fabs(t.more_start - 3) < 1e-9);
+}
+
+static const hy_choi_times times  = {.start = 5, .first = 2, .next = 1, .more = 0.25},
+                           starts = {.start      = 5,
+                                     .first      = 2,
+                                     .next       = 1,
+                                     .more       = 0.25,
+                                     .next_start = 10,
+                                     .more_start = 1};
 
 static double seconds(int64_t blocks, double steps)
 {
-    const hy_choi_work work = {blocks, steps};
+    const hy_choi_work work = {.blocks = blocks, .steps = steps};
 
     return hy_choi_seconds(&times, &work, 3, 4); /* T = 3 thread blocks at once on each
                                                     of M = 4 multiprocessors: 12 in an
@@ -109,10 +140,27 @@ static void time_of_a_kernel(void **state)
     near(seconds(0, 8), 5);
 }
 
+/* As above, L = 30 and N = 8, where further thread blocks take 1 more, and later
+   iterations 10 more: 21 + 2 * 3 = 27, 18 + 2 * 3 = 24, 18 + 3 = 21. A thread with 100
+   blocks takes 5 + 2 * 100. */
+static void time_of_starts_and_of_the_longest_row(void **state)
+{
+    hy_choi_work work = {.blocks = 30, .steps = 8};
+
+    (void)state;
+    near(hy_choi_seconds(&starts, &work, 3, 4), 27 + 24 + 21);
+    work.longest = 8;
+    near(hy_choi_seconds(&starts, &work, 3, 4), 27 + 24 + 21);
+    work.longest = 100;
+    near(hy_choi_seconds(&starts, &work, 3, 4), 205);
+    work.blocks = 1;
+    near(hy_choi_seconds(&starts, &work, 3, 4), 205);
+}
+
 /* The time grows with N, with L, and with each constant. */
 static void time_grows(void **state)
 {
-    const hy_choi_work work = {100, 8};
+    const hy_choi_work work = {.blocks = 100, .steps = 8};
 
     (void)state;
     for (int64_t blocks = 1; blocks < 100; blocks++) {
@@ -122,7 +170,7 @@ static void time_grows(void **state)
     for (int i = 0; i < 4; i++) {
         double parts[4] = {5, 2, 1, 0.25};
         parts[i] *= 2;
-        const hy_choi_times more = {parts[0], parts[1], parts[2], parts[3]};
+        const hy_choi_times more = {parts[0], parts[1], parts[2], parts[3], 0, 0};
         assert_true(hy_choi_seconds(&more, &work, 3, 4) > seconds(100, 8));
     }
 }
@@ -130,8 +178,12 @@ static void time_grows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resident_blocks), cmocka_unit_test(iterations),
-        cmocka_unit_test(constants),       cmocka_unit_test(time_of_a_kernel),
+        cmocka_unit_test(resident_blocks),
+        cmocka_unit_test(iterations),
+        cmocka_unit_test(constants),
+        cmocka_unit_test(time_of_a_kernel),
+        cmocka_unit_test(starts_of_thread_blocks),
+        cmocka_unit_test(time_of_starts_and_of_the_longest_row),
         cmocka_unit_test(time_grows),
     };
     return cmocka_run_group_tests_name("choi_model", tests, NULL, NULL);

@@ -88,6 +88,9 @@ COST(spgemm, 2, hy_spgemm_fake_esc)
 
 static _Atomic int64_t device_ns;
 
+/* Seconds that each chunk takes in addition, and each chunk but the first besides. */
+static double start_here, gap_here;
+
 static int64_t now_ns(void)
 {
     return device_ns;
@@ -95,9 +98,10 @@ static int64_t now_ns(void)
 
 static hybrid_status pass(hy_lane *lane, void *arg)
 {
-    const hy_job *job = arg;
+    const hy_job *job  = arg;
+    const double fixed = start_here + (job->chunk->row_begin > 0 ? gap_here : 0);
     const double s =
-        true_s(job->variant->op, kind_of(job->variant), &job->chunk->features);
+        fixed + true_s(job->variant->op, kind_of(job->variant), &job->chunk->features);
 
     (void)lane;
     device_ns += (int64_t)(s * 1e9);
@@ -348,6 +352,7 @@ static void each_factor_changes_a_prediction(void **state)
                              &row->compute[k]);
         if (variants[i]->prepare)
             check_factor(engine, variants[i], "prepare", &row->prepare);
+        check_factor(engine, variants[i], "start_s", &row->start_s);
     }
     hybrid_engine_destroy(engine);
 }
@@ -363,12 +368,27 @@ static void the_report_predicts_the_device(void **state)
     hy_rates rates;
 
     (void)state;
-    hy_factors_of(&engine->device->measured.factors, variant->name)->compute[1] = 3;
-    hybrid_plan *plan = plan_of(engine, &p, HYBRID_SPLIT_GPU, variant->name, 0);
+    hy_factor_table *factors = &engine->device->measured.factors;
+    hy_factor_row *row       = hy_factors_of(factors, variant->name);
+    row->compute[1]          = 3;
+    row->start_s             = 2e-3;
+    factors->spmm_gap_s      = 7e-3;
+    hybrid_plan *plan        = plan_of(engine, &p, HYBRID_SPLIT_GPU, variant->name, 0);
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
     hy_rates_of(engine->device, &rates);
     const hy_cost cost = variant->cost(&plan->product.profile.features, &rates);
-    assert_true(fabs(report.predicted_device_s / (3 * cost.multiply_s) - 1) < 1e-12);
+    const double s     = 2e-3 + 3 * cost.multiply_s;
+    assert_true(fabs(report.predicted_device_s / s - 1) < 1e-12);
+    hybrid_plan_destroy(plan);
+    plan = plan_of(engine, &p, HYBRID_SPLIT_GPU, variant->name, 10);
+    assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+    double all_s = 7e-3 * (double)(report.chunks - 1);
+    for (int64_t i = 0; i < report.chunks; i++)
+        all_s +=
+            2e-3 + 3 * variant->cost(&plan->portions->layout.chunks[i].features, &rates)
+                           .multiply_s;
+    assert_int_equal(report.chunks, 4);
+    assert_true(fabs(report.predicted_device_s / all_s - 1) < 1e-12);
     hybrid_plan_destroy(plan);
     plan = plan_of(engine, &p, HYBRID_SPLIT_HOST, NULL, 0);
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
@@ -398,16 +418,18 @@ static double regret(hybrid_engine *engine)
     return exp(logs / PRODUCTS);
 }
 
+/* Products other than those of regret(). */
+static const char *const dense[]  = {"er:50,2", "band:60,4", "rmat:6,4", NULL};
+static const char *const sparse[] = {
+    "er:90,2", "band:70,25", "rmat:7,24", "powerlaw:150,3,50",
+    "er:20,2", "band:30,25", NULL};
+static const char *const none[]   = {NULL};
+static const int64_t columns[]    = {1, 7, 40, 100, 0};
+static const hy_calibrate_set set = {
+    {dense, sparse, 1e9}, {none, none, 1e9}, columns, 2, 1e9};
+
 static void calibration_recovers_what_constants_that_are_off_by_two_lose(void **state)
 {
-    /* other products than those of regret() */
-    static const char *const dense[]  = {"er:50,2", "band:60,4", "rmat:6,4", NULL};
-    static const char *const sparse[] = {"er:90,2", "band:70,25", "rmat:7,24",
-                                         "powerlaw:150,3,50", NULL};
-    static const char *const none[]   = {NULL};
-    static const int64_t columns[]    = {1, 7, 40, 100, 0};
-    const hy_calibrate_set set        = {
-               {dense, sparse, 1e9}, {none, none, 1e9}, columns, 2, 1e9};
     hybrid_engine *engine = open_engine();
 
     (void)state;
@@ -418,6 +440,32 @@ static void calibration_recovers_what_constants_that_are_off_by_two_lose(void **
     const double after = regret(engine);
     if (after > 1.03)
         fail_msg("regret %g, before %g", after, before);
+    hybrid_engine_destroy(engine);
+}
+
+static int is_near(double found, double right)
+{
+    return fabs(found / right - 1) < 0.1;
+}
+
+static void calibration_finds_what_chunks_cost_besides_work(void **state)
+{
+    hybrid_engine *engine = open_engine();
+
+    (void)state;
+    start_here                     = 4e-4;
+    gap_here                       = 3e-4;
+    const hy_factor_table *factors = &engine->device->measured.factors;
+    assert_int_equal(hy_calibrate(engine, io_temp("fixed.rates"), &set, NULL, NULL, NULL),
+                     HYBRID_OK);
+    start_here = gap_here = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        const double start_s = hy_start_seen(factors, &spmm[kind]);
+        if (!is_near(start_s, 4e-4))
+            fail_msg("variant %d: a chunk costs %g", kind, start_s);
+    }
+    if (!is_near(factors->spmm_gap_s, 3e-4) || !is_near(factors->spgemm_gap_s, 3e-4))
+        fail_msg("gaps of %g and %g", factors->spmm_gap_s, factors->spgemm_gap_s);
     hybrid_engine_destroy(engine);
 }
 
@@ -455,6 +503,7 @@ int main(void)
         cmocka_unit_test(each_factor_changes_a_prediction),
         cmocka_unit_test(the_report_predicts_the_device),
         cmocka_unit_test(calibration_recovers_what_constants_that_are_off_by_two_lose),
+        cmocka_unit_test(calibration_finds_what_chunks_cost_besides_work),
     };
     return cmocka_run_group_tests(tests, set_up, io_group_remove);
 }

@@ -110,26 +110,26 @@ static void a_full_file_reads_back(void **state)
     assert_memory_equal(back.of, file.of, sizeof file.of);
 }
 
-#define GOOD "format = 2\ndevice = d\ndate = 2026-11-21\n"
+#define GOOD "format = 3\ndevice = d\ndate = 2026-11-21\n"
 
 static const struct refusal {
     const char *text, *sentence;
 } refusals[] = {
     {"", "file:1: the file ends before it names a device"},
     {"# nothing\n\n", "file:2: the file ends before it names a device"},
-    {"format = 2\n", "file:1: the file ends before it names a device"},
-    {"device = d\n", "file:1: a rates file begins with 'format = 2'"},
+    {"format = 3\n", "file:1: the file ends before it names a device"},
+    {"device = d\n", "file:1: a rates file begins with 'format = 3'"},
     {"\n# a comment\nformat = 1\nmerge_factor = 1\n",
-     "file:3: the file has format 1, and this version of the library reads 2"},
-    {"format = 3\n", "file:1: the file has format 3, and this version of the"},
+     "file:3: the file has format 1, and this version of the library reads 3"},
+    {"format = 4\n", "file:1: the file has format 4, and this version of the"},
     {"format = one\n", "file:1: 'format' is 'one', not a number"},
-    {"format = 2\nmem_Bps = 1e9\n", "file:2: 'mem_Bps' comes before the first device"},
-    {"format = 2\ndate = 2026-11-21\n", "file:2: 'date' comes before the first device"},
-    {"format = 2\ndevice =\n", "file:2: the name of a device has 1 to 255 bytes"},
-    {"format = 2\ndevice = d\n", "file:2: a device has no date"},
+    {"format = 3\nmem_Bps = 1e9\n", "file:2: 'mem_Bps' comes before the first device"},
+    {"format = 3\ndate = 2026-11-21\n", "file:2: 'date' comes before the first device"},
+    {"format = 3\ndevice =\n", "file:2: the name of a device has 1 to 255 bytes"},
+    {"format = 3\ndevice = d\n", "file:2: a device has no date"},
     {GOOD "date = 2026-11-21\n", "file:4: 'date' appears twice"},
-    {"format = 2\ndevice = d\ndate = 2026-11-2\n", "file:3: a date is YYYY-MM-DD"},
-    {"format = 2\ndevice = d\ndate = 21.11.2026\n", "file:3: a date is YYYY-MM-DD"},
+    {"format = 3\ndevice = d\ndate = 2026-11-2\n", "file:3: a date is YYYY-MM-DD"},
+    {"format = 3\ndevice = d\ndate = 21.11.2026\n", "file:3: a date is YYYY-MM-DD"},
     {GOOD "mem_Bps\n", "file:4: this is not 'key = value'"},
     {GOOD "mem_bps = 1e9\n", "file:4: there is no key 'mem_bps'"},
     {GOOD "mem_Bp = 1e9\n", "file:4: there is no key 'mem_Bp'"},
@@ -197,7 +197,7 @@ static void what_no_line_of_text_holds_is_refused(void **state)
     assert_int_equal(hy_rates_parse(ctx, "file", text, (size_t)n + 4, &file),
                      HYBRID_BAD_FILE);
     assert_non_null(strstr(ctx->message.text, "file:4: this is not a line of text"));
-    n = snprintf(text, sizeof text, "format = 2\n");
+    n = snprintf(text, sizeof text, "format = 3\n");
     for (int i = 0; i < 17; i++)
         n += snprintf(text + n, sizeof text - (size_t)n,
                       "device = %d\ndate = 2026-11-21\n", i);
@@ -257,7 +257,7 @@ static const char *store(const char *name, const char *device, const char *more)
     char text[512];
 
     const int n =
-        snprintf(text, sizeof text, "format = 2\ndevice = %s\ndate = 2026-11-21\n%s",
+        snprintf(text, sizeof text, "format = 3\ndevice = %s\ndate = 2026-11-21\n%s",
                  device, more);
     snprintf(path, sizeof path, "%s", io_temp(name));
     io_store(path, text, (size_t)n);
@@ -324,7 +324,7 @@ static void a_file_of_another_format_is_ignored_unless_it_is_named(void **state)
 
     (void)state;
     refuses(store_old("old"), HYBRID_BAD_FILE,
-            "old:1: the file has format 1, and this version of the library reads 2");
+            "old:1: the file has format 1, and this version of the library reads 3");
     snprintf(folder, sizeof folder, "%s", io_temp("cache"));
     setenv("XDG_CACHE_HOME", folder, 1);
     assert_int_equal(mkdir(folder, 0700), 0);

@@ -1,4 +1,4 @@
-"""The declarations of hybrid_spmm.h for ctypes.
+"""The declarations of the public headers for ctypes.
 
 Structs have the fields of the header in its order; ``tests/test_capi.py`` compares their
 sizes, the offsets of their fields and the enumerators with a C compiler's. Structs that
@@ -109,6 +109,7 @@ class EngineOptions(Structure):
         ("rates_path", c_char_p),
         ("devices", POINTER(c_int)),
         ("device_count", c_int64),
+        ("spill_path", c_char_p),
     ]
 
 
@@ -128,6 +129,31 @@ class PlanOptions(Structure):
         ("columns", c_int),
         ("x_space", c_int),
         ("result_space", c_int),
+    ]
+
+
+class FileOperand(Structure):
+    """hybrid_operand."""
+
+    _fields_ = [("csr", c_void_p), ("dense", c_void_p), ("file", c_void_p)]
+
+
+class FileOptions(Structure):
+    """hybrid_file_options."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("format", c_char_p),
+        ("compression", c_int),
+        ("shuffle", c_int),
+        ("resume", c_int),
+        ("type", c_int),
+        ("offsets", c_int),
+        ("columns", c_int),
+        ("order", c_int),
+        ("transpose", c_int),
+        ("row_begin", c_int64),
+        ("row_end", c_int64),
     ]
 
 
@@ -198,6 +224,10 @@ class Report(Structure):
         ("predicted_device_s", c_double),
         ("b_h2d_bytes", c_int64),
         ("least_b_h2d_bytes", c_int64),
+        ("write_s", c_double),
+        ("assemble_s", c_double),
+        ("file_bytes", c_int64),
+        ("resumed_rows", c_int64),
     ]
 
 
@@ -252,6 +282,14 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_read_mtx": (INT, [PTR, c_char_p, INT, CSR_PTR]),
     "hybrid_write_mtx": (INT, [PTR, c_char_p, PTR]),
     "hybrid_read_dense": (INT, [PTR, c_char_p, INT, DENSE_PTR]),
+    "hybrid_file_open": (INT, [PTR, c_char_p, PTR]),
+    "hybrid_file_close": (None, [PTR]),
+    "hybrid_file_csr": (Csr, [PTR]),
+    "hybrid_file_dense": (Dense, [PTR]),
+    "hybrid_spgemm_files": (INT, [PTR, PTR, PTR, OPTIONS, CSR_PTR]),
+    "hybrid_spmm_files": (INT, [PTR, REAL, PTR, PTR, REAL, OPTIONS, PTR]),
+    "hybrid_spgemm_to_file": (INT, [PTR, PTR, PTR, OPTIONS, c_char_p, PTR]),
+    "hybrid_spmm_to_file": (INT, [PTR, REAL, PTR, PTR, OPTIONS, c_char_p, PTR]),
     "hybrid_generate": (INT, [PTR, c_char_p, INT, c_uint64, CSR_PTR]),
 }
 

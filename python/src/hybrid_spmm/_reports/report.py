@@ -132,6 +132,14 @@ class Report:
         Prediction of the bytes of a sparse B that are sent, or -1.
     least_b_h2d_bytes : int
         Their minimum for the same chunks and GPU memory, or -1.
+    write_s : float
+        Busy time of writing the result to a file.
+    assemble_s : float
+        Time from the last panel to the complete file, if panels were assembled.
+    file_bytes : int
+        Bytes written to files.
+    resumed_rows : int
+        Rows of the result that an earlier call had finished.
     """
 
     total_s: float = field(metadata=SECONDS)
@@ -179,6 +187,10 @@ class Report:
     predicted_device_s: float = field(metadata=SECONDS)
     b_h2d_bytes: int = field(metadata=BYTES)
     least_b_h2d_bytes: int = field(metadata=BYTES)
+    write_s: float = field(metadata=SECONDS)
+    assemble_s: float = field(metadata=SECONDS)
+    file_bytes: int = field(metadata=BYTES)
+    resumed_rows: int
 
     def __repr__(self) -> str:
         return (

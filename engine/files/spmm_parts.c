@@ -1,0 +1,155 @@
+/* engine/files/spmm_parts.c - Y = alpha*A*X + beta*Y, part by part of A. */
+#include "engine/files/spmm_parts.h"
+
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "engine/api/check.h"
+#include "partition/move/sources.h"
+
+/* ---- products of parts ----------------------------------------------------------- */
+
+/* Computes the rows of Y from `first` on, one for each row of A. Row 0 of this A is row
+   `first` of the operand. */
+static hybrid_status update_rows(hy_spmm *u, const hybrid_csr *A, int64_t first)
+{
+    hybrid_engine *engine       = u->call.engine;
+    const hy_beginning start    = hy_usage_begin(engine);
+    const int64_t line          = u->Y->order == HYBRID_ROW_MAJOR ? u->Y->ld : 1;
+    hybrid_plan_options options = u->call.options;
+    hybrid_dense Y              = *u->Y;
+    const hy_one_shot one_shot  = {0};
+    hybrid_plan *plan;
+
+    Y.rows = A->rows;
+    if (first > u->y_row)
+        Y.data = hy_dense_at(u->Y, (first - u->y_row) * line);
+    options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : Y.order;
+    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, &one_shot, &plan));
+    const hybrid_status status =
+        hy_multiply_dense(plan, u->alpha, A, &u->X, u->beta, &start, &plan->history, &Y);
+    if (status == HYBRID_OK)
+        hy_files_add(&u->call, plan);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+/* Reads X completely if it takes a small share of memory. Otherwise every part of A reads
+   X again. */
+static hybrid_status read_x_if_small(hy_spmm *u)
+{
+    const hybrid_dense *X = u->caller_x.dense;
+    const int64_t bytes   = X->rows * X->cols * (int64_t)hy_value_size(X->type);
+
+    hy_x_block_open(&u->caller_x, bytes, &u->whole);
+    if (bytes > hy_files_whole(&u->call))
+        return HYBRID_OK;
+    HY_TRY(hy_x_block_next(&u->whole, &u->call.report));
+    u->X = hy_source_dense(&u->call.engine->ctx, &u->whole.X);
+    return HYBRID_OK;
+}
+
+/* Returns 1 if the part is the first of several. */
+static int has_more(const hy_spmm *u, const hy_a_part *part)
+{
+    return !u->whole.source && part->A->rows < u->A.source.rows;
+}
+
+/* Computes the rows of Y that belong to the part, and hands them to the caller if it
+   takes them. */
+static hybrid_status update_part(hy_spmm *u, const hy_a_part *part)
+{
+    hybrid_dense rows = *u->Y;
+
+    hy_files_read(&u->call, part);
+    if (has_more(u, part))
+        HY_TRY(read_x_if_small(u));
+    if (!u->take)
+        return update_rows(u, part->A, part->begin);
+    u->y_row  = part->begin;
+    rows.rows = part->A->rows;
+    if (u->alpha == 0) /* A and X are not read, as in BLAS */
+        memset(rows.data, 0, (size_t)(rows.rows * rows.ld) * hy_value_size(rows.type));
+    else
+        HY_TRY(update_rows(u, part->A, part->begin));
+    return u->take(u->user, &rows);
+}
+
+hybrid_status hy_spmm_multiply(hy_spmm *u, int64_t first)
+{
+    hy_a_parts parts;
+    const hy_a_part *part;
+    hybrid_status status;
+
+    hy_a_parts_open(&u->A.source, hy_files_part_bytes(&u->call, &u->A), &parts);
+    if (u->take)
+        hy_a_parts_range(&parts, first, u->A.source.rows, u->Y->rows);
+    do {
+        status = hy_a_parts_next(&parts, &part);
+        if (status == HYBRID_OK && part)
+            status = update_part(u, part);
+    } while (status == HYBRID_OK && part);
+    hy_a_parts_close(&parts);
+    return status;
+}
+
+/* ---- operands -------------------------------------------------------------------- */
+
+static hybrid_status find_x(hy_spmm *u, const hybrid_operand *X)
+{
+    hy_context *ctx = &u->call.engine->ctx;
+
+    HY_TRY(hy_operand_check(&u->call, X, "X"));
+    if (X->csr)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "X must be dense, but is sparse");
+    if (X->file) {
+        HY_TRY(hy_file_check(u->call.engine, X->file, 0, "X"));
+        u->caller_x = hy_source_file(&X->file->matrix);
+    } else {
+        HY_TRY(hy_check_dense(ctx, X->dense, "X"));
+        u->caller_x = hy_source_dense(ctx, X->dense);
+    }
+    u->X = u->caller_x;
+    return HYBRID_OK;
+}
+
+hybrid_status hy_spmm_begin(hy_spmm *u, hybrid_engine *engine, const hybrid_operand *A,
+                            const hybrid_operand *X, const hybrid_plan_options *options)
+{
+    HY_TRY(hy_files_begin(&u->call, engine, options));
+    HY_TRY(hy_sparse_find(&u->call, A, "A", &u->A));
+    return find_x(u, X);
+}
+
+hybrid_status hy_spmm_check(hy_spmm *u, const hybrid_dense *Y)
+{
+    hy_context *ctx = &u->call.engine->ctx;
+
+    HY_TRY(hy_check_spmm_shapes(ctx, u->A.source.csr, u->caller_x.dense, Y));
+    HY_TRY(hy_check_dense_cols(ctx, u->A.source.csr, Y->cols));
+    u->Y = Y;
+    hy_progress_begin(&ctx->progress, u->A.source.rows);
+    hy_progress_expect(&ctx->progress, u->A.source.rows * Y->cols);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_spmm_read_small(hy_spmm *u)
+{
+    HY_TRY(hy_sparse_read_small(&u->call, &u->A));
+    return hy_sparse_check(&u->call, &u->A, "A");
+}
+
+void hy_spmm_end(hy_spmm *u)
+{
+    const int64_t row = u->Y->cols * (int64_t)hy_value_size(u->Y->type);
+
+    hy_files_end(&u->call, hy_sparse_bytes(&u->A) + u->A.source.csr->cols * row,
+                 u->A.source.rows * row);
+}
+
+void hy_spmm_release(hy_spmm *u)
+{
+    if (u->whole.source)
+        hy_x_block_close(&u->whole);
+    hy_sparse_free(&u->call, &u->A);
+}

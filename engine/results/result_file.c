@@ -1,0 +1,194 @@
+/* engine/results/result_file.c - a result that is written to a file while it is
+   computed. */
+#include "engine/results/result_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/threads/clock.h"
+#include "engine/api/check.h"
+#include "engine/api/struct_size.h"
+#include "io/results/durable.h"
+
+/* ---- options ------------------------------------------------------------------------
+ */
+
+static hybrid_status check_options(hy_context *ctx, const hybrid_file_options *o)
+{
+    HY_TRY(hy_check_range(ctx, "file options: compression", (int)o->compression, 0,
+                          HYBRID_ZSTD));
+    HY_TRY(hy_check_range(ctx, "file options: type", (int)o->type, 0, HYBRID_F64));
+    HY_TRY(hy_check_range(ctx, "file options: offsets", (int)o->offsets, 0, HYBRID_I64));
+    HY_TRY(hy_check_range(ctx, "file options: columns", (int)o->columns, 0, HYBRID_I64));
+    HY_TRY(hy_check_range(ctx, "file options: order", (int)o->order, HYBRID_ROW_MAJOR,
+                          HYBRID_COL_MAJOR));
+    return HYBRID_OK;
+}
+
+static const hy_file_format *format_called(const hy_file_format *const *formats,
+                                           const char *name)
+{
+    while (*formats && strcmp((*formats)->name, name) != 0)
+        formats++;
+    return *formats;
+}
+
+hybrid_status hy_result_check(hybrid_engine *engine, const char *path,
+                              const hybrid_file_options *options, hy_result_file *out)
+{
+    hy_context *ctx                      = &engine->ctx;
+    const hy_file_format *const *formats = hy_settings_of(engine)->formats;
+
+    *out = (hy_result_file){.engine  = engine,
+                            .options = HYBRID_FILE_OPTIONS_INIT,
+                            .path    = path,
+                            .file    = {.lock = -1},
+                            .panels  = {.manifest = {.fd = -1}}};
+    if (!path)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "path is NULL");
+    if (options)
+        HY_TRY(hy_struct_read(ctx, &hy_file_options_struct, options, &out->options));
+    HY_TRY(check_options(ctx, &out->options));
+    out->format = out->options.format ? format_called(formats, out->options.format)
+                                      : hy_format_of_name(formats, path);
+    if (!out->format || !out->format->create)
+        return hy_fail(ctx, HYBRID_UNSUPPORTED,
+                       "'%s': no format is written under such a name", path);
+    return HYBRID_OK;
+}
+
+const char *hybrid_file_format(const char *path)
+{
+    const hy_file_format *format =
+        path ? hy_format_of_name(hy_usual_settings.formats, path) : NULL;
+
+    return format && format->create ? format->name : NULL;
+}
+
+/* ---- opening ------------------------------------------------------------------------
+ */
+
+static hybrid_status name_folder(hy_result_file *r)
+{
+    hy_context *ctx = &r->engine->ctx;
+
+    if (r->options.resume)
+        return hy_join(ctx, r->path, ".parts", &r->folder);
+    HY_TRY(hy_join(ctx, ctx->spill_path, "/hybrid_spmm-XXXXXX", &r->folder));
+    if (mkdtemp(r->folder))
+        return HYBRID_OK;
+    const hybrid_status status =
+        hy_fail_system(ctx, ctx->spill_path, "make a folder for temporary files in");
+    hy_array_free(ctx, r->folder);
+    r->folder = NULL;
+    return status;
+}
+
+static hybrid_status open_panels(hy_result_file *r, const hy_facts *facts)
+{
+    hy_context *ctx = &r->engine->ctx;
+
+    HY_TRY(name_folder(r));
+    HY_TRY(hy_panels_open(ctx, r->folder, facts->text, &r->shape, &r->panels));
+    r->first = r->panels.writer.rows;
+    return hy_row_writer_open(r->engine, &r->panels.writer, r->bytes, &r->rows);
+}
+
+static hybrid_status open_file(hy_result_file *r)
+{
+    HY_TRY(hy_new_file_open(&r->engine->ctx, r->format, r->path, &r->shape, &r->file));
+    return hy_row_writer_open(r->engine, &r->file.writer, r->bytes, &r->rows);
+}
+
+hybrid_status hy_result_open(hy_result_file *r, const hy_file_shape *shape,
+                             const hy_facts *facts, int64_t bytes)
+{
+    const hybrid_file_options *o = &r->options;
+
+    r->bytes             = bytes;
+    r->shape             = *shape;
+    r->shape.type        = o->type ? o->type : shape->type;
+    r->shape.offsets     = o->offsets;
+    r->shape.columns     = o->columns;
+    r->shape.order       = o->order;
+    r->shape.compression = (hy_compression)o->compression;
+    r->shape.shuffle     = o->shuffle;
+    r->shape.target      = r->path;
+    const int in_panels  = r->format->nnz_first && shape->sparse && shape->nnz < 0;
+    return o->resume || in_panels ? open_panels(r, facts) : open_file(r);
+}
+
+/* ---- closing ------------------------------------------------------------------------
+ */
+
+static hybrid_status copy_panels(hy_result_file *r)
+{
+    hybrid_status status = HYBRID_OK;
+    hy_reused block      = {NULL, 0};
+    hybrid_csr sparse;
+    hybrid_dense dense;
+
+    for (int64_t i = 0; i < r->panels.manifest.count && status == HYBRID_OK; i++) {
+        status = hy_panels_read(&r->panels, i, &block, &sparse, &dense);
+        if (status == HYBRID_OK)
+            status = r->shape.sparse ? hy_row_writer_sparse(&r->rows, &sparse)
+                                     : hy_row_writer_dense(&r->rows, &dense);
+    }
+    hy_array_free_reused(&r->engine->ctx, &block);
+    return status;
+}
+
+/* Closes the writer of rows. */
+static hybrid_status close_rows(hy_result_file *r, hybrid_status status)
+{
+    if (!r->rows.engine)
+        return status;
+    status = hy_row_writer_close(&r->rows, status);
+    r->write_s += r->rows.seconds;
+    r->rows.engine = NULL;
+    return status;
+}
+
+/* Copies all panels to the final file. */
+static hybrid_status assemble(hy_result_file *r)
+{
+    const int64_t begin = hy_now_ns();
+
+    r->shape.nnz         = r->panels.writer.nnz;
+    hybrid_status status = open_file(r);
+    if (status == HYBRID_OK)
+        status = copy_panels(r);
+    status        = close_rows(r, status);
+    status        = hy_new_file_close(&r->file, status);
+    r->assemble_s = (double)(hy_now_ns() - begin) * 1e-9;
+    return status;
+}
+
+hybrid_status hy_result_close(hy_result_file *r, hybrid_status status)
+{
+    status = close_rows(r, status);
+    if (!r->folder)
+        return hy_new_file_close(&r->file, status);
+    if (status == HYBRID_OK)
+        status = assemble(r);
+    if (r->panels.folder && (status == HYBRID_OK || !r->options.resume))
+        hy_panels_remove(&r->panels);
+    hy_panels_close(&r->panels);
+    hy_array_free(&r->engine->ctx, r->folder);
+    r->folder = NULL;
+    return status;
+}
+
+void hy_result_report(const hy_result_file *r)
+{
+    hybrid_report *report = &r->engine->report;
+
+    report->write_s      = r->write_s;
+    report->assemble_s   = r->assemble_s;
+    report->file_bytes   = hybrid_engine_written(r->engine);
+    report->resumed_rows = r->first;
+    if (r->first == 0)
+        return;
+    report->rows    = r->shape.rows;
+    report->nnz_out = r->shape.sparse ? r->shape.nnz : r->shape.rows * r->shape.cols;
+}

@@ -1,0 +1,47 @@
+/* engine/results/result_file.h - a result that is written to a file while it is computed.
+
+   Rows go to the file itself. If the format begins with the number of entries, or if the
+   result is resumable, rows go to panels first (io/results/panels.h), which are assembled
+   at the end. Panels of a resumable result lie in "<path>.parts", those of another in a
+   folder of its own in the engine's spill_path. */
+#ifndef HY_RESULT_FILE_H
+#define HY_RESULT_FILE_H
+
+#include "engine/results/facts.h"
+#include "engine/results/row_writer.h"
+#include "io/results/new_file.h"
+#include "io/results/panels.h"
+
+typedef struct hy_result_file {
+    hybrid_engine *engine;
+    hybrid_file_options options;
+    const hy_file_format *format;
+    const char *path;    /* borrowed */
+    hy_file_shape shape; /* nnz is -1 until it is known */
+    int64_t bytes;       /* maximum bytes of a panel */
+    int64_t first;       /* first row that is not finished */
+    hy_row_writer rows;  /* receives the rows from `first` on */
+    char *folder;        /* folder of panels; NULL: rows go to `file` */
+    hy_panels panels;
+    hy_new_file file;
+    double write_s, assemble_s; /* see hybrid_report */
+} hy_result_file;
+
+/* Checks the options and finds the format. options may be NULL. */
+hybrid_status hy_result_check(hybrid_engine *engine, const char *path,
+                              const hybrid_file_options *options, hy_result_file *out);
+
+/* Opens the result, after hy_result_check(). Sets result->shape from *shape and the
+   options, and result->first. `facts` are used if the result is resumable. `bytes` is the
+   maximum size of a panel. Call hy_result_close() in any case. */
+hybrid_status hy_result_open(hy_result_file *result, const hy_file_shape *shape,
+                             const hy_facts *facts, int64_t bytes);
+
+/* Completes the file if `status` is OK. Otherwise removes what was written, apart from
+   the panels of a resumable result. Returns the first error. */
+hybrid_status hy_result_close(hy_result_file *result, hybrid_status status);
+
+/* Adds what was written to the engine's report. */
+void hy_result_report(const hy_result_file *result);
+
+#endif /* HY_RESULT_FILE_H */

@@ -1,0 +1,142 @@
+/** @file
+    hybrid_spmm_files.h - matrices in files: as operands, as results, and read completely.
+
+    Programs include hybrid_spmm.h, which ends with this header and explains the parameters
+    that functions have in common. */
+#ifndef HYBRID_SPMM_FILES_H
+#define HYBRID_SPMM_FILES_H
+
+#ifndef HYBRID_SPMM_H
+#error "include hybrid_spmm.h, which includes hybrid_spmm_files.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @defgroup files Files
+    Paths such as /dev/stdin or /dev/fd/N are open files of the process, read or written from
+    their offset on. BAD_FILE names file, line and reason; IO_FAILED gives the system's reason.
+    Files are written completely or not at all. Free the matrices with hybrid_csr_free() or
+    hybrid_dense_free(). "Files" in the manual describes formats and limits. */ /** @{ */
+/** Reads a Matrix Market coordinate file, plain or gzip: real, integer or pattern (ones);
+    general, symmetric or skew-symmetric (expanded). Duplicates are summed. */
+HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path,
+    hybrid_type type, hybrid_csr *out);
+/** Verifies all rules of `matrix` and writes it as a Matrix Market file. */
+HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
+    const hybrid_csr *matrix);
+/** Reads a NumPy .npy file or a Matrix Market array file, of any real numbers, as `type`. */
+HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *path,
+    hybrid_type type, hybrid_dense *out);
+/** Checks the fields of `matrix`, not its values, and writes it as a NumPy .npy file. */
+HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
+    const hybrid_dense *matrix);
+/** Reads a sparse matrix in any format that hybrid_file_open() knows. */
+HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out);
+/** A sparse or dense matrix of raw numbers that stays in its file. */
+typedef struct hybrid_file hybrid_file;
+/** Opens a matrix; the manual lists the formats. Close *file before the engine is destroyed. */
+HYBRID_API hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
+    hybrid_file **file);
+/** Sets *format to the name of the format that the file at `path` has by its contents, such
+    as "npz", a static string. Reads the beginning of the file. */
+HYBRID_API hybrid_status hybrid_file_recognise(hybrid_engine *engine, const char *path,
+    const char **format);
+/** Closes a file. NULL is allowed. */
+HYBRID_API void hybrid_file_close(hybrid_file *file);
+/** Returns shape and types of a sparse matrix with NULL for arrays; all zero if it is dense. */
+HYBRID_API hybrid_csr hybrid_file_csr(const hybrid_file *file);
+/** Returns shape and type of a dense matrix with NULL for data; all zero if it is sparse. */
+HYBRID_API hybrid_dense hybrid_file_dense(const hybrid_file *file);
+/** An operand in memory or in a file: one pointer is set, the others are NULL. */
+typedef struct hybrid_operand {
+    const hybrid_csr   *csr;   /**< sparse matrix in memory */
+    const hybrid_dense *dense; /**< dense matrix in memory */
+    const hybrid_file  *file;  /**< matrix in a file */
+} hybrid_operand;
+/** Computes C = A*B as hybrid_spgemm_with() does, for operands in memory or in files, which are
+    read in parts and need not fit in memory. HYBRID_REUSE and HYBRID_RESIDENT are BAD_ARGUMENT.
+    NO_MEMORY if a row of A does not fit with all rows of B that it touches, or if C clearly
+    does not fit. Files are checked as they are read: BAD_MATRIX names file, row and index. */
+HYBRID_API hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
+    const hybrid_operand *B, const hybrid_plan_options *options, hybrid_csr *C);
+/** Computes C as hybrid_spgemm_files() does, and hands its rows out as hybrid_spgemm_each() does.
+    An error in a file may be found after fn has received rows. */
+HYBRID_API hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine,
+    const hybrid_operand *A, const hybrid_operand *B, const hybrid_plan_options *options,
+    hybrid_each_fn fn, void *user);
+/** Predicts the size of C = A*B from columns of sampled rows: sets rows, flops,
+    predicted_nnz_out and predicted_result_bytes of *out, and other fields to 0. */
+HYBRID_API hybrid_status hybrid_spgemm_files_predict(hybrid_engine *engine,
+    const hybrid_operand *A, const hybrid_operand *B, const hybrid_plan_options *options,
+    hybrid_report *out);
+/** Computes Y = alpha*A*X + beta*Y as hybrid_spmm_with() does, for operands as in
+    hybrid_spgemm_files(). An error in a file may be found after rows of Y were written. */
+HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
+    const hybrid_operand *A, const hybrid_operand *X, double beta,
+    const hybrid_plan_options *options, hybrid_dense *Y);
+/** Computes Y = alpha*A*X + beta*Y as hybrid_spmm_run() does, for an X in a file that was
+    opened with the plan's engine. X is read in parts; NO_MEMORY if one column does not fit. */
+HYBRID_API hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha,
+    const hybrid_csr *A, const hybrid_file *X, double beta, hybrid_dense *Y);
+/** Compression of the numbers in a file, if its format has a choice. */
+typedef enum hybrid_compression {
+    HYBRID_STORED = 0, /**< none */ HYBRID_DEFLATE = 1, /**< zlib */ HYBRID_ZSTD = 2 /**< Zstandard */
+} hybrid_compression;
+/** Options of a file that is written. */
+typedef struct hybrid_file_options {
+    size_t       struct_size; /**< set by HYBRID_FILE_OPTIONS_INIT */
+    const char  *format;      /**< name of the format, such as "npz"; NULL = the one that the
+        ending of the path selects */
+    hybrid_compression compression; /**< compression; formats without it store numbers */
+    int          shuffle;     /**< 1 to shuffle bytes before they are compressed, else 0 */
+    int          resume;      /**< 1 to keep finished panels, and to continue after those that an
+        earlier call left. See "Resume a result" in the manual. */
+    hybrid_type  type;        /**< type of the values in the file; 0 = that of the operands */
+    hybrid_index offsets, columns; /**< types of offsets and columns, if the format has a choice */
+    hybrid_order order;       /**< order of a dense matrix, if the format has a choice */
+    int          transpose;   /**< hybrid_file_write(): 1 to write the transpose, else 0 */
+    int64_t row_begin, row_end; /**< hybrid_file_write(): rows [row_begin, row_end) are written;
+        row_end 0 = all from row_begin on */
+} hybrid_file_options;
+/** Default options. */
+#define HYBRID_FILE_OPTIONS_INIT                                                            \
+    { sizeof(hybrid_file_options), NULL, HYBRID_STORED, 0, 0, (hybrid_type)0,               \
+      HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT, HYBRID_ROW_MAJOR, 0, 0, 0 }
+/** Returns the name of the format that the ending of `path` selects for a file that is
+    written, or NULL if it selects none: a static string. */
+HYBRID_API const char *hybrid_file_format(const char *path);
+/** Computes C = A*B as hybrid_spgemm_files() does and writes it to `path`, with
+    `file_options`, while it computes. C need not fit in memory. The file appears under its
+    name when it is complete and on the disk; a previous file stays until then. UNSUPPORTED if
+    no format is written under that name. Formats that begin with the number of entries, and
+    resumable results, are first written as panels, then assembled. */
+HYBRID_API hybrid_status hybrid_spgemm_to_file(hybrid_engine *engine, const hybrid_operand *A,
+    const hybrid_operand *B, const hybrid_plan_options *options, const char *path,
+    const hybrid_file_options *file_options);
+/** Computes Y = alpha*A*X in panels of rows, and writes it to `path` with `file_options` in the
+    same way. */
+HYBRID_API hybrid_status hybrid_spmm_to_file(hybrid_engine *engine, double alpha,
+    const hybrid_operand *A, const hybrid_operand *X, const hybrid_plan_options *options,
+    const char *path, const hybrid_file_options *file_options);
+/** Writes the matrix M, or rows of it, or its transpose, to `path` with `file_options`
+    in the same way, within the host memory of `engine`. A matrix in a file is copied in parts: so files are converted. */
+HYBRID_API hybrid_status hybrid_file_write(hybrid_engine *engine, const hybrid_operand *M,
+    const char *path, const hybrid_file_options *file_options);
+/** Returns the bytes that the engine's running or last call has written to its file. A progress
+    function may call it. */
+HYBRID_API int64_t hybrid_engine_written(const hybrid_engine *engine);
+/** Makes a matrix from a description `spec` such as "stencil27:80": see "Generated matrices" in
+    the manual. The same spec, type and `seed` give the same matrix. */
+HYBRID_API hybrid_status hybrid_generate(hybrid_engine *engine, const char *spec,
+    hybrid_type type, uint64_t seed, hybrid_csr *out);
+/** Fills `matrix` with values in [-1, 1) that depend on `seed`. */
+HYBRID_API hybrid_status hybrid_dense_random(hybrid_engine *engine, uint64_t seed,
+    hybrid_dense *matrix);
+
+/** @} */
+#ifdef __cplusplus
+}
+#endif
+#endif

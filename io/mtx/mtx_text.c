@@ -1,0 +1,219 @@
+/* io/mtx/mtx_text.c - formats rows of a sparse matrix as lines of a Matrix Market file.
+
+   Entries are cut into pieces of equal size, and pieces are grouped into batches. Workers
+   format the pieces of a batch, each into its own part of the buffer, while one worker
+   puts the batch before, in order. Values read back to the same bits. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "base/threads/pool.h"
+#include "io/mtx/mtx_text.h"
+#include "io/text/number.h"
+
+enum {
+    PIECE_ENTRIES = 1 << 12,
+    INDEX_BYTES   = 11, /* bytes of a row or column index and the separator behind it */
+    ENTRY_BYTES   = 64  /* maximum bytes that formatting one entry may write */
+};
+_Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no room");
+
+/* Text of a batch of pieces. */
+typedef struct batch {
+    int64_t begin;  /* first piece */
+    int64_t pieces; /* 0 = nothing to write */
+    char *text;     /* PIECE_ENTRIES * ENTRY_BYTES bytes for each piece */
+    int64_t *bytes; /* bytes of the text of each piece */
+} batch;
+
+struct hy_mtx_text {
+    hy_context *ctx;
+    hy_put_text_fn put;
+    void *arg;
+    hy_numbers *numbers;
+    const hybrid_csr *A;
+    int64_t first_row;            /* number of rows before those of A */
+    int64_t bytes;                /* bytes of the file so far, formatted text included */
+    int64_t room;                 /* maximum number of pieces of a batch */
+    batch batches[2], *formatted; /* `formatted` points to the batch that workers format,
+                                     while the other batch is written */
+};
+
+/* ---- formatting ----------------------------------------------------------------- */
+
+static double value_at(const hybrid_csr *A, int64_t k)
+{
+    return A->type == HYBRID_F64 ? ((const double *)A->val)[k]
+                                 : ((const float *)A->val)[k];
+}
+
+/* Row that holds entry k. */
+static int64_t find_row(const hybrid_csr *A, int64_t k)
+{
+    int64_t low = 0, high = A->rows;
+
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (hy_offset(A, middle) <= k)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Writes index + 1 and a blank. */
+static char *put_index(char *p, int64_t index)
+{
+    p    = hy_write_uint(p, (uint64_t)index + 1);
+    *p++ = ' ';
+    return p;
+}
+
+/* Formats a piece and returns the bytes of its text. The text of a row index is made once
+   per row. */
+static int64_t format_piece(const hy_mtx_text *w, int64_t piece, char *start)
+{
+    const hybrid_csr *A = w->A;
+    const int64_t begin = piece * PIECE_ENTRIES;
+    const int64_t end   = hy_min(begin + PIECE_ENTRIES, A->nnz);
+    char index[2 * INDEX_BYTES];
+    char *p     = start;
+    int64_t row = find_row(A, begin);
+
+    for (int64_t k = begin; k < end; row++) {
+        const int64_t stop  = hy_min(hy_offset(A, row + 1), end);
+        const size_t length = (size_t)(put_index(index, w->first_row + row) - index);
+        for (; k < stop; k++) {
+            memcpy(p, index, INDEX_BYTES);
+            p    = put_index(p + length, hy_cols(A)[k]);
+            p    = hy_write_real(p, value_at(A, k), A->type, w->numbers);
+            *p++ = '\n';
+        }
+    }
+    return p - start;
+}
+
+/* ---- writing -------------------------------------------------------------------- */
+
+static char *text_of(const batch *b, int64_t piece)
+{
+    return b->text + piece * PIECE_ENTRIES * ENTRY_BYTES;
+}
+
+static hybrid_status put_batch(const hy_mtx_text *w, const batch *b)
+{
+    for (int64_t i = 0; i < b->pieces; i++)
+        HY_TRY(w->put(w->arg, text_of(b, i), (size_t)b->bytes[i]));
+    return HYBRID_OK;
+}
+
+/* Item 0 of the loop writes the batch before. Item i > 0 formats piece i - 1 of the next
+   batch. */
+static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
+{
+    const hy_mtx_text *w = arg;
+    const batch *next    = w->formatted;
+    const batch *before  = next == w->batches ? next + 1 : next - 1;
+    (void)part;
+
+    for (int64_t item = begin; item < end; item++)
+        if (item == 0)
+            HY_TRY(put_batch(w, before));
+        else
+            next->bytes[item - 1] =
+                format_piece(w, next->begin + item - 1, text_of(next, item - 1));
+    return HYBRID_OK;
+}
+
+/* Number of pieces in the batch that begins with piece `begin`. */
+static int64_t pieces_from(const hy_mtx_text *w, int64_t begin)
+{
+    const int64_t all = (w->A->nnz + PIECE_ENTRIES - 1) / PIECE_ENTRIES;
+
+    return hy_min(all - begin, w->room);
+}
+
+/* Estimates the size of the file from the bytes per entry of the first `begin` pieces. */
+static void expect_bytes(hy_mtx_text *w, int64_t begin)
+{
+    const double entries = (double)hy_min(begin * PIECE_ENTRIES, w->A->nnz);
+
+    for (int64_t i = 0; i < w->formatted->pieces; i++)
+        w->bytes += w->formatted->bytes[i];
+    const double rest = (double)w->bytes / entries * ((double)w->A->nnz - entries);
+    hy_progress_resize(&w->ctx->progress, w->bytes + (int64_t)rest);
+}
+
+/* Writes all batches. The last round formats nothing and writes the last batch. */
+static hybrid_status put_batches(hy_mtx_text *w)
+{
+    int64_t begin = 0;
+
+    for (int which = 0;; which ^= 1) {
+        w->formatted         = &w->batches[which];
+        w->formatted->begin  = begin;
+        w->formatted->pieces = pieces_from(w, begin);
+        HY_TRY(hy_pool_for(w->ctx->pool, HY_COMPUTE, 0, 1 + w->formatted->pieces, 1,
+                           do_items, w));
+        if (w->formatted->pieces == 0)
+            return HYBRID_OK;
+        begin += w->formatted->pieces;
+        if (w->bytes >= 0)
+            expect_bytes(w, begin);
+    }
+}
+
+static hybrid_status open_batch(hy_mtx_text *w, batch *b)
+{
+    void *array;
+
+    HY_TRY(hy_array(w->ctx, w->room * PIECE_ENTRIES, ENTRY_BYTES, "the text of a matrix",
+                    &array));
+    b->text = array;
+    HY_TRY(hy_array(w->ctx, w->room, sizeof *b->bytes, "lengths of texts", &array));
+    b->bytes = array;
+    return HYBRID_OK;
+}
+
+void hy_mtx_text_close(hy_mtx_text *w)
+{
+    if (!w)
+        return;
+    for (int i = 0; i < 2; i++) {
+        hy_array_free(w->ctx, w->batches[i].bytes);
+        hy_array_free(w->ctx, w->batches[i].text);
+    }
+    hy_numbers_close(w->ctx, w->numbers);
+    hy_array_free(w->ctx, w);
+}
+
+hybrid_status hy_mtx_text_open(hy_context *ctx, hy_put_text_fn put, void *arg,
+                               hy_mtx_text **out)
+{
+    hybrid_status status;
+    void *memory;
+
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_mtx_text), "the text of a matrix", &memory));
+    hy_mtx_text *w = memory;
+    *w             = (hy_mtx_text){.ctx = ctx, .put = put, .arg = arg};
+    w->room        = 2 * (int64_t)hy_pool_threads(ctx->pool);
+    HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &w->numbers));
+    for (int i = 0; i < 2; i++)
+        HY_TRY_ELSE_DONE(open_batch(w, &w->batches[i]));
+    *out = w;
+    return HYBRID_OK;
+done:
+    hy_mtx_text_close(w);
+    return status;
+}
+
+hybrid_status hy_mtx_text_put(hy_mtx_text *w, const hybrid_csr *A, int64_t first_row,
+                              int64_t bytes)
+{
+    w->A         = A;
+    w->first_row = first_row;
+    w->bytes     = bytes;
+    return put_batches(w);
+}

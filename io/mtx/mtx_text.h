@@ -1,0 +1,30 @@
+/* io/mtx/mtx_text.h - formats rows of a sparse matrix as lines of a Matrix Market file. */
+#ifndef HY_MTX_TEXT_H
+#define HY_MTX_TEXT_H
+
+#include "base/contract/context.h"
+
+/* Receives the next part of the text. Called by one thread at a time, in order. */
+typedef hybrid_status (*hy_put_text_fn)(void *arg, const char *text, size_t bytes);
+
+typedef struct hy_mtx_text hy_mtx_text;
+
+/* Makes a formatter, which has buffers of 1 MiB for each worker. */
+hybrid_status hy_mtx_text_open(hy_context *ctx, hy_put_text_fn put, void *arg,
+                               hy_mtx_text **out);
+/* Formats the entries of A, whose first row is row `first_row` of the matrix, from 0. With
+   `bytes` >= 0, the bytes of the file so far, tells progress the expected size of the
+   file that ends with A. */
+hybrid_status hy_mtx_text_put(hy_mtx_text *text, const hybrid_csr *A, int64_t first_row,
+                              int64_t bytes);
+void hy_mtx_text_close(hy_mtx_text *text); /* accepts NULL */
+
+/* Bytes of a banner and a line of sizes. */
+enum { HY_MTX_HEAD_BYTES = 128 };
+
+/* Writes the banner and the sizes to `to`. If `is_padded`, blanks follow the number of
+   entries, so that the text has the same length for every number. Returns the bytes. */
+int hy_mtx_head(char to[HY_MTX_HEAD_BYTES], int64_t rows, int64_t cols, int64_t nnz,
+                int is_padded);
+
+#endif /* HY_MTX_TEXT_H */

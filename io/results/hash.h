@@ -1,0 +1,12 @@
+/* io/results/hash.h - checksums of panels and operands (XXH3, docs/decisions/0023). */
+#ifndef HY_HASH_H
+#define HY_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns the hash of `bytes` bytes, seeded with the hash of the bytes before them (0 at
+   the beginning). */
+uint64_t hy_hash(uint64_t before, const void *data, size_t bytes);
+
+#endif /* HY_HASH_H */

@@ -1,0 +1,158 @@
+/* tests/unit/io/test_mtx_append.c - Matrix Market files that are written row by row. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "base/memory/results.h"
+#include "io/formats/file_format.h"
+#include "support/engines/io_fixture.h"
+#include "support/inputs/cases.h"
+
+enum { ROWS = 700 };
+
+static hybrid_csr A;
+
+static int open_all(void **state)
+{
+    const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
+
+    matrix_random(ROWS, 300, 40, 3, kind, &A);
+    return io_group_open(state);
+}
+
+static int close_all(void **state)
+{
+    matrix_free(&A);
+    return io_group_close(state);
+}
+
+static hybrid_status begin(const char *path, int64_t nnz, hy_file_writer *out)
+{
+    const hy_file_shape shape = {
+        .sparse = 1, .rows = A.rows, .cols = A.cols, .nnz = nnz, .type = A.type};
+    const hy_file_format *format = hy_format_of_name(hy_file_formats, path);
+
+    assert_ptr_equal(format, &hy_format_mtx);
+    assert_int_equal(format->nnz_first, 0);
+    hy_message_clear(&io_ctx->message);
+    return format->create(io_ctx, path, &shape, out);
+}
+
+/* Appends rows [from, to) of A. */
+static hybrid_status append(hy_file_writer *writer, int64_t from, int64_t to)
+{
+    const int64_t first = hy_offset(&A, from);
+    int64_t offset[ROWS + 1];
+    hybrid_csr part = A;
+
+    for (int64_t i = from; i <= to; i++)
+        offset[i - from] = hy_offset(&A, i) - first;
+    part.rows        = to - from;
+    part.nnz         = hy_offset(&A, to) - first;
+    part.row_ptr     = offset;
+    part.offset_type = HYBRID_I64;
+    part.col         = hy_cols(&A) + first;
+    part.val         = (double *)A.val + first;
+    return writer->ops->sparse(writer, &part);
+}
+
+static hybrid_status write_file(const char *path, int64_t nnz, int64_t each)
+{
+    hy_file_writer writer;
+
+    HY_TRY(begin(path, nnz, &writer));
+    hybrid_status status = HYBRID_OK;
+    for (int64_t i = 0; i < ROWS && status == HYBRID_OK; i += each)
+        status = append(&writer, i, hy_min(i + each, ROWS));
+    if (status == HYBRID_OK)
+        status = writer.ops->finish(&writer);
+    if (status != HYBRID_OK)
+        writer.ops->abort(&writer);
+    return status;
+}
+
+/* The bytes are those of hybrid_write_mtx() if the number of entries is known. */
+static void bytes_do_not_depend_on_panels(void **state)
+{
+    static const int64_t each[] = {1, 7, 100, ROWS};
+    size_t bytes, other;
+
+    (void)state;
+    assert_int_equal(hy_write_mtx(io_ctx, io_temp("whole.mtx"), &A), HYBRID_OK);
+    char *want = io_load(io_temp("whole.mtx"), &bytes);
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        assert_int_equal(write_file(io_temp("rows.mtx"), A.nnz, each[i]), HYBRID_OK);
+        char *got = io_load(io_temp("rows.mtx"), &other);
+        assert_int_equal(other, bytes);
+        assert_memory_equal(got, want, bytes);
+        free(got);
+    }
+    free(want);
+}
+
+static void the_number_of_entries_may_be_unknown(void **state)
+{
+    hybrid_csr B;
+
+    (void)state;
+    assert_int_equal(write_file(io_temp("rows.mtx"), -1, 50), HYBRID_OK);
+    assert_int_equal(hy_read_mtx(io_ctx, io_temp("rows.mtx"), HYBRID_F64, &B), HYBRID_OK);
+    assert_int_equal(B.nnz, A.nnz);
+    assert_memory_equal(B.col, A.col, (size_t)A.nnz * 4);
+    assert_memory_equal(B.val, A.val, (size_t)A.nnz * 8);
+    hy_csr_free(io_ctx, &B);
+}
+
+static void faults_give_sentences(void **state)
+{
+    const hy_file_shape dense = {.rows = 1, .cols = 1, .type = HYBRID_F64};
+    hy_file_writer writer;
+
+    (void)state;
+    hy_message_clear(&io_ctx->message);
+    assert_int_equal(hy_format_mtx.create(io_ctx, "x.mtx", &dense, &writer),
+                     HYBRID_BAD_ARGUMENT);
+    assert_string_equal(
+        io_ctx->message.text,
+        "x.mtx: a Matrix Market file holds a sparse result; write a dense "
+        "one as .npy");
+    assert_int_equal(begin("/no/such/folder/x.mtx", -1, &writer), HYBRID_IO_FAILED);
+    assert_int_equal(write_file(io_temp("few.mtx"), 5, 100), HYBRID_BAD_ARGUMENT);
+    assert_non_null(strstr(io_ctx->message.text, " entries; 700 and 5 were announced"));
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    hybrid_status status;
+    int64_t failing = 0;
+
+    (void)state;
+    hy_results_trim(io_ctx);
+    const int64_t used = hy_meter_used(&io_ctx->memory.meter);
+    do {
+        io_ctx->memory.failures = ++failing;
+        status                  = write_file(io_temp("rows.mtx"), -1, 100);
+        io_ctx->memory.failures = 0;
+        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
+        assert_int_equal(hy_meter_used(&io_ctx->memory.meter), used);
+    } while (status != HYBRID_OK);
+    assert_in_range(failing, 5, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_do_not_depend_on_panels),
+        cmocka_unit_test(the_number_of_entries_may_be_unknown),
+        cmocka_unit_test(faults_give_sentences),
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
