@@ -12,7 +12,7 @@
 /* State of one call of a public function, such as hybrid_spgemm_files(). */
 typedef struct product {
     hy_spgemm parts;
-    hy_result_size size; /* estimated size of C; 0 if C fits even as a full matrix */
+    hy_result_size size; /* estimated size of C; 0 if check_size() needs no estimate */
 } product;
 
 static const char remedy[] =

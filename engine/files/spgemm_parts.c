@@ -6,7 +6,8 @@
 
 /* ---- products of parts ----------------------------------------------------------- */
 
-/* Computes A*B, where row 0 of A is row `first` of the operand. */
+/* Computes A*B and gives its rows to the sink. Row 0 of this A is row `first` of the
+   operand. */
 static hybrid_status multiply(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
                               int64_t first)
 {
@@ -26,7 +27,8 @@ static hybrid_status multiply(hy_spgemm *p, const hybrid_csr *A, const hybrid_cs
     return status;
 }
 
-/* Multiplies rows of A. Row 0 of A is row `first` of the operand. */
+/* Multiplies a part of the operand A with the rows of B that it touches, one range of its
+   rows after another. Row 0 of this A is row `first` of the operand. */
 static hybrid_status multiply_rows(hy_spgemm *p, const hybrid_csr *A, int64_t first)
 {
     int64_t begin = 0, next;

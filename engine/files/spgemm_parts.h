@@ -8,11 +8,11 @@
 #include "engine/files/files.h"
 #include "partition/parts/b_rows.h"
 
-/* One call of a public function. */
+/* State of one call of a public function. */
 typedef struct hy_spgemm {
     hy_files call;
     hy_sparse A, B;
-    hy_b_rows b_rows; /* rows of B that the products read */
+    hy_b_rows b_rows; /* rows of B that the part of A in work touches */
     hy_sink *sink;    /* sink of C, which the caller sets */
 } hy_spgemm;
 
@@ -21,17 +21,17 @@ hybrid_status hy_spgemm_begin(hy_spgemm *p, hybrid_engine *engine,
                               const hybrid_operand *A, const hybrid_operand *B,
                               const hybrid_plan_options *options);
 
-/* Reads operands that fit completely, reads a file given as both A and B once, and checks
-   operands in memory. */
+/* Reads each operand completely that is in a file and small enough (hy_files_whole()),
+   and checks operands in memory. A file given as both A and B is read once. */
 hybrid_status hy_spgemm_read_small(hy_spgemm *p);
 
-/* Computes the rows of C from row `first` on. Aborts the sink after an error. */
+/* Computes rows of C, from row `first` to the last. Aborts the sink after an error. */
 hybrid_status hy_spgemm_multiply(hy_spgemm *p, int64_t first);
 
 /* Completes the report of the call, which has made `nnz` entries. */
 void hy_spgemm_end(hy_spgemm *p, int64_t nnz);
 
-/* Frees operands that were read. */
+/* Frees operands that were read completely. */
 void hy_spgemm_release(hy_spgemm *p);
 
 #endif /* HY_SPGEMM_PARTS_H */

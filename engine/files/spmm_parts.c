@@ -9,8 +9,8 @@
 
 /* ---- products of parts ----------------------------------------------------------- */
 
-/* Computes the rows of Y from `first` on, one for each row of A. Row 0 of this A is row
-   `first` of the operand. */
+/* Computes rows of the result, one for each row of A, from row `first` of the result on.
+   Row 0 of this A is row `first` of the operand. */
 static hybrid_status update_rows(hy_spmm *u, const hybrid_csr *A, int64_t first)
 {
     hybrid_engine *engine       = u->call.engine;
@@ -34,8 +34,8 @@ static hybrid_status update_rows(hy_spmm *u, const hybrid_csr *A, int64_t first)
     return status;
 }
 
-/* Reads X completely if it takes a small share of memory. Otherwise every part of A reads
-   X again. */
+/* Reads an X in a file completely if it has at most hy_files_whole() bytes. Otherwise it
+   is read again for every part of A. */
 static hybrid_status read_x_if_small(hy_spmm *u)
 {
     const hybrid_dense *X = u->caller_x.dense;

@@ -10,18 +10,19 @@
 /* A function that receives rows of Y, in order. They are valid until it returns. */
 typedef hybrid_status (*hy_take_dense_fn)(void *user, const hybrid_dense *rows);
 
-/* One call of a public function. */
+/* State of one call of a public function. */
 typedef struct hy_spmm {
     hy_files call;
     hy_sparse A;
-    hy_source X;        /* X as the products read it */
+    hy_source X;        /* X as the products of parts read it */
     hy_source caller_x; /* X as the caller passed it */
     hy_x_block whole;   /* X if it was read from a file completely */
     double alpha, beta;
-    const hybrid_dense *Y; /* Y itself or, with `take`, rows of Y that are computed and
-                              handed out together */
-    hy_take_dense_fn take; /* NULL: Y receives all rows */
-    void *user;            /* passed to take */
+    const hybrid_dense *Y; /* Y itself or, if `take` is set, memory for the rows of Y that
+                              are computed and given to `take` together */
+    hy_take_dense_fn take; /* function that receives the rows of Y; NULL: Y receives all
+                              rows */
+    void *user;            /* first argument of `take` */
     int64_t y_row;         /* row of the result that is row 0 of *Y */
 } hy_spmm;
 
@@ -33,7 +34,8 @@ hybrid_status hy_spmm_begin(hy_spmm *u, hybrid_engine *engine, const hybrid_oper
 /* Checks the shapes with those of Y, which has as many rows as A. Sets u->Y. */
 hybrid_status hy_spmm_check(hy_spmm *u, const hybrid_dense *Y);
 
-/* Reads A if it fits completely, and checks an A in memory. */
+/* Reads an A in a file completely if it has at most hy_files_whole() bytes, and checks an
+   A in memory. */
 hybrid_status hy_spmm_read_small(hy_spmm *u);
 
 /* Computes the rows of Y from `first` on, which is 0 without `take`. */
@@ -42,7 +44,7 @@ hybrid_status hy_spmm_multiply(hy_spmm *u, int64_t first);
 /* Completes the report of the call. */
 void hy_spmm_end(hy_spmm *u);
 
-/* Frees operands that were read. */
+/* Frees operands that were read completely. */
 void hy_spmm_release(hy_spmm *u);
 
 #endif /* HY_SPMM_PARTS_H */

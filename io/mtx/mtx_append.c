@@ -7,7 +7,7 @@
 typedef struct appender {
     hy_byte_file file;
     hy_mtx_text *text;
-    int64_t at; /* bytes of the file so far */
+    int64_t at; /* number of bytes of the file so far */
 } appender;
 
 static hybrid_status put(void *arg, const char *text, size_t bytes)

@@ -14,8 +14,9 @@
 
 enum {
     PIECE_ENTRIES = 1 << 12,
-    INDEX_BYTES   = 11, /* bytes of a row or column index and the separator behind it */
-    ENTRY_BYTES   = 64  /* maximum bytes that formatting one entry may write */
+    INDEX_BYTES   = 11, /* maximum bytes of a row or column index and the separator behind
+                           it */
+    ENTRY_BYTES = 64    /* maximum bytes that formatting one entry may write */
 };
 _Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no room");
 
@@ -33,7 +34,7 @@ struct hy_mtx_text {
     void *arg;
     hy_numbers *numbers;
     const hybrid_csr *A;
-    int64_t first_row;            /* number of rows before those of A */
+    int64_t first_row;            /* number of rows of the file before those of A */
     int64_t bytes;                /* bytes of the file so far, formatted text included */
     int64_t room;                 /* maximum number of pieces of a batch */
     batch batches[2], *formatted; /* `formatted` points to the batch that workers format,
@@ -48,7 +49,7 @@ static double value_at(const hybrid_csr *A, int64_t k)
                                  : ((const float *)A->val)[k];
 }
 
-/* Row that holds entry k. */
+/* Returns the row that holds entry k. */
 static int64_t find_row(const hybrid_csr *A, int64_t k)
 {
     int64_t low = 0, high = A->rows;
@@ -127,7 +128,7 @@ static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Number of pieces in the batch that begins with piece `begin`. */
+/* Returns the number of pieces in the batch that begins with piece `begin`. */
 static int64_t pieces_from(const hy_mtx_text *w, int64_t begin)
 {
     const int64_t all = (w->A->nnz + PIECE_ENTRIES - 1) / PIECE_ENTRIES;

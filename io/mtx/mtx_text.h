@@ -9,7 +9,7 @@ typedef hybrid_status (*hy_put_text_fn)(void *arg, const char *text, size_t byte
 
 typedef struct hy_mtx_text hy_mtx_text;
 
-/* Makes a formatter, which has buffers of 1 MiB for each worker. */
+/* Makes a formatter, which has buffers of about 1 MiB for each worker. */
 hybrid_status hy_mtx_text_open(hy_context *ctx, hy_put_text_fn put, void *arg,
                                hy_mtx_text **out);
 /* Formats the entries of A, whose first row is row `first_row` of the matrix, from 0. With
@@ -19,7 +19,7 @@ hybrid_status hy_mtx_text_put(hy_mtx_text *text, const hybrid_csr *A, int64_t fi
                               int64_t bytes);
 void hy_mtx_text_close(hy_mtx_text *text); /* accepts NULL */
 
-/* Bytes of a banner and a line of sizes. */
+/* Maximum bytes of a banner and a line of sizes. */
 enum { HY_MTX_HEAD_BYTES = 128 };
 
 /* Writes the banner and the sizes to `to`. If `is_padded`, blanks follow the number of

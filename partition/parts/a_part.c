@@ -27,7 +27,8 @@ static hybrid_status make_room(const hy_a_parts *p, hy_a_part *part, int64_t byt
 }
 
 /* Returns the number of rows, from row `begin` on, that are expected to fill a part: the
-   rows are assumed to have the mean length of all rows. At least 1. */
+   rows are assumed to have the mean length of all rows of A. At least 1, at most
+   p->most_rows (unless 0) and the rows that are left. */
 static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
 {
     const hybrid_csr *A = p->source->csr;

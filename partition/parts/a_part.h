@@ -12,12 +12,13 @@
 
 /* A part of an A: its rows [begin, begin + A->rows). */
 typedef struct hy_a_part {
-    const hybrid_csr *A; /* rows of the part: the operand's own matrix if A is in memory,
-                            else &own */
+    const hybrid_csr *A; /* rows of the part: the operand's own matrix if A is in memory
+                            and its parts are not a range, else &own */
     int64_t begin;
     hybrid_csr own; /* rows that were read, in one block of memory */
     hy_reused block;
-    int64_t begin_ns, end_ns; /* time of reading; 0 for an A in memory */
+    int64_t begin_ns, end_ns; /* hy_now_ns() at the beginning and at the end of reading; 0
+                                 if the part is the operand's own matrix */
 } hy_a_part;
 
 typedef struct hy_a_parts {
@@ -30,7 +31,8 @@ typedef struct hy_a_parts {
     int64_t end;        /* row after the last one that has been handed out */
     int64_t row_end;    /* row after the last one to hand out */
     int64_t most_rows;  /* maximum rows of a part that is read; 0: no limit */
-    int is_range;       /* 1: parts are ranges of their own even if A is in memory */
+    int is_range;       /* 1: hy_a_parts_range() was called: parts are copies of rows even
+                           if A is in memory */
     pthread_t thread;
     int is_running; /* 1 from the start of the reading thread until it is joined */
     int is_done;    /* 1 once the thread has read its part; guarded by `lock` */
@@ -50,8 +52,8 @@ void hy_a_parts_close(hy_a_parts *parts);
    any number). Rows of an A in memory are then copied. Call it before the first part. */
 void hy_a_parts_range(hy_a_parts *parts, int64_t begin, int64_t end, int64_t most_rows);
 
-/* hy_a_parts_next() for an A in a file, or for a range: waits for the next part, which
-   has at least one row, and begins to read the one after it. */
+/* Does what hy_a_parts_next() does, for an A in a file or for a range: waits for the next
+   part, which has at least one row, and starts to read the part after it. */
 hybrid_status hy_a_parts_read(hy_a_parts *parts, const hy_a_part **out);
 
 /* Sets *out to the next part, or to NULL after the last row. The part is valid until the

@@ -225,8 +225,8 @@ void hy_relay_close(hy_relay *relay); /* all loaders must be finished */
    other's memory. */
 void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image);
 
-/* Ends adding, and creates the lanes and marks of the relay. The loaders may begin. A single
-   loader needs no relay. */
+/* Ends adding, and creates the lanes and marks of the relay. The loaders may begin. A
+   single loader needs no relay. */
 hybrid_status hy_relay_begin(hy_relay *relay);
 
 /* Releases all threads that wait for a piece. */

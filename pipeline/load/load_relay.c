@@ -127,8 +127,8 @@ static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_ima
     return 1;
 }
 
-/* Creates a mark for each piece that the loader may have to send: for all pieces, since
-   the number of loaders is not known yet. */
+/* Makes sure that there is a mark for each piece of the image, which is more than the
+   loader itself sends. Marks of earlier runs are used again. */
 static hybrid_status open_marks(hy_loader *loader)
 {
     hy_context *ctx     = loader->backend->ctx;
