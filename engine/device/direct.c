@@ -87,7 +87,7 @@ static hybrid_status compute_dense(hy_single *s, const hy_update *update,
     return HYBRID_OK;
 }
 
-/* Computes Y as a recent call with the same arrays was planned. *end becomes
+/* Computes Y by the plan of a recent call with the same arrays. *end becomes
    HY_DIRECT_DONE, or HY_DIRECT_LEFT if the pattern has changed since or device memory is
    short; then Y is unchanged. */
 static hybrid_status compute_as_before(hy_single *s, const hy_recalled *recalled,

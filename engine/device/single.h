@@ -79,8 +79,8 @@ hy_single hy_single_dense(hybrid_engine *engine, const hybrid_csr *A,
    use. Must be called before a chunk is enqueued. */
 void hy_single_bind(hy_single *s);
 
-/* Calls hy_single_bind() and takes an idle lane set of the device, of which the product
-   uses the lane "run". */
+/* Calls hy_single_bind() and takes an idle lane set of the device (its lanes, marks and a
+   loader thread). The product uses the lane "run". */
 hybrid_status hy_single_begin(hy_single *s);
 
 /* Ends the product. After an error it first waits for the lane, which may still use

@@ -184,8 +184,8 @@ hybrid_status hy_spaces_dense(hy_spaces *spaces, const hybrid_dense *X, const ch
 /* ---- the caller's stream --------------------------------------------------------- */
 
 /* Pauses the calling thread: yields in the first millisecond of waiting, later sleeps 100
-   us at a time. A stream is usually done within a millisecond, and a thread that sleeps
-   wakes some 50 us late. */
+   us at a time. A thread that sleeps wakes some 50 us late, which is much for a short
+   wait. */
 void hy_spaces_rest(int64_t waited_ns)
 {
     enum { AWAKE_NS = 1000000, ASLEEP_NS = 100000 };

@@ -208,8 +208,8 @@ hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
 
 /* ---- Y = alpha*A*X + beta*Y -------------------------------------------------------- */
 
-/* Computes Y into the sink that suits it: on the device, with the reduced A, or in host
-   memory. */
+/* Computes Y into one of three sinks: for a Y on the device, for a product with the
+   reduced A, or for any other Y in host memory. */
 static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
                                 const hy_problem *problem, hy_history *history)
 {

@@ -164,8 +164,9 @@ hybrid_status hy_recipe_band(hy_context *ctx, hy_recipe *recipe)
     recipe->rows     = recipe->arg[0];
     recipe->row_most = width < recipe->rows ? width : recipe->rows;
     recipe->expected = recipe->rows * recipe->row_most;
-    recipe->least    = recipe->expected / 2; /* the band is cut off at the corners */
-    recipe->row      = band_row;
+    recipe->least    = recipe->expected / 2; /* the band of entries around the diagonal is
+                                                cut off at the corners of the matrix */
+    recipe->row = band_row;
     return HYBRID_OK;
 }
 

@@ -14,7 +14,7 @@ typedef struct hy_line_entries hy_line_entries;
 struct hy_line_entries {
     hy_mtx_syntax syntax; /* first, for the function that reads blocks */
     hy_mtx_header header;
-    hy_input input; /* text of the file, which hy_input_take() has taken from the caller */
+    hy_input input; /* text of the file, moved here by hy_input_take() */
     hy_lines lines; /* body, announced, least_bytes and read are set by the caller */
     int64_t shift;  /* number added to row and column indices, which count from 0 when
                        lines have been read */

@@ -133,8 +133,9 @@ int64_t hy_lines_max(const hy_lines *lines);
    there are fewer or more items than announced. */
 hybrid_status hy_lines_read(hy_context *ctx, hy_lines *lines);
 
-/* Do the same in steps: hy_lines_read_window() reads the lines of the present window, and
-   hy_lines_next() moves to the next window, unless the present one is the last. */
+/* Read all lines in steps, instead of hy_lines_read(): hy_lines_read_window() reads the
+   lines of the present window, and hy_lines_next() moves to the next window, unless the
+   present one is the last. */
 hybrid_status hy_lines_read_window(hy_context *ctx, hy_lines *lines);
 hybrid_status hy_lines_next(hy_context *ctx, hy_lines *lines);
 

@@ -13,7 +13,7 @@
 typedef struct reader {
     hy_mtx_syntax syntax; /* first, for hy_mtx_read_entries() */
     hy_entries *out;
-    int descend;      /* 1: some entries do not ascend */
+    int descend;      /* 1: some entries do not ascend by row and then column */
     int below, above; /* 1: there are entries below, above the diagonal */
 } reader;
 

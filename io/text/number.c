@@ -73,7 +73,8 @@ static inline const char *take_digits(const char *p, uint64_t *w)
     return p + n;
 }
 
-/* Appends the digits before a point, usually a single one. */
+/* Sets *w, which must be 0, to the digits before a point; faster than take_digits() if
+   there is only one. Returns the end of the digits. */
 static inline const char *take_whole(const char *p, uint64_t *w)
 {
     if (!is_digit(p[0]) || p[1] != '.')

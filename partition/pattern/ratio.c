@@ -324,7 +324,8 @@ static int64_t worth(const hy_profile *p, int64_t cost)
     return hy_max(hy_min(max, p->bound[p->rows] / BOUND_PART), MIN_COST);
 }
 
-/* Draws more rows until the sampled rows are alike (ALIKE) or SAMPLES are drawn. If even
+/* Draws MIN_SAMPLES rows, then MORE times as many and so on, at most SAMPLES, until the
+   relative standard error is at most ALIKE or more would cost too much (worth()). If even
    the first sample would cost more than a better estimate can save, C is assumed to be as
    large as its upper bound. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
