@@ -33,6 +33,7 @@ typedef struct world {
     hybrid_csr A;
     hybrid_dense X, Y, before;
     int64_t loaded, relayed; /* bytes of X from the host, and from other devices */
+    int peer_events;
 } world;
 
 static void note(void *user, const hybrid_event *event)
