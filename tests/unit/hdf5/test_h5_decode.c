@@ -17,7 +17,7 @@ enum { BYTES = 64, ROOM = 2048 };
 static unsigned char packed[4 * ROOM]; /* up to ROOM bytes, deflated by zlib */
 static uLongf packed_bytes;
 
-/* Decodes a chunk of which the decoded size is BYTES bytes. Returns NULL or what is
+/* Decodes a chunk, which has BYTES bytes when it is decoded. Returns NULL or what is
    wrong. Bit 0 of `mask`: 1, the filter was not applied. */
 static const char *decode(int filter, uint32_t mask, const void *raw, size_t bytes,
                           void *to)

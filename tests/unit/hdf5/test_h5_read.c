@@ -335,6 +335,30 @@ static void bad_entries_are_refused(void **state)
     matrix_free(&A);
 }
 
+static void names_have_members(void **state)
+{
+    static const char json[] = "{}";
+    hy_matrix_file file;
+    char name[512];
+    hybrid_csr A;
+
+    (void)state;
+    io_store(io_temp("a.json"), json, strlen(json));
+    snprintf(name, sizeof name, "%s::X", io_temp("a.json"));
+    assert_int_equal(hy_matrix_file_open(io_ctx, hy_file_formats, name, &file),
+                     HYBRID_BAD_FILE);
+    assert_non_null(strstr(io_ctx->message.text, "a.json: '::X' selects a member, but"));
+    hy_message_clear(&io_ctx->message);
+    matrix_random(60, 40, 5, 1, kind_of(0), &A);
+    h5_store_cells(io_temp("a::b.h5"), &A, &forms[0]); /* its own name has the mark */
+    assert_int_equal(
+        hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("a::b.h5"), &file),
+        HYBRID_OK);
+    assert_true(file.csr.nnz == A.nnz);
+    hy_matrix_file_close(&file);
+    matrix_free(&A);
+}
+
 static void each_allocation_may_fail(void **state)
 {
     hybrid_status status = HYBRID_NO_MEMORY;
@@ -366,6 +390,7 @@ int main(void)
         cmocka_unit_test(each_chunk_is_decoded_once),
         cmocka_unit_test(entries_are_read),
         cmocka_unit_test(bad_entries_are_refused),
+        cmocka_unit_test(names_have_members),
         cmocka_unit_test(each_allocation_may_fail),
     };
 
