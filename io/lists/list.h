@@ -26,6 +26,11 @@ int hy_list_is(const hy_input *input);
 hybrid_status hy_list_guess(hy_context *ctx, const hy_input *input,
                             const hy_text_options *options, hy_list *out);
 
+/* Reads a list that is in memory afterwards. Free *out with hy_csr_free(). The caller
+   closes the input. */
+hybrid_status hy_list_read(hy_context *ctx, hy_input *input, hybrid_type type,
+                           hybrid_csr *out);
+
 /* A reader of the entries of a list. */
 typedef struct hy_list_reader {
     hy_line_entries entries; /* first */

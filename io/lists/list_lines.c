@@ -46,17 +46,35 @@ static int64_t largest(const hy_list *list, int64_t size)
     return size == HY_GUESSED ? INT32_MAX - 1 : size - (list->base == 0);
 }
 
-/* Reads an index. Returns the next field, or NULL and sets `why`. */
-static inline const char *read_index(const hy_list *list, const char *p, const char *what,
-                                     int64_t size, int32_t *out, char *why)
+/* Reads an index that is long or written as a real, as numpy.savetxt() writes it. Returns
+   its end, or NULL. */
+static const char *read_slowly(const hy_list_reader *r, const char *p, int64_t *value)
 {
-    const uint64_t x = hy_load8(p);
-    const int n      = hy_count_digits(x);
-    int64_t value    = (int64_t)hy_digits_value(x, n);
-    const char *end  = p + n;
+    const char *end = hy_parse_int(p, value);
+    double real;
 
-    if (n == 0 || n == 8)
-        end = hy_parse_int(p, &value);
+    if (end && ends(end, r->list.separator))
+        return end;
+    end = hy_parse_real(p, r->entries.syntax.numbers, &real);
+    if (!end || !(fabs(real) < 1e15) || real != floor(real))
+        return NULL;
+    *value = (int64_t)real;
+    return end;
+}
+
+/* Reads an index. Returns the next field, or NULL and sets `why`. */
+static inline const char *read_index(const hy_list_reader *r, const char *p,
+                                     const char *what, int64_t size, int32_t *out,
+                                     char *why)
+{
+    const hy_list *list = &r->list;
+    const uint64_t x    = hy_load8(p);
+    const int n         = hy_count_digits(x);
+    int64_t value       = (int64_t)hy_digits_value(x, n);
+    const char *end     = p + n;
+
+    if (n == 0 || n == 8 || !ends(end, list->separator))
+        end = read_slowly(r, p, &value);
     if (!end || !ends(end, list->separator) || value < (list->base > 0) ||
         value > largest(list, size)) {
         explain_index(list, p, end, what, value, size, why);
@@ -93,8 +111,8 @@ static inline const char *read_entry(void *arg, const char *p, void *item, char 
     const hy_list *list     = &r->list;
     hy_mtx_entry *e         = item;
 
-    if (!(p = read_index(list, p, "row", list->rows, &e->row, why)) ||
-        !(p = read_index(list, p, "column", list->cols, &e->col, why)))
+    if (!(p = read_index(r, p, "row", list->rows, &e->row, why)) ||
+        !(p = read_index(r, p, "column", list->cols, &e->col, why)))
         return NULL;
     e->val = 1;
     if (list->weights)

@@ -3,6 +3,7 @@
    Lines are read in parallel to entries "row column value" in the order of the file.
    There is room for the announced entries, but no more than the file is long enough for,
    if its length is known. */
+#include "io/lists/list.h"
 #include "io/mtx/mtx.h"
 
 #include <stdlib.h>
@@ -189,7 +190,11 @@ hybrid_status hy_read_mtx(hy_context *ctx, const char *path, hybrid_type type,
     hy_input input;
 
     HY_TRY(hy_input_open(ctx, path, &input));
-    return read_input(ctx, &input, type, out);
+    if (!hy_list_is(&input))
+        return read_input(ctx, &input, type, out);
+    const hybrid_status status = hy_list_read(ctx, &input, type, out);
+    hy_input_close(ctx, &input);
+    return status;
 }
 
 hybrid_status hy_read_mtx_memory(hy_context *ctx, const char *name, const void *data,

@@ -146,13 +146,6 @@ static const foreign formats[] = {
 
 enum { COMMAND_BYTES = 768 };
 
-/* Returns 1 for lines of row, column and perhaps value, as in lists of edges or
-   entries. */
-static int is_list(const hy_text_table *t)
-{
-    return !t->has_words && (t->columns == 2 || t->columns == 3);
-}
-
 static const char *name_of(char separator)
 {
     return separator == '\t'  ? "tab-separated text (TSV)"
@@ -178,33 +171,21 @@ static void put_load(char *to, size_t room, const hy_text_table *t)
                  t->has_header ? ", skiprows=1" : "");
 }
 
-/* Writes a command with the marks '@' and '~', and returns what it assumes the lines to
-   be. */
-static const char *put_table_command(char to[COMMAND_BYTES], const hy_text_table *t,
-                                     int dense)
+/* Writes a command with the marks '@' and '~'. */
+static void put_table_command(char to[COMMAND_BYTES], const hy_text_table *t, int dense)
 {
     const char *imports = t->has_words ? "numpy, pandas" : "numpy";
     char load[COMMAND_BYTES / 4];
 
     put_load(load, sizeof load, t);
-    if (dense) {
+    if (dense)
         snprintf(to, COMMAND_BYTES, "python3 -c \"import %s; numpy.save('~.npy', %s)\"",
                  imports, load);
-    } else if (is_list(t)) {
-        snprintf(to, COMMAND_BYTES,
-                 "python3 -c \"import numpy, scipy.io, scipy.sparse; t = %s; "
-                 "v = t[:, 2] if t.shape[1] > 2 else numpy.ones(len(t)); "
-                 "scipy.io.mmwrite('~.mtx', "
-                 "scipy.sparse.coo_array((v, t[:, :2].T.astype(int))))\"",
-                 load);
-        return "lines of row, column and value, counted from 0";
-    } else {
+    else
         snprintf(to, COMMAND_BYTES,
                  "python3 -c \"import %s, scipy.io, scipy.sparse; "
                  "scipy.io.mmwrite('~.mtx', " COO("%s") ")\"",
                  imports, load);
-    }
-    return "a line for each row of the matrix";
 }
 
 /* ---- the sentence ------------------------------------------------------------------ */
@@ -261,10 +242,11 @@ static hybrid_status refuse_table(hy_context *ctx, const hy_input *input, int de
     if (!t.separator || ends_in(input, ".mtx") || ends_in(input, ".mtx.gz") ||
         ends_in(input, ".npy"))
         return HYBRID_OK;
-    const char *as = put_table_command(marked, &t, dense);
+    put_table_command(marked, &t, dense);
     put_command(command, marked, input->path);
-    return hy_fail(ctx, HYBRID_BAD_FILE, "%s: is %s; if it has %s, try: %s", input->path,
-                   name_of(t.separator), as, command);
+    return hy_fail(ctx, HYBRID_BAD_FILE,
+                   "%s: is %s; if it has a line for each row of the matrix, try: %s",
+                   input->path, name_of(t.separator), command);
 }
 
 hybrid_status hy_foreign_refuse(hy_context *ctx, const hy_input *input, int dense)

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* Read and write a Matrix Market coordinate file; a file that is read may be gzip data.
+/* Read and write a Matrix Market coordinate file. A file that is read may be compressed, or
+   a list of edges (io/lists/list.h).
    BAD_FILE names file and line; IO_FAILED gives the system's reason. */
 hybrid_status hy_read_mtx(hy_context *ctx, const char *path, hybrid_type type,
                           hybrid_csr *out);

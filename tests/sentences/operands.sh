@@ -110,9 +110,9 @@ tar cf - A.mtx | gzip >x.tar.gz
 printf ' <!DOCTYPE HTML>' >page.dat
 printf '{"format": "hybrid-csr"}' >json.dat
 printf '%-72s%-8s\n%14d%14d%14d%14d%14d\nRUA%11s%14d%14d%14d\n' 'a title' KEY 3 1 1 1 0 '' 3 3 5 >x.rua
-printf '0\t1\n1\t2\n' >x.tsv
-printf '# edges\n0 1 0.5\n' >edges.txt
-printf 'row,col,value\n0,1,2\n' >list.csv
+printf '0\t1\t2\t3\n1\t2\t3\t4\n' >x.tsv
+printf '# a table\n0 1 0.5 2\n' >table.txt
+printf 'a,b,c,d\n0,1,2,3\n' >list.csv
 printf 'gene,a,b,c\nBRCA1,0,1,2\n' >words.csv
 printf '1;2;3;4\n' >x.csv
 printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3)}" >X.npy

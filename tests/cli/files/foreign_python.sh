@@ -42,16 +42,20 @@ P
 $PYTHON make.py 2>err || fail "the files were not made"
 
 count=0
-for file in a.* a73.mat list.* words.csv; do
+"$HYBRID_SPMM" multiply -q want.mtx -o square.mtx
+for file in list.*; do # these are read as they are
+    "$HYBRID_SPMM" multiply -q "$file" -o got.mtx || fail "$file: not read"
+    cmp -s got.mtx square.mtx || fail "$file: another matrix"
+done
+for file in a.* a73.mat words.csv; do
     [ -e "$file" ] || continue
     expect 3 multiply -q "$file"
     command=$(sed -n 's/.*try: //p' err)
     [ -n "$command" ] || fail "no command for $file"
     eval "$command" >out 2>err || fail "$command"
     "$HYBRID_SPMM" multiply -q "${file%.*}.mtx" -o got.mtx || fail "$file: converted to no matrix"
-    "$HYBRID_SPMM" multiply -q want.mtx -o square.mtx
     cmp -s got.mtx square.mtx || fail "$file: converted to another matrix"
     rm "${file%.*}.mtx"
     count=$((count + 1))
 done
-[ $count -ge 9 ] || fail "only $count files"
+[ $count -ge 7 ] || fail "only $count files"

@@ -215,8 +215,8 @@ static void a_type_may_be_given(void **state)
 
 /* ---- memory ---- */
 
-/* A file of 7 MB is opened with 10 MiB of memory, where its records take 16 MB. Its
- * numbers lie in temporary files. */
+/* A file of 7 MB, whose records take 16 MB, is opened with 20 MiB of memory. Its numbers
+   lie in temporary files. */
 static void memory_is_bounded(void **state)
 {
     const text t = make_text("real", "symmetric", 500000);
@@ -227,7 +227,7 @@ static void memory_is_bounded(void **state)
     assert_in_range(t.bytes, 7 << 20, 15 << 20);
     io_store(io_temp("large.mtx"), t.data, t.bytes);
     hy_results_trim(io_ctx);
-    io_ctx->memory.meter.cap = hy_meter_used(&io_ctx->memory.meter) + (10 << 20);
+    io_ctx->memory.meter.cap = hy_meter_used(&io_ctx->memory.meter) + (20 << 20);
     hy_message_clear(&io_ctx->message);
     if (hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("large.mtx"), &B) !=
         HYBRID_OK)
