@@ -27,7 +27,7 @@ expect 0 convert A.json T.npz --transpose -q
 expect 0 convert T.npz A2.json --transpose -q
 cmp -s <(arrays A) <(arrays A2) || fail "the transpose of the transpose is another matrix"
 expect 0 convert A.json all.npz --rows : -q
-expect 0 convert A.npz all2.npz -q 2>/dev/null || expect 0 convert B.npz all2.npz -q
+expect 0 convert B.npz all2.npz -q
 cmp -s all.npz all2.npz || fail "--rows : is not all rows"
 expect 0 convert A.json head.npz --rows :100 -q
 expect 0 convert A.json tail.npz --rows 100: -q
@@ -52,7 +52,7 @@ expect 2 convert A.json B.what
 expect 2 convert A.json B.npz --rows 5:2
 expect 5 convert A.json absent/B.npz
 expect 5 convert absent.json B.npz
-expect 1 convert A.json new.npz --rows 300:301
+expect 2 convert A.json new.npz --rows 300:301
 says 'rows 300:301 are not within the 300 rows'
 ls | diff before - >&2 || fail "an error leaves a file"
 exit 0
