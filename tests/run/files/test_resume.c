@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/data/csr.h"
@@ -274,6 +275,45 @@ static void each_allocation_may_fail(void **state)
     settings_of(files_engine)->piece_bytes = 3000;
 }
 
+static void make_left(const char *folder, int is_locked, int *fd)
+{
+    char file[200];
+
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(file, sizeof file, "%s/panel-000000", folder);
+    io_store(file, "x", 1);
+    snprintf(file, sizeof file, "%s/manifest", folder);
+    io_store(file, "x", 1);
+    *fd = open(file, O_RDWR);
+    assert_int_equal(is_locked ? flock(*fd, LOCK_EX) : 0, 0);
+}
+
+/* Panels that a killed process has left in the folder for temporary files are removed,
+   those of a running one stay. */
+static void panels_of_killed_processes_are_removed(void **state)
+{
+    const char *const usual = files_engine->ctx.spill_path;
+    char spill[160], dead[180], alive[180];
+    int fds[2];
+
+    (void)state;
+    files_name("spill");
+    snprintf(spill, sizeof spill, "%s", files_path);
+    assert_int_equal(mkdir(spill, 0700), 0);
+    snprintf(dead, sizeof dead, "%s/hybrid_spmm-aaaaaa", spill);
+    snprintf(alive, sizeof alive, "%s/hybrid_spmm-bbbbbb", spill);
+    make_left(dead, 0, &fds[0]);
+    make_left(alive, 1, &fds[1]);
+    files_engine->ctx.spill_path = spill;
+    files_name("k.count");
+    files_ok(files_square(0, NULL));
+    files_engine->ctx.spill_path = usual;
+    assert_false(files_exist(dead));
+    assert_true(files_exist(alive));
+    close(fds[0]);
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +323,7 @@ int main(void)
         cmocka_unit_test(damaged_panels_are_refused),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(folders_of_panels_may_be_unusable),
+        cmocka_unit_test(panels_of_killed_processes_are_removed),
     };
     return cmocka_run_group_tests(tests, files_group_open, files_group_close);
 }
