@@ -69,12 +69,17 @@ static const cli_term calibrate_examples[] = {
 
 const cli_command cli_commands[] = {
     {"multiply", CLI_MULTIPLY, cli_multiply, "A [B]", 1, 2, "compute A*B, A*A or A*X",
-     "A is a sparse matrix: FILE.mtx, FILE.mtx.gz, FILE.json or gen:KIND:ARGS. B is a "
-     "sparse matrix too, or a dense matrix X: FILE.npy, a Matrix Market array file or "
-     "FILE.json. Without B, A is multiplied by itself. - is standard input.\n"
+     "A is a sparse matrix: FILE.mtx, FILE.tsv, FILE.npz, FILE.h5, FILE.petsc, FILE.json "
+     "or gen:KIND:ARGS. B is a sparse matrix too, or a dense matrix X: FILE.npy, a "
+     "Matrix "
+     "Market array file or FILE.json. Without B, A is multiplied by itself. - is "
+     "standard "
+     "input. FILE::MEMBER selects one matrix of several.\n"
      "\n"
-     "FILE.json describes raw arrays, as manual.md specifies. These arrays stay in "
-     "their files and are read in pieces, so they may exceed memory. gen:KIND:ARGS is a "
+     "manual.md describes the formats; FILE.json describes raw arrays. Large matrices "
+     "stay "
+     "in their files and are read in pieces, so they may exceed memory. gen:KIND:ARGS is "
+     "a "
      "generated matrix; 'hybrid_spmm generate --help' lists the kinds.\n"
      "\n"
      "Without -o the result is discarded after it was verified and reported.",

@@ -27,8 +27,9 @@ enum {
     }
 
 const cli_option cli_option_table[] = {
-    OUTPUT(CLI_MULTIPLY, "Write the result to FILE: .mtx if it is sparse, .npy if it is "
-                         "dense, - for standard output."),
+    OUTPUT(CLI_MULTIPLY, "Write the result to FILE. Its ending selects the format: .mtx, "
+                         ".npz, .h5, .petsc or .json if it is sparse, .npy or .json if "
+                         "it is dense. - is standard output."),
     OUTPUT(CLI_GENERATE,
            "Write the matrix to FILE.mtx, or to standard output if FILE is -."),
     {"format", 0, CLI_MULTIPLY | CLI_GENERATE, &cli_kind_format,

@@ -9,6 +9,7 @@
 #include "engine/api/check.h"
 #include "engine/api/struct_size.h"
 #include "io/results/durable.h"
+#include "io/results/sweep.h"
 
 /* ---- options ------------------------------------------------------------------------
  */
@@ -74,7 +75,8 @@ static hybrid_status name_folder(hy_result_file *r)
 
     if (r->options.resume)
         return hy_join(ctx, r->path, ".parts", &r->folder);
-    HY_TRY(hy_join(ctx, ctx->spill_path, "/hybrid_spmm-XXXXXX", &r->folder));
+    hy_sweep(ctx->spill_path);
+    HY_TRY(hy_join(ctx, ctx->spill_path, "/" HY_PANELS_PREFIX "XXXXXX", &r->folder));
     if (mkdtemp(r->folder))
         return HYBRID_OK;
     const hybrid_status status =

@@ -52,7 +52,7 @@ expect 2 convert A.json B.what
 expect 2 convert A.json B.npz --rows 5:2
 expect 5 convert A.json absent/B.npz
 expect 5 convert absent.json B.npz
-expect 1 convert A.json new.npz --rows 300:301
+expect 2 convert A.json new.npz --rows 300:301
 says 'rows 300:301 are not within the 300 rows'
 ls | diff before - >&2 || fail "an error leaves a file"
 exit 0
