@@ -84,8 +84,8 @@ static hybrid_status choose_name(hy_context *ctx, const char *target, int file,
         fits = put_name(target, file, ".1", to);
     hy_array_free(ctx, memory);
     return fits ? HYBRID_OK
-                : hy_fail(ctx, HYBRID_BAD_ARGUMENT, "the name of '%s' is too long",
-                          target);
+                : hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                          "a path of %zu bytes is too long for a file", strlen(target));
 }
 
 /* ---- rows -------------------------------------------------------------------------- */
