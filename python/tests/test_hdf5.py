@@ -302,6 +302,31 @@ def test_binsparse_dense(engine, rng, tmp_path, name):
     assert (read_dense(engine, tmp_path / "x.h5") == X).all()
 
 
+# ---- results ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_binsparse_reads_results(engine, rng, tmp_path, dtype):
+    binsparse = pytest.importorskip("binsparse")
+    A, X = matrix(rng, dtype=dtype), rng.integers(-9, 9, (200, 5)).astype(dtype)
+    write_cells(tmp_path / "a.h5ad", matrix(rng, 150, 300), {"chunks": (100,)})
+    with engine.open(tmp_path / "a.h5ad") as B:
+        left = read(engine, tmp_path / "a.h5ad").astype(np.float32)
+        if dtype == np.float32:
+            engine.matmul(B, A, out=tmp_path / "C.h5")
+        else:
+            engine.matmul(left.astype(dtype), A, out=tmp_path / "C.h5")
+    C, wanted = binsparse.load_binsparse(tmp_path / "C.h5"), sp.csr_array(left.astype(dtype) @ A)
+    wanted.sort_indices()
+    assert type(C).__name__ == "CSRMatrix" and C.shape == wanted.shape
+    assert C.values.dtype == dtype
+    same(sp.csr_array((C.values, C.indices_1, C.pointers_to_1), C.shape), wanted)
+    engine.matmul(A, X, out=tmp_path / "Y.h5")
+    Y = binsparse.load_binsparse(tmp_path / "Y.h5")
+    assert type(Y).__name__ == "DMATRMatrix" and Y.shape == (300, 5)
+    assert (Y.values.reshape(Y.shape) == A @ X).all()
+
+
 # ---- errors -------------------------------------------------------------------------
 
 
