@@ -139,12 +139,12 @@ static hybrid_status pack_chunks(void *arg, int part, int64_t begin, int64_t end
 
 static hybrid_status hand_over(const hy_h5_append *a, int64_t chunks)
 {
-    const hsize_t size = (hsize_t)(a->written + a->held);
+    const hsize_t size = (hsize_t)a->written + (hsize_t)a->held;
 
     if (a->total < 0 && H5Dset_extent(a->dataset, &size) < 0)
         return hy_h5_written(a->target, 0);
     for (int64_t i = 0; i < chunks; i++) {
-        const hsize_t first = (hsize_t)(a->written + i * a->chunk);
+        const hsize_t first = (hsize_t)a->written + (hsize_t)i * (hsize_t)a->chunk;
         const herr_t done =
             H5Dwrite_chunk(a->dataset, H5P_DEFAULT, 0, &first, a->packed_bytes[i],
                            a->packed + (size_t)i * a->packed_room);

@@ -100,8 +100,8 @@ static hybrid_status take_places(hy_h5_array *a, hid_t dataset)
                     &places));
     a->places = places;
     for (int64_t i = 0; i < rows * cols; i++) {
-        const hsize_t row      = (hsize_t)(i / cols * a->chunk[0]);
-        const hsize_t col      = (hsize_t)(i % cols * a->chunk[1]);
+        const hsize_t row      = (hsize_t)(i / cols) * (hsize_t)a->chunk[0];
+        const hsize_t col      = (hsize_t)(i % cols) * (hsize_t)a->chunk[1];
         const hsize_t first[2] = {a->rank == 1 ? col : row, col};
         HY_TRY(hy_h5_find_chunk(a->file, dataset, a->name, first, &a->places[i]));
         if (a->places[i].bytes > hy_h5_scratch_bytes(&a->filters))
