@@ -10,7 +10,7 @@ expect 0 convert gen:er:300,5 A.json
 grep -Eq '^hybrid_spmm: A.json: 300 rows, .* written, in ' err || fail "no word of the result"
 expect 0 convert gen:er:300,5 A.json --threads 1 -q
 [ -s err ] && fail "-q is not quiet"
-endings=(npz petsc json)
+endings=(npz petsc json mtx)
 "$HYBRID_SPMM" convert A.json A.h5 -q 2>err && endings+=(h5)
 for from in "${endings[@]}"; do
     expect 0 convert A.json "B.$from" -q
