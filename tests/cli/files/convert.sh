@@ -22,6 +22,17 @@ for from in "${endings[@]}"; do
     done
 done
 
+# Many panels of rows.
+expect 0 convert gen:er:60000,8 L.json -q
+for to in "${endings[@]}"; do
+    [ "$to" = h5 ] && memory=64MiB || memory=24MiB
+    expect 0 convert L.json "M.$to" -q --host-memory $memory --threads 2
+    expect 0 convert "M.$to" N.json -q
+    cmp -s <(arrays L) <(arrays N) || fail "many panels in $to lose something"
+    rm -f M.* N.*
+done
+rm L.*
+
 # Rows, the transpose, types and indices.
 expect 0 convert A.json T.npz --transpose -q
 expect 0 convert T.npz A2.json --transpose -q
