@@ -152,6 +152,7 @@ static hybrid_status put_batches(hy_mtx_text *w)
 {
     int64_t begin = 0;
 
+    w->batches[1].pieces = 0; /* the rows of the last call are written */
     for (int which = 0;; which ^= 1) {
         w->formatted         = &w->batches[which];
         w->formatted->begin  = begin;

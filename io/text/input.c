@@ -205,7 +205,8 @@ static hybrid_status read_pipe(hy_context *ctx, int fd, hy_input *input)
         close(fd);
         return status;
     }
-    HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, NULL, 0));
+    const int64_t known = input->file_bytes < 0 ? HY_HEAD_BYTES : input->file_bytes + 1;
+    HY_TRY(enlarge(ctx, input, hy_smaller(HY_HEAD_BYTES, (size_t)known), NULL, 0));
     return fill(ctx, input, 0);
 }
 
@@ -254,6 +255,10 @@ static hybrid_status decode_text(hy_context *ctx, hy_input *input)
         return HYBRID_OK;
     if (!input->stream)
         HY_TRY(open_stream(ctx, -1, input));
+    if (input->array && input->room < HY_HEAD_BYTES) { /* the window of a small file */
+        HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, input->text, input->bytes));
+        input->text = input->array;
+    }
     hy_stream *s = input->stream;
     s->next      = input->text;
     s->end       = input->text + input->bytes;

@@ -23,6 +23,17 @@ until ls | grep -q "^I.mtx.*partial"; do kill -0 $! || exit 99; done
 kill -TERM $!
 wait $!
 X
+# A named pipe hides the format of a file from the program, which opens other files as
+# operands of any format.
+cat >piped <<'X'
+mkdir p
+mkfifo "p/$1"
+cat "$1" >"p/$1" &
+hybrid_spmm multiply -q "p/$1" -o C.mtx
+code=$?
+rm -r p
+exit $code
+X
 # doctor reads a bad file of rates, which has the name of this machine.
 cat >bad_rates <<'X'
 name=$(hybrid_spmm doctor | sed -n 's/^CPU *//p' | tr -cs '[:alnum:].\n-' _)
@@ -38,7 +49,7 @@ X
 mkdir -p cache/hybrid_spmm old/hybrid_spmm
 echo nonsense >bad.rates
 touch F.mtx
-chmod +x on_terminal interrupted bad_rates old_rates
+chmod +x on_terminal interrupted piped bad_rates old_rates
 
 # ---- raw arrays ----
 

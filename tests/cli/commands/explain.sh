@@ -30,8 +30,11 @@ grep -q '^algorithm   spgemm.host.hash' out || fail "the variant asked for is no
 expect 0 explain gen:er:20000,20 --host-memory 64MiB
 grep -q 'C DOES NOT FIT; raise host_bytes (--host-memory)' out || fail "C fits"
 grep -Eq '^C .* about [0-9 ]+ entries, 9[01].[0-9] MiB$' out || fail "not about 91 MiB"
-expect 4 multiply -q gen:er:20000,20 --host-memory 64MiB -o C.mtx
+expect 4 multiply -q gen:er:20000,20 --host-memory 64MiB
 says 'the result does not fit: it takes about 9[01].[0-9] MiB, and [0-9.]+ MiB of the host memory of 64.0 MiB are free; raise --host-memory'
+expect 0 multiply -q gen:er:20000,20 --host-memory 64MiB -o C.mtx # written while it is computed
+head -3 C.mtx | grep -q '^20000 20000 7' || fail "C.mtx has other sizes"
+rm C.mtx
 expect 0 explain gen:er:20000,20 --host-memory 64MiB --dense-cols 1000
 grep -q 'they DO NOT FIT' out || fail "X and Y fit"
 

@@ -10,7 +10,7 @@ expect 0 convert gen:er:300,5 A.json
 grep -Eq '^hybrid_spmm: A.json: 300 rows, .* written, in ' err || fail "no word of the result"
 expect 0 convert gen:er:300,5 A.json --threads 1 -q
 [ -s err ] && fail "-q is not quiet"
-endings=(npz petsc json)
+endings=(npz petsc json mtx)
 "$HYBRID_SPMM" convert A.json A.h5 -q 2>err && endings+=(h5)
 for from in "${endings[@]}"; do
     expect 0 convert A.json "B.$from" -q
@@ -21,6 +21,17 @@ for from in "${endings[@]}"; do
         rm -f C.* D.*
     done
 done
+
+# Many panels of rows.
+expect 0 convert gen:er:60000,8 L.json -q
+for to in "${endings[@]}"; do
+    [ "$to" = h5 ] && memory=64MiB || memory=24MiB
+    expect 0 convert L.json "M.$to" -q --host-memory $memory --threads 2
+    expect 0 convert "M.$to" N.json -q
+    cmp -s <(arrays L) <(arrays N) || fail "many panels in $to lose something"
+    rm -f M.* N.*
+done
+rm L.*
 
 # Rows, the transpose, types and indices.
 expect 0 convert A.json T.npz --transpose -q

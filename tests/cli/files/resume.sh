@@ -58,7 +58,7 @@ goes_on() {
 step=17
 [ "$slow" ] && step=1
 offset=1
-endings=(json npz npy convert)
+endings=(json npz npy convert mtx)
 "$HYBRID_SPMM" convert A.json x.h5 -q 2>err && endings+=(h5)
 endings+=(petsc)
 for ending in "${endings[@]}"; do
@@ -116,6 +116,17 @@ echo old >run/C.npz
 [ $? -eq 5 ] || fail "not exit code 5 with ulimit -f"
 says 'File too large'
 goes_on
+
+# So is the limit on address space an error of memory, which sanitizers would exceed.
+if [ -z "${HYBRID_SANITIZE:-}" ]; then
+    command_of npz run
+    echo old >run/C.npz
+    (ulimit -v 120000; "$HYBRID_SPMM" multiply A.json A.json -o run/C.npz --resume --threads 2 -q) >out 2>err
+    [ $? -eq 4 ] || fail "not exit code 4 with ulimit -v"
+    says 'cannot allocate .* \(ulimit -v\)'
+    rm -rf run/C.npz.parts
+    goes_on
+fi
 
 # Operands that become shorter or vanish, and options that change, are refused.
 command_of npz run

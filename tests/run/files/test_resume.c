@@ -197,7 +197,7 @@ static void damaged_panels_are_refused(void **state)
     size_t bytes;
     snprintf(file, sizeof file, "%s/manifest", files_parts);
     char *text        = io_load(file, &bytes);
-    const long number = (long)(strstr(text, "panel 0 rows ") - text) + 13;
+    const long number = (long)(strstr(text, "panel 0 rows ") - text) + 1;
     damage("manifest", number);
     assert_int_equal(square_in_memory(), HYBRID_BAD_FILE);
     io_store(file, text, bytes - 3); /* as if the last line was not written completely */
@@ -270,6 +270,8 @@ static void each_allocation_may_fail(void **state)
                 print_error("%s\n", hybrid_engine_message(files_engine));
             assert_true(status == HYBRID_OK || reached);
             assert_true(files_exist(files_path) == (status == HYBRID_OK));
+            if (files_exist(files_parts))
+                remove_panels();
         }
     }
     settings_of(files_engine)->piece_bytes = 3000;
