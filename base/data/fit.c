@@ -1,5 +1,5 @@
-/* engine/rates/fit.c - fits a fixed cost and factors to seconds that were measured. */
-#include "engine/rates/fit.h"
+/* base/data/fit.c - fits a fixed cost and factors to seconds that were measured. */
+#include "base/data/fit.h"
 
 #include <math.h>
 
