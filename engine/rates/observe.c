@@ -176,12 +176,12 @@ static hybrid_status observe_parts(hybrid_plan *plan, hy_backend *backend,
 
     HY_TRY(run_often(plan, p, runs, &measured));
     hy_rates_of(backend, &here);
-    out->chunks  = layout->count;
-    out->apart_s = measured.compute;
+    out->chunks    = layout->count;
+    out->chunked_s = measured.compute;
     for (int64_t i = 0; i < layout->count; i++) {
         const hy_features *f = &layout->chunks[i].features;
         const hy_cost cost   = out->variant->cost(f, &here);
-        out->apart_model_s[hy_regime(out->variant->op, f)] +=
+        out->chunked_model_s[hy_regime(out->variant->op, f)] +=
             cost.multiply_s + cost.finish_s;
     }
     return HYBRID_OK;
@@ -297,8 +297,8 @@ void hy_observed_add(hy_observed *all, const hy_observation *seen)
     if (seen->call_model_s > 0)
         add_sample(sparse ? &all->spgemm_call : &all->spmm_call,
                    (hy_sample){0, seen->total_s, seen->rest_s, seen->call_model_s});
-    if (seen->chunks > 1 && all->apart_count < HY_APART)
-        all->apart[all->apart_count++] = *seen;
+    if (seen->chunks > 1 && all->chunked_count < HY_CHUNKED)
+        all->chunked[all->chunked_count++] = *seen;
 }
 
 /* Returns the mean within the bounds of the file; 0 without observations. */
@@ -320,23 +320,23 @@ static double call_factor(const hy_series *call)
 static double gap_seen(const hy_observation *seen, const hy_factor_table *factors)
 {
     const hy_variant *variant = seen->variant;
-    double more_s             = seen->apart_s - seen->compute_s +
+    double more_s             = seen->chunked_s - seen->compute_s +
                     hy_factor_seen(factors, variant, seen->regime) * seen->model_s;
 
     for (int k = 0; k < HY_REGIMES; k++)
-        more_s -= hy_factor_seen(factors, variant, k) * seen->apart_model_s[k];
+        more_s -= hy_factor_seen(factors, variant, k) * seen->chunked_model_s[k];
     return more_s / (double)(seen->chunks - 1) - hy_start_seen(factors, variant);
 }
 
 /* Returns the median of these seconds; 0 if it is below 0 or nothing was observed. */
 static double gap_s(const hy_observed *all, hy_op op, const hy_factor_table *factors)
 {
-    double gaps[HY_APART];
+    double gaps[HY_CHUNKED];
     int count = 0;
 
-    for (int64_t i = 0; i < all->apart_count; i++)
-        if (all->apart[i].variant->op == op)
-            gaps[count++] = gap_seen(&all->apart[i], factors);
+    for (int64_t i = 0; i < all->chunked_count; i++)
+        if (all->chunked[i].variant->op == op)
+            gaps[count++] = gap_seen(&all->chunked[i], factors);
     return count > 0 ? fmax(0, hy_median(gaps, count)) : 0;
 }
 

@@ -4,7 +4,7 @@
 #define HY_OBSERVE_H
 
 #include "engine/plan/plan.h"
-#include "engine/rates/fit.h"
+#include "base/data/fit.h"
 
 /* A product that is timed. B is NULL for SpMM, which has X and Y instead. */
 typedef struct hy_observed_product {
@@ -30,8 +30,9 @@ typedef struct hy_observation {
                                           the call costs besides. Work is measured, the
                                           others are predicted */
     int64_t chunks;                    /* of the run in several chunks; 0: none */
-    double apart_s;                    /* multiply and finish of that run */
-    double apart_model_s[HY_REGIMES];  /* the same by the models, by the chunks' regime */
+    double chunked_s;                  /* multiply and finish of that run */
+    double
+        chunked_model_s[HY_REGIMES]; /* the same by the models, by the chunks' regime */
 } hy_observation;
 
 /* Times the product with this variant in one chunk: a run that is not counted, then up to
@@ -43,7 +44,7 @@ hybrid_status hy_observe(hybrid_engine *engine, const hy_variant *variant,
                          hy_backend *backend, const hy_observed_product *product,
                          int runs, hy_observation *out);
 
-enum { HY_SAMPLES = 512, HY_APART = 256 };
+enum { HY_SAMPLES = 512, HY_CHUNKED = 256 };
 
 typedef struct hy_series {
     int64_t count;
@@ -65,8 +66,8 @@ typedef struct hy_observed {
         hy_series compute;
         hy_mean prepare;
     } of[HY_FACTOR_ROWS];
-    int64_t apart_count;
-    hy_observation apart[HY_APART]; /* those with a run in several chunks */
+    int64_t chunked_count;
+    hy_observation chunked[HY_CHUNKED]; /* those with a run in several chunks */
 } hy_observed;
 
 void hy_observed_add(hy_observed *all, const hy_observation *seen);

@@ -44,7 +44,7 @@ hybrid_status launch(hy_lane *lane, const hy_dense_blocks *d)
         blocks::with_shape(d->shape, Launcher<double>::of_dense(lane, d));
     else
         blocks::with_shape(d->shape, Launcher<float>::of_dense(lane, d));
-    return hy_launched(lane, "SpMV in blocks on a dense matrix");
+    return hy_launched(lane, "spmv_dense");
 }
 
 template <typename L> struct asking {

@@ -67,7 +67,7 @@ grep -q '^speeds      built in' out || fail "a file of another version is used"
 says "$file' has the format of another version and is ignored: run 'hybrid_spmm calibrate'"
 expect 0 doctor
 expect 3 explain -q gen:band:9,1 --backend host --threads 2 --rates old.rates
-says 'old.rates:[0-9]*: the file has format 1, and this version of the library reads 2'
+says 'old.rates:[0-9]*: the file has format 1, and this version of the library reads 3'
 mv new.rates "$file"
 rm old.rates
 

@@ -1,5 +1,5 @@
-/* tests/unit/plan/test_observe.c - what calibration observes of the host, and the factors
-   that follow. */
+/* tests/unit/partition/test_observe.c - what calibration observes of the host, and the
+   factors that follow. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

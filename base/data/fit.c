@@ -1,5 +1,5 @@
-/* engine/rates/fit.c - fits a fixed cost and factors to seconds that were measured. */
-#include "engine/rates/fit.h"
+/* base/data/fit.c - fits a fixed cost and factors to seconds that were measured. */
+#include "base/data/fit.h"
 
 #include <math.h>
 
@@ -8,7 +8,10 @@ static const double NEAR = 0.1;
 
 /* Bounds of factors, as logarithms, and the steps between the factors that are tried. */
 static const double LOG_MOST = 6.907755278982137, LOG_STEP = 0.345;
-static const int REFINEMENTS = 24; /* each halves the interval of the best factor */
+enum {
+    FACTORS     = 40, /* steps from the least to the greatest factor that are tried */
+    REFINEMENTS = 24  /* each halves the interval of the best factor */
+};
 
 /* Fixed costs that are tried: 0, then LEAST_S times powers of STEP, up to MOST_S. */
 static const double LEAST_S = 1e-7, MOST_S = 1e-2, STEP = 1.15;
@@ -38,7 +41,8 @@ static double best_log(const hy_sample *samples, int64_t count, int regime,
 {
     double best = -LOG_MOST, least = INFINITY, half = LOG_STEP / 2;
 
-    for (double at = -LOG_MOST; at <= LOG_MOST; at += LOG_STEP) {
+    for (int i = 0; i <= FACTORS; i++) {
+        const double at  = -LOG_MOST + LOG_STEP * i;
         const double now = distances(samples, count, regime, start_s, at);
         best             = now < least ? at : best;
         least            = now < least ? now : least;

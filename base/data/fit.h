@@ -1,4 +1,4 @@
-/* engine/rates/fit.h - fits a fixed cost and factors to seconds that were measured. */
+/* base/data/fit.h - fits a fixed cost and factors to seconds that were measured. */
 #ifndef HY_FIT_H
 #define HY_FIT_H
 
