@@ -453,7 +453,7 @@ HYBRID_API void hybrid_plan_refresh(hybrid_plan *plan);
 /** Writes in plain words to `text` what `plan` will do: result, processors, variant, copies,
     time and alternatives. `capacity` and the value returned are as in snprintf(). */
 HYBRID_API size_t hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
-/** Writes the numbers behind `plan` to `text`, under the rules of hybrid_plan_explain(). */
+/** Writes the numbers behind `plan` to `text`; `capacity` as in hybrid_plan_explain(). */
 HYBRID_API size_t hybrid_plan_details(const hybrid_plan *plan, char *text, size_t capacity);
 /** A variant as the planner saw it. */
 typedef struct hybrid_candidate {
@@ -621,10 +621,10 @@ HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr
     B or C breaks a rule of hybrid_csr. */
 HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_csr *B, const hybrid_csr *C, int trials, uint64_t seed, int64_t *row);
-/** Verifies Y = A*X as hybrid_verify_spgemm() verifies C, with its `trials`, `seed` and `row`. */
+/** Verifies Y = A*X as hybrid_verify_spgemm() verifies C, with the same `trials`, `seed`, `row`. */
 HYBRID_API hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_dense *X, const hybrid_dense *Y, int trials, uint64_t seed, int64_t *row);
-/** Verifies a Y = A*X of HYBRID_ALLOW_TF32, else as hybrid_verify_spmm(). */
+/** Verifies Y = A*X of HYBRID_ALLOW_TF32, with the same `trials`, `seed` and `row`. */
 HYBRID_API hybrid_status hybrid_verify_spmm_tf32(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_dense *X, const hybrid_dense *Y, int trials, uint64_t seed, int64_t *row);
 

@@ -317,11 +317,11 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY_ELSE_DONE(hy_array(&engine->ctx, 1, bytes, "plan", &memory));
     plan = memory;
     memset(plan, 0, bytes);
-    plan->product                    = hy_product_of(engine, A, B, dense_cols, options);
-    plan->product.one_shot           = one_shot != NULL;
-    plan->pattern_bytes              = engine->spaces.fetched;
-    plan->count                      = 1;
-    plan->portions->product          = &plan->product;
+    plan->product           = hy_product_of(engine, A, B, dense_cols, options);
+    plan->product.one_shot  = one_shot != NULL;
+    plan->pattern_bytes     = engine->spaces.fetched;
+    plan->count             = 1;
+    plan->portions->product = &plan->product;
     plan->portions->traffic = (hy_traffic){.other_up = -1, .b_up = -1, .b_least = -1};
     HY_TRY_ELSE_DONE(hy_parameters_read(&engine->ctx, engine->variants, options->variant,
                                         plan->product.parameter));

@@ -38,9 +38,10 @@ static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
         return HYBRID_OK;
     double value;
     hy_convert_values(c->kind, from + fit * c->kind.size, 1, HYBRID_F64, &value);
+    const int64_t element = c->before + begin + fit;
     return hy_fail(c->ctx, HYBRID_BAD_FILE,
                    "%s: value %g of element %lld is too large for 32 bits",
-                   c->input->path, value, (long long)(c->before + begin + fit));
+                   c->input->path, value, (long long)element);
 }
 
 /* Converts all values, window by window. */

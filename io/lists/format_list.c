@@ -17,11 +17,13 @@ static hybrid_status check_size(const hy_entry_reader *self, const hy_list_reade
 {
     if (most <= size)
         return HYBRID_OK;
+    const int64_t last = most - 1 + self->base;
+
     return hy_fail(
         self->ctx, HYBRID_BAD_FILE,
         "%s: %s index %lld is beyond the %lld %ss, which are counted from %lld",
-        r->entries.input.path, what, (long long)(most - 1 + self->base), (long long)size,
-        what, (long long)self->base);
+        r->entries.input.path, what, (long long)last, (long long)size, what,
+        (long long)self->base);
 }
 
 static const char *name_of(char separator)

@@ -64,12 +64,12 @@ static hybrid_status read_piece(const joined *j, int64_t p, int64_t first, int64
     HY_TRY(hy_stored_read(part, first, count,
                           (char *)to + (is_narrow ? (size_t)count * 4 : 0)));
     for (int64_t i = 0; i < count; i++) {
-        const int64_t offset = is_narrow ? half[i] : to[i];
+        const int64_t offset = is_narrow ? half[i] : to[i], row = first + i;
         if (offset < 0 || offset > most)
             return hy_fail(part->ctx, HYBRID_BAD_MATRIX,
                            "%s: part %lld: offset %lld of row %lld is not in 0..%lld",
-                           j->name, (long long)p, (long long)offset,
-                           (long long)(first + i), (long long)most);
+                           j->name, (long long)p, (long long)offset, (long long)row,
+                           (long long)most);
         to[i] = base + offset;
     }
     return HYBRID_OK;

@@ -238,9 +238,9 @@ static hybrid_status run(hy_csr_output *out, storing *s)
 
     HY_TRY(hy_array(ctx, s->pieces + 1, sizeof *s->first, "pieces of entries", &array));
     s->first = array;
-    HY_TRY(hy_array(ctx, hy_pool_threads(ctx->pool), sizeof *s->rooms, "workers' memory",
+    HY_TRY(hy_array(ctx, hy_pool_threads(ctx->pool), sizeof(void *), "workers' memory",
                     &array));
-    s->rooms = memset(array, 0, (size_t)hy_pool_threads(ctx->pool) * sizeof *s->rooms);
+    s->rooms = memset(array, 0, (size_t)hy_pool_threads(ctx->pool) * sizeof(void *));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, count_groups, s));
     HY_TRY(hy_prefix_sum(ctx, s->first, s->pieces));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, store_pieces, s));

@@ -138,7 +138,7 @@ static hybrid_status open_marks(hy_loader *loader)
 
     if (count <= part->count)
         return HYBRID_OK;
-    HY_TRY(hy_array(ctx, count, sizeof *part->sent, "marks of pieces", &marks));
+    HY_TRY(hy_array(ctx, count, sizeof(void *), "marks of pieces", &marks));
     hy_mark **sent = marks;
     for (int64_t i = 0; i < part->count; i++)
         sent[i] = part->sent[i];

@@ -18,6 +18,8 @@ same() {
     second=("$@")
     expect 0 multiply -q "${first[@]}" -o "first_$file"
     expect 0 multiply -q "${second[@]}" -o "second_$file"
+    # a result that is written while it is computed has blanks behind its number of entries
+    case $file in *.mtx) sed -i '2s/ *$//' "first_$file" "second_$file" ;; esac
     cmp -s "first_$file" "second_$file" || fail "${first[*]} is not ${second[*]}"
     rm "first_$file" "second_$file"
 }

@@ -147,6 +147,29 @@ static void room_saves_bytes(void **state)
     matrix_free(&B);
 }
 
+/* ---- failures ---- */
+
+static void each_allocation_may_fail(void **state)
+{
+    hybrid_csr A = even_rows(MOST);
+    hy_chunk chunks[MOST];
+    hybrid_status status;
+    int64_t sent, failing = 0;
+
+    (void)state;
+    rows_of(&A, chunks);
+    do {
+        ctx->memory.failures = ++failing;
+        status               = hy_least_sent(ctx, &A, &A, chunks, MOST, ROW, &sent);
+        ctx->memory.failures = 0;
+        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
+        hy_message_clear(&ctx->message);
+    } while (status != HYBRID_OK);
+    assert_int_equal(sent, MOST * ROW);
+    assert_true(failing > 4);
+    matrix_free(&A);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -167,6 +190,7 @@ int main(void)
         cmocka_unit_test(the_row_needed_last_makes_room),
         cmocka_unit_test(nothing_sends_less),
         cmocka_unit_test(room_saves_bytes),
+        cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
