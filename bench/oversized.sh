@@ -22,8 +22,10 @@ mkdir -p "$out" || exit 1
 failed=0
 while read -r problem budgets; do
     for budget in '' $budgets; do
-        "$bench" spgemm "$problem" --backend cuda --mode end --no-verify --explain --reps 3 \
-            ${budget:+--device-memory "$budget"} --commit "$commit" --json "$out/oversized.jsonl" "$@" || failed=1
+        run=("$bench" spgemm "$problem" --backend cuda --mode end --no-verify --commit "$commit"
+            ${budget:+--device-memory "$budget"} --json "$out/oversized.jsonl" "$@")
+        "${run[@]}" --reps 3 || failed=1
+        "${run[@]}" --reps 1 --warmup 0 --explain || failed=1 # for the bytes of B alone
     done
 done < <(tr ';' '\n' <<<"$runs")
 "${PYTHON:-python3}" "$here/lib/oversized.py" "$out/oversized.jsonl" >"$out/oversized.md" || failed=1

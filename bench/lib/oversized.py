@@ -4,7 +4,8 @@
 usage: oversized.py FILE.jsonl...
 
 A line without a cap on device memory gives the time and the bytes of the whole card. If there are
-several runs of the same product, the last counts.
+several runs of the same product, the last counts, and a run with --explain gives the bytes of B only,
+because finding out more takes time.
 """
 import sys
 
@@ -19,7 +20,11 @@ def read(paths):
     products = {}
     for line in summary.read(paths):
         key = (line["problem"], line["type"], line["pinned"])
-        products.setdefault(key, {})[line["device_memory"] or 0] = line
+        lines, budget = products.setdefault(key, {}), line["device_memory"] or 0
+        if budget in lines and (line.get("least_b_up") or -1) > 0:
+            lines[budget] |= {field: line[field] for field in ("b_up", "least_b_up")}
+        else:
+            lines[budget] = line
     return products
 
 
