@@ -621,7 +621,8 @@ HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr
     B or C breaks a rule of hybrid_csr. */
 HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_csr *B, const hybrid_csr *C, int trials, uint64_t seed, int64_t *row);
-/** Verifies Y = A*X as hybrid_verify_spgemm() verifies C, with the same `trials`, `seed`, `row`. */
+/** Verifies Y = A*X as hybrid_verify_spgemm() verifies C, with the same `trials`, `seed` and
+    `row`. */
 HYBRID_API hybrid_status hybrid_verify_spmm(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_dense *X, const hybrid_dense *Y, int trials, uint64_t seed, int64_t *row);
 /** Verifies Y = A*X of HYBRID_ALLOW_TF32, with the same `trials`, `seed` and `row`. */

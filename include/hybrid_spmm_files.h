@@ -121,7 +121,8 @@ HYBRID_API hybrid_status hybrid_spmm_to_file(hybrid_engine *engine, double alpha
     const hybrid_operand *A, const hybrid_operand *X, const hybrid_plan_options *options,
     const char *path, const hybrid_file_options *file_options);
 /** Writes the matrix M, or rows of it, or its transpose, to `path` with `file_options`
-    in the same way, within the host memory of `engine`. A matrix in a file is copied in parts: so files are converted. */
+    in the same way, within the host memory of `engine`. A matrix in a file is copied in parts,
+    so this function converts files. */
 HYBRID_API hybrid_status hybrid_file_write(hybrid_engine *engine, const hybrid_operand *M,
     const char *path, const hybrid_file_options *file_options);
 /** Returns the bytes that the engine's running or last call has written to its file. A progress
