@@ -296,30 +296,40 @@ static hybrid_status await_sent(const hy_loader *loader, int j, int64_t round,
                   : HYBRID_OK;
 }
 
-/* Enqueues the copies of the other devices' pieces of a round. *goes_on is 0 if the relay
-   has been stopped. */
-static hybrid_status copy_round(hy_loader *loader, int64_t round, int64_t pieces,
-                                int *goes_on)
+/* Enqueues the copy of piece k, which loader j has sent. */
+static hybrid_status copy_from(hy_loader *loader, int j, int64_t k)
 {
-    hy_relay *relay           = loader->relay;
+    const hy_relay *relay     = loader->relay;
     hy_relay_part *part       = &loader->relayed;
     const hy_backend_ops *ops = loader->backend->ops;
     hy_lane *lane             = loader->lane_set->peer;
+    const piece p             = piece_at(loader, k);
 
-    for (int j = 0; j < relay->count; j++) {
+    HY_TRY(ops->lane_wait(lane, relay->of[j]->relayed.sent[k / relay->count]));
+    if (part->bytes == 0)
+        HY_TRY(ops->mark_set(lane, part->begin));
+    return copy_piece(loader, relay->of[j], &p);
+}
+
+/* Enqueues the copies of the other devices' pieces of a round. *goes_on is 0 if the relay
+   has been stopped. The mark `end` is set then, too, because hy_relay_retire() must wait
+   for the copies that this round has enqueued. */
+static hybrid_status copy_round(hy_loader *loader, int64_t round, int64_t pieces,
+                                int *goes_on)
+{
+    const hy_relay *relay     = loader->relay;
+    const hy_relay_part *part = &loader->relayed;
+    const hy_backend_ops *ops = loader->backend->ops;
+
+    for (int j = 0; j < relay->count && *goes_on; j++) {
         const int64_t k = round * relay->count + j;
         if (j == part->index || k >= pieces)
             continue;
         HY_TRY(await_sent(loader, j, round, goes_on));
-        if (!*goes_on)
-            return HYBRID_OK;
-        const piece p = piece_at(loader, k);
-        HY_TRY(ops->lane_wait(lane, relay->of[j]->relayed.sent[round]));
-        if (part->bytes == 0)
-            HY_TRY(ops->mark_set(lane, part->begin));
-        HY_TRY(copy_piece(loader, relay->of[j], &p));
+        if (*goes_on)
+            HY_TRY(copy_from(loader, j, k));
     }
-    HY_TRY(ops->mark_set(lane, part->end));
+    HY_TRY(ops->mark_set(loader->lane_set->peer, part->end));
     return ops->lane_wait(loader->lane_set->lanes[HY_ON_IN], part->end);
 }
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/formats/file_format.h"
@@ -17,12 +18,14 @@ static hybrid_csr A;
 
 void h5_put(hid_t at, const char *name, hid_t type, hsize_t count, int64_t number)
 {
-    int64_t numbers[100];
+    int64_t *numbers = malloc(count * sizeof *numbers);
 
-    for (int i = 0; i < 100; i++)
+    assert_non_null(numbers);
+    for (hsize_t i = 0; i < count; i++)
         numbers[i] = number;
     (void)H5Ldelete(at, name, H5P_DEFAULT);
     h5_numbers(at, name, type, count, numbers, &h5_plain);
+    free(numbers);
 }
 
 void h5_put_empty(hid_t at, const char *name, hid_t type, int rank, const hsize_t *dims,
