@@ -37,9 +37,10 @@ hybrid_status hy_h5_deliver(const hy_h5_reader *reader, const char *in, int64_t 
 
     if (done == count)
         return HYBRID_OK;
+    const int64_t number = first + done;
     return hy_fail(reader->ctx, HYBRID_BAD_FILE,
                    "%s: number %lld of '%s' does not fit a signed integer of %d bits",
-                   reader->path, (long long)(first + done), a->name,
+                   reader->path, (long long)number, a->name,
                    8 * (int)(reader->to.kind == HY_H5_FLOAT ? 8 : reader->to.bytes));
 }
 

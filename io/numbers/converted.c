@@ -42,12 +42,13 @@ static hybrid_status read_indices(const hy_stored *self, int64_t first, int64_t 
     for (int64_t at = 0, n; at < count; at += n) {
         n = hy_min(most, count - at);
         HY_TRY(hy_stored_read(&c->inner, first + at, n, piece));
-        const int64_t fit = hy_convert_indices(c->from, piece, n, c->index,
-                                               (char *)to + (size_t)at * self->size);
+        const int64_t fit    = hy_convert_indices(c->from, piece, n, c->index,
+                                                  (char *)to + (size_t)at * self->size);
+        const int64_t number = first + at + fit;
         if (fit < n)
             return hy_fail(self->ctx, HYBRID_BAD_FILE,
                            "%s: number %lld does not fit %d bits", c->name,
-                           (long long)(first + at + fit), (int)self->size * 8);
+                           (long long)number, (int)self->size * 8);
     }
     return HYBRID_OK;
 }

@@ -188,6 +188,7 @@ static void widen_integers(hy_number_kind kind, const void *from, int64_t count,
     const int is_signed = kind.is == HY_SIGNED;
 
     if (kind.size == 1 && is_signed)
+        /* a number, no character: NOLINTNEXTLINE(bugprone-signed-char-misuse) */
         WIDEN(int8_t, x[i]);
     else if (kind.size == 1)
         WIDEN(uint8_t, x[i]);

@@ -31,7 +31,7 @@ static int find_kind(const hy_input *input, hy_number_kind *kind)
 {
     for (int size = 4; size <= 8; size += 4) {
         *kind = (hy_number_kind){HY_SIGNED, size, 1};
-        if (input->bytes >= (size_t)(HY_PETSC_HEADER * size) &&
+        if (input->bytes >= (size_t)HY_PETSC_HEADER * (size_t)size &&
             integer(input, *kind, 0) == HY_PETSC_MAT)
             return 1;
     }
