@@ -69,10 +69,7 @@ def main():
     products = read(sys.argv[1:])
     if not products:
         sys.exit("oversized.py: no lines")
-    print("| " + " | ".join(HEAD) + " |")
-    print("| --- | --- |" + " ---: |" * (len(HEAD) - 2))
-    for row in rows(products):
-        print("| " + " | ".join(row) + " |")
+    summary.print_rows(HEAD, 2, rows(products))
 
 
 if __name__ == "__main__":

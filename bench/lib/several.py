@@ -44,10 +44,7 @@ def main():
     products = read(sys.argv[1:])
     if not products:
         sys.exit("several.py: no lines")
-    print("| " + " | ".join(HEAD) + " |")
-    print("| --- |" + " ---: |" * (len(HEAD) - 1))
-    for row in rows(products):
-        print("| " + " | ".join(row) + " |")
+    summary.print_rows(HEAD, 1, rows(products))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,14 @@ def read(paths):
                     print(f"{path}:{number}: {error}", file=sys.stderr)
 
 
+def print_rows(head, left, rows):
+    """Prints a table with these titles. The first `left` columns are aligned left."""
+    print("| " + " | ".join(head) + " |")
+    print("|" + " --- |" * left + " ---: |" * (len(head) - left))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
 def table_of(line):
     return (line["op"], line["mode"], line["type"], line.get("cols"),
             bool(line.get("reuse")), line.get("device_memory") or 0,

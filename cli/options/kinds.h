@@ -9,7 +9,7 @@
 
 enum { CLI_DEVICES = 16 };
 
-/* Value of --split: who computes, and the CPU's share. */
+/* Value of --split: the processors that compute, and the share of the CPU. */
 typedef struct cli_split {
     hybrid_split how;
     double host_share; /* share of the CPU, 0 to 1, if `how` is HYBRID_SPLIT_SHARE */
@@ -52,8 +52,8 @@ typedef struct cli_kind {
     int64_t least, most; /* range of values that are whole numbers */
 } cli_kind;
 
-/* Kinds of values, each with the type of the field that it is stored in. Of a word,
-   cli_word.value is stored. */
+/* Kinds of values, each with the type of the field that it is stored in. A word
+   is stored as its cli_word.value. */
 extern const cli_kind cli_kind_flag;     /* field: int */
 extern const cli_kind cli_kind_file;     /* field: const char *, not empty */
 extern const cli_kind cli_kind_folder;   /* field: const char *, not empty */

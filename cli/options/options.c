@@ -16,7 +16,7 @@ enum {
 #define FIELD(type, name)                                                                \
     offsetof(cli_options, name) + 0 * sizeof(_Generic(((cli_options *)0)->name, type : 0))
 
-/* Rows of options of which the help differs from command to command. */
+/* Rows of options that have a help text for each command. */
 #define OUTPUT(commands, help)                                                           \
     {                                                                                    \
         "output", 'o', commands, &cli_kind_file, FIELD(const char *, output), help       \

@@ -33,8 +33,8 @@ static size_t distance(const char *a, const char *b)
 }
 
 /* Compares the candidate with the typed word. A candidate that begins with the typed
-   word has distance 1. Candidates of which more than a third of the letters are wrong
-   are ignored. */
+   word has distance 1. A candidate is ignored if more than a third of its letters are
+   wrong. */
 void cli_suggest(cli_suggestion *s, const char *candidate)
 {
     const size_t typed = strlen(s->typed);

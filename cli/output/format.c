@@ -9,7 +9,7 @@
 #include "cli/output/outputs.h"
 #include "cli/output/say.h"
 
-/* Returns 1 for standard output, a device or a pipe, the name of which says no
+/* Returns 1 for standard output, a device or a pipe. Their names do not tell a
    format. */
 static int is_stream(const char *name)
 {

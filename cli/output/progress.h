@@ -27,7 +27,7 @@ void cli_progress_file(const char *verb, const char *name);
    new after cli_progress_phase(). */
 void cli_progress_tell(int64_t done, int64_t total, int64_t written);
 
-/* Begins to show the rows of a run, of which `plan` is the predicted report. */
+/* Begins to show the rows of a run. `plan` is the predicted report of the run. */
 void cli_progress_begin(const hybrid_report *plan);
 
 /* Removes the progress line from the screen. Must be called before other text is printed

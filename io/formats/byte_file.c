@@ -7,9 +7,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "io/formats/file_limit.h"
 
 enum {
     AT_ONCE_BYTES = 1 << 24, /* maximum bytes between two checks for cancellation */
@@ -55,26 +56,14 @@ hybrid_status hy_byte_file_create(hy_context *ctx, const char *path, hy_byte_fil
     return HYBRID_OK;
 }
 
-/* Fails if the end of the data is beyond the limit on the size of files. The system would
-   end the process by the signal SIGXFSZ. */
-static hybrid_status check_limit(const hy_byte_file *file, int64_t at, size_t bytes)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        (rlim_t)at + bytes <= limit.rlim_cur)
-        return HYBRID_OK;
-    errno = EFBIG;
-    return failed_at(file, (int64_t)limit.rlim_cur);
-}
-
 hybrid_status hy_byte_file_put(const hy_byte_file *file, int64_t at, const void *data,
                                size_t bytes)
 {
-    const char *from = data;
+    const int64_t limit = hy_file_limit(at, bytes);
+    const char *from    = data;
 
-    HY_TRY(check_limit(file, at, bytes));
-
+    if (limit >= 0)
+        return failed_at(file, limit);
     while (bytes > 0) {
         const ssize_t put =
             pwrite(file->fd, from, hy_smaller(bytes, AT_ONCE_BYTES), (off_t)at);

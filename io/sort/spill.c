@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+#include "io/formats/file_limit.h"
 
 const char *hy_spill_folder(const hy_context *ctx)
 {
@@ -61,25 +62,13 @@ hybrid_status hy_spill_open(hy_context *ctx, hy_spill *out)
     return HYBRID_OK;
 }
 
-/* Fails if the end of the data is beyond the limit on the size of files. The system would
-   end the process by the signal SIGXFSZ. */
-static hybrid_status check_limit(const hy_spill *spill, size_t bytes, int64_t at)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        (rlim_t)at + bytes <= limit.rlim_cur)
-        return HYBRID_OK;
-    errno = EFBIG;
-    return failed(spill->ctx, "write");
-}
-
 hybrid_status hy_spill_write(const hy_spill *spill, const void *data, size_t bytes,
                              int64_t at)
 {
     const char *from = data;
 
-    HY_TRY(check_limit(spill, bytes, at));
+    if (hy_file_limit(at, bytes) >= 0)
+        return failed(spill->ctx, "write");
     while (bytes > 0) {
         const ssize_t put = pwrite(spill->fd, from, bytes, at);
         if (put < 0 && errno == EINTR)

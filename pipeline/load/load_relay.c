@@ -127,13 +127,18 @@ static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_ima
     return 1;
 }
 
-/* Makes sure that there is a mark for each piece of the image, which is more than the
-   loader itself sends. Marks of earlier runs are used again. */
-static hybrid_status open_marks(hy_loader *loader)
+/* Returns the number of rounds in which `count` loaders send all pieces of the image. */
+static int64_t rounds_of(const hy_loader *loader, int64_t count)
+{
+    return (pieces_of(loader) + count - 1) / count;
+}
+
+/* Makes sure that there is a mark for each piece that the loader sends, one a round.
+   Marks of earlier runs are used again. */
+static hybrid_status open_marks(hy_loader *loader, int64_t count)
 {
     hy_context *ctx     = loader->backend->ctx;
     hy_relay_part *part = &loader->relayed;
-    const int64_t count = pieces_of(loader);
     void *marks;
 
     if (count <= part->count)
@@ -150,17 +155,17 @@ static hybrid_status open_marks(hy_loader *loader)
 }
 
 /* Creates what the loader needs for the relay. */
-static hybrid_status prepare(hy_loader *loader)
+static hybrid_status prepare(hy_loader *loader, int64_t rounds)
 {
     hy_relay_part *part = &loader->relayed;
 
     part->bytes = 0;
-    if (part->begin)
-        return open_marks(loader);
-    HY_TRY(hy_lane_set_peer(loader->lane_set));
-    HY_TRY(hy_lane_set_mark(loader->lane_set, &part->end));
-    HY_TRY(hy_lane_set_mark(loader->lane_set, &part->begin));
-    return open_marks(loader);
+    if (!part->begin) {
+        HY_TRY(hy_lane_set_peer(loader->lane_set));
+        HY_TRY(hy_lane_set_mark(loader->lane_set, &part->end));
+        HY_TRY(hy_lane_set_mark(loader->lane_set, &part->begin));
+    }
+    return open_marks(loader, rounds);
 }
 
 void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image)
@@ -177,7 +182,7 @@ hybrid_status hy_relay_begin(hy_relay *relay)
     if (relay->count < 2)
         relay->count = 0;
     for (int i = 0; i < relay->count; i++) {
-        HY_TRY(prepare(relay->of[i]));
+        HY_TRY(prepare(relay->of[i], rounds_of(relay->of[i], relay->count)));
         relay->of[i]->relay = relay;
     }
     return HYBRID_OK;
@@ -348,7 +353,7 @@ static int tell_round(hy_loader *loader, int64_t round, int64_t pieces)
 static hybrid_status load_rounds(hy_loader *loader)
 {
     const int64_t pieces = pieces_of(loader), count = loader->relay->count;
-    const int64_t rounds = (pieces + count - 1) / count;
+    const int64_t rounds = rounds_of(loader, count);
     int goes_on          = 1;
 
     for (int64_t round = 0; round <= rounds && goes_on; round++) {
