@@ -20,7 +20,8 @@ part() { awk -v name="HYBRID_VERSION_$1" '$2 == name { print $3 }' "$prefix/incl
 major=$(part MAJOR) minor=$(part MINOR) version=$(part MAJOR).$(part MINOR).$(part PATCH)
 [ "$("$prefix/bin/hybrid_spmm" --version)" = "hybrid_spmm $version" ]
 [ "$(pkg-config --modversion hybrid_spmm)" = "$version" ]
-objdump -p "$lib/libhybrid_spmm.so" | grep -qx " *SONAME *libhybrid_spmm.so.$major.$minor"
+headers=$(objdump -p "$lib/libhybrid_spmm.so")
+grep -qx " *SONAME *libhybrid_spmm.so.$major.$minor" <<<"$headers"
 
 configure() { "$cmake" -S "$source" -B "$build/cmake" -D CMAKE_PREFIX_PATH="$prefix" -D WANTED="$1"; }
 for other in 0.1 "$major.$((minor + 1))" "$((major + 1)).$minor"; do

@@ -33,7 +33,7 @@ expect() {
 
 # circle <names>: checks that the last tree was refused for a circle of these modules.
 circle() {
-    if ! tr -s ' \n' ' ' <"$folder/log" | grep -q "include each other in a circle: $1 "; then
+    if ! grep -q "include each other in a circle: $1 " <<<"$(tr -s ' \n' ' ' <"$folder/log")"; then
         echo "a tree of $tree is not refused for a circle of $1:"
         cat "$folder/log"
         exit 1
