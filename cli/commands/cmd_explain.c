@@ -13,27 +13,10 @@
 
 /* ---- as text --------------------------------------------------------------------- */
 
-typedef size_t tell_fn(const hybrid_plan *plan, char *text, size_t capacity);
-
-/* Sets *text to what the function tells, which the caller frees. */
-static int told(const cli_job *job, tell_fn *tell, char **text)
-{
-    const size_t length = tell(job->plan, NULL, 0);
-
-    *text = malloc(length + 1);
-    if (!*text)
-        return cli_fail(CLI_MEMORY,
-                        "cannot allocate %zu bytes for the text of the plan; free some "
-                        "memory on this machine",
-                        length);
-    tell(job->plan, *text, length + 1);
-    return CLI_DONE;
-}
-
-static int print(const cli_job *job, tell_fn *tell)
+static int print(const cli_job *job, cli_tell *tell)
 {
     char *text;
-    const int code = told(job, tell, &text);
+    const int code = cli_job_told(job, tell, &text);
 
     if (code != CLI_DONE)
         return code;
@@ -232,7 +215,7 @@ static int print_json(const cli_job *job)
             CLI_FAILED,
             "internal error, please report it: hybrid_engine_machine() failed");
     if (has_plan(job)) {
-        const int code = told(job, hybrid_plan_details, &details);
+        const int code = cli_job_told(job, hybrid_plan_details, &details);
         if (code != CLI_DONE)
             return code;
     }

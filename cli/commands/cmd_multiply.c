@@ -1,5 +1,6 @@
 /* cli/commands/cmd_multiply.c - hybrid_spmm multiply: computes a product. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/operands/files.h"
@@ -237,6 +238,7 @@ static int write_trace(multiply *m)
 
 static int write_report(multiply *m)
 {
+    char *details = NULL;
     FILE *file;
 
     if (!m->report.path)
@@ -244,7 +246,13 @@ static int write_report(multiply *m)
     file = cli_output_stream(&m->report);
     if (!file)
         return CLI_FILE;
-    cli_report_write(&m->job, file);
+    if (m->job.plan) {
+        const int code = cli_job_told(&m->job, hybrid_plan_details, &details);
+        if (code != CLI_DONE)
+            return code;
+    }
+    cli_report_write(&m->job, details, file);
+    free(details);
     return cli_output_publish(&m->report);
 }
 

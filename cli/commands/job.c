@@ -2,6 +2,7 @@
 #include "cli/commands/job.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -247,6 +248,20 @@ int cli_job_plan(cli_job *job)
     job->report = (hybrid_report)HYBRID_REPORT_INIT;
     status      = hybrid_plan_report(job->plan, &job->report);
     return status == HYBRID_OK ? CLI_DONE : cli_fail_engine(job->engine, status);
+}
+
+int cli_job_told(const cli_job *job, cli_tell *tell, char **text)
+{
+    const size_t length = tell(job->plan, NULL, 0);
+
+    *text = malloc(length + 1);
+    if (!*text)
+        return cli_fail(CLI_MEMORY,
+                        "cannot allocate %zu bytes for the text of the plan; free some "
+                        "memory on this machine",
+                        length);
+    tell(job->plan, *text, length + 1);
+    return CLI_DONE;
 }
 
 void cli_job_close(cli_job *job)

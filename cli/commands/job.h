@@ -48,6 +48,14 @@ int cli_job_check(const cli_options *options); /* checks that the options fit to
 int cli_job_open(cli_job *job);                /* opens the engine of the job */
 int cli_job_plan(cli_job *job);
 
+/* A function of the library that writes a text about a plan and returns its length:
+   hybrid_plan_explain() or hybrid_plan_details(). */
+typedef size_t cli_tell(const hybrid_plan *plan, char *text, size_t capacity);
+
+/* Sets *text to what `tell` writes about the plan of the job, which must have one. The
+   caller frees the text. Returns 0, or an exit code after printing an error sentence. */
+int cli_job_told(const cli_job *job, cli_tell *tell, char **text);
+
 /* Returns the plan options that the options of the command line ask for. */
 hybrid_plan_options cli_job_wanted(const cli_job *job);
 

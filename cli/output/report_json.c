@@ -137,7 +137,7 @@ static void put_report(cli_json *json, const hybrid_report *r)
     cli_json_int(json, "resumed_rows", r->resumed_rows);
 }
 
-void cli_report_write(const cli_job *job, FILE *file)
+void cli_report_write(const cli_job *job, const char *details, FILE *file)
 {
     cli_json json;
 
@@ -150,6 +150,7 @@ void cli_report_write(const cli_job *job, FILE *file)
     cli_json_real(&json, "plan_s", job->plan_s);
     cli_calls_json(&job->calls, &json, "calls_s");
     put_report(&json, &job->report);
+    cli_json_text(&json, "details", details);
     cli_json_key(&json, "verified");
     fputs(job->options->verify ? "true" : "null", file);
     cli_json_real(&json, "verify_s", job->verify_s);

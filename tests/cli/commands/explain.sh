@@ -82,6 +82,7 @@ for product in gen:er:3000,8 gen:rmat:10,8 gen:er:9,2 "gen:fem3:6 --dense-cols 1
     choice out >planned
     [ "$(wc -l <planned)" -eq 2 ] || fail "explain does not tell variant and chunks"
     expect 0 multiply -q $product --report r.json
+    grep -q '"details": "sp.*features ' r.json || fail "the report lacks the details"
     choice r.json | diff planned - >err || fail "$product: multiply differs"
 done
 rm planned r.json
