@@ -1,4 +1,5 @@
-/* partition/blocks/block_choice.c - chooses r, c and R for SpMV in blocks. */
+/* partition/blocks/block_choice.c - chooses the shape of blocks (r rows, c columns) and
+   R, the lanes of a slice, for SpMV in blocks. */
 #include "partition/blocks/block_choice.h"
 
 #include <math.h>
@@ -6,17 +7,17 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-/* The model compares shapes of up to this many times the fewest bytes (section 6.4 of the
-   paper). */
+/* The model compares only shapes with which A takes at most this many times the fewest
+   bytes (section 6.4 of the paper). */
 static const double LIST = 2;
 
 enum { WARP = 32 };
 
 /* ---- constants of a kernel ------------------------------------------------------ */
 
-/* Built-in constants. A multiprocessor that is full reads its share of the bandwidth,
-   which is STREAM times that of a copy, because A is partly in the L2 cache. A thread
-   waits STEP_S for its block if nothing hides the latency. */
+/* Built-in constants for unmeasured kernels. A full multiprocessor reads its share of the
+   bandwidth, which is STREAM times that of a copy, because A is partly in the L2 cache.
+   If nothing hides the latency, a thread waits STEP_S seconds for each block of r x c. */
 static const double STREAM = 1.3, STEP_S = 8e-7;
 
 hy_choi_device hy_choi_device_of(const hy_rates *r)
@@ -79,7 +80,7 @@ hy_choi_constants hy_choi_constants_of(const hy_rates *rates, hy_choi_format for
     return c;
 }
 
-/* Registers are handed out to warps in units of 256. */
+/* The device hands out registers to warps in units of this many. */
 int64_t hy_choi_resident_of(const hy_rates *rates, int64_t registers, int lanes)
 {
     enum { UNIT = 256 };
@@ -128,9 +129,9 @@ typedef struct choosing {
     const hy_rates *rates;
     hy_choi_format format;
     hy_block_shape best;
-    int lanes;    /* R of the best; 0: open */
-    double least; /* bytes or seconds of the best; INFINITY: none yet */
-    double bytes; /* fewest bytes of a shape */
+    int lanes;    /* R of the best choice so far; 0: not chosen by the model */
+    double least; /* bytes or seconds of the best choice so far; INFINITY: none yet */
+    double bytes; /* fewest bytes in which any shape stores A */
 } choosing;
 
 static int allows(int32_t given, int value)
@@ -153,9 +154,9 @@ static void by_bytes(choosing *c, const hy_features *f)
     take(c, f, c->f->parameter[HY_BLOCK_LANES], hy_block_stream_bytes(f));
 }
 
-/* Takes the seconds of the model plus those of reading A from memory. The dense matrices
-   on which the constants are measured repeat their columns and stay in caches, so that
-   the model alone prefers shapes of many bytes. */
+/* Predicts the seconds of the model plus the seconds of reading A from memory. The
+   constants of the model are measured on dense matrices that repeat their columns and
+   stay in caches, so the model alone would prefer shapes of many bytes. */
 static void by_model(choosing *c, const hy_features *f)
 {
     const double read_s = hy_block_stream_bytes(f) / c->rates->mem_Bps;
@@ -186,8 +187,9 @@ static void visit_shapes(choosing *c, void (*visit)(choosing *, const hy_feature
         }
 }
 
-/* Returns the rule that options name; else the model's for the paper's form, whose time
-   it predicts best, and that of the fewest bytes for the other form (docs/papers.md). */
+/* Returns the rule that options name. Otherwise returns the model for the paper's form,
+   whose time the model predicts best, and the fewest bytes for the other form
+   (docs/papers.md). */
 static int rule_for(const hy_features *f)
 {
     if (f->parameter[HY_BLOCK_RULE] > 0)

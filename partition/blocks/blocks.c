@@ -27,8 +27,8 @@ enum {
                            leftmost ones are read */
 };
 
-/* hy_block_bound(): factor of the expected number of blocks, and bytes up to which every
-   entry may have a block of its own. */
+/* hy_block_bound() allows SPARE times the expected number of blocks, and as many blocks
+   as fit FREE_BYTES bytes, but at most one for each entry. */
 #define SPARE 1.5
 #define FREE_BYTES 1.6e7
 
@@ -38,7 +38,7 @@ enum {
 /* Counts of the sampled block rows of one height. */
 typedef struct tally {
     int64_t entries;
-    int64_t blocks[HY_BLOCK_MOST]; /* element c: number of blocks of width c + 1 */
+    int64_t blocks[HY_BLOCK_MOST]; /* blocks[c]: number of blocks of width c + 1 */
 } tally;
 
 typedef struct sample {
@@ -55,7 +55,7 @@ static void count_row(const sample *s, int64_t block_row, tally *t)
 {
     const int64_t row             = block_row * s->height;
     const int64_t rest            = s->A->rows - row;
-    int64_t beyond[HY_BLOCK_MOST] = {0}; /* element c: end of the latest block of width c
+    int64_t beyond[HY_BLOCK_MOST] = {0}; /* beyond[c]: end of the latest block of width c
                                             + 1 */
     hy_panel panel;
     uint32_t bits;
@@ -148,8 +148,8 @@ const char *hy_block_refuse(const hy_features *f)
     return "its blocks would be too empty: CSR takes about as few bytes";
 }
 
-/* Sets the fills of this height, and replaces the shape of *best by the best one of this
-   height if that takes fewer bytes. */
+/* Sets the fills of all shapes of this height, and replaces the shape of *best by a shape
+   of this height if that stores A in fewer bytes. */
 static void compare(const tally *sum, int height, hy_features *best)
 {
     for (int c = 1; c <= HY_BLOCK_MOST && sum->entries > 0; c++) {

@@ -16,23 +16,27 @@ static int64_t limit(int64_t available, int64_t used, int64_t none)
 
 int64_t hy_choi_resident(const hy_choi_device *d, const hy_choi_kernel *k)
 {
-    const int64_t warps        = (k->threads + d->warp - 1) / d->warp; /* Eq. 8 */
-    const int64_t by_warps     = hy_min(d->blocks, limit(d->warps, warps, d->blocks));
-    const int64_t by_registers = limit(d->registers, k->registers, by_warps); /* Eq. 10 */
-    const int64_t by_shared    = limit(d->shared, k->shared, by_warps);       /* Eq. 11 */
+    /* Eq. 8: warps of a thread block */
+    const int64_t warps    = (k->threads + d->warp - 1) / d->warp;
+    const int64_t by_warps = hy_min(d->blocks, limit(d->warps, warps, d->blocks));
+    /* Eq. 10: thread blocks for which the registers suffice */
+    const int64_t by_registers = limit(d->registers, k->registers, by_warps);
+    /* Eq. 11: thread blocks for which the shared memory suffices */
+    const int64_t by_shared = limit(d->shared, k->shared, by_warps);
 
-    return hy_min(by_warps, hy_min(by_registers, by_shared)); /* Eq. 9 and 12 */
+    /* Eq. 9 and 12: thread blocks at a time */
+    return hy_min(by_warps, hy_min(by_registers, by_shared));
 }
 
 /* ---- constants ----------------------------------------------------------------- */
 
-/* Seconds start + step * N. */
+/* A line: N steps take start + step * N seconds. */
 typedef struct line {
     double start, step;
 } line;
 
-/* Returns the line through the seconds of one step and of `steps` steps, both constants
-   at least 0. The paper has a line through 0. */
+/* Returns the line through the seconds of one step (one_s) and of `steps` steps (all_s),
+   with both constants at least 0. The paper has a line through 0. */
 static line line_through(double one_s, double all_s, double steps)
 {
     const double step = fmax(0, (all_s - fmax(0, one_s)) / (steps - 1));
@@ -44,13 +48,16 @@ hy_choi_times hy_choi_fit(const hy_choi_phi *p)
 {
     const double steps = (double)p->steps, others = fmax(1, (double)(p->resident - 1));
     const line next = line_through(p->beyond_one_step - p->full_one_step,
-                                   p->beyond - p->full, steps); /* Eq. 16 */
+                                   /* Eq. 16: a step of a later iteration */
+                                   p->beyond - p->full, steps);
     const line more = line_through((p->full_one_step - p->one_step) / others,
-                                   (p->full - p->one) / others, steps); /* Eq. 17 */
+                                   /* Eq. 17: a step of a further thread block */
+                                   (p->full - p->one) / others, steps);
 
     return (hy_choi_times){
-        .start      = p->one_step,
-        .first      = fmax(0, (p->one - p->one_step) / steps), /* Eq. 15 */
+        .start = p->one_step,
+        /* Eq. 15: a step of the first iteration */
+        .first      = fmax(0, (p->one - p->one_step) / steps),
         .next       = next.step,
         .next_start = next.start,
         .more       = more.step,
@@ -72,9 +79,10 @@ double hy_choi_iteration_s(double sigma, double alpha, int64_t k)
     return sigma + alpha * (double)(k - 1);
 }
 
-/* Returns k of the last iteration: thread blocks go to all multiprocessors in turn. In
-   Eq. 7 and 20 k - 1 is floor(((L mod T M) - 1) / M). If T M divides L, the last
-   iteration is a whole one, which the paper leaves to the reader. */
+/* Returns k, the thread blocks of the fullest multiprocessor in the last iteration:
+   thread blocks go to all multiprocessors in turn. In Eq. 7 and 20 k - 1 is floor(((L mod
+   T M) - 1) / M). If T M divides L, the last iteration is a whole one, a case that the
+   paper leaves out. */
 static int64_t last_blocks(int64_t blocks, int64_t resident, int64_t sms)
 {
     const int64_t rest = blocks % (resident * sms);
@@ -88,19 +96,27 @@ double hy_choi_seconds(const hy_choi_times *times, const hy_choi_work *work,
 {
     if (work->blocks <= 0 || resident <= 0 || sms <= 0)
         return times->start;
-    const double N       = work->steps;
-    const int64_t I      = hy_choi_iterations(work->blocks, resident, sms); /* Eq. 1 */
-    const int64_t last   = last_blocks(work->blocks, resident, sms);
-    const double sigma_1 = times->start + times->first * N;     /* Eq. 13 */
-    const double sigma   = times->next_start + times->next * N; /* Eq. 14 */
-    const double alpha   = times->more_start + times->more * N; /* Eq. 17 */
-    const double chain   = times->start + times->first * work->longest;
+    const double N = work->steps;
+    /* Eq. 1: iterations */
+    const int64_t I    = hy_choi_iterations(work->blocks, resident, sms);
+    const int64_t last = last_blocks(work->blocks, resident, sms);
+    /* Eq. 13: first iteration */
+    const double sigma_1 = times->start + times->first * N;
+    /* Eq. 14: later iteration */
+    const double sigma = times->next_start + times->next * N;
+    /* Eq. 17: further thread block */
+    const double alpha = times->more_start + times->more * N;
+    const double chain = times->start + times->first * work->longest;
 
     if (I == 1)
         return fmax(chain, hy_choi_iteration_s(sigma_1, alpha, last));
-    return fmax(chain, hy_choi_iteration_s(sigma_1, alpha, resident) + /* Eq. 5, 18 */
+    /* Eq. 5, 18: first iteration */
+    return fmax(chain, hy_choi_iteration_s(sigma_1, alpha, resident) +
                            (double)(I - 2) * hy_choi_iteration_s(
-                                                 sigma, alpha, resident) + /* Eq. 6, 19 */
+                                                 /* Eq. 6, 19: iterations between */
+                                                 sigma, alpha, resident) +
                            hy_choi_iteration_s(sigma, alpha,
-                                               last)); /* Eq. 7, 20; sum: Eq. 2, 4, 21 */
+                                               /* Eq. 7, 20: last iteration; sum: Eq. 2,
+                                                  4, 21 */
+                                               last));
 }

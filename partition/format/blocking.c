@@ -44,7 +44,7 @@ hybrid_status hy_blocking_too_large(const hy_blocking *b, size_t bytes, size_t r
 /* ---- walking ----------------------------------------------------------------- */
 
 /* Returns 1 if all rows of the block row are in the chunk and have their entries in the
-   same columns, at least one. */
+   same columns, with at least one entry each. */
 static int are_same(const hy_block_walk *w)
 {
     const int32_t *col = w->b->A->col;
@@ -94,8 +94,8 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- storing ----------------------------------------------------------------- */
 
-/* Stores a row of n entries, with n known to the compiler. Adding 0 turns -0, which marks
-   elements without an entry, into 0 and changes no other number. */
+/* Stores one full row of a block, n entries, with n known to the compiler. Adding 0 turns
+   -0, which marks elements without an entry, into 0 and changes no other number. */
 #define STORE_ALL(n)                                                                     \
     case n:                                                                              \
         for (int j = 0; j < n; j++)                                                      \

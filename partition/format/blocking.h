@@ -31,12 +31,12 @@ typedef struct hy_blocking {
 hybrid_status hy_blocking_open(const hy_job *job, hy_blocking *out);
 void hy_blocking_close(hy_blocking *b);
 
-/* Cuts the chunk, which hy_blocking_open() has cut, into 1 x 1 blocks instead and counts
-   them. */
+/* Replaces the blocks that hy_blocking_open() has cut by 1 x 1 blocks and counts
+   these. */
 hybrid_status hy_blocking_single(hy_blocking *b);
 
-/* Fails because the blocks of the chunk need `bytes` bytes and the plan has room for
-   `room`. */
+/* Returns an error with the message that the blocks of the chunk need `bytes` bytes and
+   the plan has room for `room`. */
 hybrid_status hy_blocking_too_large(const hy_blocking *b, size_t bytes, size_t room);
 
 /* Returns the number of blocks of the chunk. */
@@ -47,7 +47,7 @@ int64_t hy_blocking_total(const hy_blocking *b);
 hybrid_status hy_blocking_for(const hy_blocking *b, int64_t items, hy_loop_fn fn,
                               void *arg);
 
-/* Returns how many rows of the first block row lie before the chunk. */
+/* Returns how many rows of the first block row lie before the chunk's first row. */
 int32_t hy_blocking_before(const hy_blocking *b);
 
 /* ---- walking along a block row ---- */
@@ -62,7 +62,8 @@ typedef struct hy_block_walk {
                                      columns, else shape.rows */
     int64_t shift[HY_BLOCK_MOST]; /* if heads == 1: distance in entries from the first row
                                      to each row */
-    int32_t head[HY_BLOCK_MOST]; /* next column of each row; HY_WALK_END if none */
+    int32_t head[HY_BLOCK_MOST]; /* next column of each walked row; HY_WALK_END at the end
+                                    of a row */
     int64_t from[HY_BLOCK_MOST]; /* for each walked row, its first entry in the current
                                     block; `at` is the entry after its last one */
     int64_t at[HY_BLOCK_MOST], end[HY_BLOCK_MOST]; /* for each walked row, the range of
@@ -80,8 +81,8 @@ static inline int32_t hy_block_col(const hy_blocking *b, int64_t k)
 
 void hy_block_walk_start(const hy_blocking *b, int64_t block_row, hy_block_walk *w);
 
-/* Advances row i past its entries in columns start to `last`, the columns of the
-   block. */
+/* Advances row i past its entries in columns `start` to `last`, which are the columns of
+   the current block. */
 static inline void hy_block_take(hy_block_walk *w, int i, int32_t start, int32_t last)
 {
     const int64_t width = w->b->shape.cols, all = w->at[i] + width;
@@ -120,7 +121,7 @@ static inline int hy_block_next(hy_block_walk *w, int32_t *col)
 }
 
 /* Returns how many entries the current block has in its row i and sets *first to the
-   first of them, an entry of A. */
+   index in A's arrays of the first of them. */
 static inline int64_t hy_block_entries(const hy_block_walk *w, int i, int64_t *first)
 {
     const int row = w->heads == 1 ? 0 : i;

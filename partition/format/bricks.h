@@ -19,7 +19,7 @@ typedef struct hy_brick_panel {
 
 typedef struct hy_brick_work {
     hy_panel_map map;
-    /* the index in `val` of the next value of each brick */
+    /* for each brick of the panel, the index in `val` of its next value */
     int32_t next[HY_MAP_WORDS * 64 / HY_HRPB_BRICK];
 } hy_brick_work;
 

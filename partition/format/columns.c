@@ -1,5 +1,4 @@
-/* partition/format/columns.c - the set of columns in which some rows have entries, in
-   order. */
+/* partition/format/columns.c - a set of columns of A, as a bitmap. */
 #include "partition/format/columns.h"
 
 #include <string.h>

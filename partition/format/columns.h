@@ -1,9 +1,9 @@
-/* partition/format/columns.h - the set of columns in which some rows have entries, in
-   order.
+/* partition/format/columns.h - a set of columns, for example those in which some rows of
+   A have entries.
 
-   It is a bitmap of columns plus a bitmap of the non-empty words of the first, so listing
-   and clearing take time mainly for columns in the set. A running count before each word
-   turns a column into its number in the set. */
+   The set is a bitmap of columns plus a bitmap of the non-empty words of the first, so
+   listing and clearing take time mainly for columns in the set. The number of columns
+   before each word turns a column into its number in the set. */
 #ifndef HY_COLUMNS_H
 #define HY_COLUMNS_H
 
@@ -13,7 +13,7 @@ typedef struct hy_columns {
     int64_t first;   /* column of bit 0 */
     int64_t groups;  /* number of words in `used` */
     uint64_t *used;  /* bit w is set if word w of `bits` is not 0 */
-    uint64_t *bits;  /* 64 words for each word of `used` */
+    uint64_t *bits;  /* 64 words for each word of `used`: a bit for each column */
     int32_t *before; /* number of columns of the set before each word; set by
                         hy_columns_number() */
 } hy_columns;

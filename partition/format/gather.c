@@ -4,7 +4,8 @@
 #include "base/data/csr.h"
 #include "partition/format/pack.h"
 
-/* first_row() and last_row() return rows as the caller numbers them, for messages. */
+/* Return the first and the last row of the chunk, numbered as in the caller's A, for
+   messages. */
 static long long first_row(const hy_job *job)
 {
     return (long long)hy_row_of(job->problem, job->chunk->row_begin);

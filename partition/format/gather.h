@@ -9,11 +9,13 @@
    as planned, or if the pack needs `bytes` bytes and its memory has fewer. */
 hybrid_status hy_pack_check(const hy_job *job, size_t bytes);
 
-/* Returns BAD_STATE if the pack takes more bytes than its block, which has `room`. */
+/* Returns BAD_STATE with a message if the pack needs `bytes` bytes and its memory has
+   only `room`. */
 hybrid_status hy_pack_check_room(const hy_job *job, size_t bytes, size_t room);
 
-/* Returns BAD_STATE: the chunk's rows of A VERB ("have") `count` WHAT ("entries"), and
-   not `planned`. */
+/* Returns BAD_STATE with the message that the chunk's rows of A `verb` ("have") `count`
+   `what` ("entries") instead of the `planned` ones, which means that A changed after
+   planning. */
 hybrid_status hy_pack_changed(const hy_job *job, const char *verb, int64_t count,
                               const char *what, int64_t planned);
 
@@ -21,8 +23,8 @@ hybrid_status hy_pack_changed(const hy_job *job, const char *verb, int64_t count
    planned (hy_chunk.fewer), does not exceed it. */
 int hy_pack_as_planned(const hy_job *job, int64_t count, int64_t planned);
 
-/* Returns BAD_STATE, with a message: the chunk has a column outside the rows of X that
-   were planned for its ring. */
+/* Returns BAD_STATE with the message that the chunk touches a row of X outside the rows
+   that the plan keeps in the ring for it. */
 hybrid_status hy_pack_outside(const hy_job *job);
 
 /* Finds the columns that the rows of a gathered chunk touch. If their number is not as

@@ -19,23 +19,26 @@ extern "C" {
 /* How the path is cut. The problem determines the shape. A tile has at most items +
    longest items. */
 typedef struct hy_merge_shape {
-    int items, shares; /* items: target for a tile; shares: number of equal parts of a
-                          tile, one for each group of threads */
-    int longest;       /* maximum entries of a row that is never cut */
+    int items, shares; /* items: target for the items (entries and ends of rows) of a
+                          tile; shares: number of equal parts of a tile, one for each
+                          group of threads */
+    int longest;       /* rows of up to this many entries are never cut */
     int vector;        /* 1 for a product with one column of X */
 } hy_merge_shape;
 
 /* Where a tile begins. It ends where the next one begins. */
 typedef struct hy_merge_cut {
-    int64_t row, entry; /* number of ends of rows, and of entries, of the chunk that
-                           precede the tile */
-    int32_t lead;       /* number of items of the tile, as it is cut in the whole matrix,
-                           that precede the chunk */
-    int32_t share;      /* odd number of items of a share; the last may have fewer */
+    int64_t row, entry; /* number of rows of the chunk that end before the tile, and
+                           number of entries of the chunk before it */
+    int32_t lead;       /* number of items that the tile has before the chunk, because
+                           tiles are cut in the whole matrix; 0 except for the first
+                           tile */
+    int32_t share;      /* number of items in each of the tile's shares; odd; the last
+                           share may have fewer */
 } hy_merge_cut;
 
-/* A row of the chunk that tiles `first` to `last` have pieces of; tile `last` ends it. An
-   element with first == last describes no row. */
+/* A row of the chunk that is cut: tiles `first` to `last` have pieces of it, and the row
+   ends in tile `last`. An element with first == last describes no row. */
 typedef struct hy_merge_piece {
     int64_t row;
     int32_t first, last;
@@ -49,8 +52,8 @@ typedef struct hy_merge_join {
 
 enum { HY_MERGE_NO_ENTRY = 0xffff };
 
-/* Returns the items of a part, an odd number, if each share is divided into 2^log_parts
-   parts. */
+/* Returns the number of items in each part if shares of `share` items are divided into
+   2^log_parts parts; odd. */
 HY_KERNEL_INLINE int32_t hy_merge_part(int32_t share, int log_parts)
 {
     return (share + (1 << log_parts) - 1) >> log_parts | 1;
@@ -88,8 +91,8 @@ hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape);
 
 /* Sets job->pack for a chunk that is the whole of an A on the device. A kernel makes the
    cuts later; they are stored behind the offsets that hy_arrange_csr() has put into
-   job->in. pack.head then counts one piece for each tile, or none if no row is longer
-   than shape.longest. */
+   job->in. pack.head then reserves one piece (hy_merge_piece) for each tile, or none if
+   no row is longer than shape.longest. */
 hybrid_status hy_arrange_merge_room(hy_job *job, hy_merge_shape shape);
 
 /* Returns the cuts as the kernels read them. Call after hy_pack_merge() or

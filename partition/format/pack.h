@@ -16,15 +16,15 @@ extern "C" {
 /* A CSR matrix inside a block of host or device memory. */
 typedef struct hy_csr_view {
     int64_t rows, nnz;
-    const int64_t *row_ptr; /* rows + 1 elements, from 0 */
+    const int64_t *row_ptr; /* rows + 1 elements; row_ptr[0] is 0 */
     const int32_t *col;
     const void *val;
 } hy_csr_view;
 
 /* ---- gather.c: checks ---- */
 
-/* Returns UNSUPPORTED, with a sentence: the chunk exceeds `most`, the variant's limit on
-   rows, entries of A and scalar products. */
+/* Returns UNSUPPORTED with the message that the chunk exceeds `most`, the variant's limit
+   on rows, entries of A and scalar products. */
 hybrid_status hy_pack_too_many(const hy_job *job, int64_t most);
 
 /* ---- pack_csr.c: rows of A, and the rows of B or X that they touch ---- */
@@ -91,14 +91,14 @@ hy_dense_view hy_packed_x(const hy_job *job);
 typedef struct hy_cols_view {
     const void *x;
     int64_t rows, cols; /* size of X, in all slabs together */
-    int64_t first;      /* first column of the chunk, counted from the first column of the
+    int64_t first;      /* index of the chunk's first column among the columns of the
                            slabs */
     int shift;          /* log2 of the rows of a slab; a gathered X is one slab */
 } hy_cols_view;
 hy_cols_view hy_packed_x_cols(const hy_job *job);
 
-/* hy_x_at() returns the index in x of row r and the chunk's column j. hy_x_ld() returns
-   the distance between columns of the slab that holds row r. */
+/* hy_x_at() returns the index in x of row r, column j of the chunk's columns. hy_x_ld()
+   returns the elements from one column to the next in the slab that holds row r. */
 HY_KERNEL_INLINE int64_t hy_x_ld(const hy_cols_view *v, int64_t r)
 {
     const int64_t slab = (int64_t)1 << v->shift;
@@ -120,9 +120,11 @@ enum { HY_DUP_ROW_START, HY_DUP_START, HY_DUP_A_VAL, HY_DUP_COL, HY_DUP_VAL };
 
 typedef struct hy_dup_view {
     int64_t rows, nnz, products;
-    const int32_t *row_start; /* rows + 1 elements: scalar products before each row */
-    const int32_t *start;     /* nnz + 1 elements: scalar products before each entry */
-    const void *a_val;        /* nnz elements */
+    const int32_t *row_start; /* rows + 1 elements: number of scalar products before each
+                                 row of the chunk */
+    const int32_t *start;     /* nnz + 1 elements: number of scalar products before each
+                                 entry */
+    const void *a_val;        /* nnz elements: values of A */
     const int32_t *col;       /* for each scalar product: column of B */
     void *val;                /* for each scalar product: value of B. Kernels replace it
                                  by the product */
@@ -178,7 +180,7 @@ typedef struct hy_hrpb_block {
 typedef struct hy_hrpb_unit {
     int32_t row;        /* first row of the panel, counted from the chunk's first row */
     int32_t begin, end; /* range of the unit's blocks */
-    int32_t partial;    /* index of the unit's results among the parts of all panels; -1
+    int32_t partial;    /* index of the unit's results among the results of all parts; -1
                            if the unit is a whole panel, which stores to Y */
 } hy_hrpb_unit;
 
@@ -194,15 +196,15 @@ typedef struct hy_hrpb_head {
     int64_t units, splits, partials, blocks;
 } hy_hrpb_head;
 
-/* How a variant wants heavy panels, those with many blocks, cut into parts. */
+/* How a variant wants heavy row panels, which have many blocks, to be cut into units. */
 typedef struct hy_hrpb_rules {
-    int64_t wave;  /* units that run at once. A unit has at most 1/wave of all blocks, or
-                      `least` blocks if that is more */
-    int64_t least; /* units of up to this many blocks are never cut */
+    int64_t wave;  /* number of units (warps) that the device runs at once. A unit has at
+                      most 1/wave of all blocks, or `least` blocks if that is more */
+    int64_t least; /* panels of up to this many blocks are never cut */
 } hy_hrpb_rules;
 
-/* Return upper bounds on the bytes of an HRPB pack, and on its partials: the parts of all
-   row panels that are cut into parts. */
+/* hy_pack_hrpb_bytes() returns an upper bound on the bytes of an HRPB pack,
+   hy_pack_hrpb_partials() one on the parts of all row panels that are cut. */
 size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules);
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules);
 
@@ -249,9 +251,11 @@ static inline size_t hy_block_elements(hy_block_shape shape)
 enum {
     HY_BLOCK_R,     /* rows of a block */
     HY_BLOCK_C,     /* columns of a block */
-    HY_BLOCK_LANES, /* R: bellpack: lanes of a slice; paper: threads of a thread block */
-    HY_BLOCK_PAPER, /* 1: the form of the paper */
-    HY_BLOCK_RULE   /* hy_block_rule */
+    HY_BLOCK_LANES, /* R: for bellpack, lanes of a slice; for the form of the paper,
+                       threads of a thread block */
+    HY_BLOCK_PAPER, /* 1: blocks are stored and computed as in the paper (pack_bcsr.c,
+                       pack_bellpack.c) */
+    HY_BLOCK_RULE   /* hy_block_rule: how the shape is chosen */
 };
 
 #define HY_BLOCK_PARAMETERS                                                              \
@@ -272,11 +276,13 @@ static inline int hy_block_may_yield(const hy_features *f)
     return !hy_block_is_forced(f) && !f->parameter[HY_BLOCK_PAPER];
 }
 
-/* Sets f->block_* to a shape whose fill is in f->block_fills. */
+/* Sets f->block_rows, block_cols and block_fill to `shape` and its fill, which is taken
+   from f->block_fills. */
 void hy_block_shape_set(hy_features *f, hy_block_shape shape);
 
-/* Returns an upper bound on the blocks of a chunk whose shape may not yield. The bound
-   rests on the fill, which is an estimate, so that packers must check it. */
+/* Returns an upper bound on the number of blocks of a chunk that must not fall back on 1
+   x 1 blocks. The bound rests on the fill, which is an estimate, so packers must check
+   it. */
 int64_t hy_block_bound(const hy_features *f);
 
 /* Return the bytes of A in CSR with 64-bit offsets, and in the blocks of f->block_*,
@@ -289,8 +295,8 @@ double hy_block_stream_bytes(const hy_features *f);
 double hy_block_count(const hy_features *f);
 double hy_block_rows(const hy_features *f);
 
-/* Returns NULL if blocks save at least a tenth of the bytes of CSR, else the reason
-   against them. */
+/* Returns NULL if blocks take at least a tenth fewer bytes than CSR, else the reason
+   against blocks. */
 const char *hy_block_refuse(const hy_features *f);
 
 /* ---- pack_bcsr.c: block rows, each for a group of lanes ---- */
@@ -308,10 +314,10 @@ enum {
    begins at block f has element e = i c + j at val[f r c + e n + b], so that lanes with
    neighbouring blocks read neighbouring words. */
 typedef struct hy_bcsr_head {
-    int64_t rows, blocks; /* rows: number of block rows */
+    int64_t rows, blocks; /* rows: number of block rows; blocks: number of all blocks */
     hy_block_shape shape;
     int32_t log_group;
-    int32_t before; /* rows of the first block row that lie before the chunk */
+    int32_t before; /* rows of the first block row that lie before the chunk's first row */
 } hy_bcsr_head;
 
 size_t hy_pack_bcsr_bytes(const hy_features *f); /* returns an upper bound on the bytes of
@@ -350,18 +356,20 @@ typedef struct hy_bellpack_slice {
 } hy_bellpack_slice;
 
 typedef struct hy_bellpack_head {
-    int64_t rows, slices, cells; /* rows: number of block rows */
+    int64_t rows, slices, cells; /* rows: number of block rows; cells: room for blocks in
+                                    all slices */
     hy_block_shape shape;
     int32_t log_lanes; /* R = 2^log_lanes is the number of lanes of a whole slice, 32 to
                           256 */
-    int32_t before;    /* rows of the first block row that lie before the chunk */
+    int32_t before;    /* rows of the first block row that lie before the chunk's first
+                          row */
 } hy_bellpack_head;
 
 /* How a variant wants the lanes (GPU threads) of the slices to share the blocks. */
 typedef struct hy_bellpack_rules {
-    int64_t wave;  /* lanes that run at once. A lane has at most 1/wave of all blocks, or
-                      `least` blocks if that is more. It has more only if 32 lanes are too
-                      few for a row */
+    int64_t wave;  /* number of lanes that run at once. A lane has at most 1/wave of all
+                      blocks, or `least` blocks if that is more. It has more only if 32
+                      lanes are too few for a block row */
     int64_t least; /* block rows of up to this many blocks get one lane */
 } hy_bellpack_rules;
 
@@ -378,8 +386,9 @@ hy_bellpack_view hy_packed_bellpack(const hy_job *job);
 
 /* ---- rows.c: layout of a result ---- */
 
-/* Returns the bytes of a chunk's result if it has as many rows and entries as its bound.
-   with_row_at adds the array row_at, for backends that leave gaps between rows. */
+/* Returns the bytes of a chunk's result with as many rows and entries as the features
+   allow at most. with_row_at adds the array row_at (start of each row), for backends that
+   leave gaps between rows. */
 size_t hy_rows_bytes(hy_op op, const hy_features *f, int with_row_at);
 
 /* Returns the arrays of a result of hy_rows_bytes() bytes inside `block`. */

@@ -37,8 +37,9 @@ static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[H
     return at[HY_BCSR_X] + (size_t)f->gather_rows * (size_t)f->out_cols * size;
 }
 
-/* Returns a bound for a shape that may not yield. Rows of the first and of the last block
-   row may lie outside the chunk. */
+/* Returns an upper bound on the bytes if the shape of blocks is binding
+   (hy_block_may_yield() is 0). Rows of the first and of the last block row may lie
+   outside the chunk. */
 static size_t bytes_of_shape(const hy_features *f)
 {
     const hy_block_shape shape = {f->block_rows, f->block_cols};
@@ -51,8 +52,8 @@ static size_t bytes_of_shape(const hy_features *f)
     return layout(f, &head, at);
 }
 
-/* Returns the bytes with 1 x 1 blocks, which every chunk can fall back on if its shape
-   may yield. */
+/* Returns the bytes with 1 x 1 blocks, in which every chunk can be packed if
+   hy_block_may_yield() is 1. */
 size_t hy_pack_bcsr_bytes(const hy_features *f)
 {
     const hy_bcsr_head single = {.rows = f->rows, .blocks = f->nnz, .shape = {1, 1}};
@@ -72,7 +73,8 @@ static int32_t log_group_for(const hy_bcsr_head *head)
     return s;
 }
 
-/* Pads the number of blocks of each block row as the paper does. */
+/* Pads each block row with empty blocks to a multiple of ALIGN_BLOCKS, as the paper
+   does. */
 static void pad_rows(hy_blocking *b)
 {
     for (int64_t k = 0; k < b->rows; k++)

@@ -29,8 +29,9 @@ enum {
     MIN_LOG_LANES = 5, /* log2 of R, which is 32 to 256 */
     MAX_LOG_LANES = 8,
     MAX_LOG_WAYS  = 5, /* log2 of the maximum number of lanes for a block row, a warp */
-    ALIGN_CELLS   = 32 /* the number of the first cell (room for a block, pack.h) of a
-                          slice is a multiple of this, which aligns the words of a warp */
+    ALIGN_CELLS   = 32 /* the number of the first cell of a slice is a multiple of this,
+                          which aligns the words that a warp reads; a cell is room for a
+                          block (pack.h) */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -59,10 +60,10 @@ static int64_t steps_for(const hy_bellpack_rules *rules, int64_t blocks)
     return share > rules->least ? share : rules->least;
 }
 
-/* Returns a bound for a shape that may not yield. With one lane for each row, a slice has
-   at most as many cells as the previous slice of its panel has blocks. Only the first
-   slice of a panel adds R x its longest row. With shared rows the arguments below
-   hold. */
+/* Returns an upper bound on the bytes if the shape of blocks is binding
+   (hy_block_may_yield() is 0). With one lane for each row, a slice has at most as many
+   cells as the previous slice of its panel has blocks. Only the first slice of a panel
+   adds R x its longest row. With shared rows the arguments below hold. */
 static size_t bytes_of_shape(const hy_features *f, const hy_bellpack_rules *rules)
 {
     const hy_block_shape shape = {f->block_rows, f->block_cols};
@@ -91,13 +92,14 @@ static size_t bytes_of_shape(const hy_features *f, const hy_bellpack_rules *rule
     return layout(f, &head, at);
 }
 
-/* Returns the bytes with 1 x 1 blocks sorted as one panel with R = 32, which every chunk
-   can fall back on. Let S = steps_for(), and let the ways of a slice be the lanes for
-   each of its rows. A slice takes at most as many lanes x steps as the previous slice has
-   blocks. The exceptions are the first slice of each number of ways, which takes at most
-   32 S, and slices of 32 ways, which are single rows. With 2^w > 1 lanes for a row, a row
-   of n > S 2^(w-1) blocks is padded by less than 2^w < 2 n / S blocks. A slice of shared
-   rows, except the first of its number of ways, follows one of at least 16 S blocks. */
+/* Returns the bytes with 1 x 1 blocks sorted as one panel with R = 32, in which every
+   chunk can be packed if hy_block_may_yield() is 1. Let S = steps_for(), and let the ways
+   of a slice be the lanes for each of its rows. A slice takes at most as many lanes x
+   steps as the previous slice has blocks. The exceptions are the first slice of each
+   number of ways, which takes at most 32 S, and slices of 32 ways, which are single rows.
+   With 2^w > 1 lanes for a row, a row of n > S 2^(w-1) blocks is padded by less than 2^w
+   < 2 n / S blocks. A slice of shared rows, except the first of its number of ways,
+   follows one of at least 16 S blocks. */
 size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rules)
 {
     const int64_t steps = steps_for(rules, f->nnz);
@@ -116,7 +118,7 @@ size_t hy_pack_bellpack_bytes(const hy_features *f, const hy_bellpack_rules *rul
 
 typedef struct packing {
     hy_blocking b;
-    int64_t panel;          /* block rows of a panel */
+    int64_t panel;          /* number of block rows that are sorted together (panel) */
     int64_t steps;          /* maximum steps of a slice; a slice has more only if 32 lanes
                                are too few for a row */
     int32_t *order, *spare; /* `rows` elements each */
@@ -184,8 +186,8 @@ static int32_t log_ways_for(const packing *p, int64_t longest)
     return w;
 }
 
-/* Sets *s to the slice that begins at place `first` of the order and returns its number
-   of places. */
+/* Sets *s to the slice that begins with block row number `first` of the sorted order, and
+   returns how many block rows of the order it covers. */
 static int64_t slice_at(const packing *p, int64_t first, int log_lanes,
                         hy_bellpack_slice *s)
 {
@@ -334,7 +336,8 @@ static hybrid_status fill(packing *p, hy_job *job)
     return hy_pack_x(job, &p->b.touched, base + at[HY_BELLPACK_X]);
 }
 
-/* Allocates the order for as many block rows as 1 x 1 blocks have. */
+/* Allocates the arrays for the order. There are most block rows if blocks are 1 x 1:
+   `rows`. */
 static hybrid_status alloc_order(packing *p, hy_context *ctx, int64_t rows)
 {
     void *array;

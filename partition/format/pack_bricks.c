@@ -45,7 +45,8 @@ static int32_t x_row(const hy_brick_panel *p, int64_t col)
     return p->touched->rows ? hy_renumbered(p->touched, (int32_t)col) : (int32_t)col;
 }
 
-/* Repeats the last of the block's first `columns` columns in the others. */
+/* Fills the last block: the columns of the block from number `columns` on repeat the one
+   before. */
 static void fill_up(hy_hrpb_block *b, int columns)
 {
     for (int k = columns; k < HY_HRPB_COLS; k++)
@@ -71,7 +72,7 @@ static void number_columns(const hy_brick_panel *p, hy_panel_map *map,
         fill_up(&block[n / HY_HRPB_COLS], n % HY_HRPB_COLS);
 }
 
-/* Sets the patterns and counts the entries of each brick in next[brick]. */
+/* Sets the bit patterns of all bricks and counts the entries of each in next[brick]. */
 static void set_patterns(const hy_brick_panel *p, const hy_panel_map *map,
                          hy_hrpb_block *block, int32_t *next)
 {
@@ -152,8 +153,9 @@ static uint64_t spread(uint64_t rows)
     return (rows | rows << 3) & 0x1111111111111111;
 }
 
-/* Copies the values of the brick that the panel has just passed, row by row, and returns
-   the place after them. The values of row r end before entry panel->at[r]. */
+/* Copies the values of the four columns that the panel has just passed (a brick), row by
+   row, and returns the place in `to` after them. The values of row r end before entry
+   panel->at[r]. */
 static char *copy_values(const hy_brick_panel *p, const hy_panel *panel, uint64_t pattern,
                          uint32_t rows, char *to)
 {
@@ -169,8 +171,8 @@ static char *copy_values(const hy_brick_panel *p, const hy_panel *panel, uint64_
     return to;
 }
 
-/* Packs the next four columns into a brick. Returns how many there were, fewer at the
-   end. */
+/* Packs the panel's next four columns into a brick. Returns how many columns there were:
+   fewer than four at the end of the panel. */
 static int pack_brick(const hy_brick_panel *p, hy_panel *panel, int32_t *col,
                       uint32_t *bits, char **val)
 {

@@ -17,8 +17,7 @@ enum {
 /* ---- layout ------------------------------------------------------------------ */
 
 /* Sets at[] to the offsets, in bytes, of the arrays in the pack, and returns the bytes of
-   the pack. Without gathered rows of B, the offsets of their arrays are 0, where the
-   first offset of A is, which is 0. */
+   the pack. Arrays of gathered rows of B that the pack does not have get the offset 0. */
 static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
 {
     const size_t size = hy_value_size(f->type);
@@ -50,7 +49,7 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A;
-    int64_t first; /* number of the chunk's first entry among the entries of A */
+    int64_t first; /* index in A's arrays of the chunk's first entry */
     size_t size;   /* bytes of a value */
     int64_t *row_ptr;
     int32_t *col;
@@ -65,7 +64,8 @@ typedef struct packing {
 /* ---- A ----------------------------------------------------------------------- */
 
 /* Checks that rows [begin, end) of the chunk touch only rows of B that the ring of
-   entries holds for this chunk. The plan cut chunks for that. */
+   entries holds while this chunk computes. The plan ensures that, unless A has
+   changed. */
 static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_job *job     = arg;

@@ -58,11 +58,11 @@ size_t hy_pack_dup_work(const hy_features *f)
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A, *B;
-    int64_t first; /* first entry of the chunk in A */
+    int64_t first; /* index in A's arrays of the chunk's first entry */
     int64_t nnz;   /* entries of the chunk */
     int64_t block; /* entries of A in a block */
-    int64_t *sum;  /* blocks + 1 elements: scalar products of each block, later those
-                      before it */
+    int64_t *sum;  /* blocks + 1 elements: number of scalar products of each block; later
+                      the number before each block */
     size_t size;   /* bytes of a value */
     int32_t *row_start, *start, *col;
     char *a_val, *val;
@@ -85,8 +85,8 @@ static inline void ask_offset(const packing *p, int64_t k)
     __builtin_prefetch((const char *)p->B->row_ptr + (size_t)row * size);
 }
 
-/* Sets start[k] to the number of entries of the row of B that entry k of A selects, and
-   sum[] to the scalar products of the blocks. */
+/* For the entries of A in blocks [begin, end): sets start[k] to the number of entries of
+   the row of B that entry k selects, and sum[] to the scalar products of each block. */
 static hybrid_status count(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p = arg;
@@ -128,8 +128,8 @@ static inline void ask_row(const packing *p, int64_t k)
     __builtin_prefetch(val + n * (int64_t)p->size - 1);
 }
 
-/* Copies n > 0 bytes, a multiple of 4. Most rows are so short that calling memcpy would
-   double the time. */
+/* Copies n > 0 bytes, a multiple of 4, without memcpy if n is small: most rows are so
+   short that calling memcpy would double the time. */
 static inline void copy(char *restrict to, const char *restrict from, size_t n)
 {
     if (n > SHORT_BYTES) {
@@ -196,8 +196,8 @@ static hybrid_status check(const hy_job *job, size_t bytes)
                                                      : hy_pack_check(job, bytes);
 }
 
-/* Turns the counts of blocks into sums over all earlier blocks and checks that their
-   total is as planned. */
+/* Turns the counts of scalar products of blocks (p->sum) into sums over all earlier
+   blocks and checks that their total is as planned. */
 static hybrid_status add_up(const packing *p, int64_t blocks)
 {
     const hy_chunk *chunk = p->job->chunk;

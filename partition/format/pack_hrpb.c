@@ -33,8 +33,9 @@ static int64_t max_blocks(const hy_features *f)
     return (f->nnz + spare) / HY_HRPB_COLS;
 }
 
-/* A panel of b blocks cut into parts of at most `longest` blocks has less than 2 b /
-   longest parts. `longest` is at least rules->least and at least all blocks / wave. */
+/* Returns an upper bound on the partials of a pack (the parts of cut panels). A panel of
+   b blocks cut into parts of at most `longest` blocks has less than 2 b / longest parts.
+   `longest` is at least rules->least and at least all blocks / wave. */
 int64_t hy_pack_hrpb_partials(const hy_features *f, const hy_hrpb_rules *rules)
 {
     return 2 * hy_min(max_blocks(f) / rules->least + 1, rules->wave);
@@ -69,10 +70,10 @@ size_t hy_pack_hrpb_bytes(const hy_features *f, const hy_hrpb_rules *rules)
 typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A;
-    int64_t first; /* first entry of the chunk in A */
+    int64_t first; /* index in A's arrays of the chunk's first entry */
     int64_t panels;
-    int64_t *start;      /* panels + 1 elements: blocks before each */
-    hy_brick_work *work; /* one for each thread */
+    int64_t *start;      /* panels + 1 elements: number of blocks before each panel */
+    hy_brick_work *work; /* workspace for packing bricks, one for each thread */
     hy_touched touched;
     hy_ring ring;
     hy_hrpb_block *block;
@@ -118,7 +119,7 @@ static hy_hrpb_head count_units(const packing *p, int64_t longest)
     return head;
 }
 
-/* Writes the units of a panel, which is cut into `parts` parts, to `unit` and returns the
+/* Writes one unit for each of the `parts` parts of a panel to `unit` and returns the
    place after them. */
 static hy_hrpb_unit *list_parts(const packing *p, int64_t panel, int64_t parts,
                                 int32_t partial, hy_hrpb_unit *unit)

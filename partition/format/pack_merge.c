@@ -9,15 +9,17 @@
 #include "partition/format/gather.h"
 #include "partition/format/pack.h"
 
-enum { CUTS = 1 << 9 }; /* cuts that one worker makes at a time */
+enum {
+    CUTS = 1 << 9
+}; /* number of tile starts (cuts) that one worker computes at a time */
 
 /* ---- layout of the pack: hy_pack_csr()'s arrays, then pieces | cuts | joins | arrived |
    last (hy_merge_view) ---- */
 
 enum { TILES, PIECES }; /* indices of the numbers of tiles and of pieces in pack.head */
 
-/* Offsets of the arrays of hy_merge_view in bytes, from the beginning of the pieces. All
-   but `cut` and `end` are for shape.vector only. */
+/* Offsets of the arrays of hy_merge_view in bytes, from the beginning of the array
+   `piece`. All but `cut` and `end` are for shape.vector only. */
 typedef struct layout {
     size_t cut, join, arrived, last, end;
 } layout;
@@ -69,8 +71,8 @@ static place start_of(const hybrid_csr *A, int64_t row)
     return (place){row, hy_offset(A, row)};
 }
 
-/* Returns the first row of [low, high] that does not end before the item, or `high` if
-   all do. */
+/* Returns the first row in [low, high) that ends after item `item` of the merge path
+   begins; `high` if none does. */
 static int64_t row_at(const hybrid_csr *A, int64_t low, int64_t high, int64_t item)
 {
     while (low < high) {
@@ -105,7 +107,8 @@ typedef struct cutter {
     const hybrid_csr *A;
     hy_merge_shape shape;
     place begin, end;     /* where the chunk begins and ends */
-    int64_t first, tiles; /* tiles of the whole matrix that overlap the chunk */
+    int64_t first, tiles; /* range of tiles of the whole matrix that overlap the chunk:
+                             first tile and number */
     hy_merge_cut *cut;
     hy_merge_piece *piece;
     uint16_t *last; /* for each row, its last entry in the tile that ends it; NULL unless
@@ -188,7 +191,8 @@ static int64_t find_pieces(const cutter *c)
     return count;
 }
 
-/* Sets join[t] for every cut, and sets the counters of finished pieces to 0. */
+/* Sets join[t] for every cut (the tiles that have pieces of the row in which cut t lies),
+   and sets arrived[], the counters of finished pieces, to 0. */
 static void find_joins(const cutter *c, int64_t pieces, hy_merge_join *join,
                        int32_t *arrived)
 {

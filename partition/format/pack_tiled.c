@@ -35,10 +35,12 @@ typedef struct packing {
     size_t size;        /* bytes of a value */
     hy_tiled_portions portions;
     hy_touched touched;
-    int64_t first, end;  /* range of the columns in which the chunk has entries */
+    int64_t first, end;  /* [first, end): range of the columns in which the chunk has
+                            entries */
     hy_columns *columns; /* one set for each worker, opened on first use */
     int64_t panels;
-    int64_t *stages, *mapped, *entries; /* panels + 1 elements each: sums over the earlier
+    int64_t *stages, *mapped, *entries; /* panels + 1 elements each: number of stages, of
+                                           listed rows of X and of entries in all earlier
                                            panels */
     int32_t *out, *map;
     hy_tiled_stage *stage;
@@ -89,9 +91,9 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- entries --------------------------------------------------------------------- */
 
-/* The rest of a slice, 32 portions of a panel, after some stages. */
+/* The entries of a slice (32 portions of a panel) that are not packed yet. */
 typedef struct slice {
-    /* entries [at, end) of each portion remain */
+    /* for each portion, its entries [at, end) remain */
     int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE];
 } slice;
 
@@ -104,8 +106,8 @@ static void put_entry(const packing *p, int64_t to, int64_t index, int64_t entry
         memcpy(p->val + to * 8, p->from + entry * 8, 8);
 }
 
-/* Returns the end of the entries from `at` on, before `end`, that use rows of X below
-   `limit`. */
+/* Returns the index of the first of entries [at, end) that uses row `limit` of X or a
+   later one; `end` if there is none. */
 static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit)
 {
     if (limit == INT64_MAX)
@@ -115,8 +117,9 @@ static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit
     return at;
 }
 
-/* Puts padding where the portions of a slice have no entry: `count` has the entries of
-   each portion, and `most` is the largest count. The slice begins at `first`. */
+/* Puts padding into a slice of `most` steps where its portions have no entry: count[l] is
+   the number of entries of portion l, and `most` the largest count. The slice begins at
+   index `first`. */
 static void pad_slice(const packing *p, const uint16_t *count, int64_t most,
                       int64_t first)
 {
@@ -129,8 +132,8 @@ static void pad_slice(const packing *p, const uint16_t *count, int64_t most,
             }
 }
 
-/* Packs the entries of the slice as pack_slice() does, with padding: entry t of portion l
-   is at step t, place l. */
+/* Does what pack_slice() does, with padding: entry t of portion l is at step t, place
+   l. */
 static int64_t pack_padded(const packing *p, const hy_columns *columns, slice *s,
                            int64_t limit, int64_t below, uint16_t *count, int64_t next)
 {
@@ -151,9 +154,10 @@ static int64_t pack_padded(const packing *p, const hy_columns *columns, slice *s
     return next + most * HY_TILED_SLICE;
 }
 
-/* Packs the entries of the slice that use rows of X below `limit`: at each step one entry
-   of every portion that has more. `below` is the number of columns of the set in earlier
-   stages. Returns the place after them. */
+/* Packs those entries of the slice that use rows of X below `limit`, from index `next` of
+   the pack on: at each step one entry of every portion that has more. `below` is the
+   number of rows of X in earlier stages of the panel. Sets count[] to the entries of each
+   portion. Returns the index after the packed entries. */
 static int64_t pack_slice(const packing *p, const hy_columns *columns, slice *s,
                           int64_t limit, int64_t below, uint16_t *count, int64_t next)
 {

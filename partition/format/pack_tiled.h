@@ -1,6 +1,9 @@
-/* partition/format/pack_tiled.h - A as row panels of 256 portions, with rows of X staged
-   in tiles. A tile is rows of X that a thread block has in shared memory together; to
-   stage rows is to copy them there. */
+/* partition/format/pack_tiled.h - the pack of Tiled SpMM: A as row panels of 256
+   portions, with rows of X staged in tiles.
+
+   A portion is here a row of A, or a segment of a long row; one thread sums it up. A tile
+   is rows of X that a thread block has in shared memory together; to stage rows is to
+   copy them there. */
 #ifndef HY_PACK_TILED_H
 #define HY_PACK_TILED_H
 
@@ -16,27 +19,29 @@ extern "C" {
    it. */
 enum { HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
 
-/* A portion is a row of A, or a segment of a long row. One thread sums it up. A slice is
-   the portions of one warp. */
+/* A slice is the portions (rows, or segments of long rows) of one warp. */
 enum {
     HY_TILED_SLICE  = 32, /* portions of a slice */
     HY_TILED_SLICES = HY_TILED_ROWS / HY_TILED_SLICE,
     HY_TILED_NONE   = INT32_MIN, /* number of a row of Y that marks a place of a panel
                                     without a portion */
-    HY_TILED_PAD = UINT16_MAX    /* index into a tile that marks a padding zero */
+    HY_TILED_PAD = UINT16_MAX    /* index into a tile (number of a row of X in it) that
+                                    marks a padding zero */
 };
 
-/* The entries of a panel that use the rows of X in one tile. They are ordered by slice,
-   step and portion: step t has entry t of every portion of the slice with more than t
-   entries. In padded slices (hy_tiled_rules.paper) every portion has as many entries as
-   the longest; the others of them are padding. */
+/* A stage: the entries of a panel that use the rows of X in one tile. They are ordered by
+   slice, step and portion: step t has entry t of every portion of the slice with more
+   than t entries. In padded slices (hy_tiled_rules.paper) every portion has as many
+   entries as the longest of the slice; the additional ones are padding. */
 typedef struct hy_tiled_stage {
     int32_t first, columns;         /* range in `map` of the rows of X of the tile; they
                                        ascend */
-    int32_t entry[HY_TILED_SLICES]; /* index of the first entry of each slice */
+    int32_t entry[HY_TILED_SLICES]; /* for each slice, the index of its first entry in
+                                       `index` and `val` */
 } hy_tiled_stage;
 
-/* Number of elements of each array; stored in pack.head. */
+/* Number of elements of the arrays of hy_tiled_view; stored in pack.head. partials:
+   number of segments, whose sums are added by a later kernel. */
 typedef struct hy_tiled_head {
     int64_t panels, stages, mapped, splits, partials;
     int64_t entries;   /* number of entries, padding included */
@@ -52,11 +57,12 @@ typedef struct hy_tiled_places {
 
 hy_tiled_places hy_tiled_places_of(const hy_tiled_head *head, size_t value_size);
 
-/* Fills in hy_pack.at and returns the bytes of the pack. */
+/* Sets at[] to the offset in bytes of each array in the pack and returns the bytes of the
+   pack. */
 size_t hy_tiled_lay_out(const hy_features *f, const hy_tiled_head *head,
                         size_t at[HY_ARRAYS]);
 
-/* Returns how many entries a pack may have, with padding. */
+/* Returns an upper bound on the entries of a pack, padding included. */
 int64_t hy_tiled_most_entries(const hy_features *f, const hy_tiled_rules *rules);
 
 /* Returns an upper bound on the bytes of a pack for Tiled SpMM. */
@@ -69,11 +75,12 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules);
 typedef struct hy_tiled_view {
     hy_tiled_head head;
     const int32_t *out;          /* 256 for each panel: where the sums of each portion go:
-                                    row of the chunk, or partial p as -1 - p;
-                                    HY_TILED_NONE if there is no portion */
+                                    a row of the chunk; for a segment, partial p as -1 -
+                                    p; HY_TILED_NONE if there is no portion */
     const int32_t *start;        /* panels + 1 elements: first stage of each panel */
     const hy_tiled_stage *stage; /* `stages` elements */
-    const uint16_t *count;       /* 256 for each stage: entries of each portion */
+    const uint16_t *count;       /* 256 for each stage: number of entries of each portion
+                                    that use the stage's tile */
     const int32_t *map;          /* `mapped` elements: rows of X, as numbers in the pack
                                     if gathered */
     const uint16_t *index;       /* `entries` elements: the number in its tile of the row

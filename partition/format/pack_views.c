@@ -46,8 +46,9 @@ static hy_csr_view view_of(const hybrid_csr *A)
                          .val     = A->val};
 }
 
-/* Returns the image of B as the chunk reads it: the offsets of its rows lead to positions
-   in a ring of entries, too. */
+/* Returns B as the chunk reads it from the image. If the image is a ring of entries, the
+   arrays are shifted so that the offsets of the chunk's rows of B lead to places in the
+   ring. */
 static hy_csr_view image_of(const hy_job *job)
 {
     const hy_problem *problem = job->problem;
@@ -97,15 +98,15 @@ hy_csr_view hy_packed_a(const hy_job *job)
     return a;
 }
 
-/* Returns the columns of the chunk, which may be only some of those of its region
-   (hy_region) of the image. */
+/* Returns the view of the chunk's columns of X in the image. The chunk may compute only
+   some columns of the column block (hy_region) that is on the device. */
 static hy_dense_view shared_x(const hy_problem *p, const hy_chunk *chunk)
 {
     const hy_region x   = hy_image_region_of(&p->image, chunk->col_begin);
     const char *base    = (const char *)p->image_memory.ptr;
     const int64_t lines = x.cols - x.tail;
     const int64_t begin = chunk->col_begin - x.begin, end = chunk->col_end - x.begin;
-    /* number of tail columns before the chunk's */
+    /* number of tail columns of the region that precede the chunk's first column */
     const int64_t skip = begin > lines ? begin - lines : 0;
     const char *tail = base + hy_image_tail_at(&p->image, &x, 0) + (size_t)skip * x.size;
 

@@ -12,7 +12,8 @@ typedef struct gathering {
     char *dst;
 } gathering;
 
-/* Returns where the pack stores touched rows from index `begin` on. */
+/* Returns the place in the pack for the touched row with index `begin` and the rows after
+   it, as address and strides. */
 static hy_grid grid_of(const gathering *g, int64_t begin)
 {
     const hy_chunk *chunk    = g->job->chunk;

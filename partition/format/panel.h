@@ -18,7 +18,8 @@ enum {
    rows that have it as their head. */
 typedef struct hy_panel {
     const int32_t *col;          /* column indices of A */
-    int32_t head[HY_PANEL_ROWS]; /* next column of each row; HY_PANEL_END if none */
+    int32_t head[HY_PANEL_ROWS]; /* next column of each row; HY_PANEL_END at the end of a
+                                    row */
     int64_t at[HY_PANEL_ROWS];   /* index in A of the next entry of each row */
     int64_t end[HY_PANEL_ROWS];
 } hy_panel;
@@ -73,8 +74,8 @@ typedef struct hy_panel_map {
                                           elements are undefined */
 } hy_panel_map;
 
-/* Sets the bits, `first` and `words`. Returns 0 if the columns are too far apart for a
-   map. */
+/* Marks the columns of rows [row, row + rows) of A, a panel, in `map`, and sets `first`
+   and `words`. Returns 0 if the columns are too far apart for HY_MAP_WORDS words. */
 static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
                                 hy_panel_map *map)
 {

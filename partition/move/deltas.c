@@ -28,9 +28,9 @@ static void decode_plainly(const unsigned char *lengths, int32_t *out)
 #include <pthread.h>
 #include <tmmintrin.h>
 
-/* For each byte that holds the lengths of four differences: which of the following bytes
-   go to each of four 32-bit numbers (0x80: a zero byte), and the total length of these
-   differences in bytes. */
+/* Table with an element for each byte that holds the lengths of four differences. from:
+   for each byte of the four decoded 32-bit numbers, which of the following coded bytes it
+   is (0x80: zero). bytes: total length of the four differences. */
 static struct {
     unsigned char from[256][16];
     unsigned char bytes[256];
@@ -97,7 +97,7 @@ static void decode(const unsigned char *lengths, int32_t *out)
 }
 #endif
 
-/* Returns the address of a frame. */
+/* Returns the address of frame number `frame`. */
 static const unsigned char *find(const void *coded, int64_t count, int64_t frame)
 {
     const unsigned char *bytes = coded;
@@ -109,8 +109,8 @@ static const unsigned char *find(const void *coded, int64_t count, int64_t frame
 
 enum { LINE = 64, PREFETCHED_LINES = 16 };
 
-/* Starts fetching a frame into the CPU's caches. Frames lie in no particular order, so
-   the processor cannot predict where the next one begins. */
+/* Starts fetching frame number `frame` into the CPU's caches. Frames lie in no particular
+   order, so the processor cannot predict where the next one begins. */
 static void expect(const void *coded, int64_t count, int64_t frame)
 {
     const unsigned char *from = find(coded, count, frame);

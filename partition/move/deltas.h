@@ -36,8 +36,8 @@ extern "C" {
 
 enum {
     HY_DELTA_FRAME = 1024,               /* numbers of a frame */
-    HY_DELTA_LENS  = HY_DELTA_FRAME / 4, /* bytes of a frame for the lengths of its
-                                            differences */
+    HY_DELTA_LENS  = HY_DELTA_FRAME / 4, /* bytes at the beginning of a frame that hold
+                                            the lengths of its differences */
     HY_DELTA_UNIT  = 16
 };
 
@@ -46,14 +46,15 @@ HY_KERNEL_INLINE int64_t hy_deltas_frames(int64_t count)
     return (count + HY_DELTA_FRAME - 1) / HY_DELTA_FRAME;
 }
 
-/* Returns how many bytes of a buffer with `count` numbers precede the first frame. */
+/* Returns the bytes that precede the first frame in the coded form of `count` numbers. */
 HY_KERNEL_INLINE size_t hy_deltas_head(int64_t count)
 {
     const size_t starts = (size_t)hy_deltas_frames(count) * sizeof(uint32_t);
     return (1 + (starts + HY_DELTA_UNIT - 1) / HY_DELTA_UNIT) * HY_DELTA_UNIT;
 }
 
-/* Returns the bytes of `count` numbers if their frames take `units` units. */
+/* Returns the bytes of the coded form of `count` numbers if their frames take `units`
+   units of 16 bytes together. */
 HY_KERNEL_INLINE size_t hy_deltas_bytes(int64_t count, int64_t units)
 {
     return hy_deltas_head(count) + (size_t)units * HY_DELTA_UNIT;
@@ -66,15 +67,16 @@ HY_KERNEL_INLINE size_t hy_deltas_bound(int64_t count)
     return hy_deltas_bytes(count, hy_deltas_frames(count) * frame);
 }
 
-enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* readable bytes that the decoder needs behind
-                                             the last frame */
+enum { HY_DELTA_BEHIND = HY_DELTA_UNIT }; /* number of bytes behind the last frame that
+                                             the decoder may read and that must be
+                                             readable */
 
 /* Decodes frame `frame` of a buffer with `count` numbers to out[0 .. 1023]. If it is the
    last frame, elements of `out` beyond its numbers are undefined afterwards. The caller
    ensures that `coded` has HY_DELTA_BEHIND readable bytes behind the last frame. */
 void hy_deltas_decode(const void *coded, int64_t count, int64_t frame, int32_t *out);
 
-/* Returns 1 if this processor decodes with vector instructions. Decoding without them
+/* Returns 1 if this processor decodes with vector instructions. Without them, decoding
    takes six times as long. */
 int hy_deltas_quick(void);
 

@@ -9,7 +9,10 @@
 #include "base/threads/pool.h"
 #include "partition/move/transpose.h"
 
-enum { BLOCK = 1 << 10 }; /* number of elements that are scaled at a time */
+enum {
+    BLOCK = 1 << 10
+}; /* number of elements that are scaled at a time, in a buffer on
+      the stack */
 
 typedef union block {
     float f32[BLOCK];
@@ -75,7 +78,8 @@ static void store(const hy_update *u, const char *in, int64_t count, int64_t to)
     }
 }
 
-/* Returns the distance in elements of Y from the part's origin to its line i. */
+/* Returns the distance, in elements of Y, from the place where the part begins in Y to
+   line i of the part. */
 static int64_t line_at(const hy_storing *s, int64_t i)
 {
     return (s->rows && s->in_rows ? s->rows[i] : i) * s->ld;
@@ -150,7 +154,7 @@ void hy_store_lines(const hy_storing *s, const hy_parts *part)
               s->origin + part->after + line_at(s, part->first + i));
 }
 
-/* Stores lines [begin, end) of a part, which are lines of Y or parts of them. */
+/* Stores lines [begin, end) of a part. Each is a line of Y, or a piece of one. */
 static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
@@ -172,8 +176,9 @@ static hybrid_status store_along(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Stores lines [begin, end) of a part, which lie across those of Y: each tile of them is
-   transposed into parts of lines of Y. */
+/* Stores lines [begin, end) of a part that lie across those of Y (a row in a column-major
+   Y, or a column in a row-major one). Each tile of the part is transposed, which gives
+   pieces of lines of Y. */
 static hybrid_status store_across(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;
@@ -218,7 +223,8 @@ hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
                         .before  = chunk->row_begin};
 }
 
-/* Returns 1 if the part is one contiguous range of Y, in the same order. */
+/* Returns 1 if the part is one contiguous range of Y, with its elements in the order of
+   Y. */
 static int is_flat(const hy_storing *s)
 {
     if (s->rows)

@@ -16,7 +16,8 @@ static void scale(const hy_update *u, void *y, int64_t count)
             ((float *)y)[i] = (float)(none + u->beta * (double)((float *)y)[i]);
 }
 
-/* A cache line filled with alpha*0, which is the result if beta is 0. */
+/* A cache line filled with alpha*0, which is the value of an empty row of Y if beta is
+   0. */
 typedef union line {
     char bytes[HY_LINE];
     float f32[HY_LINE / 4];
@@ -35,7 +36,8 @@ static line line_of(const hy_update *u)
     return l;
 }
 
-/* Indices of the empty rows among the 64 rows of a word of the bitmap. */
+/* Indices of the empty rows among the 64 rows of Y that a word of the bitmap stands
+   for. */
 typedef struct lines {
     int32_t of[64];
     int64_t count;
@@ -54,7 +56,7 @@ static lines empty_in(const hy_empty_rows *e, int64_t word)
     return l;
 }
 
-/* Stores a cache line's value to all elements of the rows. Contiguous rows are stored as
+/* Fills all elements of the rows with the value in `value`. Contiguous rows are stored as
    one range. */
 static void set_rows(const hy_update *u, const line *value, const lines *rows)
 {
@@ -81,8 +83,8 @@ static void scale_rows(const hy_update *u, const lines *rows)
         scale(u, hy_dense_at(u->Y, rows->of[i] * u->Y->ld), u->Y->cols);
 }
 
-/* Stores the empty rows of words [begin, end) of the bitmap, in which the bits of all
-   other rows are set. */
+/* Stores the empty rows that words [begin, end) of the bitmap stand for: those with a
+   clear bit. */
 static hybrid_status store_words(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_empty_rows *e = arg;

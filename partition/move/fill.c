@@ -1,6 +1,8 @@
-/* partition/move/fill.c - fills parts of an image from the operand's source. Elements of
-   a strip, a region or a slab are numbered in the order in which the image stores
-   them. */
+/* partition/move/fill.c - fills parts of an image from the operand's source.
+
+   A region is a column block of X, or one array of B; slabs are pieces of a column-major
+   X (base/contract/image.h). Elements of a strip, a region or a slab are numbered in the
+   order in which the image stores them. */
 #include "partition/move/fill.h"
 
 #include <string.h>
@@ -42,8 +44,8 @@ static hybrid_status fill_strip(const hy_source *source, const strip *s, int64_t
     return HYBRID_OK;
 }
 
-/* Fills elements [begin, end) of a strip, counted over its rows: the end of a row, whole
-   rows, the beginning of a row. */
+/* Fills elements [begin, end) of a strip, counted row after row. The range consists of
+   the end of a row, whole rows, and the beginning of a row. */
 static hybrid_status fill_lines(const hy_source *source, const strip *s, int64_t begin,
                                 int64_t end, char *dst)
 {
@@ -74,8 +76,8 @@ hybrid_status hy_fill_rows(const hy_source *source, const hy_region *region, int
     return fill_strip(source, &tail, row, rows, 0, tail.ld, tails);
 }
 
-/* Fills elements [begin, end) of a row-major region. Its tail columns are stored behind
-   all rows. */
+/* Fills elements [begin, end) of a row-major region. All tail columns are stored behind
+   the last row. */
 static hybrid_status fill_region(const hy_image *image, const hy_source *source,
                                  const hy_region *region, int64_t begin, int64_t end,
                                  char *dst)
@@ -101,7 +103,8 @@ static hybrid_status fill_rect(const hy_source *source, hy_rect rect, char *dst,
 }
 
 /* Fills elements [begin, end) of a column-major slab (base/contract/image.h), counted
-   over its columns: the end of a column, whole columns, the beginning of a column. */
+   column after column. The range consists of the end of a column, whole columns, and the
+   beginning of a column. */
 static hybrid_status fill_slab(const hy_source *source, hy_rect slab, size_t size,
                                int64_t begin, int64_t end, char *dst)
 {

@@ -8,8 +8,9 @@
 #include "base/contract/image.h"
 #include "base/contract/source.h"
 
-/* Fills elements [begin, end) of a region (hy_region), as they lie in the image, at dst.
-   Padding of rows becomes 0. */
+/* Stores elements [begin, end) of a region at dst, in the order in which the image stores
+   the region (hy_region: a column block of X, or one array of B). Padding at the end of
+   rows becomes 0. */
 hybrid_status hy_fill(const hy_image *image, const hy_source *source,
                       const hy_region *region, int64_t begin, int64_t end, char *dst);
 

@@ -1,4 +1,4 @@
-/* partition/move/rows.c - the layout of a chunk's result. */
+/* partition/move/rows.c - the layout of the memory that holds a chunk's result. */
 #include "partition/format/pack.h"
 
 #include "base/data/csr.h"

@@ -66,7 +66,7 @@ static hybrid_status whole(const hy_source *self, hybrid_csr *own, const hybrid_
     return HYBRID_OK;
 }
 
-/* Gives all rows as the first part. */
+/* Sets *out to all rows of A, as the first and only part. */
 static hybrid_status next_part(hy_a_parts *parts, const hy_a_part **out)
 {
     hy_a_part *all = parts->parts;
@@ -78,7 +78,7 @@ static hybrid_status next_part(hy_a_parts *parts, const hy_a_part **out)
     return HYBRID_OK;
 }
 
-/* Gives all rows of A and B. */
+/* Gives all rows of A and B at once: *end becomes the number of rows of A. */
 static hybrid_status next_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                                int64_t begin, int64_t *end)
 {

@@ -63,8 +63,8 @@ static hybrid_status report_row(const hy_matrix_file *file, int64_t row, int64_t
                    (long long)file->csr.nnz);
 }
 
-/* Checks `count` offsets; out[0] is the offset of row `row`. *last is the offset before
-   these and is set to the last of them. */
+/* Checks that `count` offsets do not fall; out[0] is the offset of row `row`. *last is
+   the offset before out[0], and is set to the last of the offsets. */
 static hybrid_status check_piece(const hy_matrix_file *file, int64_t row, int64_t count,
                                  const int64_t *out, int64_t *last)
 {
@@ -76,8 +76,8 @@ static hybrid_status check_piece(const hy_matrix_file *file, int64_t row, int64_
     return HYBRID_OK;
 }
 
-/* Checks that the first offset of the matrix is 0, or that of any other row at least 0
-   and at most nnz. */
+/* Checks out[0], the offset of row `row`: it must be 0 for the first row of the matrix,
+   else 0 to nnz. */
 static hybrid_status check_first(const hy_matrix_file *file, int64_t row,
                                  const int64_t *out)
 {
@@ -87,9 +87,9 @@ static hybrid_status check_first(const hy_matrix_file *file, int64_t row,
                                                   : report_row(file, row, out[0], out[1]);
 }
 
-/* Reads the offsets of rows [begin, begin + count - 1) and the one after them; count > 1.
-   BAD_MATRIX names the first row with offsets that fall or leave 0..nnz, and the first or
-   last offset of the file if it is not 0 or nnz. */
+/* Reads the offsets of rows [begin, begin + count - 1) and the offset after them; count >
+   1. Returns BAD_MATRIX with a message if offsets fall or leave 0..nnz (the message names
+   the first such row), or if the first or last offset of the file is not 0 or nnz. */
 static hybrid_status read_offsets(const hy_matrix_file *file, int64_t begin,
                                   int64_t count, int64_t *out)
 {

@@ -10,7 +10,8 @@
 #include "partition/parts/x_block.h"
 #include "partition/move/transpose.h"
 
-/* Describes the copy of the rectangle, line by line, to lines without gaps at `to`. */
+/* Describes the copy of a rectangle of X to `to`, line by line and without gaps between
+   lines. */
 static hy_row_copy copy_of(const hybrid_dense *X, const hy_rect *rect, char *to)
 {
     const int in_rows  = X->order == HYBRID_ROW_MAJOR;
@@ -48,8 +49,8 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return HYBRID_OK;
 }
 
-/* Returns the end of the run of consecutive rows that begins with listed[begin]; at most
-   `end`. */
+/* Returns the index after the last row of the run of consecutive row numbers that begins
+   with listed[begin]; at most `end`. */
 static int64_t run_end(const int32_t *listed, int64_t begin, int64_t end)
 {
     int64_t r = begin + 1;
@@ -113,8 +114,9 @@ static const char *run(const hy_source *self, hybrid_order order, int array,
                : NULL;
 }
 
-/* The lines of a rectangle of a column-major X are far apart, so they are copied directly
-   only if all of X is pinned. */
+/* Describes in *copy how a copy engine can copy the rectangle directly; returns 0 if it
+   cannot. The lines of a rectangle of a column-major X are far apart, so all of X must be
+   pinned then. */
 static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_copy *copy)
 {
     const hybrid_dense *X = self->dense;
@@ -128,7 +130,7 @@ static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_co
                : hy_pinned(self->ctx, X->data, (size_t)all * hy_value_size(X->type));
 }
 
-/* Gives all columns as the first block. */
+/* Gives all columns of X as the only block. */
 static hybrid_status next_block(hy_x_block *block, hybrid_report *report)
 {
     (void)report;

@@ -21,13 +21,14 @@ enum { PIECE_BYTES = 32 << 10, LONG_BYTES = 8 << 10, FAR_BYTES = 4 << 10 };
 /* A rectangle of X as lines of the file (rows or columns), and its destination. */
 typedef struct reading {
     const hy_stored *from;
-    int64_t ld;            /* distance from line to line in the file, in elements */
+    int64_t ld;            /* elements in the file from the beginning of a line to that of
+                              the next */
     size_t size;           /* bytes of an element */
-    int64_t at;            /* index of the first element in the file */
+    int64_t at;            /* index in the file of the rectangle's first element */
     int64_t lines, length; /* number of lines; elements of a line */
     char *to;
-    int64_t line, step; /* distances at the destination, in elements: from line to line,
-                           and between neighbours in a line */
+    int64_t line, step; /* distances at the destination, in elements: `line` from line to
+                           line, `step` between neighbours in a line */
 } reading;
 
 /* Returns 1 if the gap between two lines is too large to be read along with them. */
@@ -106,7 +107,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return r.step == 1 && is_direct ? read_lines(&r) : read_pieces(&r);
 }
 
-/* Reads each run of consecutive rows as one rectangle. */
+/* Reads each range of consecutive rows in `listed` as one rectangle. */
 static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_t count,
                             int64_t col, int64_t cols, const hy_grid *to)
 {

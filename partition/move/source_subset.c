@@ -21,7 +21,7 @@ static void expect(const char *from, size_t bytes)
         __builtin_prefetch(from + at);
 }
 
-/* Copies the listed rows of a row-major X to rows, or parts of rows, of `to`. */
+/* Copies the listed rows of a row-major X to rows of `to`, or to parts of them. */
 static void copy_rows(const hybrid_dense *X, const int32_t *listed, const hy_rect *rect,
                       const hy_grid *to)
 {
@@ -54,8 +54,8 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
     return HYBRID_OK;
 }
 
-/* Gathers rows of the reduced X. Their indices in the caller's X are looked up piece by
-   piece. */
+/* Gathers rows of X' (the rows of X that a reduced A needs) with numbers `listed`. Their
+   numbers in the caller's X are looked up piece by piece. */
 static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_t count,
                             int64_t col, int64_t cols, const hy_grid *to)
 {

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* Return sources. The matrix, the file, the source `all` and the list must live as long
-   as the source. */
+/* Return sources. The matrix A or X, the file, or the source `all` and the list from
+   which a source is made must live as long as the source. */
 hy_source hy_source_csr(hy_context *ctx, const hybrid_csr *A);
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X);
 hy_source hy_source_subset(const hy_source *all, const int32_t *listed, int64_t rows);

@@ -24,10 +24,10 @@ static int64_t cols_of(const hy_storing *s)
     return s->along ? s->lines : s->length;
 }
 
-/* Returns where the rows of Y that belong to row k of the part begin; with k == number of
-   rows of the part, returns where those of the next part begin. Each row of the part owns
-   its row of Y and the empty rows behind it. The first row of the first part also owns
-   the empty rows at the beginning of Y. */
+/* Returns the first row of Y that row k of the part owns; if k is the number of rows of
+   the part, returns the end of the rows that the part owns. A row of the part owns its
+   row of Y and the empty rows behind it. The first row of the first part also owns the
+   empty rows at the beginning of Y. */
 static int64_t owned_begin(const hy_storing *s, int64_t k)
 {
     const int64_t row = s->before + k;
@@ -51,7 +51,7 @@ static int64_t first_from(const hy_storing *s, int64_t at)
     return low;
 }
 
-/* Set to[rows[k] - first] = from[k]. */
+/* Sets to[rows[k] - first] = from[k] for k < count. */
 #define DEFINE_SPREAD(name, word)                                                        \
     static void name(const void *from, const int32_t *rows, int64_t count,               \
                      int64_t first, void *to)                                            \

@@ -24,20 +24,21 @@ enum {
 typedef struct hy_storing {
     const hy_update *update;
     const char *in;        /* computed sums, before alpha and beta */
-    int along;             /* 1: a line of the part lies in one line of Y. 0: a line of
-                              the part crosses the lines of Y */
+    int along;             /* 1: a line of the part is a line of Y, or lies in one. 0: a
+                              line of the part crosses the lines of Y */
     int in_rows;           /* 1 if lines of Y are rows */
     int64_t lines, length; /* lines of the part; elements of a line */
     int64_t ld, origin;    /* `ld`: distance of lines of Y, in elements; `origin`: index
                               of the element of Y at which the part begins or, if `rows`
                               is set, at which its first column begins */
-    const int32_t *rows;   /* for each row of the part: its row of Y; NULL: rows of Y are
-                              consecutive */
-    int64_t listed, before; /* `rows` points into a list: number of rows in the list, and
+    const int32_t *rows;   /* for each row of the part, its row in Y; NULL: the rows are
+                              consecutive in Y */
+    int64_t listed, before; /* if `rows` is set, it points into a longer list of rows:
+                               `listed` is the number of rows in that list, `before` the
                                number of them that precede the part's rows */
 } hy_storing;
 
-/* Returns element k of the part. */
+/* Returns the address of element k of the part. */
 static inline const char *hy_element_at(const hy_storing *s, int64_t k)
 {
     return s->in + (size_t)k * hy_value_size(s->update->Y->type);
@@ -49,8 +50,8 @@ static inline int64_t hy_tile_length(const hy_storing *s)
     return HY_TILE_BYTES / HY_TILE_LINES / (int64_t)hy_value_size(s->update->Y->type);
 }
 
-/* Returns how many elements of a line of Y a worker takes at a time, in whole tiles, if
-   it takes all `length` lines of Y together. */
+/* Returns how many elements of a line of Y a worker takes at a time if it takes `length`
+   lines of Y together; a multiple of hy_tile_length(). */
 static inline int64_t hy_whole_tiles(const hy_storing *s, int64_t length)
 {
     const int64_t tile = hy_tile_length(s), grain = 1 + HY_STORE_ELEMENTS / length;
@@ -59,8 +60,9 @@ static inline int64_t hy_whole_tiles(const hy_storing *s, int64_t length)
 
 /* ---- dense_rows.c ---- */
 
-/* Returns how `part` is stored: to the rows of Y with the part's row numbers, or, with
-   `subset`, to the rows of Y that the subset lists for them. */
+/* Returns how `part` is stored. Without `subset`, the rows of the part go to the rows of
+   Y with their numbers; with it (reduced A), to the rows of Y that `subset` lists for
+   these numbers. */
 hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
                          const hy_touched *subset);
 
@@ -68,8 +70,8 @@ hy_storing hy_storing_of(const hy_update *update, const hy_part *part,
    *copy and returns 1. The copy is a single line if the part is contiguous in Y as well,
    else it copies line by line, which requires part->by_lines.
 
-   Returns 0, so that hy_store_dense() must store the part, if alpha != 1, beta != 0, the
-   part is empty, there is no such copy, or lines are too far apart in Y. */
+   Returns 0 if alpha != 1, beta != 0, the part is empty, no such copy exists, or lines
+   are too far apart in Y. hy_store_dense() must then store the part. */
 int hy_storing_home(const hy_update *update, const hy_part *part, hy_row_copy *copy);
 
 /* Computes Y = alpha * part + beta * Y for any order and ld of Y, in parallel. */
@@ -83,27 +85,27 @@ typedef struct hy_parts {
     int64_t first, count, after, length;
 } hy_parts;
 
-/* Stores the parts to Y, with alpha and beta. */
+/* Stores the elements that `part` describes to Y, with alpha and beta. */
 void hy_store_lines(const hy_storing *s, const hy_parts *part);
 
 /* ---- spread_rows.c ---- */
 
-/* Stores a part to the listed rows (s->rows) of a column-major Y, together with the empty
-   rows around them. */
+/* Stores a part to the listed rows (s->rows) of a column-major Y, and computes the empty
+   rows between and behind these rows. */
 hybrid_status hy_store_spread(hy_pool *pool, hy_storing *s);
 
 /* ---- empty_rows.c ---- */
 
-/* The rows of a row-major Y that are not in `others`, which have no entries in A. They
-   get alpha*0 + beta*Y, as if their sums had been computed. */
+/* The rows of a row-major Y that have no entries in A: all rows except `others`. They get
+   alpha*0 + beta*Y, as if their sums had been computed. */
 typedef struct hy_empty_rows {
     const hy_update *update;
     const hy_touched *others;
     hy_loop loop;
 } hy_empty_rows;
 
-/* hy_empty_rows_begin() starts workers on the rows, with low urgency. hy_empty_rows_end()
-   waits until they have finished. */
+/* hy_empty_rows_begin() starts workers on the rows, with low urgency, and returns at
+   once. hy_empty_rows_end() waits until they have finished. */
 void hy_empty_rows_begin(hy_empty_rows *rows, hy_pool *pool, const hy_update *update,
                          const hy_touched *others);
 hybrid_status hy_empty_rows_end(hy_empty_rows *rows);

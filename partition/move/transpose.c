@@ -7,10 +7,10 @@
 #include "base/memory/memory.h"
 
 enum {
-    SPAN = 256,     /* consecutive rows that may be transposed together in order to copy
-                       the listed ones */
-    SPAN_SHARE = 6, /* listed rows are transposed together with the rows between them if a
-                       span of SPAN rows has at least one listed row in SPAN_SHARE */
+    SPAN = 256,     /* rows of a span: consecutive rows that may be transposed together in
+                       order to copy the listed ones among them */
+    SPAN_SHARE = 6, /* a span is transposed as a whole if at least one of SPAN_SHARE of
+                       its rows is listed */
     TILE = 16       /* listed rows that are copied element by element at a time */
 };
 
@@ -24,7 +24,8 @@ static void copy_element(char *to, const char *from, size_t size)
 
 /* ---- transposing a matrix -------------------------------------------------------- */
 
-/* Size of an element, and bytes from line to line of either matrix. */
+/* Size of an element, and steps in bytes from line to line of the matrix read and of the
+   matrix written. */
 typedef struct strides {
     size_t size, from_step, to_step;
 } strides;
@@ -92,10 +93,10 @@ static inline void transpose_corner_8(const char *from, char *to, size_t to_step
 DEFINE_TRANSPOSE_LINES(4, 4)
 DEFINE_TRANSPOSE_LINES(8, 2)
 
-/* Transposes a square of HY_LINE bytes a side, a cache line. Each line is first copied at
-   once, because lines that are a power of two apart compete for few places in the caches.
-   The bytes behind each line are fetched into the caches, because the processor does not
-   predict them. */
+/* Transposes a square with sides of HY_LINE bytes, a cache line. Each line is first
+   copied as a whole, because lines that are a power of two apart compete for few places
+   in the caches. The bytes behind each line are fetched into the caches, because the
+   processor does not predict them. */
 static void transpose_square(const strides *t, const char *from, char *to)
 {
     _Alignas(HY_LINE) char lines[HY_LINE / 4 * HY_LINE];
@@ -115,7 +116,8 @@ static void transpose_square(const strides *t, const char *from, char *to)
 }
 #endif
 
-/* Transposes a square of HY_LINE bytes a side, or a smaller rectangle at the ends. */
+/* Transposes a square with sides of HY_LINE bytes, or a smaller rectangle at the ends of
+   the matrix. */
 static void transpose_part(const strides *t, const char *from, int64_t lines,
                            int64_t length, char *to)
 {
@@ -179,7 +181,8 @@ static void transpose_span(const hy_grid *to, const hy_grid *from, const int32_t
                span + (size_t)(rows[i] - rows[0]) * bytes, bytes);
 }
 
-/* Returns how many of the rows, from rows[0] on, lie within SPAN consecutive rows. */
+/* Returns how many of the ascending row numbers rows[0], rows[1] and so on lie within
+   SPAN consecutive rows; at most `count`. */
 static int64_t span_end(const int32_t *rows, int64_t count)
 {
     int64_t end = 1;

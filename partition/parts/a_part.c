@@ -39,9 +39,9 @@ static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
     return hy_max(1, hy_min(hy_min(rows, most), p->row_end - begin));
 }
 
-/* Returns a number of leading rows, of the `rows` rows that were read, that fit into a
-   part. It is at least 1, even if that row does not fit, and may be less than the
-   greatest number that fits. Row i has the entries [offset[i], offset[i + 1]). */
+/* Returns how many of the `rows` rows that were read are put into the part: a number of
+   leading rows that fit, found by halving, so that one more row might fit, too. At least
+   1, even if that row does not fit. Row i has the entries [offset[i], offset[i + 1]). */
 static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t rows)
 {
     while (rows > 1 && part_bytes(p->source->csr, rows, offset[rows]) > p->bytes)
@@ -66,7 +66,8 @@ static hybrid_status read_offsets(const hy_a_parts *p, int64_t begin, hy_a_part 
     rows                = rows_that_fit(p, offset, rows);
     const int64_t nnz   = offset[rows];
     const int64_t bytes = part_bytes(p->source->csr, rows, nnz);
-    if (bytes > part->block.bytes) { /* a single row, larger than a part */
+    if (bytes >
+        part->block.bytes) { /* a single row that does not fit the bytes of a part */
         HY_TRY(make_room(p, part, bytes));
         offset    = part->block.array;
         offset[0] = 0;
@@ -124,8 +125,8 @@ static void read_next(hy_a_parts *p)
         run_reader(p);
 }
 
-/* Waits until the thread has read its part and joins it. Reports the progress of the
-   public call meanwhile. Returns at once if no thread runs. */
+/* Waits until the reading thread has read its part, and joins the thread. Reports
+   progress to the caller of the library meanwhile. Returns at once if no thread runs. */
 static void await(hy_a_parts *p)
 {
     pthread_mutex_lock(&p->lock);

@@ -26,10 +26,10 @@ typedef struct hy_a_parts {
     int64_t bytes;           /* maximum bytes of a part that is read; a part of a single
                                 row may exceed it */
     hy_a_part parts[2];
-    hy_a_part *reading; /* part that the thread reads, or the last part; NULL before the
-                           first */
-    int64_t end;        /* row after the last one that has been handed out */
-    int64_t row_end;    /* row after the last one to hand out */
+    hy_a_part *reading; /* part that the thread reads, or the part read last if no thread
+                           runs; NULL before the first */
+    int64_t end;        /* row after the last row that has been handed out */
+    int64_t row_end;    /* row after the last row to hand out */
     int64_t most_rows;  /* maximum rows of a part that is read; 0: no limit */
     int is_range;       /* 1: hy_a_parts_range() was called: parts are copies of rows even
                            if A is in memory */

@@ -24,8 +24,9 @@ enum {
     ROWS_GRAIN    = 2048, /* number of rows of B that one worker handles at a time */
     OFFSETS_GRAIN = 1 << 16,
     COLUMNS_GRAIN = 1 << 16,
-    ROW_BYTES     = 4 + 8 + 8 /* bytes of a row of B besides its entries: row number (4),
-                                 position in the file (8) and offset (8) */
+    ROW_BYTES     = 4 + 8 + 8 /* bytes in memory for each row of B besides its entries:
+                                 row number (4), position in the file (8) and offset
+                                 (8) */
 };
 
 /* ---- where rows of B lie --------------------------------------------------------- */
@@ -78,12 +79,12 @@ static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t en
 typedef struct run {
     int64_t begin, end;
     int64_t first, count; /* in the file: number of the first entry, and number of entries
-                             including the gaps between rows */
+                             including those between the rows */
 } run;
 
-/* Returns the run that begins with touched row number i and ends at `end` or before. Its
-   rows have no gaps between them, or they and their gaps fit into the buffer of
-   PIECE_BYTES. */
+/* Returns the run that begins with the touched row of index i and ends at index `end` or
+   before. Its rows have no gaps between them, or they and their gaps fit into the buffer
+   of PIECE_BYTES. */
 static run run_from(const gathering *g, int64_t i, int64_t end)
 {
     enum { MOST = PIECE_BYTES / 8 };
@@ -162,7 +163,8 @@ static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
 typedef struct renumbering {
     const hy_b_rows *rows;
     const hybrid_csr *A;
-    int64_t begin, first; /* first row of A in the range, and its offset */
+    int64_t begin, first; /* first row of A in the range, and index in A's arrays of its
+                             first entry */
 } renumbering;
 
 static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)
@@ -214,7 +216,8 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
 
 /* ---- rows of A whose rows of B fit ----------------------------------------------- */
 
-/* Finds the rows of B that rows [begin, end) of A touch, and their place in the file. */
+/* Finds the rows of B that rows [begin, end) of A touch, and where their entries lie in
+   the file. */
 static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
                                  int64_t end, gathering *g)
 {
@@ -236,10 +239,11 @@ static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t b
     return hy_prefix_sum(ctx, g->count, count);
 }
 
-/* Returns the end of the range of rows of A, from `begin` on, to try first. The range has
-   at least one row (if there is one) and at most rows->rows. Unless it is a single row,
-   it has so few entries that the rows of B that it touches, without their entries, take
-   at most half of rows->bytes. */
+/* Returns the end of the range of rows of A, from `begin` on, that is tried first. The
+   range has at least one row (if there is one) and at most as many as the last call
+   expected to fit (`rows` of hy_b_rows). Unless it is a single row, its entries are so
+   few that the touched rows of B, without their own entries, take at most half of the
+   bytes allowed. */
 static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t begin)
 {
     const int64_t most = hy_max(rows->bytes / ROW_BYTES / 2, 1);
@@ -272,8 +276,9 @@ static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
 
-/* Tries fewer and fewer rows of A until the rows of B that they touch fit into
-   rows->bytes, or a single row is left. Sets rows->rows for the next call. */
+/* Tries fewer and fewer rows of A, from `begin` to *end, until the rows of B that they
+   touch fit the bytes allowed, or a single row of A is left. Then estimates, from the
+   sizes found, with how many rows of A the next call of hy_b_rows_next() should start. */
 static hybrid_status find_rows_that_fit(hy_b_rows *rows, const hybrid_csr *A,
                                         int64_t begin, int64_t *end, gathering *g)
 {

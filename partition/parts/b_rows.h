@@ -11,17 +11,19 @@
 
 typedef struct hy_b_rows {
     const hy_source *source; /* source of all of B, which the caller owns */
-    int64_t bytes;           /* maximum bytes of the rows of B; those that a single row of
-                                A touches may exceed it */
-    int64_t rows;            /* number of rows of A to try first in the next call,
-                                estimated from the sizes in the last one */
+    int64_t bytes;           /* maximum bytes of rows of B in memory at a time; the rows
+                                that a single row of A touches may exceed it */
+    int64_t rows;            /* number of rows of A that the next call of hy_b_rows_next()
+                                tries first; estimated from the rows of B that the last
+                                call found */
     const hybrid_csr *A, *B; /* rows of A and the rows of B that they need: the caller's
                                 matrices, or own_a and own_b */
     hybrid_csr own_a, own_b; /* rows of A with new column numbers, and rows of B from a
                                 file; own_a.val belongs to the caller */
-    hy_reused offsets, entries, of_a; /* memory of own_b's offsets, of own_b's entries,
-                                         and of own_a without its values */
-    hy_touched touched;               /* numbers of own_b's rows in the whole B */
+    hy_reused offsets, entries, of_a; /* memory that is reused from call to call: offsets
+                                         of own_b, its entries, and own_a without
+                                         values */
+    hy_touched touched;               /* maps rows of the whole B to rows of own_b */
 } hy_b_rows;
 
 void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out);

@@ -11,8 +11,8 @@ enum {
                               rounded up to whole rows */
     COLUMN_ROWS = 1 << 16, /* minimum rows of a column-major X that a worker reads at a
                               time */
-    PART_BYTES = 4 << 20   /* target for the bytes that a worker reads between two reports
-                              of progress */
+    PART_BYTES = 4 << 20   /* target for the bytes of X that a worker reads between two
+                              reports of progress */
 };
 
 void hy_x_block_open(const hy_source *source, int64_t bytes, hy_x_block *out)
@@ -57,7 +57,8 @@ static hybrid_status advance(hy_x_block *block)
     return HYBRID_OK;
 }
 
-/* Reads rows [begin, end) of the column block `arg`, which advance() has placed. */
+/* Reads rows [begin, end) of the column block `arg`, which advance() has placed, from the
+   file. */
 static hybrid_status load(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_x_block *p   = arg;

@@ -11,11 +11,11 @@
 
 typedef struct hy_x_block {
     const hy_source *source; /* source of X, which the caller owns */
-    int64_t bytes;           /* maximum bytes of a block that is read */
+    int64_t bytes;           /* maximum bytes of a block that is read from a file */
     hybrid_dense X;          /* columns [begin, end) of X, in the order (row- or
                                 column-major) of the source */
     int64_t begin, end;
-    hy_reused own; /* memory of a block that is read */
+    hy_reused own; /* memory of a block that is read; reused for the next block */
 } hy_x_block;
 
 /* hy_x_block_open() prepares reading, but reads nothing. */
@@ -30,16 +30,16 @@ static inline hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *re
     return block->source->ops->next_block(block, report);
 }
 
-/* hy_x_block_next() for an X in a file. */
+/* Does what hy_x_block_next() does, for an X in a file. */
 hybrid_status hy_x_block_read(hy_x_block *block, hybrid_report *report);
 
 /* Returns 1 if hy_x_block_next() gives all of X at once, without reading a file or making
    a copy. */
 int hy_x_is_at_hand(const hy_source *source);
 
-/* hy_x_block_of_y() returns the columns of Y that correspond to the block.
-   hy_x_block_image() returns an image with one column block, the columns of the block; it
-   is used to cut chunks. */
+/* hy_x_block_of_y() returns the columns of Y with the numbers of the block's columns.
+   hy_x_block_image() returns an image with a single column block, the columns of the
+   block; it is used to cut chunks. */
 hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y);
 hy_image hy_x_block_image(const hy_x_block *block);
 

@@ -10,8 +10,8 @@
 #include "partition/pattern/gathered.h"
 
 enum {
-    GALLOP = 32 /* a chunk is first tried with the length of the one before, then with
-                   1/GALLOP more or less */
+    GALLOP = 32 /* the length tried first is that of the chunk before; the second differs
+                   by 1/GALLOP */
 };
 
 /* State of a cut while it is made. */
@@ -56,8 +56,8 @@ static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
 
 /* ---- width of a column block -------------------------------------------------- */
 
-/* Returns the greatest number of columns, at most `width`, with which the row fits a
-   slot; 0 if there is none. */
+/* Returns the greatest number of columns, at most `width`, with which row `row` fits a
+   slot; 0 if not even one column fits. */
 static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
 {
     int64_t low = 0, high = width;
@@ -73,7 +73,8 @@ static int64_t widest(const hy_cut *cut, int64_t row, int64_t width)
     return low;
 }
 
-/* Returns 1 if a row with the maxima of all rows fits a slot: then every row does. */
+/* Returns 1 if a row with the maxima of all rows (entries, scalar products) fits a slot.
+   If so, every row fits; if not, rows must be tried one by one. */
 static int every_row_fits(const hy_cut *cut, int64_t cols)
 {
     const hy_features *all = &cut->profile->features;
@@ -118,8 +119,8 @@ static hybrid_status find_width(cutter *c, int64_t *out)
     return HYBRID_OK;
 }
 
-/* Sets c->width so that the column blocks are as few and as equal as possible. Column
-   blocks of an image keep their width. */
+/* Sets c->width so that the column blocks of a gathered X are as few and as equal as
+   possible. If X has an image of column blocks, c->width is the width of these. */
 static hybrid_status choose_width(cutter *c)
 {
     const int64_t cols = c->cut->profile->out_cols;
@@ -146,8 +147,9 @@ static int fits_to(const cutter *c, int64_t begin, int64_t end)
 static hy_features resident_chunk(const cutter *c, int64_t begin)
 {
     const hy_profile *p = c->cut->profile;
-    int64_t low = begin + 1, high = p->end + 1; /* a chunk up to `low` fits; one up to
-                                                   `high` does not, or is past the end */
+    int64_t low = begin + 1, high = p->end + 1; /* rows [begin, low) fit a slot; rows
+                                                   [begin, high) do not, or `high` is past
+                                                   the end */
     int64_t step = c->rows / GALLOP + 1;
 
     if (begin == p->begin && fits_to(c, begin, p->end))
@@ -235,9 +237,9 @@ static hybrid_status repeat_resident(cutter *c)
 
     HY_TRY(hy_chunk_array_reserve(c->ctx, &c->chunks, list.count));
     list.cut = c->chunks.of;
-    for (int64_t i = list.count - 1; i >= 0; i--) /* goes backwards: every element is made
-                                                     from one of the first `ranges`
-                                                     elements, which are therefore
+    for (int64_t i = list.count - 1; i >= 0; i--) /* goes backwards, because element i is
+                                                     made from one of the first `ranges`
+                                                     elements, and these must be
                                                      overwritten last */
         c->chunks.of[i] = hy_chunk_at(&list, i);
     c->chunks.count = list.count;

@@ -1,9 +1,9 @@
 /* partition/pattern/count.c - counts entries and scalar products of rows.
 
    All workers read A once, in pieces of rows. The sums over the rows of each piece then
-   become sums over all rows before. If a device counts the products, the workers collect
-   the other statistics first, wait for the device's counts, and sum these up piece by
-   piece. */
+   become sums over all earlier rows. If a device counts the scalar products, the workers
+   first collect the other statistics, then wait for the device's counts, and sum these up
+   piece by piece. */
 #include "partition/pattern/count.h"
 
 #include <math.h>
@@ -16,10 +16,10 @@
 enum {
     PIECE = 1 << 12, /* target for the rows plus entries that one worker inspects at a
                         time, which takes about 8 us */
-    FINE       = 4,  /* a worker is woken for every FINE pieces */
+    FINE       = 4,  /* one worker is woken for every FINE pieces */
     MAX_PIECES = 1 << 13,
-    BLOCK      = 512 /* entries of A that are summed up before their sums are assigned to
-                        rows */
+    BLOCK      = 512 /* entries of A for which running sums are computed before the sums
+                        are assigned to rows */
 };
 
 /* ---- counting ---------------------------------------------------------------- */
@@ -85,8 +85,8 @@ static void scan_rows(const inspection *in, int64_t begin, int64_t end, tally *t
     }
     t->counts.squares      = squares;
     t->counts.row_max      = longest;
-    t->counts.products_max = longest; /* for SpMM: scalar products of the longest row per
-                                         column of X */
+    t->counts.products_max = longest; /* for SpMM: scalar products of the longest row for
+                                         each column of X */
 }
 
 /* Counts the scalar products of rows [begin, end): stores their prefix sums, which begin
@@ -99,7 +99,8 @@ static void count_products(const inspection *in, int64_t begin, int64_t end, tal
     const int64_t stop = hy_offset(in->A, end);
     int64_t *products  = in->profile->products;
     int64_t at = hy_offset(in->A, begin), sum = 0, before = 0, max = 0, bound = 0;
-    int64_t sums[BLOCK + 1]; /* [j]: sum over the entries before entry j of the block */
+    int64_t sums[BLOCK + 1]; /* sums[j]: scalar products of the entries before entry j of
+                                the block */
 
     for (int64_t i = begin, n; i < end; at += n) {
         n       = hy_min(stop - at, BLOCK);
@@ -282,8 +283,8 @@ static hybrid_status sum_pieces(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Turns the tallies into sums over all earlier pieces, and the prefix sums in each piece
-   into prefix sums over all rows. */
+/* Turns the tallies of pieces into sums over all earlier pieces, and the prefix sums,
+   which begin with 0 in each piece, into prefix sums over all rows. */
 static hybrid_status sum_up(hy_context *ctx, inspection *in)
 {
     int64_t products = 0, bound = 0;

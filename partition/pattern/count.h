@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Statistics of all rows of A. */
+/* Statistics of all rows of A. row_max, products_max: maximum entries and maximum scalar
+   products of a row. */
 typedef struct hy_row_counts {
     double squares; /* sum over all rows of (number of entries)^2 */
     int64_t row_max, products_max;

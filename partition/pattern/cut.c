@@ -19,7 +19,10 @@ size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f)
 
 int hy_chunk_is_counted(const hy_features *f)
 {
-    enum { LIMIT = INT32_MAX - 65536 }; /* thread numbers past the range fit 32 bits */
+    enum {
+        LIMIT = INT32_MAX - 65536
+    }; /* leaves room for thread numbers beyond the last
+          element, which must fit 31 bits, too */
 
     return f->products <= LIMIT && f->out_bound <= LIMIT && f->nnz <= LIMIT &&
            f->gather_nnz <= LIMIT && f->rows <= LIMIT;

@@ -8,13 +8,14 @@
 extern "C" {
 #endif
 
-/* Returns 1 if every count of a chunk with features `f` is so small that kernels can use
-   32-bit numbers. A chunk of more than one row must satisfy this. */
+/* Returns 1 if every count of a chunk with features `f` (rows, entries, scalar products,
+   entries of the result) is so small that kernels can use 32-bit numbers. A chunk of more
+   than one row must satisfy this. */
 int hy_chunk_is_counted(const hy_features *f);
 
 typedef struct hy_cut {
     const hybrid_csr *A;
-    const hybrid_csr *B; /* SpGEMM only; NULL for SpMM */
+    const hybrid_csr *B; /* operand B of SpGEMM; NULL for SpMM */
     const hy_profile *profile;
     const hy_variant *variant;
     const hy_rates *rates;
@@ -23,17 +24,17 @@ typedef struct hy_cut {
     int64_t products_max; /* maximum scalar products of a chunk of several rows; a single
                              row may exceed it */
     int64_t chunk_rows;   /* maximum rows of a chunk; 0 = no limit */
-    hy_image image;       /* image of B or X */
+    hy_image image;       /* how B or X lies on the device */
 } hy_cut;
 
-/* Returns the device bytes of a chunk: pack, work and result, each rounded up to the
-   alignment of arrays. */
+/* Returns the device bytes of a chunk with this cost: pack, work and result, each rounded
+   up to the alignment of arrays. */
 size_t hy_cost_bytes(const hy_cost *cost);
 
 /* Returns the device bytes of a chunk with these features. */
 size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f);
 
-/* Returns 1 if a chunk with these features keeps to the limits. */
+/* Returns 1 if a chunk with these features keeps to the limits of `cut`. */
 int hy_cut_fits(const hy_cut *cut, const hy_features *f);
 
 /* An array that grows; hy_array_free() frees `of`. */
@@ -46,7 +47,7 @@ typedef struct hy_chunk_array {
 hybrid_status hy_chunk_array_reserve(hy_context *ctx, hy_chunk_array *array,
                                      int64_t capacity);
 
-/* Appends the chunk of rows [row, row + f->rows) and of the first `width` columns. */
+/* Appends a chunk: rows [row, row + f->rows), columns [0, width), features `f`. */
 hybrid_status hy_chunk_array_add(hy_context *ctx, hy_chunk_array *array,
                                  const hy_cut *cut, int64_t width, int64_t row,
                                  const hy_features *f);

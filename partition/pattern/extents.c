@@ -18,7 +18,8 @@ typedef struct finding {
     const hybrid_csr *A;
     hy_extent *blocks;
     int64_t max_width;
-    int too_wide; /* 1 if some row spans more than `max_width` columns */
+    int too_wide; /* result of a search: 1 if the first and the last entry of some row are
+                     more than `max_width` columns apart */
 } finding;
 
 static hy_extent joined(hy_extent a, hy_extent b)
@@ -103,7 +104,7 @@ void hy_extents_free(hy_context *ctx, hy_extents *extents)
 
 hy_extent hy_extents_of(const hy_extents *extents, int64_t begin, int64_t end)
 {
-    /* range of the blocks that lie within [begin, end) */
+    /* blocks [from, to) lie wholly within rows [begin, end) */
     const int64_t block = extents->rows;
     const int64_t from = (begin + block - 1) / block, to = end / block;
     int64_t widest = 0;

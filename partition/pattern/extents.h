@@ -15,18 +15,18 @@
 extern "C" {
 #endif
 
-/* Rows have entries in columns [first, end). Without entries first is INT32_MAX and end
-   is 0. */
+/* The columns of some rows of A that have entries lie in [first, end). Without entries,
+   first is INT32_MAX and end is 0. */
 typedef struct hy_extent {
     int32_t first, end;
 } hy_extent;
 
 typedef struct hy_extents {
     const hybrid_csr *A;
-    int64_t rows;      /* rows of a block, except the last */
+    int64_t rows;      /* rows of each block; the last block may have fewer */
     int64_t count;     /* number of blocks */
-    hy_extent *blocks; /* extent of each block; NULL if a row spans more columns than
-                          hy_extents_find() was to allow */
+    hy_extent *blocks; /* extent of each block; NULL if a row spans more columns than the
+                          `max_width` of hy_extents_find() */
 } hy_extents;
 
 /* Returns the extent of rows [begin, end) by reading every row. *widest is raised to the
@@ -38,7 +38,8 @@ hy_extent hy_extents_scan(const hybrid_csr *A, int64_t begin, int64_t end,
    spans more than `max_width` columns. The caller frees `out`, also after a failure. */
 hybrid_status hy_extents_find(hy_context *ctx, const hybrid_csr *A, int64_t max_width,
                               hy_extents *out);
-/* Takes the extents of blocks from the profile of A*B. */
+/* Takes the extents of blocks from the profile of A*B (hy_profile.firsts and ends)
+   instead of reading A. */
 hybrid_status hy_extents_take(hy_context *ctx, const hybrid_csr *A,
                               const hy_profile *profile, hy_extents *out);
 void hy_extents_free(hy_context *ctx, hy_extents *extents);

@@ -1,17 +1,17 @@
-/* partition/pattern/gathered.c - cuts rows of A whose chunks bring the rows of B or X
+/* partition/pattern/gathered.c - cuts rows of A into chunks that carry the rows of B or X
    that they touch.
 
-   The cut reads A to find the rows that a chunk touches. The rows of A are divided
-   into ranges of about equal numbers of scalar products, and workers cut the ranges side
-   by side. A chunk ends at the end of its range, or where one more row would not fit. The
-   ranges depend on the product and on the limits of a chunk, and not on the number of
+   The cut reads A to find the rows that a chunk touches. The rows of A are divided into
+   ranges of about equal numbers of scalar products, and workers cut the ranges side by
+   side. A chunk ends at the end of its range, or where one more row would not fit a slot.
+   The ranges depend on the product and on the limits of a chunk, and not on the number of
    workers, so the same product is always cut in the same way.
 
    If positions of entries are random, as in Erdos-Renyi graphs, nearly every entry of a
    chunk touches another row of B. The cut of a large SpGEMM then need not read A: a chunk
-   touches at most a row for each of its entries, and these rows have at most an entry for
-   each of its scalar products. Some chunks are inspected to find out whether that is
-   so. */
+   touches at most one row of B for each of its entries, and these rows together have at
+   most one entry for each of the chunk's scalar products. A few chunks (probes) are
+   inspected to find out whether positions are random in this sense. */
 #include "partition/pattern/gathered.h"
 
 #include <string.h>
@@ -21,19 +21,20 @@
 #include "base/threads/pool.h"
 
 enum {
-    BATCH         = 64,      /* rows that are added to a chunk at a time */
-    MOST_RANGES   = 64,      /* four for each worker of a large machine */
+    BATCH       = 64,        /* rows that are added to a chunk at a time */
+    MOST_RANGES = 64,        /* maximum number of ranges of rows of A: four for each of 16
+                                workers */
     LEAST_ENTRIES = 1 << 18, /* minimum entries of A in a range, so that reading them
                                 takes much longer than waking a worker */
     LARGE = 1 << 21,         /* minimum entries of A for which chunks are inspected;
                                 fewer are read in a millisecond */
-    PROBES = 8,              /* number of chunks that are inspected */
-    FEW    = 16 /* at most 1/FEW of their entries may touch a row that another
-                   entry of the chunk touches */
+    PROBES = 8,              /* number of chunks that are inspected (probes) */
+    FEW    = 16 /* chunks are cut by upper bounds only if at most 1/FEW of the entries of
+                   all probes touch a row that another entry of the probe touches */
 };
 
-/* Number of rows of B or X that a chunk touches, and of entries in the touched rows of
-   B. */
+/* Number of rows of B or X that a chunk touches; for SpGEMM, also the number of entries
+   of B in these rows. */
 typedef struct reach {
     int64_t rows, entries;
 } reach;
@@ -41,15 +42,15 @@ typedef struct reach {
 typedef struct gathering {
     const hy_cut *cut;
     hy_context *ctx;
-    int64_t width;  /* columns of the chunks */
+    int64_t width;  /* number of columns of the result in each chunk */
     int64_t words;  /* words of a bitmap with a bit for each row of B or X */
-    uint64_t *bits; /* a bitmap for each part of the loop: set for the rows that the
+    uint64_t *bits; /* one bitmap for each thread of the loop: set for the rows that the
                        current chunk touches */
     int64_t count;
     hy_chunk_array ranges[MOST_RANGES]; /* chunks of each range */
-    int64_t probed, distinct;           /* entries of the inspected chunks, and rows of B
-                                           that these touch, counted for each chunk;
-                                           atomic */
+    int64_t probed, distinct;           /* sums over all probes, updated atomically:
+                                           entries, and different rows of B that these
+                                           touch */
 } gathering;
 
 /* ---- one chunk --------------------------------------------------------------- */
@@ -97,9 +98,9 @@ static hy_features features_of(const gathering *g, int64_t begin, int64_t end, r
     return f;
 }
 
-/* Counts how many of the `count` rows from `end` on can be added to a chunk of rows
-   [begin, end) so that it still fits a slot. sum[i] describes what the chunk touches
-   after i of these rows are added. A chunk of one row always fits. */
+/* Returns how many of the `count` rows from `end` on can be added to a chunk of rows
+   [begin, end) so that the chunk still fits a slot; at least 1 if begin == end. sum[i] is
+   the reach of the chunk after i of these rows are added. */
 static int64_t fitting(const gathering *g, int64_t begin, int64_t end, int64_t count,
                        const reach *sum)
 {
@@ -115,8 +116,8 @@ static int64_t fitting(const gathering *g, int64_t begin, int64_t end, int64_t c
     return low;
 }
 
-/* Clears the bits that rows [begin, end) of A have set: all words of `bits`, or, if the
-   rows have fewer entries than there are words, the word of each entry. */
+/* Clears all bits that rows [begin, end) of A have set. If the rows have fewer entries
+   than `bits` has words, clears the word of each entry; else all words. */
 static void clear(const gathering *g, int64_t begin, int64_t end, uint64_t *bits)
 {
     const hybrid_csr *A = g->cut->A;
@@ -130,8 +131,8 @@ static void clear(const gathering *g, int64_t begin, int64_t end, uint64_t *bits
         bits[hy_cols(A)[k] / 64] = 0;
 }
 
-/* Sets *out to the features of the longest chunk that begins at `begin` and ends at
-   `last` or before. All bits are clear before and afterwards. */
+/* Sets *out to the features of the longest chunk that begins at row `begin`, ends at row
+   `last` or before, and fits a slot. All of `bits` is clear before and afterwards. */
 static hybrid_status longest(const gathering *g, int64_t begin, int64_t last,
                              uint64_t *bits, hy_features *out)
 {
@@ -156,8 +157,8 @@ static hybrid_status longest(const gathering *g, int64_t begin, int64_t last,
 
 /* ---- bounds instead of counts ------------------------------------------------ */
 
-/* Returns the features of rows [begin, end) with upper bounds of the touched rows and
-   their entries. */
+/* Returns the features of rows [begin, end), with upper bounds instead of counts of the
+   touched rows of B and their entries. */
 static hy_features bounds_of(const gathering *g, int64_t begin, int64_t end)
 {
     const hy_cut *cut   = g->cut;
@@ -167,8 +168,8 @@ static hy_features bounds_of(const gathering *g, int64_t begin, int64_t end)
     return features_of(g, begin, end, sum);
 }
 
-/* Returns the bounds of the longest chunk that begins at `begin` and fits a slot
-   according to its bounds. */
+/* Returns the features of the longest chunk that begins at row `begin` and fits a slot
+   even if it touches as many rows of B, with as many entries, as its upper bounds say. */
 static hy_features longest_bound(const gathering *g, int64_t begin)
 {
     int64_t low = begin + 1, high = g->cut->profile->end + 1;
@@ -184,8 +185,8 @@ static hy_features longest_bound(const gathering *g, int64_t begin)
     return bounds_of(g, begin, low);
 }
 
-/* Counts the entries of a chunk near probe `i`, and those that touch a row of B that no
-   entry before them touches. */
+/* Inspects probes [begin, end), which are evenly spaced chunks. Adds their entries to
+   g->probed, and the different rows of B that each probe touches to g->distinct. */
 static hybrid_status probe(void *arg, int part, int64_t begin, int64_t end)
 {
     gathering *g        = arg;
@@ -218,7 +219,8 @@ static hybrid_status cut_bounds(const gathering *g, hy_chunk_array *out)
     return HYBRID_OK;
 }
 
-/* Sets *bounded to 1 if chunks may be cut by bounds. */
+/* Sets *bounded to 1 if chunks may be cut by upper bounds of what they touch, without
+   reading A: SpGEMM, at least LARGE entries, and random positions in the probes. */
 static hybrid_status may_bound(gathering *g, int *bounded)
 {
     *bounded = 0;
@@ -231,8 +233,8 @@ static hybrid_status may_bound(gathering *g, int *bounded)
 
 /* ---- ranges ------------------------------------------------------------------ */
 
-/* Returns the number of ranges. Each has room for a whole number of chunks with the
-   maximum of scalar products or of rows. */
+/* Returns the number of ranges. A range has as many scalar products and rows as a whole
+   number of the largest allowed chunks. */
 static int64_t count_ranges(const hy_cut *cut)
 {
     const hy_features *all = &cut->profile->features;
@@ -304,7 +306,8 @@ static hybrid_status join(const gathering *g, hy_chunk_array *out)
     return HYBRID_OK;
 }
 
-/* Cuts the ranges of rows of A side by side, with counts of what each chunk touches. */
+/* Cuts the ranges of rows of A side by side, and counts for each chunk the rows of B or X
+   that it touches. */
 static hybrid_status cut_counted(gathering *g, hy_chunk_array *out)
 {
     hy_context *ctx = g->ctx;

@@ -10,8 +10,9 @@
 
    where A' is the reduced A, X' holds the rows of X that A' needs, and Y' the rows of Y
    that A' produces. Rows and columns keep their order, so a banded matrix stays banded.
-   Workers gather X' while they fill the ring (source_subset.c) and store Y' to its rows
-   of Y; they compute beta*Y of the other rows meanwhile (storing.h). */
+   Workers gather X' while they fill the pinned ring through which X travels to the device
+   (source_subset.c), and store Y' to its rows of Y. Meanwhile they compute beta*Y of the
+   other rows (storing.h). */
 #ifndef HY_HYPERSPARSE_H
 #define HY_HYPERSPARSE_H
 

@@ -34,13 +34,13 @@ hy_features hy_profile_range(const hy_profile *profile, int64_t begin, int64_t e
 hy_profile hy_profile_narrow(const hy_profile *profile, int64_t begin, int64_t end);
 
 /* Sets the features that only packed device formats need and that hy_inspect() leaves 0:
-   tile_fill; also block_* if the result has one column and `blocks` is 1. Finding block_*
-   takes longer than many products do. */
+   tile_fill; also block_* (how well A fits blocks of r x c) if the result has one column
+   and `blocks` is 1. Finding block_* takes longer than many products do. */
 hybrid_status hy_inspect_fill(hy_context *ctx, const hybrid_csr *A, int blocks,
                               hy_profile *profile);
 
-/* ratio.c: estimates hy_features.out_ratio of A*B from sampled rows of C. `profile` must
-   have its prefix sums. */
+/* ratio.c: estimates hy_features.out_ratio (scalar products / entries of C) of A*B from
+   sampled rows of C. `profile` must have its prefix sums. */
 hybrid_status hy_estimate_ratio(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                 const hy_profile *profile, double *ratio);
 
@@ -52,7 +52,8 @@ static inline double hy_expected_entries(const hy_features *f)
     return expected < (double)f->out_bound ? expected : (double)f->out_bound;
 }
 
-/* tiles.c: estimates hy_features.tile_fill of A from evenly spaced row panels. */
+/* tiles.c: estimates hy_features.tile_fill of A (entries / (16 x non-empty columns) of a
+   row panel) from evenly spaced row panels. */
 hybrid_status hy_tile_fill(hy_context *ctx, const hybrid_csr *A, double *fill);
 
 /* Returns the predicted duration of hy_tile_fill() on one core, in seconds. */
@@ -62,7 +63,8 @@ double hy_tile_fill_s(const hybrid_csr *A);
    "medium" or "high". The string is static. */
 const char *hy_synergy_class(double tile_fill);
 
-/* blocks.c: sets hy_features.block_* of A from evenly spaced block rows. */
+/* blocks.c: sets hy_features.block_* (the best shape of blocks of A, and the fill of all
+   shapes) from evenly spaced block rows. */
 hybrid_status hy_block_fill(hy_context *ctx, const hybrid_csr *A, hy_features *out);
 
 #ifdef __cplusplus

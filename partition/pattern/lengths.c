@@ -7,7 +7,7 @@
 
 enum {
     ROWS = 1 << 12, /* rows that one worker handles at a time, about 2 us */
-    FINE = 8        /* a worker is woken for every FINE pieces */
+    FINE = 8        /* one worker is woken for every FINE pieces of ROWS rows */
 };
 
 typedef struct noting {
@@ -73,8 +73,8 @@ static hybrid_status note_in(hy_context *ctx, noting *n, int bytes)
 }
 
 /* Stores the lengths of rows in one byte each first, because long rows are rare, and
-   finds the longest row in the same pass. If that does not fit a byte, stores them again
-   in 2 or 4 bytes. */
+   finds the longest row in that pass. If its length does not fit a byte, stores all
+   lengths again in 2 or 4 bytes. */
 hybrid_status hy_lengths_note(hy_context *ctx, const hybrid_csr *B, hy_lengths *out)
 {
     noting n = {.B = B, .lengths = out};

@@ -13,8 +13,10 @@ extern "C" {
 #endif
 
 typedef struct hy_lengths {
-    void *of;  /* length of each row; from hy_array() */
-    int bytes; /* bytes of one length: 1, 2 or 4, since column indices have 31 bits */
+    void *of;  /* number of entries of each row of B, as unsigned integers of `bytes`
+                  bytes; from hy_array() */
+    int bytes; /* bytes of one element of `of`: 1, 2 or 4, since a row of B has at most
+                  2^31-1 entries */
 } hy_lengths;
 
 /* Stores the lengths of all rows of B, in parallel. Free `out` with hy_lengths_free(). */

@@ -20,14 +20,17 @@ typedef struct hy_profile {
     int64_t *products;    /* prefix sums. SpGEMM: of the scalar products. SpMM: alias of
                              nnz; multiply by the columns of the chunk */
     int64_t *bound;       /* prefix sums. SpGEMM: of min(scalar products, out_cols) of
-                             each row; alias of products if they are equal. SpMM: NULL */
-    int64_t *ends;        /* SpGEMM: for each HY_ENDS_ROWS rows, 1 + the last column that
-                             has an entry; SpMM: NULL */
-    int64_t *firsts;      /* SpGEMM: for each HY_ENDS_ROWS rows, the first column that has
-                             an entry, or `cols`; part of the array `ends`; SpMM: NULL */
-    int64_t begin, end;   /* range of rows; all rows except in a result of
-                             hy_profile_narrow() */
-    hy_features features; /* features of rows [begin, end); out_ratio is an estimate */
+                             each row, an upper bound on its entries of C; alias of
+                             `products` if no row exceeds out_cols. SpMM: NULL */
+    int64_t *ends;        /* SpGEMM: for each block of HY_ENDS_ROWS rows of A, 1 + the
+                             last column that has an entry; SpMM: NULL */
+    int64_t *firsts;      /* SpGEMM: for each block of HY_ENDS_ROWS rows of A, the first
+                             column that has an entry, or `cols` if there is none; part of
+                             the array `ends`; SpMM: NULL */
+    int64_t begin, end;   /* range of rows that the profile describes; all rows, except in
+                             a result of hy_profile_narrow() */
+    hy_features features; /* features of rows [begin, end); out_ratio (scalar products /
+                             entries of C) is an estimate */
 } hy_profile;
 
 enum { HY_ENDS_ROWS = 64 };
@@ -40,8 +43,8 @@ typedef struct hy_counter {
        them this time. */
     hybrid_status (*count)(void *arg, const uint32_t **products);
     void *arg;
-    int64_t longest; /* the device counts only if no row of A has more than this many
-                        entries */
+    int64_t longest; /* maximum entries of a row of A that the device can count; if a row
+                        has more, workers count */
 } hy_counter;
 
 /* hy_profile_alloc() allocates nnz, products, ends and firsts of a profile whose sizes

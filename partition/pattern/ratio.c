@@ -11,15 +11,15 @@
 
 enum {
     SAMPLES      = 512,    /* maximum rows of C that are sampled */
-    MIN_SAMPLES  = 16,     /* rows sampled at first */
-    MORE         = 4,      /* factor of the sample size if the sampled rows differ much */
+    MIN_SAMPLES  = 16,     /* rows sampled in the first draw */
+    MORE         = 4,      /* each further draw samples this many times as many rows */
     COUNTED_PART = 1024,   /* draws after the first sample may count up to 1/COUNTED_PART
                               of all scalar products */
     SAMPLE_COST = 2 << 20, /* maximum scalar products of the first sample. A row with more
                               products is not counted. */
-    BOUND_PART = 8,        /* the sampled rows may have at most 1/BOUND_PART of the upper
-                              bound on C's entries as scalar products: counting more takes
-                              longer than a better estimate saves */
+    BOUND_PART = 8,        /* the sampled rows may have at most 1/BOUND_PART as many
+                              scalar products as the upper bound on C's entries: counting
+                              more takes longer than a better estimate saves */
     MIN_COST = 1 << 12,    /* number of scalar products that may be counted even if
                               BOUND_PART allows fewer */
     DRAWS     = 64,        /* rows that one worker draws at a time */
@@ -29,12 +29,13 @@ enum {
     FINE  = 4,        /* a worker is woken for every FINE pieces */
     SHARE = 1 << 13,  /* scalar products of a share, the part of a row that one worker
                          counts */
-    MANY = 1 << 12,   /* all columns of a row of C are counted if its upper bound on
-                         entries is at most this; of other rows a fraction */
-    PLACES = 4 * MANY /* maximum places of a row's hash table */
+    MANY = 1 << 12,   /* a row of C with an upper bound of at most MANY entries is counted
+                         exactly; of a longer row, only a fraction of the columns is
+                         counted */
+    PLACES = 4 * MANY /* maximum number of places in the hash table of a row */
 };
 
-/* no more rows are drawn once the relative standard error of the estimated mean is below
+/* no more rows are drawn once the relative standard error of the estimate is below
    this */
 #define ALIKE 0.03
 
@@ -43,8 +44,9 @@ enum {
 typedef struct column_set {
     int32_t *table; /* mask + 1 columns; -1 = empty */
     uint32_t mask;
-    int thin, shared; /* shared: 1 if several workers share the table */
-    int64_t count;    /* columns inserted by this worker */
+    int thin, shared; /* thin: see above; shared: 1 if several workers insert into the
+                         table */
+    int64_t count;    /* columns that this worker has inserted */
 } column_set;
 
 /* Rows of C that contain evenly spaced scalar products, so that a row is drawn in
@@ -55,13 +57,15 @@ typedef struct sample {
     const hybrid_csr *A, *B;
     const hy_profile *profile;
     int draws;
-    int64_t drawn[SAMPLES]; /* rows in ascending order, with repetitions */
+    int64_t drawn[SAMPLES]; /* drawn rows in ascending order; a row drawn twice appears
+                               twice */
     int count;              /* number of distinct rows drawn */
     int64_t row[SAMPLES];
     int weight[SAMPLES];        /* how often each distinct row was drawn */
     int64_t first[SAMPLES + 1]; /* shares of all distinct rows are numbered together:
                                    number of each row's first share */
-    column_set empty[SAMPLES];  /* an empty set of the right size for each distinct row */
+    column_set empty[SAMPLES];  /* for each distinct row, an empty set with a table of the
+                                   right size */
     int64_t columns[SAMPLES];   /* number of columns inserted by all workers into the set
                                    of each distinct row */
     double density[SAMPLES];
@@ -152,7 +156,8 @@ static void insert(column_set *set, int32_t col)
         if ((found == -1 && put(set, at, col, &found)) || found == col)
             return;
     }
-    /* every place was tried: marks the set as full, even if other workers filled it */
+    /* every place was tried, so the table is full: counts all places as inserted, even if
+       other workers filled them */
     set->count = (int64_t)set->mask + 1;
 }
 
@@ -182,9 +187,9 @@ static void clear(column_set *set, int32_t *table)
     memset(table, -1, ((size_t)set->mask + 1) * sizeof *table);
 }
 
-/* Inserts the columns, or the hashed fraction of them, of the rows of B that entries
-   [begin, end) of A touch. Returns how many were new; more than 3/4 of the places if the
-   table was too small. */
+/* Inserts the columns of the rows of B that entries [begin, end) of A touch; if the set
+   is thin, only columns with a fitting hash. Returns how many columns were new; more than
+   3/4 of the places if the table was too small. */
 static int64_t insert_entries(const sample *s, int64_t begin, int64_t end, column_set set)
 {
     const hybrid_csr *A = s->A, *B = s->B;
@@ -314,9 +319,9 @@ static hybrid_status estimate(sample *s, int64_t cost, double *mean, double *err
     return HYBRID_OK;
 }
 
-/* Returns how many scalar products may be counted: the larger of `cost` and
-   1/COUNTED_PART of all products, limited to 1/BOUND_PART of the upper bound on C's
-   entries, but at least MIN_COST. */
+/* Returns the maximum number of scalar products to count in all draws together: the
+   larger of `cost` and 1/COUNTED_PART of all products, limited to 1/BOUND_PART of the
+   upper bound on C's entries, but at least MIN_COST. */
 static int64_t worth(const hy_profile *p, int64_t cost)
 {
     const int64_t max = hy_max(cost, p->products[p->rows] / COUNTED_PART);

@@ -29,13 +29,14 @@ typedef struct hy_synergy {
 /* Returns the number of blocks of 16 columns: nnz / (256 alpha). */
 double hy_synergy_blocks(const hy_synergy *s);
 
-/* Eq. 1: bytes of A that reach registers. */
+/* Returns the bytes of A that reach registers (Eq. 1). */
 double hy_synergy_a_bytes(const hy_synergy *s);
 
-/* Eq. 2 and 5: bytes of X that reach registers. */
+/* Returns the bytes of X that reach registers (Eq. 2 and 5). */
 double hy_synergy_x_bytes(const hy_synergy *s);
 
-/* Eq. 4: useful floating-point operations for each byte that reaches registers. */
+/* Returns the useful floating-point operations for each byte that reaches registers (Eq.
+   4). */
 double hy_synergy_intensity(const hy_synergy *s);
 
 #ifdef __cplusplus

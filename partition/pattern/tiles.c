@@ -1,5 +1,5 @@
-/* partition/pattern/tiles.c - estimates tile_fill: how well the rows of a row panel (16
-   rows) share their columns. */
+/* partition/pattern/tiles.c - estimates tile_fill of row panels (16 rows): the mean share
+   of the 16 rows that have an entry in a non-empty column of their panel. */
 #include "partition/pattern/inspect.h"
 #include "partition/format/panel.h"
 
@@ -9,18 +9,18 @@
 enum {
     SAMPLES   = 64,         /* maximum row panels sampled, evenly spaced */
     MIN_COUNT = 8,          /* minimum row panels sampled, unless A has fewer */
-    COLUMNS   = 1 << 13,    /* target for the maximum of columns that are read in all
-                               sampled panels */
+    COLUMNS   = 1 << 13,    /* at most about this many columns are read in all sampled
+                               panels together */
     COLUMN_ENTRIES = 256,   /* at most one column is read for each COLUMN_ENTRIES
                                entries of A, but MIN_COUNT panels are always sampled */
     PANEL_COLUMNS = 1 << 9, /* maximum columns that are read of a panel; the leftmost
                                ones are read */
     PIECE = 1 << 8,         /* target for the columns that one worker reads at a time,
                                which takes about 5 us */
-    FINE = 4                /* a worker is woken for every FINE pieces */
+    FINE = 4                /* one worker is woken for every FINE pieces */
 };
 
-/* Measured time in which a core finds the next column of a panel, in seconds. */
+/* Measured seconds in which a core finds the next non-empty column of a panel. */
 static const double COLUMN_S = 36e-9;
 
 typedef struct sample {
@@ -61,8 +61,8 @@ static int64_t columns_of(const hybrid_csr *A)
     return hy_min(mean * HY_PANEL_ROWS, PANEL_COLUMNS);
 }
 
-/* Returns an even number of panels, so that both halves of the rows are sampled
-   equally. */
+/* Returns the number of panels to sample; even, so that both halves of the rows of A are
+   sampled equally. */
 static int64_t count_panels(const hybrid_csr *A)
 {
     const int64_t columns = hy_min(A->nnz / COLUMN_ENTRIES, COLUMNS);

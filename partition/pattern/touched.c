@@ -11,7 +11,7 @@
 
 enum {
     SPAN_ROWS    = 1 << 14, /* rows that one worker scans at a time */
-    MARK_ENTRIES = 1 << 16, /* entries that one worker marks at a time */
+    MARK_ENTRIES = 1 << 16, /* entries for which one worker sets bits at a time */
     WORDS        = 1 << 9,  /* words of the bitmap that one worker processes at a time */
     COUNT_WORDS  = 1 << 16, /* words counted between checks for cancellation */
     OWN_WORDS    = 1 << 17  /* maximum words of a bitmap for which each worker gets a
@@ -48,7 +48,7 @@ static hybrid_status span_rows(void *arg, int part, int64_t begin, int64_t end)
 typedef struct marking {
     const hy_touched *touched;
     const int32_t *col;
-    uint64_t *own; /* a private bitmap for each part of the loop, merged later */
+    uint64_t *own; /* a private bitmap for each thread of the loop, merged later */
     int parts;
 } marking;
 
@@ -70,8 +70,8 @@ static hybrid_status mark_shared(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Marks columns in a private bitmap. While most bits are still clear, workers that share
-   a bitmap would wait for each other at every write. */
+/* Marks columns in the bitmap of the calling thread. Workers that shared a bitmap would
+   wait for each other at every write while most bits are still clear. */
 static hybrid_status mark_own(void *arg, int part, int64_t begin, int64_t end)
 {
     const marking *m    = arg;
@@ -142,7 +142,7 @@ static hybrid_status list(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Allocates a clear bitmap for [first, end). */
+/* Allocates a clear bitmap for rows or columns [first, end). */
 static hybrid_status open_bits(hy_context *ctx, int64_t first, int64_t end,
                                hy_touched *out)
 {
@@ -242,8 +242,8 @@ renumber(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
 }
 
 #if defined(__x86_64__)
-/* For this target the compiler counts bits with one instruction; otherwise it calls a
-   function. */
+/* With the target popcnt the compiler counts the bits of a word with one instruction;
+   without it, with a call of a function. */
 __attribute__((target("popcnt"))) static void
 renumber_popcnt(const hy_touched *t, const int32_t *col, int64_t count, int32_t *out)
 {

@@ -9,13 +9,13 @@
 #include "base/contract/context.h"
 
 typedef struct hy_touched {
-    int64_t first; /* index of bit 0; a multiple of 64 */
+    int64_t first; /* row or column of A that bit 0 stands for; a multiple of 64 */
     int64_t words;
     uint64_t *bits;
-    int32_t *before; /* number of set bits before each word */
+    int32_t *before; /* number of set bits before each word of the bitmap */
     int64_t count;
-    int32_t *rows; /* indices of the set bits, ascending. NULL if no bit is set or if
-                      hy_touched_list() was not called. */
+    int32_t *rows; /* rows or columns of the set bits, ascending. NULL if no bit is set or
+                      if hy_touched_list() was not called. */
 } hy_touched;
 
 /* Finds the columns that have entries in rows [begin, end) of A, in parallel. The caller
@@ -33,7 +33,7 @@ hybrid_status hy_touched_list(hy_context *ctx, hy_touched *touched);
 
 void hy_touched_free(hy_context *ctx, hy_touched *touched);
 
-/* Returns the new number of a column that has entries. */
+/* Returns the new number of column `col` of A, which must have entries. */
 static inline __attribute__((always_inline)) int32_t
 hy_renumbered(const hy_touched *t, int32_t col)
 {
@@ -42,7 +42,8 @@ hy_renumbered(const hy_touched *t, int32_t col)
     return t->before[bit / 64] + __builtin_popcountll(below);
 }
 
-/* Sets out[i] to the new number of column col[i], for `count` columns. */
+/* Sets out[i] to the new number of column col[i], for i < count. All these columns must
+   have entries. */
 void hy_renumber(const hy_touched *touched, const int32_t *col, int64_t count,
                  int32_t *out);
 

@@ -28,7 +28,8 @@ typedef struct search {
     const hybrid_csr *A;
     const int64_t *ends; /* 1 + last column of each HY_ENDS_ROWS rows (hy_profile.ends),
                             or NULL */
-    hy_chunk *chunks;    /* chunks of the first column block */
+    hy_chunk *chunks;    /* chunks of the first column block, for which x_end and x_begin
+                            are set */
     int64_t count;
     int64_t enough; /* a chunk that needs at least this many rows of B or X waits for all
                        of them */
@@ -61,8 +62,8 @@ static int is_known_block(const search *n, int64_t row, int64_t end)
     return n->ends && row % HY_ENDS_ROWS == 0 && end - row >= HY_ENDS_ROWS;
 }
 
-/* Returns the maximum of `x_end` and the x_end of rows [begin, end) of A. It stops early
-   once the maximum is at least n->enough. */
+/* Returns the maximum of `x_end` and the ends of rows [begin, end) of A (1 + last
+   column). The search stops early once the maximum is at least n->enough. */
 static int64_t x_end_of(const search *n, int64_t x_end, int64_t begin, int64_t end)
 {
     for (int64_t i = begin; i < end && x_end < n->enough;) {
@@ -144,15 +145,17 @@ hybrid_status hy_chunks_find_band(hy_context *ctx, const hy_extents *extents,
     banding b = {extents, chunks};
 
     HY_TRY(hy_pool_for(ctx->pool, HY_PLAN, 0, count, CHUNKS, set_band, &b));
-    for (int64_t c = count - 1; c > 0; c--) /* lowers x_begin to that of later chunks,
-                                               which still need those rows */
+    for (int64_t c = count - 1; c > 0; c--) /* a ring still needs a row of X if a later
+                                               chunk does: lowers each x_begin to the
+                                               x_begin of the next chunk */
         if (chunks[c].x_begin < chunks[c - 1].x_begin)
             chunks[c - 1].x_begin = chunks[c].x_begin;
     return HYBRID_OK;
 }
 
-/* Adds the rows of B that are a chunk's own rows of A to the rows that it reads. Rows of
-   chunks ascend, so x_begin still holds for later chunks. */
+/* Lowers x_begin and raises x_end of each chunk so that they cover the rows of B that are
+   the chunk's own rows of A (A is squared). Rows of chunks ascend, so x_begin still holds
+   for later chunks. */
 void hy_chunks_read_own(hy_chunk *chunks, int64_t count)
 {
     for (int64_t c = 0; c < count; c++) {

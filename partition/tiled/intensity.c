@@ -1,7 +1,8 @@
 /* partition/tiled/intensity.c - the performance model of Tiled SpMM. */
 #include "partition/tiled/intensity.h"
 
-/* Eq. 2: I = 2 mu / (mu (B_T + B_I) + mu B_T + B_T + delta). */
+/* Eq. 2: I = 2 mu / (mu (B_T + B_I) + mu B_T + B_T + delta). The letters are those of
+   intensity.h. */
 double hy_intensity_naive(const hy_intensity *m)
 {
     const double bytes =
@@ -38,9 +39,9 @@ double hy_intensity_gamma(const hy_intensity *m)
     return m->C / m->L;
 }
 
-/* The paper counts the lines that a warp touches and sets C to 1 for a misaligned access,
-   because another warp of the block uses the rest of the line. A line is therefore
-   counted once for each panel, whichever warps touch it. */
+/* The paper counts the cache lines that a warp touches and sets C to 1 for a misaligned
+   access, because another warp of the thread block uses the rest of the line. A line is
+   therefore counted once for each panel, whichever warps touch it. */
 double hy_intensity_lines(double lines, double staged, double value)
 {
     const double C = staged > 0 ? lines * HY_CACHE_LINE / (staged * value) : 1;

@@ -30,27 +30,31 @@ enum {
     HY_METADATA   = 8   /* delta: bytes that a thread reads about its row */
 };
 
-/* Eq. 2: the naive kernel, in which a thread computes one element of Y. */
+/* Eq. 2: returns the intensity of the naive kernel, in which a thread computes one
+   element of Y. */
 double hy_intensity_naive(const hy_intensity *m);
 
-/* Eq. 3 with the sparse access cost Gamma: rows that are not cut. */
+/* Eq. 3: returns the intensity for rows that are not cut; `gamma` is Gamma, the sparse
+   access cost. */
 double hy_intensity_tiled(const hy_intensity *m, double gamma);
 
-/* Eq. 6 with Gamma in the place of C: rows in segments. */
+/* Eq. 6: returns the intensity for rows in segments, with Gamma in the place of C. */
 double hy_intensity_segmented(const hy_intensity *m, double gamma);
 
-/* Eq. 4: Gamma if a cache keeps every line after its first use. If every access misses,
-   Gamma is C. */
+/* Eq. 4: returns Gamma if a cache keeps every line after its first use. If every access
+   misses, Gamma is C. */
 double hy_intensity_gamma(const hy_intensity *m);
 
-/* C of Eq. 4, at least 1, for `lines` cache lines that hold `staged` values. */
+/* Eq. 4: returns C, at least 1, for `lines` cache lines that hold `staged` values of
+   `value` bytes each. */
 double hy_intensity_lines(double lines, double staged, double value);
 
-/* L of Eq. 4, at least 1. All panels together stage `staged` rows of X, and `distinct`
-   different ones. */
+/* Eq. 4: returns L, at least 1, if all panels together stage `staged` rows of X,
+   `distinct` of them different. */
 double hy_intensity_repeats(double staged, double distinct);
 
-/* Eq. 5: U, thread blocks per multiprocessor, for panels of HY_TILED_ROWS rows. */
+/* Eq. 5: returns U, thread blocks for each multiprocessor, for panels of HY_TILED_ROWS
+   rows, each computed in `passes` passes over the columns of X. */
 double hy_utilization(double panels, double passes, double multiprocessors);
 
 #ifdef __cplusplus

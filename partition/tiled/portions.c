@@ -5,12 +5,12 @@
    the highest bit, and sorts rows by it, which brings rows with similar columns together.
    Here only the first two columns of a row are compared, as a key of 64 bits for a radix
    sort: further columns cost much and would mostly move rows within a panel. The sort may
-   lose locality that neighbours in A have, and it scatters the rows of Y. It is therefore
-   kept only if sampled panels have less traffic.
+   lose locality that neighbours in A have, and it stores neighbouring sums to distant
+   rows of Y. The sorted order is therefore used only if sampled panels have less traffic.
 
-   In the paper's form all columns are compared, and the sort is kept if rho of all panels
-   rises. The paper stores the rows of Y in the new order; here they have their own
-   places. */
+   In the paper's form all columns are compared, and the sort is kept if rho (entries for
+   each staged row of X) of all panels rises. The paper stores the rows of Y in the new
+   order; here each row of Y stays in its place. */
 #include "partition/tiled/portions.h"
 
 #include <stdlib.h>
@@ -21,7 +21,8 @@
 enum {
     SAMPLES = 32, /* maximum panels sampled, evenly spaced */
     SECTOR  = 32, /* bytes that the memory of the device moves at once */
-    GAIN    = 10 /* sorting the portions must save more than 1/GAIN of the traffic of X */
+    GAIN    = 10  /* the sorted order is used if it saves more than 1/GAIN of the sectors
+                     that are moved for X */
 };
 
 /* ---- segments ---------------------------------------------------------------- */
@@ -93,8 +94,8 @@ void hy_portions_free(hy_context *ctx, hy_tiled_portions *portions)
 /* ---- sort ---------------------------------------------------------------------- */
 
 typedef struct keyed {
-    uint64_t key; /* first column in the high word, second column in the low word; all
-                     ones for a column that the portion lacks */
+    uint64_t key; /* sort key: first column in the high word, second column in the low
+                     word; all ones for a column that the portion lacks */
     hy_tiled_portion portion;
 } keyed;
 
@@ -121,8 +122,8 @@ static int make_keys(const hy_tiled_source *source, const hy_tiled_portions *p, 
     return sorted;
 }
 
-/* Makes one pass of a stable radix sort by byte `byte`. Returns 0, without a copy, if all
-   keys have the same byte there. */
+/* Makes one pass of a stable radix sort by byte number `byte` of the keys. If all keys
+   have the same byte there, copies nothing and returns 0. */
 static int sort_byte(const keyed *from, int64_t count, int byte, keyed *to)
 {
     int64_t at[257] = {0};
@@ -180,8 +181,8 @@ static void sort_further(const hy_tiled_source *source, keyed *keys, int64_t cou
     }
 }
 
-/* Lists the portions in the order of their columns; `paper`, 1: of all their columns.
-   Sets *same to 1, without a list, if they are in this order already. */
+/* Lists the portions in the order of their columns: of the first two, or, if `paper` is
+   1, of all. If they are in this order already, sets *same to 1 and makes no list. */
 static hybrid_status sort_portions(const hy_tiled_source *source,
                                    const hy_tiled_portions *p, int paper,
                                    hy_tiled_portion *list, int *same)
@@ -206,12 +207,13 @@ static hybrid_status sort_portions(const hy_tiled_source *source,
 
 typedef struct model {
     const hy_tiled_source *source;
-    hy_columns sectors; /* set of the sectors of a column of X that a panel reads */
-    int64_t each;       /* values in a sector of SECTOR bytes */
+    hy_columns sectors; /* the sectors of a column of X that a panel reads, as a set */
+    int64_t each;       /* number of values in a sector of SECTOR bytes */
 } model;
 
-/* Returns how many sectors a panel reads of a column of X and writes of a column of Y:
-   Gamma / rho of Eq. 3 in the paper, and the output as in its section 5.3. */
+/* Returns how many sectors of SECTOR bytes a panel reads of each column of X and writes
+   of each column of Y: Gamma / rho of Eq. 3 in the paper, and the output as in its
+   section 5.3. */
 static int64_t panel_traffic(model *m, const hy_tiled_portion *list, int64_t count)
 {
     const int32_t *col = cols_of(m->source);
@@ -243,8 +245,8 @@ static int64_t traffic(model *m, const hy_tiled_portion *list, int64_t count)
     return sum;
 }
 
-/* Sets *better to 1 if sampled panels of the portions in the order of `other` have less
-   traffic. */
+/* Sets *better to 1 if sampled panels move fewer sectors with the portions in the order
+   of `other` than in the order of `p`. */
 static hybrid_status compare_traffic(const hy_tiled_source *source,
                                      const hy_tiled_portions *p,
                                      const hy_tiled_portion *other, int *better)
@@ -262,8 +264,9 @@ static hybrid_status compare_traffic(const hy_tiled_source *source,
     return status;
 }
 
-/* Sets *better to 1 if panels stage fewer rows of X with the portions in the order of
-   `other`, which means that rho (entries for each staged row) is larger. */
+/* Sets *better to 1 if all panels stage fewer rows of X with the portions in the order of
+   `other` than in that of `p`, which means that rho (entries for each staged row) is
+   larger. */
 static hybrid_status compare_reuse(const hy_tiled_source *source,
                                    const hy_tiled_portions *p, hy_tiled_portion *other,
                                    int *better)

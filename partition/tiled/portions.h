@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/* The rows [begin, end) of A. With `touched`, columns have its new numbers. */
+/* The rows [begin, end) of A whose portions are made. If `touched` is set, columns are
+   renumbered by it. */
 typedef struct hy_tiled_source {
     hy_context *ctx;
     const hybrid_csr *A;
@@ -23,16 +24,18 @@ typedef struct hy_tiled_source {
     const hy_touched *touched; /* NULL: columns are those of A */
 } hy_tiled_source;
 
-/* A row in segments: the sums of its segments, partials `partial` to partial + parts - 1,
-   are added. */
+/* A row of A that is cut into segments: the sums of its segments, partials `partial` to
+   partial + parts - 1, are added. */
 typedef struct hy_tiled_split {
     int32_t row, partial, parts;
 } hy_tiled_split;
 
 typedef struct hy_tiled_portion {
-    int32_t begin, end; /* range of entries, counted from the source's first */
-    int32_t out;        /* where the sums of the portion are stored: row of the source, or
-                           partial p as -1 - p */
+    int32_t begin, end; /* range of entries, counted from the first entry of
+                           hy_tiled_source */
+    int32_t out;        /* where the sums of the portion are stored: a row, counted from
+                           the first of hy_tiled_source; for a segment, partial p as -1 -
+                           p */
 } hy_tiled_portion;
 
 typedef struct hy_tiled_portions {
@@ -55,40 +58,45 @@ hybrid_status hy_portions_order(const hy_tiled_source *source,
 
 /* ---- tiled_reuse.c: what the portions of a panel have in common ---- */
 
-/* Finds the range [*first, *end) of the source's columns; [0, 0) if there are no
-   entries. */
+/* Sets [*first, *end) to the range of columns in which the portions have entries; [0, 0)
+   if they have none. */
 void hy_portions_range(const hy_tiled_source *source, const hy_tiled_portions *portions,
                        int64_t *first, int64_t *end);
 
-/* Adds the columns of `count` portions to a set. Returns the number of entries. */
+/* Adds the columns of `count` portions to the set `columns`. Returns the number of
+   entries of the portions. */
 int64_t hy_portions_columns(const hy_tiled_source *source, const hy_tiled_portion *list,
                             int64_t count, hy_columns *columns);
 
 /* Returns how many entries the slices of a panel have if each is padded, stage by stage,
-   to the longest of its portions. `columns` has the panel's columns, with numbers. */
+   to the longest of its portions. `columns` has the panel's columns, numbered. */
 int64_t hy_portions_padded(const hy_tiled_source *source, const hy_tiled_portion *list,
                            int64_t count, const hy_columns *columns);
 
-/* Sums over all panels. */
+/* Sums over all panels (256 portions each), from which the model of Tiled SpMM
+   follows. */
 typedef struct hy_tiled_reuse {
     int64_t staged;   /* rows of X that panels stage, counted once for each panel */
-    int64_t distinct; /* different rows of X that panels stage */
+    int64_t distinct; /* different rows of X that at least one panel stages */
     int64_t lines;    /* cache lines of a column of X in which these rows lie, counted
                          once for each panel */
-    int64_t entries;  /* entries, with padding if that is asked for */
+    int64_t entries;  /* entries of all portions; with padding if hy_tiled_reuse_find()
+                         was asked for it */
 } hy_tiled_reuse;
 
 /* Inspects all panels, in parallel and in a time that is linear in the entries: less than
-   packing takes. `padded`, 1: counts the entries of padded slices. */
+   packing takes. With `padded` == 1, counts the entries of padded slices. */
 hybrid_status hy_tiled_reuse_find(const hy_tiled_source *source,
                                   const hy_tiled_portions *portions, int padded,
                                   hy_tiled_reuse *out);
 
-/* hy_variant.model of spmm.cuda.tiled. */
+/* Writes the model of Tiled SpMM for A as text; this is hy_variant.model of
+   spmm.cuda.tiled. */
 hybrid_status hy_tiled_model(hy_context *ctx, const hybrid_csr *A, const hy_features *f,
                              const hy_rates *r, char *text, size_t room);
 
-/* Column of the source's entry k, counted from the source's first. */
+/* Returns the column of entry k, counted from the first entry of hy_tiled_source;
+   renumbered if `touched` is set. */
 static inline int32_t hy_tiled_col(const hy_tiled_source *source, const int32_t *col,
                                    int64_t k)
 {

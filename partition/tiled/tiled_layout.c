@@ -7,8 +7,8 @@
 #include "partition/format/pack_tiled.h"
 
 enum {
-    /* Padding may make the entries of a pack this many times as many, plus a constant
-       that lets packs of a million entries be as large as padding can make them. */
+    /* Padding may multiply the entries of a pack by at most PADDED, plus PADDED_FIRST
+       entries; the constant suffices for the worst padding of a million entries. */
     PADDED       = 8,
     PADDED_FIRST = (HY_TILED_SLICE - PADDED) << 20
 };
@@ -56,8 +56,8 @@ int64_t hy_tiled_most_entries(const hy_features *f, const hy_tiled_rules *rules)
                : hy_min(f->nnz * HY_TILED_SLICE, f->nnz * PADDED + PADDED_FIRST);
 }
 
-/* The bound follows from the stages: a panel that touches d rows of X has less than d /
-   768 + 1 of them. */
+/* The bound on stages: a panel that touches d rows of X has less than d / 768 + 1
+   stages. */
 size_t hy_pack_tiled_bytes(const hy_features *f, const hy_tiled_rules *rules)
 {
     const int64_t panels    = ceil_of(f->rows + rules->partials, HY_TILED_ROWS);

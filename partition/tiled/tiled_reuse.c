@@ -60,8 +60,8 @@ int64_t hy_portions_columns(const hy_tiled_source *source, const hy_tiled_portio
     return entries;
 }
 
-/* Returns the longest part of `count` portions in tile `tile`, and moves at[] behind
-   it. */
+/* Advances at[i] of each portion behind its entries in tile `tile`. Returns the largest
+   number of entries that one portion has there. */
 static int64_t longest_in(const hy_tiled_source *source, const hy_tiled_portion *list,
                           int64_t count, const hy_columns *columns, int64_t tile,
                           int64_t *at)
@@ -109,10 +109,12 @@ typedef struct inspection {
     const hy_tiled_source *source;
     const hy_tiled_portions *portions;
     int padded;
-    int64_t first, end, per_line; /* per_line: values of a cache line */
+    int64_t first, end, per_line; /* range [first, end) of columns; per_line: number of
+                                     values in a cache line */
     hy_columns *columns;          /* one set for each worker, opened on first use */
     hy_tiled_reuse *sums;         /* one for each worker; `distinct` is not used */
-    uint64_t *seen;               /* a bit for each column from `first` on */
+    uint64_t *seen;               /* a bit for each column from `first` on, set once a
+                                     panel has used the column */
 } inspection;
 
 static int64_t lines_of(uint64_t bits, int64_t per_line)
@@ -125,7 +127,8 @@ static int64_t lines_of(uint64_t bits, int64_t per_line)
     return lines;
 }
 
-/* Adds the columns of a panel to the sums and to those seen, and empties the set. */
+/* Adds the columns of a panel (the set `c`) to the sums and to the columns seen, and
+   empties the set. */
 static void take_columns(const inspection *s, hy_columns *c, hy_tiled_reuse *sums)
 {
     for (int64_t g = 0; g < c->groups; g++)
@@ -203,7 +206,8 @@ hybrid_status hy_tiled_reuse_find(const hy_tiled_source *source,
 
     *out = (hy_tiled_reuse){0};
     hy_portions_range(source, portions, &s.first, &s.end);
-    s.first = s.first / 64 * 64; /* bits of a word begin with a cache line */
+    s.first = s.first / 64 * 64; /* the first bit of a word then stands for a row of X at
+                                    the beginning of a cache line */
     if (s.first >= s.end)
         return HYBRID_OK;
     const hybrid_status status = inspect(&s, out);

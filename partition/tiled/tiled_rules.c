@@ -6,22 +6,23 @@
 #include "base/data/min_max.h"
 #include "partition/tiled/intensity.h"
 
-/* Indices of hy_features.parameter, in the order of hy_variant.parameters, and its values
-   for off and on. */
+/* Indices of hy_features.parameter, in the order of hy_variant.parameters. OFF and ON are
+   the values of the parameters that are switches. */
 enum { R, SEGMENT, REORDER, PAPER };
 enum { OFF = 1, ON = 2 };
 
-/* The kernel has more rows in flight than the paper's, so it keeps fewer sums in
-   registers than the paper's 16. Two tiles of 24 KB are in shared memory. */
+/* R, the number of columns of X that a thread computes at once. The kernel has more rows
+   of X in flight than the paper's, so it keeps fewer sums in registers than the paper's
+   16. */
 enum { R_F32 = 8, R_F64 = 4, R_PAPER = 16 };
 
 enum {
-    LONG  = 512, /* maximum entries of a portion */
-    LEAST = 32   /* minimum entries of a segment, for rows that are cut */
+    LONG  = 512, /* maximum entries of a portion; longer rows are cut */
+    LEAST = 32   /* minimum for the maximum entries of a segment */
 };
 
-/* Rows are cut to make more thread blocks if there are fewer than this for each
-   multiprocessor. */
+/* Rows are cut into more portions if uncut rows make fewer thread blocks than this for
+   each multiprocessor. */
 static const double IDLE = 0.65;
 
 static int64_t ceil_of(int64_t a, int64_t b)
@@ -55,10 +56,10 @@ static void cut(const hy_features *f, const hy_rates *r, hy_tiled_rules *rules)
     const int uneven     = f->row_cv > 1 || f->parameter[SEGMENT] == ON;
     const int64_t even   = uneven ? mean : most;
     const int64_t passes = ceil_of(f->out_cols, rules->R);
-    /* rows for which U is 1 */
+    /* number of uncut rows that make one thread block for each multiprocessor (U = 1) */
     const int64_t wave =
         ceil_of((int64_t)HY_TILED_ROWS * hy_max(r->width, 1), hy_max(passes, 1));
-    /* target for the entries of a segment (U mu of the paper) */
+    /* length of segments, in entries, that makes U = 1 (U mu of the paper) */
     const int64_t spread = hy_max(ceil_of(f->nnz, wave), least);
     const int idle       = (double)f->rows < IDLE * (double)wave;
 
