@@ -28,7 +28,8 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
-    /* a pooled block could be returned without noticing that the device has failed */
+    /* checks first, because a pooled block could be returned without noticing that the
+       device has failed */
     HY_TRY(hy_cuda_works(b, "work on the device"));
     return hy_blocks_alloc(&b->blocks, self, space, bytes, what, out);
 }
@@ -111,7 +112,7 @@ static hybrid_status learn_device(cuda_backend *b)
     b->sm_shared    = int(p.sharedMemPerMultiprocessor);
     b->l2_bytes     = size_t(p.l2CacheSize);
     b->block_memory = p.sharedMemPerBlockOptin;
-    /* code that was compiled from PTX has only the features of its PTX version */
+    /* code that the driver compiled from PTX has only the features of its PTX version */
     b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
     /* memory moves two bits for each clock cycle and wire; copies reach 86 % of that on
        Hopper */

@@ -8,9 +8,12 @@
 #include "gpu/backend/cuda_scan.cuh"
 #include "gpu/backend/cuda_tuning.h"
 
-constexpr int LANES = 8, ROWS = HY_CUDA_THREADS /* rows that a thread block counts */;
+constexpr int LANES = 8, ROWS = HY_CUDA_THREADS /* ROWS: number of rows of A that a thread
+                                                   block counts, LANES threads for each */
+    ;
 
-/* Returns this thread's part of the scalar products of entries [begin, end) of A. */
+/* Returns the calling thread's share of the number of scalar products of entries [begin,
+   end) of A. */
 static __device__ uint32_t sum_lengths(int64_t begin, int64_t end, const int32_t *a_col,
                                        const int64_t *b_row_ptr)
 {

@@ -27,8 +27,8 @@ using hy_get_attributes = CUresult (*)(unsigned, CUpointer_attribute *, void **,
 
 struct cuda_backend {
     hy_backend base;
-    int device, width, sm; /* device: its number; width: multiprocessors; sm: compute
-                              capability, 90 = 9.0 */
+    int device, width, sm; /* device: CUDA's number of the device; width: its
+                              multiprocessors; sm: its compute capability, 90 for 9.0 */
     /* what a multiprocessor holds at most: warps, thread blocks, registers, and bytes of
        shared memory */
     int sm_warps, sm_blocks, sm_registers, sm_shared;
@@ -42,7 +42,8 @@ struct cuda_backend {
     hy_block_list blocks;
     hy_get_attributes attributes; /* cuPointerGetAttributes() of the driver; NULL if it
                                      was not found */
-    cudaStream_t clock;           /* stream for `epoch` and short work of the backend */
+    cudaStream_t clock;           /* stream of the backend, for recording `epoch` and for
+                                     short work */
     cudaEvent_t followed;         /* event that was recorded in the caller's stream when a
                                      call began */
     bool follows;                 /* true if `followed` was recorded, because the stream

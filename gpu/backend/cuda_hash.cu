@@ -8,8 +8,8 @@
 #include "gpu/backend/cuda_tuning.h"
 
 /* Adds the hash of a block of offsets or columns to *sum, if the block is `inside` the
-   array. `lane` is the hash of the chain that this thread computed; eight neighbouring
-   threads have the eight chains of the block. `seed` identifies the block. All threads of
+   array. `lane` is the hash of one chain of the block, which this thread computed; eight
+   neighbouring threads have the eight chains. `seed` identifies the block. All threads of
    the warp call it. */
 static __device__ void add_block(uint64_t lane, uint64_t seed, bool inside,
                                  unsigned long long *sum)
@@ -38,7 +38,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     add_block(lane, 2 * uint64_t(begin), begin < count, sum);
 }
 
-/* Columns of 32 and 64 bits give the same hash. */
+/* Adds the hashes of all blocks of columns to *sum. Columns of 32 and 64 bits give the
+   same hash. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_columns(const T *col, int64_t count, unsigned long long *sum)

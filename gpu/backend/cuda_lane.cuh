@@ -28,12 +28,12 @@ hybrid_status hy_join(hy_lane *lane);
 /* Returns the status of the launch just made. `what` names the kernel. */
 hybrid_status hy_launched(hy_lane *lane, const char *what);
 
-/* Enqueues *to = *from; `to` is a word of pinned memory. A kernel does this, because a
-   copy would wait behind the large copy that occupies the copy engine of that
-   direction. */
+/* Enqueues a kernel that sets *to = *from; `to` is a word of pinned memory. A copy would
+   instead wait behind the large copy that occupies the copy engine of that direction. */
 hybrid_status hy_publish(hy_lane *lane, int64_t *to, const int64_t *from);
 
-/* Enqueues to[i] = from[i] - base (hy_backend_ops.rebase). */
+/* Enqueues a kernel that sets to[i] = from[i] - base, for offsets
+   (hy_backend_ops.rebase). */
 hybrid_status hy_rebase(hy_lane *lane, const hy_rebasing *r);
 
 /* Enqueues to = alpha * from + beta * to for dense matrices in device memory

@@ -11,14 +11,16 @@ constexpr size_t MEM_BYTES  = size_t(256) << 20; /* bytes copied on the device; 
                                                     than an L2 cache */
 constexpr int MEM_COPIES = 4, LAUNCHES = 256, TRIES = 9;
 
-/* All timed work is enqueued on `main`. Only when both directions are copied at once does
-   the second one use `other`. */
+/* All timed work is enqueued on lane `main`. Lane `other` is used only when both
+   directions are copied at once, for the second direction. */
 struct measuring {
     hy_context *ctx;
     hy_lane *main, *other;
     cudaEvent_t begin, end, joined;
-    hy_buffer up, down;      /* pinned, COPY_BYTES each */
-    hy_buffer first, second; /* device memory, MEM_BYTES each */
+    hy_buffer up, down;      /* pinned host memory, COPY_BYTES each: source of copies up,
+                                destination of copies down */
+    hy_buffer first, second; /* device memory, MEM_BYTES each: source and destination of
+                                copies */
 };
 
 typedef hybrid_status (*work_fn)(const measuring *m);
@@ -74,7 +76,8 @@ hybrid_status launch_many(const measuring *m)
     return hy_launched(m->main, "an empty kernel");
 }
 
-/* Sets *seconds to the median of TRIES runs after one run that is not counted. */
+/* Sets *seconds to the median of TRIES runs of `work`, after one run that is not
+   counted. */
 hybrid_status time_work(const measuring *m, work_fn work, double *seconds)
 {
     double each[TRIES];

@@ -90,8 +90,8 @@ static hy_cuda_block *find_pooled(const hy_block_list *list, hy_space space, siz
     return best;
 }
 
-/* Allocates memory and counts it on its meter. Returns NULL if the budget of the meter
-   has no room or the allocation fails. */
+/* Allocates memory and counts it against the budget (on its meter). Returns NULL if the
+   budget has no room or the allocation fails. */
 static void *take(hy_backend *owner, hy_space space, size_t bytes)
 {
     void *ptr = nullptr;

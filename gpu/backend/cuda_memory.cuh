@@ -1,8 +1,9 @@
 /* gpu/backend/cuda_memory.cuh - blocks of device and pinned memory, pooled when freed.
 
    Pages are pinned at only 2 GB/s, so a freed block is pooled for a later allocation of
-   similar size. It stays counted on its meter until a trim, or until an allocation needs
-   the room. The device of the list must be current in the calling thread. */
+   similar size. It still counts against the budget (on its meter) until a trim, which
+   gives pooled blocks back to CUDA, or until an allocation needs the room. The caller
+   makes the device of the blocks current in the calling thread first. */
 #ifndef HY_CUDA_MEMORY_CUH
 #define HY_CUDA_MEMORY_CUH
 

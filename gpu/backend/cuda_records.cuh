@@ -1,5 +1,5 @@
-/* gpu/backend/cuda_records.cuh - operands of a survey, and the records of its thread
-   blocks.
+/* gpu/backend/cuda_records.cuh - operands of a survey (counts for planning, made on the
+   device), and the records of its thread blocks.
 
    A record is a hy_survey with what one thread block has found. Each thread block of a
    survey leaves one. The block that ends last adds up all records, always in the same
@@ -32,14 +32,15 @@ struct operands {
     int64_t rows, inner, cols, nnz; /* A: rows x inner, nnz entries; B: inner x cols */
     int64_t b_nnz;                  /* entries of B; -1 if B is A or if there is no B */
     int64_t inner_nnz;              /* entries of B, or of A if B is A */
-    unsigned *arrived;              /* word in device memory: thread blocks that have
-                                       ended; 0 between surveys */
+    unsigned *arrived;              /* number of thread blocks that have ended, in device
+                                       memory; 0 between surveys */
     hy_survey *record, *out;        /* record: `records` elements, one for each thread
                                        block; out: their sum */
     int records;
-    hy_survey expected; /* with `gate`: the result for which the survey sets *gate to 1 */
+    hy_survey expected; /* used with `gate`: *gate becomes 1 if the survey's result equals
+                           this */
     int *gate;          /* word in device memory that the survey sets to 1 if it finds
-                           `expected`, else to 0; nullptr: none */
+                           `expected`, else to 0; nullptr: no such word */
 };
 
 __device__ inline int64_t max_of(int64_t a, int64_t b)

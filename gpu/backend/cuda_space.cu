@@ -53,16 +53,16 @@ hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t
     return HYBRID_OK;
 }
 
-/* Records an event in the caller's stream, so that the call waits for the work enqueued
-   until now. Waiting for the stream itself could take forever, because another thread may
-   keep enqueueing work. */
+/* Records an event in the caller's stream, so that the library's call can wait for the
+   work enqueued until now. Waiting for the stream itself could take forever, because
+   another thread may keep enqueueing work. */
 hybrid_status hy_cuda_follow(hy_backend *self, void *stream)
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
     b->follows = cudaStreamQuery(static_cast<cudaStream_t>(stream)) != cudaSuccess;
     (void)cudaGetLastError();
-    if (!b->follows) /* the stream is idle */
+    if (!b->follows) /* no work is pending in the caller's stream */
         return HYBRID_OK;
     HY_CUDA(self->ctx, cudaEventRecord(hy_cuda_mine(self)->followed,
                                        static_cast<cudaStream_t>(stream)));

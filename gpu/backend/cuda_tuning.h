@@ -75,17 +75,18 @@ enum {
                                       one warp adds up for a row that was cut by tiles */
     HY_MERGE_MOST_ITEMS   = 2048,  /* spmm.cuda.merge: maximum items (entries and ends of
                                       rows) of a tile if rows of X have at most one line
-                                      (128 bytes), or X is scattered
+                                      (128 bytes), or the caches cannot help
                                       (HY_SPMM_SCATTERED) */
     HY_MERGE_UNEVEN_ITEMS = 1536,  /* spmm.cuda.merge: maximum items of a tile if rows of
-                                      X have more than one line, X is not scattered, and
-                                      rows of A are uneven (row_cv above 1) and long
-                                      (HY_MERGE_LONG_ROWS) */
+                                      X have more than one line, the caches help
+                                      (HY_SPMM_SCATTERED), and rows of A are uneven
+                                      (row_cv above 1) and long (HY_MERGE_LONG_ROWS) */
     HY_MERGE_LONG_ROWS    = 8,     /* spmm.cuda.merge: uneven rows of A with this many
                                       entries or more, on average, are long */
     HY_MERGE_WIDE_ITEMS   = 512,   /* spmm.cuda.merge: maximum items of a tile if rows of
-                                      X have more than one line, X is not scattered, and
-                                      rows of A are even or short */
+                                      X have more than one line, the caches help
+                                      (HY_SPMM_SCATTERED), and rows of A are even or
+                                      short */
     HY_MERGE_LEAST_ITEMS  = 256,   /* spmm.cuda.merge: minimum items of a tile if a group
                                       of lanes reads at most two lines of X at once */
     HY_MERGE_LEAST_WIDE   = 96,    /* spmm.cuda.merge: minimum items of a tile if a group
@@ -93,8 +94,8 @@ enum {
     HY_MERGE_LONGEST      = 256,   /* spmm.cuda.merge, several columns of X: a row of up
                                       to this many entries, or of up to a quarter of a
                                       tile's items, is never cut */
-    HY_MERGE_PAPER_ITEMS  = 128,   /* spmm.cuda.merge with paper=1: items of a tile; in
-                                      the paper T = 1 for each of 128 threads */
+    HY_MERGE_PAPER_ITEMS  = 128,   /* spmm.cuda.merge with paper=1: items of a tile, one
+                                      for each of 128 threads (T = 1 in the paper) */
     HY_MERGE_VECTOR_ITEMS = 816,   /* spmm.cuda.merge, one column of X: target for the
                                       items of a tile */
     HY_MERGE_VECTOR_TILES = 8,     /* spmm.cuda.merge, one column of X: if A would make
@@ -110,9 +111,9 @@ enum {
    assume it. */
 #define HY_SPMM_REUSE 2.5
 
-/* X is scattered if the L2 cache does not hold it, and A has a tile_fill below
-   HY_SPMM_SCATTERED, so that neighbouring rows of A share next to nothing of X. The
-   minimum of tile_fill is 1/16. */
+/* X counts as scattered, which means that caches hardly help, if two conditions hold: the
+   L2 cache does not hold X, and tile_fill of A is below HY_SPMM_SCATTERED, so that
+   neighbouring rows of A share next to nothing of X. The minimum of tile_fill is 1/16. */
 #define HY_SPMM_SCATTERED 0.066
 
 /* Neighbouring rows of A find shared rows of X in the caches if tile_fill is above
@@ -221,8 +222,8 @@ enum {
                                       device memory's */
 #define HY_TILED_SHARED_RATE  5.0  /* bytes per second of shared memory, as a multiple of
                                       device memory's */
-#define HY_TILED_ALONE         3.0  /* factor of the predicted time if a single pass
-                                       covers all columns of X */
+#define HY_TILED_ALONE         3.0  /* factor of the predicted time if all columns of X
+                                       are computed in a single pass over A */
 #define HY_TILED_PACK_ENTRY_S  6e-9   /* seconds in which a core packs an entry */
 #define HY_TILED_PACK_COLUMN_S 1.2e-8 /* seconds in which a core packs a column that a
                                          panel of 256 rows uses */

@@ -81,7 +81,8 @@ __device__ inline void mma(double *sum, const double *a, const double *b)
 
 /* A lane's elements of two bricks and of their rows of X, in TILES tiles of 8 columns. */
 template <typename T, int TILES> struct brick_pair {
-    T a[4]; /* lane l: rows l / 4 and l / 4 + 8 of the first brick, then of the second */
+    T a[4]; /* of lane l: its elements in rows l / 4 and l / 4 + 8 of the first brick,
+               then of the second */
     T x[TILES][2];
     unsigned any; /* 0 if both bricks are empty */
 };

@@ -79,8 +79,8 @@ inline hy_hrpb_rules rules_for(const hy_features *f, const hy_rates *r)
 
 /* ---- time ---- */
 
-/* Returns the product in the terms of the paper's model. If tile_fill is unknown, A
-   counts as scattered. */
+/* Returns the product in the terms of the paper's model. If tile_fill is unknown, each
+   brick column counts as having one entry. */
 inline hy_synergy synergy_of(const hy_features *f)
 {
     hy_synergy s  = {};
@@ -96,10 +96,10 @@ inline hy_synergy synergy_of(const hy_features *f)
 
 /* Lower bounds on the seconds of a product. */
 struct bounds {
-    double steps;  /* by instructions: finding the elements of a block takes as many as
-                      multiplying one to three tiles */
-    double loads;  /* by bytes that the caches send to registers */
-    double memory; /* by bytes of operands and result in device memory */
+    double steps;  /* lower bound by instructions: finding the elements of a block takes
+                      as many as multiplying one to three tiles */
+    double loads;  /* lower bound by bytes that the caches send to registers */
+    double memory; /* lower bound by bytes of operands and result in device memory */
 };
 
 inline bounds bounds_of(const hy_features *f, const hy_rates *r)
@@ -118,7 +118,7 @@ inline bounds bounds_of(const hy_features *f, const hy_rates *r)
             moved / r->mem_Bps};
 }
 
-/* Returns the predicted seconds. */
+/* Returns the predicted seconds of the kernels. */
 inline double multiply_s(const hy_features *f, const hy_rates *r)
 {
     const bounds b    = bounds_of(f, r);
@@ -126,8 +126,9 @@ inline double multiply_s(const hy_features *f, const hy_rates *r)
     return HY_HRPB_LAUNCHES * r->launch_s + (b.steps > most ? b.steps : most);
 }
 
-/* Writes the operational intensity, the speed to which each bound limits the product, and
-   the predicted speed. Writes nothing if A has no entries. */
+/* Writes text for `explain` to `text`: the operational intensity, the speed to which each
+   bound limits the product, and the predicted speed. Writes an empty string if A has no
+   entries. */
 inline void write_model(const hy_features *f, const hy_rates *r, char *text, size_t room)
 {
     const hy_synergy s  = synergy_of(f);

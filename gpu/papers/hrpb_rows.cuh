@@ -23,21 +23,21 @@ constexpr int FIRST = BLOCK_WORDS - 1;    /* number of the word of a block that 
 static_assert(BLOCK_WORDS == 25 && BLOCK_WORDS <= WARP, "a word a lane");
 
 template <typename T> struct operands {
-    int64_t rows, n; /* n: columns of X */
+    int64_t rows, n; /* rows: rows of A in the chunk; n: columns of X */
     const hy_hrpb_unit *unit;
     int64_t units;
     const int32_t *block; /* the blocks of the pack, BLOCK_WORDS words each */
     const T *val;
-    int zero; /* index of an element of val that is 0 */
+    int zero; /* index of an element of val with the value 0 */
     const T *x;
     int64_t ld;       /* elements from row to row of X */
     uint32_t x_bytes; /* bytes from row to row of X */
-    T *y;             /* rows x n, row-major */
-    T *partials;      /* 16 x n elements for each partial */
+    T *y;             /* Y: rows x n elements, row-major */
+    T *partials;      /* sums of parts of panels: 16 x n elements for each partial */
 };
 
 /* Where the rows of a unit are stored: in Y, or in the unit's partial. Rows begin n
-   elements apart. */
+   elements apart; `rows` of them exist. */
 template <typename T> struct output {
     T *to;
     int rows;
@@ -67,8 +67,8 @@ template <typename T, int VEC> struct alignas(sizeof(T) * VEC) pack_of {
     T x[VEC];
 };
 
-/* A lane's share of a row of Y: COLS columns from j on, 32 apart. The other lanes of the
-   warp have the columns between them. */
+/* A lane's elements of a row of Y: columns j, j + 32 and so on, COLS of them. The other
+   lanes of the warp have the columns between these. */
 template <typename T, int COLS> struct row_part {
     T value[COLS];
 
@@ -95,8 +95,8 @@ template <typename T, int COLS> struct row_part {
     }
 };
 
-/* Adds to *sum row `row` of a block of bricks times X. Each lane has a word of the
-   block. */
+/* Adds to *sum the product of row `row` (0 to 15) of a block of bricks and X, in the
+   lane's columns from j on and before `end`. Each lane holds one word of the block. */
 template <typename T, int COLS>
 __device__ void add_brick_row(const operands<T> &o, int word, int row, int64_t j,
                               int64_t end, row_part<T, COLS> *sum)

@@ -17,7 +17,8 @@ namespace hrpb
 struct shared_block {
     int32_t word[BLOCK_WORDS];
     float val[HY_HRPB_ROWS * HY_HRPB_COLS];
-    /* The padding lets the lanes of a warp read a brick's rows of X from 32 banks. */
+    /* The columns that pad each row of x let the lanes of a warp read a brick's rows of X
+       from 32 different banks of shared memory. */
     float x[HY_HRPB_COLS][WARPS * 8 * PAPER_TILES + 8];
 };
 

@@ -50,7 +50,7 @@ __device__ int load_a(const operands<T> &o, int word, int b, int at,
    from `first` to the last column that may be read. The lane reads that column instead of
    columns beyond the end of a row, and does not store their sums. */
 struct column_range {
-    const char *first; /* address of the first of these columns in row 0 of X */
+    const char *first; /* address in row 0 of X of the first of the lane's columns */
     unsigned last;
 };
 

@@ -102,8 +102,9 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Sums a row's partials, the sums of its segments, and stores the sums to Y. Block (x, y)
-   has a warp for each row in segments and takes columns y, y + gridDim.y, ... */
+/* Sums a row's partials, the sums of its segments, and stores the sums to Y. Thread block
+   (x, y) has a warp for each row that was cut into segments, and takes columns y, y +
+   gridDim.y, ... */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     combine_kernel(const operands<T> o, int64_t n)
@@ -153,7 +154,8 @@ static hybrid_status launch(hy_lane *lane, const operands<T> &o, int64_t begin,
     return hy_launched(lane, "spmm.cuda.tiled");
 }
 
-/* Computes the last columns, at most R, with the smallest kernel that holds them. */
+/* Computes the last columns, from `begin` on and at most R, with the smallest kernel that
+   holds them. */
 template <typename T, int R>
 static hybrid_status launch_rest(hy_lane *lane, const operands<T> &o, int64_t begin,
                                  int64_t end)
@@ -214,7 +216,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
 /* ---- the variant ---- */
 
 /* Returns a lower bound on how many entries of a panel use a staged row of X: the mean
-   for 16 rows of A, while a panel has 256. */
+   number of entries in a column of 16 rows of A; a panel has 256 rows. */
 static double reuse_of(const hy_features *f)
 {
     const double reuse = f->tile_fill * 16.0;
@@ -232,8 +234,8 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     const double nnz           = double(f->nnz);
     const double passes        = double((f->out_cols + rules.R - 1) / rules.R);
     const double reuse         = reuse_of(f);
-    /* Gamma of the head comment: rows of A that share no columns have scattered columns,
-       too. */
+    /* Gamma of the head comment. It falls with `reuse`: rows of A that share no columns
+       also have columns that lie far apart. */
     const double gamma   = 1 + (32 / size - 1) / reuse;
     const double through = nnz * (size + 2) * passes + nnz * n * size * gamma / reuse;
     const double shared  = nnz * n * size / HY_TILED_SHARED_RATE;
@@ -242,7 +244,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
     hy_cost c            = {};
     unpadded.paper       = 0;
     c.pack_bytes         = hy_pack_tiled_bytes(f, &rules);
-    /* a lower bound: the bytes without padding */
+    /* a lower bound on the bytes sent: those without padding */
     c.sent_bytes = double(hy_pack_tiled_bytes(f, &unpadded));
     c.work_bytes = size_t(rules.partials) * size_t(f->out_cols) * hy_value_size(f->type);
     c.out_bytes  = hy_rows_bytes(HY_SPMM, f, 0);

@@ -148,7 +148,7 @@ template <typename F> void with_shape(hy_block_shape shape, const F &launch)
     }
 }
 
-/* Returns the reason why neither block variant can compute the product, or NULL. A shape
+/* Returns NULL, or the reason why neither block variant can compute the product. A shape
    that options force need not save bytes. */
 inline const char *refuse(const hy_features *f, const hy_rates *r)
 {
@@ -169,8 +169,9 @@ inline int threads_of(const hy_features *f)
     return f->parameter[HY_BLOCK_PAPER] && lanes > 0 ? lanes : HY_CUDA_THREADS;
 }
 
-/* Returns the bytes that a product moves: blocks, with padding as a fraction of them; x
-   as the blocks read it; y. */
+/* Returns the bytes that a product reads and writes: blocks of A with their columns, x as
+   often as blocks read it, and y. `padding` is the number of empty blocks stored as
+   padding, divided by the number of blocks. */
 inline double bytes_moved(const hy_features *f, double padding)
 {
     const double size = double(hy_value_size(f->type));
@@ -178,8 +179,9 @@ inline double bytes_moved(const hy_features *f, double padding)
            hy_block_count(f) * f->block_cols * size + double(f->rows) * size;
 }
 
-/* Returns the part of the cost that both variants have in common. The bytes of the pack
-   and the time on the device are not set. */
+/* Returns the part of the cost that both block variants have in common. pack_bytes and
+   multiply_s are not set. `padding` is the number of empty blocks stored as padding,
+   divided by the number of blocks. */
 inline hy_cost cost_of(const hy_features *f, double padding)
 {
     const double x = double(f->gather_rows) * double(hy_value_size(f->type));

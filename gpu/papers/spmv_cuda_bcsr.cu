@@ -31,7 +31,7 @@ namespace
 {
 
 template <typename T> struct operands {
-    int64_t rows; /* rows of y */
+    int64_t rows; /* number of elements of y in the chunk */
     int64_t block_rows;
     const int32_t *row_ptr, *col;
     const T *val, *x;
@@ -102,7 +102,7 @@ hybrid_status fill_dense(hy_lane *lane, const hy_dense_blocks *d)
 
 template <typename T> struct launcher {
     hy_lane *lane;
-    int threads; /* of a thread block */
+    int threads; /* threads of a thread block */
     operands<T> o;
 
     static launcher of_dense(hy_lane *lane, const hy_dense_blocks *d)
@@ -142,8 +142,8 @@ template <typename T> hybrid_status multiply_as(hy_lane *lane, hy_job *job)
 
 /* ---- the variant ---- */
 
-/* Refuses a parameter R without paper=1, because only paper=1 gives a thread block R
-   threads. */
+/* Returns NULL or the reason against the variant. The parameter R is refused without
+   paper=1, because only in the form of the paper has a thread block R threads. */
 const char *refuse(const hy_features *f, const hy_rates *r)
 {
     if (f->parameter[HY_BLOCK_LANES] > 0 && !f->parameter[HY_BLOCK_PAPER])
@@ -156,8 +156,8 @@ void choose(hy_features *f, const hy_rates *r)
     hy_block_choose(f, r, HY_CHOI_BCSR);
 }
 
-/* Predicts the cost. The time is at least that of the longest row; a group takes up to 32
-   of its blocks at a time. */
+/* Predicts the cost. The time is at least that of the longest row of A; a group takes up
+   to 32 blocks of the row at a time. */
 hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const double longest = double(f->row_max) / (32.0 * max(1, f->block_cols));

@@ -27,7 +27,7 @@ namespace
 {
 
 template <typename T> struct operands {
-    int64_t rows; /* rows of y */
+    int64_t rows; /* number of elements of y in the chunk */
     int64_t slices;
     const hy_bellpack_slice *slice;
     const int32_t *order, *col;
@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
 {
     const int64_t thread = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     const int64_t k      = thread >> o.log_lanes;
-    if (k >= o.slices) /* tests whole warps, because all lanes of a warp have the same
-                          slice */
+    if (k >= o.slices) /* all lanes of a warp have the same slice, so whole warps leave
+                          here */
         return;
     const hy_bellpack_slice s = o.slice[k];
     const int lane            = int(thread & ((1 << o.log_lanes) - 1));
@@ -57,7 +57,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) bellpack_kernel(const operand
         const int32_t j = next;
         col += s.lanes;
         if (step + 1 < steps)
-            next = *col; /* early, so that loading x need not wait for it */
+            next = *col; /* is loaded one step in advance, so that loading x need not wait
+                            for it */
         blocks::add_block<T, ROWS, COLS>(val, s.lanes, o.x + j, sum);
         val += int64_t(s.lanes) * (ROWS * COLS);
     }
@@ -111,7 +112,7 @@ hybrid_status fill_dense(hy_lane *lane, const hy_dense_blocks *d)
 
 template <typename T> struct launcher {
     hy_lane *lane;
-    int threads; /* of a thread block */
+    int threads; /* threads of a thread block */
     operands<T> o;
 
     static launcher of_dense(hy_lane *lane, const hy_dense_blocks *d)
@@ -162,8 +163,8 @@ void choose(hy_features *f, const hy_rates *r)
     hy_block_choose(f, r, HY_CHOI_BELLPACK);
 }
 
-/* Predicts the cost. The time is at least that of the longest row; up to 32 lanes take
-   one of its blocks each at a time. */
+/* Predicts the cost. The time is at least that of the longest row of A; up to 32 lanes
+   take one block of that row each at a time. */
 hy_cost cost(const hy_features *f, const hy_rates *r)
 {
     const auto rules     = rules_for(r);

@@ -12,15 +12,16 @@ struct hy_dense_blocks {
     int threads;           /* R: threads of a thread block */
     int64_t thread_blocks; /* L: number of thread blocks */
     int64_t steps;         /* N: blocks of r x c of each thread */
-    void *index;           /* hy_dense_index_bytes() bytes: what the format needs besides
-                              columns and values */
+    void *index;           /* hy_dense_index_bytes() bytes: the arrays of the format
+                              besides columns and values */
     int32_t *col;          /* first column of each block of r x c */
     const void *val, *x;
     void *y;
 };
 
-/* Functions of a format. `fill` enqueues the writing of index and col, and `launch` the
-   kernel. `registers` sets *out to the registers of a thread of that kernel. */
+/* Functions of a format (BELLPACK or BCSR) for a dense matrix. `fill` enqueues the
+   writing of index and col, and `launch` the kernel. `registers` sets *out to the
+   registers of a thread of that kernel. */
 struct hy_dense_kernel {
     hy_choi_format format;
     size_t (*index_bytes)(const hy_dense_blocks *d);
@@ -31,9 +32,9 @@ struct hy_dense_kernel {
 
 extern const hy_dense_kernel hy_bellpack_dense, hy_bcsr_dense;
 
-/* `launch` and `registers` of the format with this launcher. Launcher<T> has of_dense(),
-   which returns the launcher for a dense matrix, run<ROWS, COLS>(), and kernel<ROWS,
-   COLS>(), the kernel that run() launches. */
+/* The functions `launch` and `registers` of a format (hy_dense_kernel), made from its
+   class Launcher. Launcher<T> has of_dense(), which returns the launcher for a dense
+   matrix, run<ROWS, COLS>(), and kernel<ROWS, COLS>(), the kernel that run() launches. */
 namespace dense
 {
 

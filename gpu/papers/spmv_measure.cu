@@ -17,14 +17,15 @@ namespace
 {
 
 constexpr size_t VAL_BYTES = size_t(768) << 20; /* maximum bytes of values */
-/* limits for beta, the number of steps (blocks of a thread) of a timed matrix */
+/* maximum and minimum of beta, the number of blocks of r x c that each thread of a timed
+   matrix computes */
 constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2;
-constexpr double LEAST_S = 1e-12; /* least seconds of a constant, for a difference of
-                                     times that is lost in noise */
+constexpr double LEAST_S = 1e-12; /* minimum of a measured constant, in seconds, for a
+                                     difference of times that is lost in noise */
 constexpr int LAUNCHES = 4, TRIES = 2;
-/* Each matrix is timed again after all others, because what disturbs one try often
-   disturbs the next, too. More passes follow if one step seems to take as long as many.
- */
+/* number of passes over all six matrices: each matrix is timed again after all others,
+   because a disturbance of one try often affects the next try, too. Up to PASSES_MOST
+   passes are made if one step seems to take as long as many. */
 constexpr int PASSES = 3, PASSES_MOST = 12;
 
 struct measuring {
@@ -38,16 +39,18 @@ struct measuring {
     hy_dense_blocks d;
 };
 
-/* Returns the bytes of values of a matrix with `thread_blocks` and `steps`. */
+/* Returns the bytes of the values of a dense matrix with `thread_blocks` thread blocks
+   and `steps` blocks of r x c for each thread. */
 double val_bytes(const hy_dense_blocks *d, int64_t thread_blocks, int64_t steps)
 {
     return double(thread_blocks) * d->threads * double(steps) *
            double(hy_block_elements(d->shape) * hy_value_size(d->type));
 }
 
-/* Lowers *seconds to the time of one launch: the least of some tries of LAUNCHES
-   launches, after a try that is not counted. Noise only adds to a time, and the
-   differences of these times are small. */
+/* Times launches of the kernel on a matrix, and lowers *seconds to the time of one launch
+   if that is less: the minimum of some tries of LAUNCHES launches, after a try that is
+   not counted. Noise only adds to a time, and the differences of these times are
+   small. */
 hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
                           double *seconds)
 {
@@ -68,7 +71,7 @@ hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
     return HYBRID_OK;
 }
 
-/* Times the six matrices, and sets all seconds of *phi. */
+/* Times the six matrices, and sets all seconds of *phi (hy_choi_phi). */
 hybrid_status time_matrices(measuring *m, hy_choi_phi *phi)
 {
     const int64_t sms = m->rates->width, full = phi->resident * sms, most = full + sms;
@@ -133,8 +136,9 @@ hybrid_status alloc(hy_backend *self, size_t bytes, hy_buffer *out)
     return self->ops->alloc(self, HY_DEVICE, bytes, "a dense matrix", out);
 }
 
-/* A multiprocessor holds at most sm_warps * 32 threads, so the largest matrix has at most
-   twice as many threads for each. A thread block of R = 32 is the smallest. */
+/* Allocates the arrays for the largest matrix. A multiprocessor holds at most sm_warps *
+   32 threads, so the largest matrix, (T + 1) M thread blocks, has at most twice as many
+   threads for each multiprocessor. Thread blocks have at least 32 threads. */
 hybrid_status open_measuring(hy_backend *self, measuring *m)
 {
     const size_t threads = size_t(m->rates->width) * size_t(m->rates->sm_warps) * 32 * 2;
@@ -148,7 +152,7 @@ hybrid_status open_measuring(hy_backend *self, measuring *m)
     HY_TRY(alloc(self, threads * STEPS_MOST * 4, &m->col));
     HY_TRY(alloc(self, STEPS_MOST * 32 * HY_BLOCK_MOST * 8, &m->x));
     HY_TRY(alloc(self, threads * HY_BLOCK_MOST * 8, &m->y));
-    /* every byte is 1, which makes small numbers that are not denormal */
+    /* every byte is 1, which makes small floating-point numbers that are not denormal */
     HY_CUDA(m->ctx, cudaMemsetAsync(m->val.ptr, 1, m->val_bytes, hy_stream(m->lane)));
     HY_CUDA(m->ctx, cudaMemsetAsync(m->x.ptr, 1, m->x.bytes, hy_stream(m->lane)));
     m->d.val   = m->val.ptr;

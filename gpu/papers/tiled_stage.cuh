@@ -24,11 +24,13 @@ template <typename T> struct operands {
     hy_tiled_view a;
     hy_cols_view x;
     int64_t rows;
-    T *y;        /* column-major, `rows` elements for each column */
-    T *partials; /* column-major, a.head.partials elements for each column */
+    T *y;        /* Y, column-major; `rows` elements for each column */
+    T *partials; /* sums of segments, column-major; a.head.partials elements for each
+                    column */
 };
 
-/* Number of neighbouring values of a row of X that are loaded from a tile at once. */
+/* Number of neighbouring values of a row of X that one instruction loads from a tile in
+   shared memory. */
 template <typename T, int R> struct vector_of {
     static constexpr int MAX  = 16 / sizeof(T);
     static constexpr int SIZE = R < MAX ? R : MAX;
@@ -98,7 +100,7 @@ __device__ void add_entry(const tile<T, R> &x, int index, T a, T *sum)
     }
 }
 
-/* Returns the minimum over the warp. */
+/* Returns the minimum of `value` over the lanes of the warp. */
 __device__ inline int warp_min(int value)
 {
 #pragma unroll
@@ -107,9 +109,9 @@ __device__ inline int warp_min(int value)
     return value;
 }
 
-/* Adds steps [0, full) of a slice (the portions of a warp's lanes), in which every lane
-   has an entry or, if slices are PADDED, padding. `at` is the index of the lane's first
-   entry. */
+/* Adds entries of the lane's portion in steps [0, full) of a slice. In these steps every
+   lane has an entry or, if slices are PADDED, padding. `at` is the index of the lane's
+   first entry. */
 template <typename T, int R, bool PADDED>
 __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_t at,
                                int full, T *sum)
@@ -165,11 +167,11 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
     }
 }
 
-/* The thread's part of a stage. */
+/* The steps of a stage in which the thread takes part. */
 struct steps {
-    int count, full; /* count: entries of the thread; full: steps in which every lane has
-                        an entry */
-    int64_t at;      /* index of the warp's first entry */
+    int count, full; /* count: entries of the thread's portion in the stage; full: number
+                        of steps in which every lane of the warp has an entry */
+    int64_t at;      /* index in the pack of the first entry of the warp's slice */
 };
 
 template <typename T> __device__ steps steps_of(const operands<T> &o, int64_t s)

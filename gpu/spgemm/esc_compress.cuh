@@ -23,9 +23,9 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     e.count[e.order[id]] = l.rank[end - 1] - first;
 }
 
-/* Sums the scalar products with equal keys in order. The thread of the first one adds up
-   all of them and stores the sum at its place in C, which begins at row_ptr[] of the
-   row. */
+/* Sums the scalar products with equal keys in order. The thread of the first product with
+   a key adds up all products with that key and stores the sum at its place in C, where
+   the row begins at row_ptr[]. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_long(hy_esc<T> e, hy_esc_long<T, K> l, const int64_t *row_ptr, int32_t *col,
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     val[at] = sum;
 }
 
-/* Moves the rows that are not long to C: from row_start[] of e.col and e.val to row_ptr[]
-   of col and val. 2^shift threads share a row. */
+/* Moves the rows that are not long to C: from index row_start[] of e.col and e.val to
+   index row_ptr[] of `col` and `val`. 2^shift threads share a row. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_store_short(hy_esc<T> e, int shift, const int64_t *row_ptr, int32_t *col, T *val)

@@ -10,8 +10,9 @@ template <typename T> __device__ int products_before(const hy_esc<T> &e, int row
     return e.expanded ? e.expanded[row] : e.start[e.a_row[row]];
 }
 
-/* Sets row_start and count, and counts the rows of each bin in bin_rows. There is one
-   thread for each row, and one more. */
+/* Sets hy_esc.row_start and hy_esc.count, and counts the rows of each bin in
+   hy_esc.bin_rows. There is one thread for each row, and one more for the end of
+   row_start. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_count_bins(hy_esc<T> e)
 {
@@ -36,8 +37,9 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_count_bins(hy_esc<T> e)
         atomicAdd(&e.bin_rows[threadIdx.x], bins[threadIdx.x]);
 }
 
-/* Sets `order` and long_id. A thread block reserves its places in each bin with one
-   addition. The order of rows within a bin does not affect the result. */
+/* Lists the rows by bin in hy_esc.order and numbers the long rows in hy_esc.long_id. A
+   thread block reserves its places in each bin with one addition. The order of rows
+   within a bin does not affect the result. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_fill_bins(hy_esc<T> e)
 {
@@ -66,9 +68,9 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_fill_bins(hy_esc<T> e)
         e.long_id[row] = bin == 0 ? place[0] + at : -1;
 }
 
-/* Writes keys and values of the scalar products of long rows. A thread block takes a
-   tile, HY_ESC_TILE consecutive products, whatever rows they belong to. Products of rows
-   that are not long get the key `none`, which sorts last. */
+/* Writes keys and values of the scalar products of long rows to memory. A thread block
+   takes a tile, HY_ESC_TILE consecutive products, whatever rows they belong to. Products
+   of rows that are not long get the key `none`, which sorts last. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     esc_expand_long(hy_esc<T> e, hy_esc_long<T, K> l)

@@ -23,14 +23,16 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_warp_rows(hy_esc<T> e, in
         int k_begin, k_end;
         int32_t col[ITEMS];
         T val[ITEMS], sum[ITEMS];
-        int at[ITEMS];    /* number of distinct smaller columns in the row */
-        bool head[ITEMS]; /* true if no earlier scalar product has this column */
+        int at[ITEMS];    /* for each of the lane's products: number of distinct smaller
+                             columns in the row */
+        bool head[ITEMS]; /* for each of the lane's products: true if no earlier product
+                             of the row has its column */
         unsigned heads[ITEMS];
 
         hy_esc_nonzeros(e, row, &k_begin, &k_end);
         for (int j = 0; j < ITEMS; j++) {
             const int t = j * 32 + lane;
-            col[j] = -1; /* stands for no scalar product, since none has this column */
+            col[j] = -1; /* the lane has no product here; -1 is no column of the row */
             val[j] = sum[j] = 0;
             at[j]           = 0;
             head[j]         = t < p;
@@ -46,7 +48,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) esc_warp_rows(hy_esc<T> e, in
                 const T v       = __shfl_sync(ALL, val[o], s);
                 for (int j = 0; j < ITEMS; j++)
                     if (c == col[j]) {
-                        sum[j] += v; /* adds in the order of A's row */
+                        sum[j] += v; /* adds products in the order of the entries of A's
+                                        row */
                         if (o * 32 + s < j * 32 + lane)
                             head[j] = false;
                     }

@@ -30,7 +30,8 @@ enum part {
 
 struct scratch {
     int64_t ids;            /* maximum number of long rows; 0 = none */
-    int col_bits, key_bits; /* bits of a column, and of a key of long rows */
+    int col_bits, key_bits; /* col_bits: bits of a column; key_bits: bits of a key (id and
+                               column) of long rows */
     size_t at[PARTS + 1];   /* start of each array in bytes; the last element is the size
                                of the scratch */
 };
@@ -54,7 +55,8 @@ static scratch scratch_of(const hy_features *f)
     scratch s  = {};
     s.ids      = f->products_max > HY_ESC_LONG ? f->products / (HY_ESC_LONG + 1) : 0;
     s.col_bits = bits_of(f->out_cols - 1);
-    /* Ids are below s.ids, so no key has all bits set: that value remains for `none`. */
+    /* Ids are below s.ids, so no key has all bits set: that value is free for `none`, the
+       key of other rows. */
     s.key_bits     = s.col_bits + bits_of(s.ids);
     const size_t l = s.ids > 0 ? products : 0; /* elements of the arrays that only long
                                                   rows need, one for each scalar

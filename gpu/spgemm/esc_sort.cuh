@@ -28,12 +28,13 @@ constexpr int64_t HY_ESC_MOST = INT32_MAX - 65536;
 /* Returns NULL, or the reason why no chunk can hold the longest row. */
 const char *hy_esc_refuse(const hy_features *f, const hy_rates *r);
 
-/* Returns the cost of sorting and compressing, without the bytes and the time of the
-   operands. */
+/* Returns the cost of sorting and compressing a chunk; the caller adds the bytes of the
+   pack and the time of reading the operands. */
 hy_cost hy_esc_cost(const hy_features *f, const hy_rates *r);
 
-/* Returns the arrays in job->work and sets *temp to the scratch for scans. The caller
-   sets the sources of scalar products: a_* and b_*, or expanded, b_col and b_val. */
+/* Returns the arrays in job->work, and sets *temp to the part of job->work that is
+   scratch for scans. The caller sets where scalar products come from: a_* and b_*, or
+   expanded, b_col and b_val. */
 template <typename T> hy_esc<T> hy_esc_of(const hy_job *job, hy_scratch *temp);
 
 /* Returns UNSUPPORTED if the chunk has too many entries or scalar products for 32-bit

@@ -21,10 +21,11 @@
 
 template <typename T> struct hy_esc {
     int rows, nnz, products;
-    const int64_t *a_row; /* the chunk of A */
+    const int64_t *a_row; /* rows of A in the chunk: a_row, a_col, a_val */
     const int32_t *a_col;
     const T *a_val;
-    const int64_t *b_row; /* B, or the rows of B that A touches */
+    const int64_t *b_row; /* B, or the rows of B that the chunk of A touches: b_row,
+                             b_col, b_val */
     const int32_t *b_col;
     const T *b_val;
     const int *expanded; /* NULL if scalar products were not expanded. Else rows + 1
@@ -36,7 +37,8 @@ template <typename T> struct hy_esc {
     int *count;          /* one for each row: entries of C */
     int *order;          /* non-empty rows, grouped by bin */
     int *bin_rows;       /* HY_ESC_BINS elements: rows in each bin */
-    int *bin_used;       /* HY_ESC_BINS elements: rows of each bin already in `order` */
+    int *bin_used;       /* HY_ESC_BINS elements: rows of each bin that are already listed
+                            in `order` */
     int *long_id;        /* one for each row: place in bin 0, or -1; NULL if there are no
                             long rows */
     int32_t *col; /* columns of C: the entries of a row that is not long begin at its
@@ -51,8 +53,8 @@ template <typename T, typename K> struct hy_esc_long {
                      sorting */
     int *rank;    /* one for each scalar product: number of distinct keys up to and
                      including its own */
-    int *first;   /* one for each id (long row): rank of the last key before those of the
-                     row */
+    int *first;   /* one for each id (long row): number of distinct keys before those of
+                     the row */
     int col_bits; /* number of bits of a column */
     int key_bits; /* number of bits of a key */
     K none;       /* key of the scalar products of rows that are not long; greater than

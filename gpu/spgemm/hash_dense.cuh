@@ -24,18 +24,18 @@ __device__ inline int64_t first_from(const int32_t *col, int64_t begin, int64_t 
     return begin;
 }
 
-/* Some entries of A select a row of B each. The piece of such a row is what lies in the
-   window. It is cut into slices of 2^slice entries, which groups of threads take
-   (hash_walk.cuh). */
+/* Up to HY_HASH_TILE entries of A select a row of B each. Piece i is the part of row i of
+   these that lies in the window. A piece is cut into slices of 2^slice entries, which
+   groups of threads take (hash_walk.cuh). */
 struct hash_pieces {
-    int before[HY_HASH_TILE]; /* number of slices of all earlier pieces */
-    int skip[HY_HASH_TILE];   /* entries of the row of B before the piece */
+    int before[HY_HASH_TILE]; /* before[i]: number of slices of pieces 0 to i-1 */
+    int skip[HY_HASH_TILE];   /* skip[i]: entries of row i of B before its piece */
     int length[HY_HASH_TILE];
 };
 
-/* Finds the pieces of `count` entries of A from `first` on and returns the number of
-   their slices. One thread searches for the beginning of a piece, its neighbour for the
-   end. */
+/* Finds the pieces (see hash_pieces) of entries [first, first + count) of A, and returns
+   the number of their slices. One thread searches for the beginning of a piece, its
+   neighbour for the end. */
 template <typename T>
 __device__ int find_pieces(const hy_hash<T> &h, const hy_window &w, int first, int count,
                            int slice, hash_pieces *p)
@@ -89,9 +89,10 @@ __device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces 
     }
 }
 
-/* Stores the entries of the window in the row's place, behind the windows that were
-   finished earlier, whatever their columns; hash_store.cuh puts the windows of a row in
-   order later. `before` is scratch, an element for each 32 columns of the window. */
+/* Stores the entries of the window in the memory of its row of C, behind the windows of
+   the row that were finished earlier, whatever their columns; hash_store.cuh puts the
+   windows of a row in order later. `before` is scratch, an element for each 32 columns of
+   the window. */
 template <typename T>
 __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *bits,
                             int *before, const T *val)

@@ -19,7 +19,7 @@ constexpr int SORT_PRODUCTS[] = HY_HASH_SORT_PRODUCTS;
 #undef HY_PRODUCTS
 static_assert(SORT_PRODUCTS[HY_HASH_SORTS - 1] == HY_HASH_SHORT, "bins follow");
 
-/* Returns a number of scalar products that every row of the bin exceeds. It is
+/* Returns a lower bound, exclusive, on the scalar products of each row of a bin. It is
    HY_HASH_SHORT for all bins whose rows have trees. */
 static int64_t above(int bin)
 {

@@ -69,8 +69,8 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
         }
         const int before    = upto - length;
         const int total     = __shfl_sync(HY_ALL, upto, LANES - 1, LANES);
-        const int64_t shift = s.begin - before; /* scalar product t belongs to entry t +
-                                                   shift of B */
+        const int64_t shift = s.begin - before; /* scalar product t of the row uses entry
+                                                   t + shift of B */
 
         for (int from = 0; __any_sync(HY_ALL, from < total); from += IN_FLIGHT * LANES) {
             int32_t col[IN_FLIGHT];
@@ -172,8 +172,8 @@ constexpr int SORT_RESIDENT = 1024 / HY_CUDA_THREADS;
 constexpr int SORT_RESIDENT = HY_HASH_SM_BLOCKS;
 #endif
 
-/* Computes the rows of all bins of short rows. A block without work in one bin may have
-   some in another. */
+/* Computes the rows of all bins of short rows. Each thread block works on every bin in
+   turn, because a block without work in one bin may have some in another. */
 template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS, SORT_RESIDENT)
     hash_sort_rows(hy_hash<T> h)

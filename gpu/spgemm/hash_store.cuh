@@ -4,8 +4,9 @@
 
 #include "gpu/spgemm/hash_work.cuh"
 
-/* Moves every step-th of `count` entries, beginning with entry `from` + first. Threads
-   that share the entries have different numbers `first`. */
+/* Copies entries first, first + step and so on, up to `count`, of a row to `col` and
+   `val`. The row begins at index `from` of h.col and h.val. Threads that share the row
+   have different numbers `first`. */
 template <typename T>
 __device__ void store_piece(const hy_hash<T> &h, int from, int count, int first, int step,
                             int32_t *col, T *val)

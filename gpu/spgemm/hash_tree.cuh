@@ -27,7 +27,7 @@ template <int LEVELS> struct hash_tree {
     hash_node *node;
     int low, room; /* low: first column of the row; room: bytes of shared memory for tree
                       and entries */
-    int many;      /* number of levels if LEVELS is 0 */
+    int many;      /* number of levels of the tree; used only if LEVELS is 0 */
 
     __device__ int levels() const
     {
@@ -136,7 +136,8 @@ __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
     });
 }
 
-/* Computes a row in its shared memory. Returns false if the row does not fit there. */
+/* Computes a row of C in its shared memory. Returns false if tree and entries of the row
+   do not fit there. */
 template <int THREADS, int LEVELS, typename T>
 __device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
                          const hash_tree<LEVELS> &tree)

@@ -17,7 +17,7 @@ constexpr int HY_HASH_IN_FLIGHT = 4;
 
 struct hash_walk {
     int shift; /* a group has 2^shift lanes */
-    int slice; /* a slice has 2^slice entries of B; 0 if rows of B are not cut */
+    int slice; /* log2 of the entries of B in a slice; 0 if rows of B are not cut */
 };
 
 /* Returns a walk that cuts rows of B into slices, for `products` scalar products of
@@ -91,8 +91,8 @@ __device__ void walk_spans(const hy_factors<T> &h, const hy_span (&s)[HY_HASH_IN
     } while (__any_sync(HY_ALL, more));
 }
 
-/* Adds the scalar product to val[at] in lanes with `real` set. Groups of 2^shift lanes of
-   a warp do so one after another, because two groups may have the same entry. */
+/* Adds `product` to val[at] in each lane with `real` set. Groups of 2^shift lanes of a
+   warp do so one after another, because two groups may add to the same element. */
 template <typename T>
 __device__ void add_in_order(T *val, int at, T product, bool real, int shift)
 {

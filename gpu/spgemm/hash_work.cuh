@@ -20,30 +20,34 @@ struct alignas(16) hy_span {
     int64_t begin, end;
 };
 
-/* Columns [low, low + width) of a row of C that is computed in ranges of columns. The
-   windows of a row are consecutive. */
+/* Columns [low, low + width) of one row of C, for a row that is computed in ranges of
+   columns. The windows of a row are consecutive. */
 struct hy_window {
     int row;
     int index; /* number of the window among those of its row, from 0 */
     int low, width;
-    int at, count; /* first entry, counted from h.place[row]; number of entries */
+    int at, count; /* at: index of the window's first entry, counted from h.place[row];
+                      count: its number of entries */
 };
 
-/* Counters on the device; zero before each chunk. */
+/* Counters on the device, zero before each chunk. listed: for each bin, number of rows
+   put into it; windows, windows_taken: number of windows, and of windows that blocks have
+   begun. */
 struct hy_hash_counts {
     int listed[HY_HASH_BINS];
-    int taken[HY_HASH_BINS]; /* for each bin, rows that blocks have begun */
-    int used;                /* elements of col and val that are reserved for rows */
+    int taken[HY_HASH_BINS]; /* for each bin, number of rows that blocks have begun */
+    int used;                /* number of elements of h.col and h.val that are reserved
+                                for rows */
     int windows, windows_taken;
 };
 
-/* The operands. */
+/* The operands as the kernels read them. */
 template <typename T> struct hy_factors {
     int rows, nnz;
-    const int64_t *a_row; /* the chunk of A */
+    const int64_t *a_row; /* rows of A in the chunk */
     const int32_t *a_col;
     const T *a_val;
-    const int64_t *b_row; /* B, or the rows of B that A touches */
+    const int64_t *b_row; /* B, or the rows of B that the chunk of A touches */
     const int32_t *b_col;
     const T *b_val;
 };
@@ -63,18 +67,18 @@ template <typename T> hy_factors<T> hy_factors_of(const hy_job *job)
 
 template <typename T> struct hy_hash : hy_factors<T> {
     int products;
-    hy_span *span;           /* nnz elements */
-    int2 *ends;              /* nnz elements: first and last column of each span; NULL if
-                                all rows are short */
-    int *row_products;       /* scalar products of each row; negated when the row is cut
-                                into windows */
-    int2 *range;             /* one for each row: first and last column; undefined without
-                                `ends` */
-    int *longest;            /* one for each row: entries of the longest row of B that it
-                                selects; undefined without `ends` */
-    int *place;              /* one for each row: start of its entries in col, val */
-    int *count;              /* one for each row: entries of C */
-    int *list[HY_HASH_BINS]; /* rows of each bin */
+    hy_span *span;     /* for each entry of A, the row of B that it selects */
+    int2 *ends;        /* for each entry of A, the first and last column of its row
+                          of B; NULL if all rows of C are short */
+    int *row_products; /* scalar products of each row; negated when the row is cut
+                          into windows */
+    int2 *range;       /* for each row of C, its first and last column; undefined if
+                          `ends` is NULL */
+    int *longest;      /* for each row of A, the entries of the longest row of B
+                          that it selects; undefined if `ends` is NULL */
+    int *place;        /* for each row of C, index of its first entry in col and val */
+    int *count;        /* for each row of C, number of its entries */
+    int *list[HY_HASH_BINS]; /* numbers of the rows in each bin */
     hy_hash_counts *counts;
     hy_window *window;
     int32_t *col; /* out_bound elements: computed rows, each sorted by column. There are
@@ -83,11 +87,12 @@ template <typename T> struct hy_hash : hy_factors<T> {
     int out_cols;
     float share;             /* expected entries of a row of C, as a fraction of its
                                 scalar products */
-    int window_width;        /* maximum columns of a window, a multiple of 32 */
+    int window_width;        /* maximum columns of a window (range of columns of a row), a
+                                multiple of 32 */
     int window_products;     /* a row is cut into more windows (ranges of columns) than
                                 its columns need only if each has at least this many
                                 scalar products on average */
-    int room[HY_HASH_TREES]; /* bytes of shared memory for a row of each tree bin */
+    int room[HY_HASH_TREES]; /* for each tree bin, bytes of shared memory for a row */
 };
 
 __device__ inline unsigned hy_below(int i)

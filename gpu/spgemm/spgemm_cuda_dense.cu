@@ -35,10 +35,11 @@ template <typename T> struct dense_work {
     hy_factors<T> f;
     int cols, width; /* cols: columns of C; width: columns of a window, the range of
                         columns that a block computes at once */
-    int part;        /* entries of A of each block; the last block has the rest */
-    int shift;       /* 2^shift lanes walk a row of B */
+    int part;        /* number of entries of A that each block takes; the last block has
+                        the rest */
+    int shift;       /* log2 of the lanes that walk a row of B together */
     T *sum;          /* sums of each part for each row of C (a slot): `cols` values */
-    int *count;      /* one for each row: entries of C */
+    int *count;      /* one for each row of the chunk: number of its entries of C */
 };
 
 /* ---- sums ---- */
@@ -135,9 +136,9 @@ static __device__ dense_slots slots_of(const dense_work<T> &d, int row)
     return {int64_t(row) + begin / d.part, int64_t(row) + (end - 1) / d.part};
 }
 
-/* A warp adds up 32 columns of a row over the row's slots, one for each part of A's
-   entries that the row lies in. It writes the sums to the first slot, and adds the number
-   of columns that have an entry to the row's count. */
+/* A warp adds up 32 columns of a row of C over the slots of the row, one for each part of
+   A's entries that has some of the row. It writes the sums to the first slot, and adds
+   the number of the 32 columns that have an entry to the row's count. */
 template <typename T>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     dense_join(dense_work<T> d, int tiles)
@@ -187,8 +188,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
 
 /* ---- layout of the scratch ---- */
 
-/* Returns the number of warps of a block, at most HY_DENSE_WARPS and so many that each
-   has room for a row of C in shared memory. */
+/* Returns the number of warps of a block: at most HY_DENSE_WARPS, and at most as many as
+   have room for a row of sums of C each in the block's shared memory. */
 static int warps_of(const hy_features *f)
 {
     int warps = HY_DENSE_WARPS;
@@ -340,10 +341,10 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
                                   : nullptr;
 }
 
-/* Returns the predicted seconds to compute all scalar products, and all slots, which hold
-   the sums of one part of A's entries for one row. The time of a slot grows with its
-   columns. The time of all slots is at least that of one block for a part with as many
-   short rows as a part may have. */
+/* Returns the predicted seconds of the kernel that computes the slots: the time of all
+   scalar products plus that of all slots, which grows with the columns of a slot. The
+   time of all slots is at least that of one block for a part with as many short rows as a
+   part may have. */
 static double parts_s(const hy_features *f, int width, int part)
 {
     const double blocks  = double(width) * double(HY_DENSE_SM_BLOCKS);

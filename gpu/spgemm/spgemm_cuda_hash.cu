@@ -93,8 +93,8 @@ template <typename T> static hybrid_status all_trees(hy_lane *lane, const places
 {
     const int64_t most = tree_bytes(p.f);
     int tree           = 0;
-    /* true while the next bin of rows with trees may get rows, of its own or passed on to
-       it */
+    /* true while the next tree bin may get rows: rows of its size, or rows passed on from
+       a smaller bin */
     bool more = p.f->products_max > HY_HASH_SHORT;
 #define HY_LAUNCH(threads, bytes, products)                                              \
     if (more)                                                                            \
@@ -228,8 +228,7 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
                                        : nullptr;
 }
 
-/* Returns the predicted number of scalar products that a multiprocessor computes in a
-   second. */
+/* Returns the predicted scalar products that one multiprocessor computes in a second. */
 static double sm_products(const hy_features *f)
 {
     const double b_row = double(f->products) / double(f->nnz > 0 ? f->nnz : 1);
@@ -241,9 +240,9 @@ static double sm_products(const hy_features *f)
     return rate * min(share, 1.0);
 }
 
-/* Returns the predicted seconds in which most of the device is idle. Trees of one size
-   are computed after those of another, and few rows are left at the end of each size and
-   of the windows. The smallest trees take less if all rows are short. */
+/* Returns the predicted seconds of the chunk in which most of the device is idle. Trees
+   of one size are computed after those of another, and few rows are left at the end of
+   each size and of the windows. The smallest trees take less if all rows are short. */
 static double chain_s(const hy_features *f)
 {
     if (f->products_max <= HY_HASH_SHORT)

@@ -15,7 +15,8 @@ struct arranging {
     int64_t rows, nnz, tiles;
     hy_merge_shape shape;
     hy_merge_cut *cut;
-    hy_merge_piece *piece; /* nullptr if no row is cut */
+    hy_merge_piece *piece; /* rows that several tiles have pieces of; nullptr if no row is
+                              cut */
     hy_merge_join *join;   /* for each cut of the path, the tiles that have pieces of the
                               row in which it lies; nullptr unless X has one column
                               (shape.vector) */
@@ -34,8 +35,8 @@ static __device__ int64_t begin_item(const arranging &a, int64_t row)
     return a.row_ptr[row] + row;
 }
 
-/* Returns the first row of [low, high] that does not end before the item, or `high` if
-   all do. */
+/* Returns the first row of [low, high) that does not end before item number `item`, or
+   `high` if all end before. */
 static __device__ int64_t row_at(const arranging &a, int64_t low, int64_t high,
                                  int64_t item)
 {

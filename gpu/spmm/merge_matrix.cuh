@@ -17,7 +17,7 @@
 enum merge_store { IN_VECTORS, IN_VALUES, TRANSPOSED };
 
 /* Stores the values of a warp, VEC for each lane, to a row of Y from column `first` on,
-   so that neighbouring lanes store neighbouring values. `scratch` is scratch for 32 * VEC
+   so that neighbouring lanes store neighbouring values. `scratch` has room for 32 * VEC
    values. */
 template <typename T, int VEC>
 static __device__ void warp_store_transposed(int64_t n, T *y, int64_t first, T *scratch,
@@ -126,7 +126,8 @@ static __device__ void pass_over(const hy_spmm_operands<T> &o, const merge_path<
         T sum[VEC] = {};
         add_carried(m, row, s, column, sum);
 #pragma unroll
-        for (int e = 0; e < VEC; e++) /* adds the sum that walk() stored to Y */
+        for (int e = 0; e < VEC; e++) /* adds the sum that walk() has stored in Y for the
+                                         row */
             sum[e] += !last && j + e < o.n ? out[j + e] : T(0);
         hy_store_y<STORE == IN_VECTORS>(o.n, out, j, sum);
     }

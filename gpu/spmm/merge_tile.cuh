@@ -14,10 +14,11 @@
 
 enum {
     MERGE_NEVER = INT32_MAX
-}; /* in place of the entry at which the next row ends: no
-      more rows end in the share */
+}; /* marks, in place of the index of the entry at which the next row ends, that no more
+      rows end in the share */
 
-/* Number of rows that ended, and of entries passed, before a point of a tile's path. */
+/* A point of the path through a tile, as the number of rows that ended and of entries
+   passed before it. */
 struct merge_split {
     uint16_t rows, entries;
 };
@@ -25,14 +26,18 @@ struct merge_split {
 /* Parameters of the kernels. The number of shares depends on the problem, the number of
    columns on the chunk. */
 template <typename T> struct merge_path {
-    int items, shares;       /* items: maximum in a tile; shares: number in a tile */
+    int items, shares;       /* items: maximum items in a tile; shares: number of shares
+                                in a tile */
     int log_lanes;           /* 2^log_lanes lanes walk a share */
-    int log_parts;           /* each share that merge_shape_of() provides is divided into
-                                2^log_parts shares */
-    int pass_columns;        /* columns of X that one pass covers */
-    bool paper;              /* true: a lane owns one column, whatever fits */
+    int log_parts;           /* each share of the hy_merge_shape that merge_shape_of()
+                                returned is divided into 2^log_parts shares */
+    int pass_columns;        /* number of columns of X in a pass, which a group of lanes
+                                covers at once */
+    bool paper;              /* true: each lane computes one column, even if it could load
+                                several at once */
     const hy_merge_cut *cut; /* tiles + 1 elements: where each tile begins */
-    T *carry; /* tiles x ld elements: sum so far of the row that the tile does not end */
+    T *carry; /* tiles x ld elements: for each tile and column, the sum so far of the row
+                 that continues in the next tile */
 };
 
 template <typename T> struct merge_tile {
@@ -40,12 +45,12 @@ template <typename T> struct merge_tile {
                           have begun in an earlier tile */
     int rows, entries; /* rows: rows that end in the tile; entries: entries in the tile */
     int lead, share, pass_columns;
-    int32_t *col;       /* `entries` elements */
-    T *val;             /* `entries` elements */
-    T *carry;           /* shares x pass_columns elements: sum so far of the row that the
-                           share does not end */
-    uint16_t *end;      /* `rows` elements: number of entries of the tile before the row's
-                           end */
+    int32_t *col;       /* `entries` elements: columns of A */
+    T *val;             /* `entries` elements: values of A */
+    T *carry;           /* shares x pass_columns elements: for each share and column, the
+                           sum so far of the row that continues in the next share */
+    uint16_t *end;      /* `rows` elements: for each row that ends in the tile, the number
+                           of entries of the tile before its end */
     merge_split *split; /* shares + 1 elements: where each share begins */
 
     /* Returns the number of entries of the tile before row r. */
@@ -54,8 +59,8 @@ template <typename T> struct merge_tile {
         return r > 0 ? end[r - 1] : 0;
     }
 
-    /* Returns the share of the tile in which row r begins, or the first share with items
-       of the chunk if the row began earlier. */
+    /* Returns the share in which row r of the tile begins. If the row began in an earlier
+       tile, returns the first share that has items of the chunk. */
     __device__ int first_share(int r) const
     {
         return (lead + begin(r) + r) / share;
@@ -178,7 +183,7 @@ static __device__ inline void merge_let_next_begin()
 #endif
 }
 
-/* Waits until the previous kernel is over and its stores are visible. */
+/* Waits until the previous kernel of the stream is over and its stores are visible. */
 static __device__ inline void merge_wait_for_last()
 {
 #if __CUDA_ARCH__ >= 900
@@ -186,8 +191,8 @@ static __device__ inline void merge_wait_for_last()
 #endif
 }
 
-/* Returns the first row r of [0, rows] that does not end before item `at` of the tile, or
-   `rows` if all do. */
+/* Returns the first row r of [0, rows) that does not end before item `at` of the tile, or
+   `rows` if all end before. */
 static __device__ inline int rows_before(const uint16_t *end, int rows, int at)
 {
     int low = 0, high = rows;

@@ -38,19 +38,21 @@ template <typename T> struct vector_path {
     const hy_merge_join *join;
     const uint16_t *last;
     int32_t *arrived;
-    T *carry; /* `tiles` elements: sum so far of the row that the tile does not end */
+    T *carry; /* `tiles` elements: for each tile, the sum so far of the row that continues
+                 in the next tile */
 };
 
 struct vector_tile {
-    int64_t row, entry; /* first row and entry, counted from the chunk's first */
+    int64_t row, entry; /* first row and first entry of the tile, counted from the chunk's
+                           first */
     int rows, entries;
 };
 
 /* ---- rows ---- */
 
-/* The last entry of each of a thread's first rows in the tile; -1 for a row without
-   entries in the tile. They stay in registers, because reading them again would be
-   slow. */
+/* For each of the thread's first VECTOR_ROWS rows in the tile, the row's last entry; -1
+   for a row without entries in the tile. These numbers stay in registers, because reading
+   them again would be slow. */
 struct vector_rows {
     int last[VECTOR_ROWS];
 };
@@ -100,13 +102,13 @@ static __device__ void block_store_rows(T *y, const uint16_t *last, const vector
 
 /* ---- products ---- */
 
-/* A lane's entries of its warp's part of the tile: every 32nd. If the warp has a full
-   part (`whole`), as most have, no entry needs a test. */
+/* A lane's entries within the part of the tile that its warp takes: every 32nd entry. If
+   the part is full (`whole`), as most are, no entry needs a test. */
 template <typename T, int EACH> struct vector_part {
     int32_t col[EACH];
     T val[EACH];
-    int first, left; /* first: index in the tile of the lane's first entry; left: entries
-                        of the tile from that index on */
+    int first, left; /* first: index in the tile of the lane's first entry; left: number
+                        of entries of the tile from that index on */
     bool whole;
 };
 
@@ -185,7 +187,8 @@ template <typename T, int EACH> static __device__ T lane_sum(T *mine, unsigned b
 
 /* The open sum of a warp: what its last row has so far. */
 template <typename T> struct vector_carry {
-    T sum;      /* sum since the last end of a row, or since the beginning of the warp */
+    T sum;      /* sum since the last end of a row in the warp, or since the beginning of
+                   the warp */
     bool ended; /* true if a row ended in the warp */
 };
 
@@ -235,7 +238,7 @@ static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
         carry[warp] = own;
     __syncthreads();
     if (bits) {
-        /* True in the first lane of the warp in which a row ends. */
+        /* true in the first lane of the warp with an end of a row */
         const bool first = (ended & ((1u << lane) - 1)) == 0;
         slot[at + __ffs(int(bits)) - 1] += first ? carried(carry, warp) + before : before;
     }
@@ -246,7 +249,8 @@ static __device__ void block_sum(T *slot, const uint32_t *ends, T *tile_carry)
 
 /* ---- rows in pieces ---- */
 
-/* A warp returns the sum of the carries of the tiles before the last one of a row. */
+/* All lanes of a warp call it. Returns the sum of the carries of the tiles that have
+   pieces of a row, except the last of these tiles. */
 template <typename T> static __device__ T warp_carried(const T *carry, hy_merge_join of)
 {
     T sum = T(0);
@@ -272,12 +276,13 @@ static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y
     }
     if (__shfl_sync(0xffffffffu, before, 0) < of.last - of.first)
         return;
-    __syncwarp(); /* a shuffle does not order accesses to memory */
+    __syncwarp(); /* orders accesses to memory, which a shuffle does not */
     __threadfence();
     const T sum = warp_carried(p.carry, of);
     if (leads) {
-        *y                  = __ldcg(y) + sum;
-        p.arrived[of.first] = 0; /* sets the counter back for the next run */
+        *y = __ldcg(y) + sum;
+        p.arrived[of.first] =
+            0; /* sets the counter back for the next run of the kernel */
     }
 }
 

@@ -26,7 +26,7 @@ static __device__ void add_round(const hy_spmm_operands<T> &o, const T *x_j,
             as[u]            = __shfl_sync(ALL, a, s + u, LANES);
 #pragma unroll
             for (int t = 0; t < TILES; t++) {
-                /* all tiles but the last are whole */
+                /* only the last tile may have fewer columns than a whole tile */
                 const bool inside = t + 1 < TILES || t * TILE < columns_left;
                 if (!(FULL && t + 1 < TILES))
                     x[u][t] = {}; /* 0 instead of elements of X that do not belong to the
@@ -54,8 +54,8 @@ static __device__ void store_y(const hy_spmm_operands<T> &o, int64_t row, int64_
         hy_store_y<false>(o.n, y, j, sum);
 }
 
-/* Sums up the tail columns over the lanes of a group. The lane with `stores` set stores
-   them. */
+/* Sums up the tail columns of a row over the lanes of a group. The lane with `stores` set
+   stores the sums to Y. */
 template <typename T, int LANES, int REST>
 static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
                                   T (&sum)[REST], bool stores)
@@ -71,9 +71,9 @@ static __device__ void store_rest(const hy_spmm_operands<T> &o, int64_t row,
             o.y[row * o.ld + o.n + e] = sum[e];
 }
 
-/* Computes one row of Y in this lane's columns from j on, and in the REST tail columns if
-   `reads_rest`. Warps stay together: groups that have finished their row wait for the
-   others. */
+/* Computes one row of Y in the columns of this lane from column j on, and, if
+   `reads_rest`, in the REST tail columns. Warps stay together: groups that have finished
+   their row wait for the others. */
 template <typename T, int VEC, int LANES, int TILES, int REST>
 static __device__ void walk(const hy_spmm_operands<T> &o, int64_t row, int64_t j,
                             bool reads_rest)

@@ -151,8 +151,8 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, hy_job *jo
         return HYBRID_OK;
     const hy_merge_shape shape = shape_of(job);
     const hy_merge_view view   = hy_packed_merge(job, shape);
-    /* maximum number of items of a tile: the cut at its end may move by a row, which has
-       up to shape.longest entries */
+    /* maximum number of items of a tile: the cut at its end may move forward by a row,
+       which has up to shape.longest entries */
     const int items = shape.items + shape.longest;
     T *carry        = static_cast<T *>(job->work.ptr);
     if (shape.vector) {
@@ -182,11 +182,11 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* Returns an upper bound on the tiles of a chunk, for any problem that the chunk may
-   belong to: the columns of one column block do not tell the problem's shape
-   (hy_merge_shape). The smallest tiles give the most tiles. But if tiles have less than
-   half of HY_MERGE_WIDE_ITEMS items, all tiles of A fill the device only once, so there
-   are at most about merge_blocks(). */
+/* Returns an upper bound on the tiles of a chunk, for every problem that the chunk may
+   belong to: the number of columns of one column block does not determine the problem's
+   shape (hy_merge_shape). The smallest tiles give the most tiles. But if tiles have less
+   than half of HY_MERGE_WIDE_ITEMS items, all tiles of A fill the device only once, so
+   there are at most about merge_blocks(). */
 static int64_t max_tiles(const hy_features *f, const hy_rates *r)
 {
     const auto tiles_of = [&](int items) {
@@ -207,8 +207,8 @@ static double vector_s(const hy_features *f, const hy_rates *r)
            HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
 }
 
-/* Costs of an entry and a row (cuda_tuning.h), which depend on the width of a row of X:
-   one load of 16 bytes, half a line of 128 bytes, a line, or more. */
+/* Costs of an entry and of a row, in the unit of cuda_tuning.h. They depend on the width
+   of a row of X: one load of 16 bytes, half a line of 128 bytes, a line, or more. */
 struct merge_prices {
     double nonzero, row;
 };

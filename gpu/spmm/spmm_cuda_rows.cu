@@ -16,8 +16,8 @@
    row, whatever the width of X is, and one column of X for each lane. */
 #include "gpu/spmm/rows_wide.cuh"
 
-/* Computes Y for a narrow X. A row has 2^group lanes, with 2^log_lanes of them across the
-   columns. */
+/* Computes Y for a narrow X. 2^group lanes share a row of A; 2^log_lanes of them lie side
+   by side across the columns of X. */
 template <typename T, int VEC>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     narrow_kernel(hy_spmm_operands<T> o, int log_lanes, int group)
@@ -65,7 +65,8 @@ static __global__ void __launch_bounds__(HY_CUDA_THREADS)
         store_y(o, row, j, sum);
 }
 
-/* Returns the number of GPU lanes below which the device is partly idle. */
+/* Returns the number of GPU lanes (threads) that fill the device; with fewer it is partly
+   idle. */
 static int64_t device_lanes(const hy_rates *r)
 {
     return int64_t(r->width) * HY_SPMM_RESIDENT;
@@ -198,7 +199,8 @@ static void launch(hy_lane *lane, const hy_spmm_operands<T> &o, const hy_job *jo
         launch_narrow<T, VEC>(lane, o, c, job);
 }
 
-/* Launches a product without tail columns. */
+/* Launches the kernel that fits, for the columns of `o` except its tail columns. The
+   caller launches the tail columns, if there are any (launch_with_rest()). */
 template <typename T>
 static void launch_fitting(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
@@ -218,7 +220,8 @@ static void launch_paper(hy_lane *lane, const hy_spmm_operands<T> &o)
     launch_lanes<T, 1, 32, 1, 0>(lane, o, {5, passes, passes});
 }
 
-/* Computes the tail columns as a product of their own, which reads A again. */
+/* Computes first all columns except the tail columns, then the tail columns as a product
+   of their own, which reads A again. */
 template <typename T>
 static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
@@ -229,8 +232,8 @@ static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job
     launch_fitting(lane, rest, job);
 }
 
-/* Computes a product with tail columns. Short rows, and chunks with only some of the
-   columns, use two products (launch_twice()). */
+/* Computes a product with tail columns: in one launch of the wide kernel, or, for short
+   rows and for chunks with only some of the columns, in two launches (launch_twice()). */
 template <typename T>
 static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
@@ -275,8 +278,8 @@ static const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_spmm_refuse_width(f);
 }
 
-/* Returns the predicted seconds for one column of X. The lanes of a row request several
-   of its entries at once. */
+/* Returns the predicted seconds for an X with one column. The lanes that share a row
+   request several of its entries at once. */
 static double vector_s(const hy_features *f, const hy_rates *r)
 {
     const double at_once = HY_ROWS_IN_FLIGHT
@@ -292,8 +295,8 @@ static double wide_nonzero(const hy_features *f)
     return brief ? near * HY_ROWS_NONZERO_BRIEF : near;
 }
 
-/* Returns the factor, at least 1, by which groups of a warp are slowed down by the
-   longest of their rows. */
+/* Returns the factor, at least 1, by which groups of a warp are slowed down because they
+   wait for the longest of their rows. */
 static double uneven(const hy_features *f, int spread)
 {
     const double cv = f->row_cv - HY_ROWS_EVEN_CV;

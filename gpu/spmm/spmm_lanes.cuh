@@ -21,31 +21,32 @@ template <typename T, int VEC> struct alignas(sizeof(T) * VEC) hy_vec {
 };
 
 template <typename T> struct hy_spmm_operands {
-    int64_t rows, n; /* rows of A; columns of X without the tail columns */
+    int64_t rows, n; /* rows: rows of A; n: columns of X without the tail columns */
     const int64_t *row_ptr;
     const int32_t *col;
     const T *val;
     const T *x;
-    uint32_t pitch; /* bytes from row to row of X; 32 bits save an instruction */
-    bool whole;     /* true if rows of Y can be stored VEC values at a time */
-    T *y;           /* row-major */
-    int64_t ld;     /* values from row to row of y: n + rest_n */
-    const T *rest;  /* first tail column of row 0; rows of tail columns are rest_pitch
-                       bytes apart */
+    uint32_t
+        pitch;     /* bytes from row to row of X, as 32 bits, which save an instruction */
+    bool whole;    /* true if rows of Y can be stored VEC values at a time */
+    T *y;          /* Y, row-major */
+    int64_t ld;    /* elements from row to row of Y: n + rest_n */
+    const T *rest; /* first tail column of row 0 of X; rows of tail columns are
+                      rest_pitch bytes apart */
     uint32_t rest_pitch;
     int rest_n;
 };
 
 static_assert(int(HY_X_LINE) == int(HY_SPMM_LINE), "slabs are what groups read at once");
 
-/* How a group of lanes covers the columns. */
+/* How a group of lanes covers the columns of X. */
 struct hy_spmm_columns {
     int log_lanes;         /* log2 of the lanes of a group */
-    int64_t tiles, passes; /* tiles: number for all columns; passes: number of walks over
-                              A, 1 if the columns make less than a tile */
+    int64_t tiles, passes; /* tiles: number of tiles for all columns; passes: number of
+                              walks over A; 1 if all columns fit a tile */
 };
 
-/* Loads columns [j, j + VEC) of row `row`; x_j points to column j of row 0. */
+/* Loads columns [j, j + VEC) of row `row` of X; x_j points to column j of row 0. */
 template <typename T, int VEC>
 __device__ hy_vec<T, VEC> hy_load_x(const T *x_j, int32_t row, uint32_t pitch)
 {
