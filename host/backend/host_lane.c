@@ -24,13 +24,15 @@ typedef struct entry {
 
 typedef struct lane {
     hy_lane base;
-    hy_task task; /* walk() finds the lane from the task by its offset */
+    hy_task task; /* the task in the pool that works through the lane; walk() finds the
+                     lane from its address */
     pthread_mutex_t lock;
     pthread_cond_t idle;
     entry *ring;
     int64_t room, head, count; /* room: size of `ring`, a power of two; head: first entry;
                                   count: number of entries */
-    int busy;                  /* 1: the task is queued, running or parked */
+    int busy;                  /* 1: the task is queued, running or parked; 0: the lane
+                                  has nothing to do */
     hybrid_status status;      /* error of the first call that failed */
     int reported;
     struct lane *next_parked;
@@ -40,8 +42,8 @@ struct hy_mark {
     hy_context *ctx;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int64_t set, reached; /* number of times the mark was set; number of the latest
-                             setting that was reached */
+    int64_t set, reached; /* set: number of times the mark was set; reached: number of the
+                             latest setting that a lane has reached */
     int64_t ns;
     hybrid_status status; /* status of the lane when the mark was reached */
     lane *on;             /* lane that set the mark last */
@@ -84,8 +86,8 @@ void hy_host_mark_free(hy_mark *mark)
     hy_array_free(mark->ctx, mark);
 }
 
-/* Records that the lane reached setting `setting` of the mark, and resumes the lanes that
-   wait for it. */
+/* Records that the lane has reached setting number `setting` of the mark, with `status`,
+   and resumes the lanes that wait for the mark. */
 static void reach(hy_mark *mark, int64_t setting, hybrid_status status)
 {
     pthread_mutex_lock(&mark->lock);
@@ -104,8 +106,8 @@ static void reach(hy_mark *mark, int64_t setting, hybrid_status status)
     }
 }
 
-/* Returns 1 and sets *status if the setting of the mark that the entry waits for is
-   reached. Otherwise parks the lane and returns 0. */
+/* Checks a WAIT entry. If the setting of the mark that it waits for is reached, sets
+ *status and returns 1. Otherwise parks the lane and returns 0. */
 static int pass_or_park(lane *l, const entry *e, hybrid_status *status)
 {
     hy_mark *mark = e->mark;
@@ -124,7 +126,8 @@ static int pass_or_park(lane *l, const entry *e, hybrid_status *status)
 
 int64_t hy_host_mark_ns(const hy_mark *mark)
 {
-    hy_mark *m = (hy_mark *)mark; /* the cast is safe, because only the lock changes */
+    hy_mark *m =
+        (hy_mark *)mark; /* dropping const is safe, because only the lock changes */
 
     pthread_mutex_lock(&m->lock);
     const int64_t ns = m->ns;
@@ -155,8 +158,8 @@ static void pop(lane *l)
     l->count--;
 }
 
-/* Calls the entry's function, unless an earlier call in the lane failed. The caller holds
-   the lane's lock, which is released during the call. */
+/* Calls the function of a CALL entry, unless an earlier call in the lane failed. The
+   caller holds the lane's lock, which is released during the call. */
 static void call(lane *l, const entry *e, int worker)
 {
     if (l->status != HYBRID_OK)
@@ -307,7 +310,7 @@ hybrid_status hy_host_lane_open(hy_backend *self, const char *name, int urgent,
     hybrid_status status = HYBRID_OK;
     void *made           = NULL;
 
-    (void)urgent; /* lanes have no priorities here */
+    (void)urgent; /* lanes of the host have no priorities */
     HY_TRY(hy_array(self->ctx, 1, sizeof(lane), "a lane", &made));
     lane *l = made;
     *l      = (lane){.base = {self, name}, .task = {.run = walk}};

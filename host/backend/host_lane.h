@@ -58,9 +58,9 @@ typedef struct hy_host_backend {
     char             text[128];
     pthread_mutex_t  lock;    /* guards `pooled` */
     hy_lane          caller_lane;
-    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES elements; the last
-                                     HY_SCRATCHES belong to the thread that calls the
-                                     library */
+    struct hy_workspace *scratch; /* (most_threads + 1) * HY_SCRATCHES workspaces,
+                                     HY_SCRATCHES for each worker; the last HY_SCRATCHES
+                                     belong to the thread that calls the library */
     struct hy_host_block *pooled; /* list of freed buffers, to be used again */
 } hy_host_backend;
 

@@ -6,8 +6,8 @@
 #include "host/backend/host_lane.h"
 
 enum {
-    COPY_LEAST = 64 << 20, /* bytes of a copy: twice the last-level cache, limited to the
-                              range from COPY_LEAST to COPY_MOST */
+    COPY_LEAST = 64 << 20, /* a copy has twice the bytes of the last-level cache, but at
+                              least COPY_LEAST and at most COPY_MOST */
     COPY_MOST = 512 << 20,
     COPIES    = 5,
     PIECES    = 8,       /* pieces of a copy for each worker */

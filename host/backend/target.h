@@ -40,7 +40,7 @@ void hy_target_stream_from(int64_t bytes);
 #define HY_X86 0
 #endif
 
-/* Orders stores past the caches before all later stores of this thread. */
+/* Makes stores that bypass the caches visible before all later stores of this thread. */
 #if HY_X86
 #define HY_STREAM_FENCE() _mm_sfence()
 #else

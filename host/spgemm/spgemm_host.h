@@ -28,14 +28,15 @@ typedef struct hy_row {
     int64_t        bound;            /* upper bound on the entries of each row of C */
     int64_t        room;             /* entries that each row of C has memory for: at
                                         least `bound` */
-    int32_t        col_min, col_max; /* smallest and largest column of the row's scalar
-                                        products; INT32_MAX and -1 if there are none */
+    int32_t        col_min, col_max; /* smallest and largest column of the scalar products
+                                        of the row; INT32_MAX and -1 if there are none */
     int            lanes;
     int            shuffled;         /* 1: columns of a term may be in any order; 0: they
                                         ascend */
-    const void    *a[4];             /* for each of the rows: its values of A, one for
-                                        each term */
-    int32_t       *col[4];           /* for each row of C: memory for its columns */
+    const void    *a[4];             /* for each of the `lanes` rows: its values of A, one
+                                        for each term */
+    int32_t       *col[4];           /* for each of the `lanes` rows of C: memory for its
+                                        columns */
     void          *val[4];
 } hy_row;
 
@@ -71,8 +72,8 @@ hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz);
    these rows, and the memory for their values, until hy_recipes_finish(). */
 hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn make,
                             int64_t *nnz);
-hybrid_status hy_recipes_open(hy_seat *seat); /* sets seat->recipes, or sets it to NULL if
-                                                 this CPU has no AVX-512 */
+hybrid_status hy_recipes_open(hy_seat *seat); /* sets seat->recipes; to NULL if this CPU
+                                                 has no AVX-512 */
 void          hy_recipes_finish(const hy_seat *seat);
 
 enum { HY_FEW = 128 };
@@ -81,7 +82,7 @@ enum { HY_FEW = 128 };
 typedef struct hy_huge {
     hy_lane          *lane;
     const hybrid_csr *A, *B;
-    int64_t           row;  /* index of the row of A */
+    int64_t           row;  /* index of the row in A */
     hy_row_fn         make; /* makes the parts of the row that lie in ranges of columns;
                                it is called with one row and no recipes */
     int64_t           room; /* number of entries that col and val have memory for */
@@ -95,8 +96,8 @@ hybrid_status hy_row_huge(const hy_huge *huge, int64_t *nnz);
 
 /* spgemm_host_work.c: sets row->products, bound, col_min and col_max from the terms. */
 void hy_row_measure(const hybrid_csr *B, hy_row *row);
-/* spgemm_host_work.c: returns an error with a sentence, because `lanes` rows of A from
-   `row` on may need `bound` entries and there is room for `room`. */
+/* spgemm_host_work.c: returns an error with the message that `lanes` rows of C from `row`
+   on may need `bound` entries and there is memory for `room`. */
 hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64_t bound,
                               int64_t room);
 
@@ -108,8 +109,8 @@ typedef struct hy_stretch {
                                *whole with only some of its terms */
     const hy_row *whole;
     int64_t       term, at; /* where the next stretch starts: index of the term, and
-                               number of its scalar products that earlier stretches
-                               took */
+                               number of scalar products of that term that earlier
+                               stretches took */
     hy_term       part;     /* if a term is longer than a stretch: the part of it that
                                makes up the stretch */
 } hy_stretch;

@@ -23,13 +23,16 @@
 
 enum {
     SHORT = 12, /* the scalar products of a row are listed before they are added to the
-                   window only if its terms have at most SHORT entries on average */
+                   window only if its terms (rows of B) have at most SHORT entries on
+                   average */
     FEW = 16,   /* minimum scalar products of a row that are listed before they are added:
                    listing fewer would wait for the stores of the list */
-    FLAT = 512  /* maximum scalar products of a row that are listed first */
+    FLAT =
+        512 /* maximum scalar products of a row that are listed before they are added */
 };
 
-/* The window of one row, or of up to four. `mark` has a multiple of 64 bytes. */
+/* The window of one row, or of up to four. `acc` has the sums; `mark` has a byte for each
+   block, in a multiple of 64 bytes. */
 typedef struct window {
     void *acc;
     uint8_t *mark;
@@ -37,8 +40,9 @@ typedef struct window {
     int64_t blocks;
 } window;
 
-/* Returns the address that column 0 would have in an array that begins `bytes` bytes
-   after it. The address is used only with the index of a column inside the array. */
+/* Returns `array` minus `bytes` bytes: the address that column 0 would have if the array
+   began that far behind it. The address is used only with the index of a column inside
+   the array. */
 static inline void *before(void *array, size_t bytes)
 {
     return (void *)((uintptr_t)array - bytes);

@@ -13,8 +13,8 @@
 
 enum { GROUP = 32 }; /* scalar products that are compared together, in registers */
 
-/* Sets result[i] to the number of col[0..padded) that are smaller than mine[i], for i <
-   lanes. */
+/* Sets result[i] to the number of elements of col[0..padded) that are smaller than
+   mine[i], for i < lanes. */
 #define COUNT_LANES(lanes, mine, result)                                                 \
     {                                                                                    \
         int32_t smaller[lanes] = {0};                                                    \
@@ -25,8 +25,8 @@ enum { GROUP = 32 }; /* scalar products that are compared together, in registers
             (result)[i] = smaller[i];                                                    \
     }
 
-/* Defines a function that sets place[i] to the number of col[0..n) that are smaller than
-   col[i], for i < n. The arrays are padded to whole groups. */
+/* Defines a function that sets place[i] to the number of elements of col[0..n) that are
+   smaller than col[i], for i < n. The caller pads the arrays to whole groups. */
 #define COUNT_SMALLER(name, TARGET)                                                      \
     TARGET static void name(const int32_t *restrict col, int n, int32_t *restrict place) \
     {                                                                                    \

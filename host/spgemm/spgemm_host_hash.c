@@ -23,7 +23,8 @@ typedef struct table {
     uint64_t *taken, *spare; /* `taken`: list of the taken slots as column << 32 | slot;
                                 `spare`: scratch memory for sorting it; both have room for
                                 row->bound keys */
-    int shift;               /* for a column, the slot hash >> shift is tried first */
+    int shift;               /* the hash of a column, shifted right by this many bits, is
+                                the slot that is tried first */
     uint32_t mask;
 } table;
 

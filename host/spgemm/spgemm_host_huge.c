@@ -24,31 +24,34 @@
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
 
-/* PARTS: maximum number of ranges; SAMPLES: sampled products for each range; BINS: equal
-   intervals of columns */
+/* PARTS: maximum number of ranges of columns; SAMPLES: number of products sampled for
+   each range; BINS: number of equal intervals into which all columns are divided for the
+   sample */
 enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
 enum { BLOCKS = 4 }; /* number of blocks of terms (entries of A's row) per worker */
-/* cache prefetches fetch what is needed this many entries of A later */
+/* cache prefetches fetch data that is needed this many entries of A later */
 enum { DISTANCE = 16 };
 
-/* A range of columns. */
+/* One range of the columns of C. */
 typedef struct part {
-    int64_t begin, end; /* places [begin, end) of the range's products in product_col and
-                           product */
-    int64_t at, bound;  /* elements [at, at + bound) of col and val belong to the range */
+    int64_t begin, end; /* the range's products have indices [begin, end) in product_col
+                           and product */
+    int64_t at, bound;  /* elements [at, at + bound) of `col` and of the values hold the
+                           range's entries of C */
     int64_t nnz;
 } part;
 
 typedef struct split {
     const hy_huge *h;
-    int64_t k0, count; /* entries of A's row: index of the first, and their number */
+    int64_t k0, count; /* index in A of the first entry of A's row, and number of its
+                          entries */
     int64_t blocks, grain;
     int parts, shift;     /* a bin is column >> shift */
     hy_term *terms;       /* for each entry of A's row, the range of entries of B that it
                              is multiplied by */
-    int64_t *next;        /* blocks x PARTS elements: first the number of products of each
-                             block of terms in each range, later the place of the next of
-                             them */
+    int64_t *next;        /* blocks x PARTS elements, for each block of terms and each
+                             range: first the number of products, later the index at which
+                             the next product is stored */
     uint64_t *sample;     /* 2 x SAMPLES elements for each range: (bin of a sampled
                              product) << 32; the second half is for sorting */
     int32_t *product_col; /* columns of the products */
@@ -189,8 +192,8 @@ static void prefetch(const split *s, int64_t t, int64_t end)
     HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
 }
 
-/* Adds the work of term t to *work, and checks for cancellation every HY_UNCHECKED
-   products. */
+/* Adds the products of term t, and one, to *work. If the sum has reached HY_UNCHECKED,
+   sets it to 0 and returns CANCELLED if the call is cancelled. */
 static hybrid_status pass(const split *s, int64_t t, int64_t *work)
 {
     *work += s->terms[t].end - s->terms[t].begin + 1;
@@ -220,8 +223,8 @@ static hybrid_status count_blocks(void *arg, int worker, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-/* Turns the counts in s->next into the places where the products of each block of terms
-   go in each range. The products of a range lie together, block after block. */
+/* Turns the counts in s->next into the indices at which the products of each block of
+   terms begin in each range. The products of a range lie together, block after block. */
 static void set_offsets(split *s)
 {
     int64_t sum = 0;

@@ -58,13 +58,13 @@ typedef struct recipe {
     int32_t length[TERMS];
     int32_t product[PRODUCTS + LINE / 4]; /* columns of scalar products, less col_min */
     int32_t col[ENTRIES];                 /* columns of the entries of C, less col_min */
-    int32_t steps_end[ENTRIES];           /* number of steps up to the end of each vector
-                                             of entries */
+    int32_t steps_end[ENTRIES];           /* for each vector of entries of C, the number
+                                             of steps up to its end */
     step steps[STEPS];
 } recipe;
 
-/* Rows of C with columns that are written and values that are still to be computed, all
-   by one recipe. */
+/* Rows of C that one recipe makes: their columns are written, and their values are still
+   to be computed. */
 typedef struct pending {
     const recipe *recipe;
     hybrid_type type;
@@ -220,9 +220,10 @@ static void put_off(pending *w, const recipe *r, hybrid_type type, const hy_row 
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Counts the leading scalar products of a term that fall into entry[0..lanes) of C. The
-   term has n products left, with columns from col[0] on. Sets *mask to the entries that
-   receive a product. Returns -1 if the term names a column twice. */
+/* Counts the leading scalar products of a term that belong to the entries of C with
+   columns entry[0] to entry[lanes - 1]. The term has n products left, with columns from
+   col[0] on. Sets *mark to the entries that receive a product. Returns -1 if the term
+   names a column twice. */
 static int take(const int32_t *col, int64_t n, const int32_t *entry, int lanes,
                 uint16_t *mask)
 {
@@ -262,7 +263,7 @@ static int write_steps(recipe *r, const hy_row *row, const int32_t *entries, int
     return steps * GAIN <= row->products;
 }
 
-/* Writes a recipe from a row and its entries of C. */
+/* Writes a recipe from a row that was just made and its `nnz` entries of C. */
 static void write_recipe(recipe *r, hybrid_type type, const hy_row *row, int64_t nnz)
 {
     int32_t *product = r->product;

@@ -28,11 +28,11 @@
 enum { PIECES = 1024, PIECES_PER_WORKER = 8 };
 /* minimum work of a piece, in products and rows: about 15 us */
 enum { PIECE = 1 << 12 };
-/* FEW_WORKERS: above this number, all workers always share a huge row; LONG: rows of B
-   are long if they have at least this many entries on average */
+/* FEW_WORKERS: with more workers than this, all of them always share a huge row; LONG:
+   minimum mean entries of rows of B that count as long */
 enum { FEW_WORKERS = 8, LONG = 32 };
-/* a row with at most this many products is made by one worker: sharing it would take
-   longer */
+/* a row with at most this many products is made by one worker, because sharing it would
+   take longer */
 enum { HUGE_PRODUCTS = 1 << 18 };
 enum { BATCH = 256 }; /* maximum entries of A in a batch of several rows */
 /* maximum bytes that are fetched in advance of the columns, and of the values, of a row
@@ -51,13 +51,13 @@ typedef struct product {
     hy_row_fn make;
     int lanes;
     int64_t pieces, cut[PIECES + 1];
-    int64_t huge; /* all workers together make a row with more products than this */
+    int64_t huge; /* a row with more products than this is made by all workers together */
 } product;
 
 /* ---- pieces of equal work ---------------------------------------------------------- */
 
-/* Returns the first row with which the number of products and rows before it is at least
-   `work`. */
+/* Returns the first row r for which rows 0 to r - 1 have at least `work` products and
+   rows together. */
 static int64_t row_at_work(const product *p, int64_t work)
 {
     int64_t low = 0, high = p->rows;
@@ -114,10 +114,11 @@ static int ends_huge(const product *p, int64_t piece)
 typedef struct maker {
     const product *p;
     hy_seat seat;
-    int64_t at, stop;                 /* index in `out` of the next free entry of C, and
-                                         of the end of the room for entries */
-    int64_t rows, work;               /* finished rows and their work that were not yet
-                                         passed to hy_seat_check() */
+    int64_t at, stop;                 /* `at`: index in `out` of the next free entry of C;
+                                         `stop`: index after the last entry that the piece
+                                         has room for */
+    int64_t rows, work;               /* number of finished rows, and their work, that are
+                                         not yet reported to hy_seat_check() */
     int32_t recent[1 << RECENT_BITS]; /* for each value of the hash, the row of B that was
                                          fetched last */
 } maker;
@@ -212,8 +213,8 @@ static int equal_rows(const product *p, const batch *b, int64_t i)
     return lanes;
 }
 
-/* Sets *row to the rows of A from i on that are made together, and gives each room for
-   its bound. */
+/* Sets *row to the rows of A from row i on that are made together, and gives each of them
+   room for its bound of entries. */
 static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row *row)
 {
     const product *p   = m->p;
@@ -236,8 +237,8 @@ static hybrid_status take_rows(const maker *m, const batch *b, int64_t i, hy_row
     return HYBRID_OK;
 }
 
-/* Records the lengths of rows of C that were made together, and moves the rows next to
-   each other. */
+/* Records the lengths of rows of C that were made together, from row i on, and closes the
+   gaps between their entries. */
 static void record_rows(maker *m, int64_t i, const hy_row *row, int64_t nnz)
 {
     const hy_rows *out = &m->p->out;
@@ -302,8 +303,8 @@ static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end
     if (p->lanes > 1)
         HY_TRY(hy_recipes_open(&m.seat));
     for (int64_t k = begin; k < end; k++) {
-        /* end of the rows that this loop makes: without a last row that all workers made
-         */
+        /* row after the last one that this loop makes; a last row that all workers made
+           together is left out */
         const int64_t stop = p->cut[k + 1] - ends_huge(p, k);
         m.at               = p->bound[p->cut[k]] - p->bound[0];
         m.stop             = p->bound[stop] - p->bound[0];

@@ -36,8 +36,8 @@ static int64_t count_terms(const hy_stretch *s)
     return t - s->term;
 }
 
-/* Makes a stretch from a part of the next term (row of B), after the first `at` scalar
-   products, which earlier stretches took. */
+/* Makes the next stretch from a part of term number s->term (a row of B), after its first
+   s->at scalar products, which earlier stretches took. */
 static void take_part(hy_stretch *s)
 {
     const hy_term term  = s->whole->terms[s->term];
@@ -88,7 +88,7 @@ hybrid_status hy_row_too_long(const hy_lane *lane, int64_t row, int lanes, int64
 }
 
 /* Seconds that a core waits for the first bytes of a row of B, once for each entry of A.
-   The value is fitted on the machine of engine/rates/estimate.c. */
+   The value is fitted on the machine that engine/rates/estimate.c describes. */
 static const double ROW_OF_B_S = 36e-9;
 
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)

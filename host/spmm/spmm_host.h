@@ -17,18 +17,19 @@
 enum {
     HY_SEGMENT           = 2048, /* entries of a segment of a long row; the last segment
                                     has the remainder, too */
-    HY_PREFETCH_DISTANCE = 6     /* number of entries of A between fetching a row of X
-                                    into the cache and using it */
+    HY_PREFETCH_DISTANCE = 6     /* a row of X is fetched into the cache this many entries
+                                    of A before it is used */
 };
 
-/* Element (i, j) of X is at x[i * x_row + j], of Y at y[i * y_row + j * y_col]. */
+/* A product that workers compute. Element (i, j) of X is at x[i * x_row + j], of Y at y[i
+   * y_row + j * y_col]. */
 typedef struct hy_dense_product {
     const hybrid_csr *A;
     const void       *x;
     void             *y;
     int64_t           x_row, y_row, y_col;
     int64_t           n;            /* number of columns of X and Y that are computed */
-    int               single;       /* 1: the chunk has one column */
+    int               single;       /* 1: X has one column in this chunk */
     hy_target         target;
     double            alpha, beta;
     int64_t           row_begin, row_end, pieces;
@@ -37,7 +38,7 @@ typedef struct hy_dense_product {
                                        fetched into the cache; 0: no prefetch */
     int               stream;       /* 1: Y is stored with instructions that bypass the
                                        caches */
-    void             *sums;         /* n values for each segment of the long rows */
+    void             *sums;         /* n partial sums for each segment of the long rows */
     int64_t          *done;         /* for each long row, at the id of its first segment:
                                        how many elements of `sums` its segments have
                                        computed */
@@ -56,10 +57,10 @@ static inline int64_t hy_work_before(const hy_dense_product *p, int64_t i)
     return hy_offset(p->A, i) - hy_offset(p->A, p->row_begin) + i - p->row_begin;
 }
 
-/* Begin or end of a piece. */
+/* Where a piece begins or ends: at the beginning of row `row`, or within it. */
 typedef struct hy_row_cut {
     int64_t row, segment; /* segment > 0: the cut lies within the long row `row`, before
-                             this segment */
+                             segment number `segment` */
 } hy_row_cut;
 
 typedef struct hy_piece {

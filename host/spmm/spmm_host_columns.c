@@ -18,7 +18,7 @@ enum {
     LINES = 16        /* columns that are transposed at a time */
 };
 
-/* Rows of Y and columns of the chunk that lie on a sheet. */
+/* The rows of Y and the columns of the chunk that are computed in one sheet. */
 typedef struct part {
     int64_t row, rows, col, cols;
 } part;
@@ -85,7 +85,8 @@ static int is_long(const hy_dense_product *p, int64_t row)
     return hy_segments(hy_offset(p->A, row + 1) - hy_offset(p->A, row)) > 1;
 }
 
-/* Computes rows [begin, end), none of which is long. */
+/* Computes rows [begin, end) sheet by sheet; the caller ensures that none of them is long
+   (spmm_host.h). */
 static void make_rows(const hy_dense_product *p, int64_t begin, int64_t end)
 {
     const int64_t most = SHEET_BYTES / (int64_t)hy_value_size(p->A->type);

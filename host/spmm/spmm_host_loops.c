@@ -16,9 +16,10 @@
 #include "host/backend/vectors.h"
 
 enum {
-    MOST = 12,           /* maximum SIMD vectors, each of several columns, that are
-                            computed together */
-    ROWS      = 64,      /* maximum short rows that are computed together */
+    MOST = 12,           /* maximum SIMD vectors of a row of Y that are computed together;
+                            each holds several columns */
+    ROWS = 64,           /* maximum short rows (not cut into segments) that are computed
+                            together */
     PART_WORK = 1 << 22, /* target for the work of a part of a piece: scalar products,
                             rows and entries */
     PAIRED = 8           /* rows are summed in pairs if they have at least this many
@@ -33,9 +34,9 @@ static inline int64_t segment_id(const hy_dense_product *p, int64_t k)
     return (k - hy_offset(p->A, p->row_begin)) / HY_SEGMENT;
 }
 
-/* Sets begin[i] to the first entry of row row + i, for up to ROWS rows before `stop` and
-   the row after them. Returns the number of rows before the first long one
-   (spmm_host.h). */
+/* Sets begin[i] to the index in A of the first entry of row row + i, for up to ROWS rows
+   before `stop` and the row after them. Returns the number of rows before the first long
+   one (spmm_host.h). */
 static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t stop,
                                 int64_t *begin)
 {

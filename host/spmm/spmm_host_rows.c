@@ -12,16 +12,17 @@ enum {
     MOST_PIECES       = 4096,
     PIECE_WORK        = 1 << 15, /* minimum work of a piece, in scalar products; one
                                     worker takes about 2 us for it */
-    FINE = 4,                    /* a worker is woken for every FINE pieces */
-    FEW  = 10,                   /* if no worker polls for work, a product of at most FEW
-                                    pieces is computed by the caller alone */
-    ENTRY_WORK = 16,             /* work of a row or an entry in addition to its scalar
-                                    products, in units of one scalar product */
-    NEAR_BYTES = 1 << 20, /* X is not fetched in advance if sampled rows of A span fewer
-                             bytes of X than this on average: a core's caches hold them */
-    FAR_BYTES = 16 << 20, /* X is always fetched in advance if sampled rows of A span at
-                             least this many bytes of X on average: a core's caches cannot
-                             hold them */
+    FINE = 4,                    /* one worker is woken for every FINE pieces */
+    FEW  = 10,                   /* if no worker polls for work, the caller alone computes
+                                    a product of at most FEW pieces */
+    ENTRY_WORK = 16,             /* work of a row, and of an entry, besides its scalar
+                                    products; the unit is one scalar product */
+    NEAR_BYTES = 1 << 20, /* if the entries of a row of A span fewer bytes of X than this,
+                             on average over sampled rows, X is not fetched into the cache
+                             in advance: a core's caches hold it */
+    FAR_BYTES = 16 << 20, /* if the entries of a row of A span at least this many bytes of
+                             X, on average over sampled rows, X is always fetched into the
+                             cache in advance: a core's caches cannot hold it */
     NEIGHBOURS = 4,       /* an entry of A finds its row of X in the cache if the row of
                              A before has an entry within this many columns */
     SAMPLES      = 64,    /* target for the number of rows of A that are sampled */
@@ -99,8 +100,8 @@ static int64_t count_pieces(const hy_dense_product *p, int threads)
     return work < (double)most * PIECE_WORK ? (int64_t)(work / PIECE_WORK) + 1 : most;
 }
 
-/* Makes room for the sums of segments, if there may be long rows (2 * HY_SEGMENT entries
-   or more). */
+/* Takes memory for the sums of segments, if there may be long rows (2 * HY_SEGMENT
+   entries or more). */
 static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_product *p)
 {
     const int64_t entries = hy_offset(p->A, p->row_end) - hy_offset(p->A, p->row_begin);
@@ -156,7 +157,8 @@ static int64_t count_alone(const hybrid_csr *A, int64_t i)
     return count;
 }
 
-/* Returns 1 if most of the examined entries of A are alone. */
+/* Returns 1 if most of the examined entries of sampled rows of A are alone
+   (count_alone()). */
 static int scattered(const hy_dense_product *p)
 {
     const int64_t step = (p->row_end - p->row_begin) / SAMPLES + 1;
@@ -167,8 +169,8 @@ static int scattered(const hy_dense_product *p)
     return count > 0;
 }
 
-/* Returns 1 if rows of X are to be fetched into the cache in advance: not if they are in
-   a core's caches anyway, and not for a single column. */
+/* Returns 1 if rows of X are to be fetched into the cache some entries before they are
+   used. Returns 0 for a single column, and if a core's caches hold the rows anyway. */
 static int prefetches_x(const hy_dense_product *p)
 {
     const double bytes = p->single ? 0 : near_bytes(p);
@@ -228,7 +230,8 @@ static hy_dense_product product_of(const hy_problem *problem, const hy_chunk *ch
     p.y      = (char *)Y->data + chunk->col_begin * p.y_col * size;
     p.single = p.n == 1;
     p.target = target_for(p.n, p.A->type);
-    p.y_col  = p.single ? 1 : p.y_col; /* a single column is stored without gaps */
+    p.y_col  = p.single ? 1 : p.y_col; /* the elements of a single column are stored
+                                          without gaps */
     return p;
 }
 

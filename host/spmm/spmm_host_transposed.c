@@ -47,7 +47,7 @@ typedef struct transposing {
     size_t size;
 } transposing;
 
-/* Transposes the rows [begin, end) of X in the columns at `from`. */
+/* Transposes rows [begin, end) of X, in the block of columns that begins at t->from. */
 static hybrid_status transpose(void *arg, int part, int64_t begin, int64_t end)
 {
     const transposing *t = arg;
@@ -119,7 +119,8 @@ static hybrid_status make_blocks(hy_lane *lane, const hy_job *job,
     for (int64_t at = 0; at < all->n; at += width) {
         hy_dense_product p = *all;
         p.n                = hy_min(width, all->n - at);
-        /* Y is stored past the caches only in whole lines */
+        /* stores past the caches need whole cache lines: a column-major Y, or rows of Y
+           with all columns at once */
         p.stream = all->stream && (p.y_col != 1 || width == all->n);
         HY_TRY(make(lane, job, e, at, transposed, &p));
     }
