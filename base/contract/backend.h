@@ -205,9 +205,9 @@ typedef struct hy_backend_ops {
                           hy_backend **out);
     /* Closes the backend and frees its memory; does nothing if self is NULL. */
     void (*close)(hy_backend *self);
-    /* returns a text for users, such as "NVIDIA H200, 132 SMs" */
+    /* Returns a text for users, such as "NVIDIA H200, 132 SMs". */
     const char *(*describe)(const hy_backend *self);
-    /* writes the built-in rates to *out */
+    /* Writes the built-in rates to *out. */
     void (*rates)(const hy_backend *self, hy_rates *out);
 
     /* (optional) Measures the rates that apply to this backend and stores them in *out;
@@ -367,8 +367,8 @@ struct hy_backend {
                              status. Marks cannot be set in this lane. */
 };
 
-/* How often options->device occurs in options->devices, at least 1. The backends of one
-   device share its free memory equally. */
+/* Returns how often options->device occurs in options->devices, at least 1. The backends
+   of one device share its free memory equally. */
 static inline int hy_times_listed(const hybrid_engine_options *options)
 {
     int times = 0;

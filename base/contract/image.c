@@ -5,7 +5,7 @@
 #include "base/data/min_max.h"
 
 enum {
-    CHUNKS = 8 /* a ring's worth of rows of X is divided among at least this many
+    CHUNKS = 8 /* the rows that a ring of X holds are divided among at least this many
                   chunks */
 };
 
@@ -74,7 +74,8 @@ int64_t hy_tail_cols(int tail_lines, hybrid_type type, int64_t cols)
                                                                                    : 0;
 }
 
-/* Number of elements that all rows take if each has `cols` columns, with padding. */
+/* Returns the number of elements that all rows take if each has `cols` columns; padding
+   counts. */
 static int64_t elements_of(const hy_image *image, int64_t cols)
 {
     const int64_t tail = hy_tail_cols(image->tail_lines, image->type, cols);
@@ -82,7 +83,8 @@ static int64_t elements_of(const hy_image *image, int64_t cols)
     return image->rows * (filled(cols - tail, image->type) + filled(tail, image->type));
 }
 
-/* Bytes of a place, which holds a column block of `cols` columns; a multiple of 256. */
+/* Returns the bytes of one place of a ring of column blocks, with room for `cols`
+   columns; a multiple of 256. */
 static size_t place_bytes(const hy_image *image, int64_t cols)
 {
     return hy_align((size_t)elements_of(image, cols) * hy_value_size(image->type));
@@ -135,7 +137,7 @@ int64_t hy_image_width(const hy_image *image, int64_t k)
 
 /* ---- regions ----------------------------------------------------------------------- */
 
-/* Number of entries of B for which the device has room. */
+/* Returns the number of entries of B for which the device has room. */
 static int64_t room_entries(const hy_image *image)
 {
     return image->axis == HY_AXIS_ENTRIES ? image->held + image->span : image->nnz;
@@ -298,7 +300,7 @@ int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end)
     return (end - 1) / block + 1 - image->held;
 }
 
-/* End of the slab that contains row - 1. A slab is sent as a whole. */
+/* Returns the end of the slab that contains row `row` - 1. A slab is sent as a whole. */
 static int64_t slab_end(const hy_image *image, int64_t row)
 {
     return hy_min((row + HY_X_SLAB - 1) / HY_X_SLAB * HY_X_SLAB, image->rows);
@@ -314,7 +316,7 @@ int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col)
 
 /* ---- column blocks of a run -------------------------------------------------------- */
 
-/* Number of values in a cache line of the host. */
+/* Returns the number of values in a cache line of the host. */
 static int64_t in_line(const hy_image *image)
 {
     return HY_LINE / (int64_t)hy_value_size(image->type);

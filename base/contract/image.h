@@ -38,11 +38,12 @@ static inline hybrid_order hy_form_order(hy_form form)
 }
 
 typedef enum hy_axis {
-    HY_AXIS_NONE,    /* whole */
-    HY_AXIS_ROWS,    /* a ring of rows */
-    HY_AXIS_COLS,    /* blocks of columns */
+    HY_AXIS_NONE,    /* the whole operand is one block */
+    HY_AXIS_ROWS,    /* a ring of rows: each row is a block */
+    HY_AXIS_COLS,    /* blocks of columns, as a ring if not all fit */
     HY_AXIS_ENTRIES, /* a ring of entries of B */
-    HY_AXIS_GATHERED /* each chunk brings the rows that it touches */
+    HY_AXIS_GATHERED /* nothing is on the device: each chunk brings the rows that it
+                        touches */
 } hy_axis;
 
 enum {
@@ -80,7 +81,8 @@ typedef struct hy_image {
                       run. Blocks then begin at cache lines of Y. */
 } hy_image;
 
-/* Image of an operand that lies on the device whole: of B, or of X in a dense form. */
+/* Return the image of an operand that lies on the device as a whole: of a B in CSR, or of
+   an X in the form `form`. */
 hy_image hy_image_of_csr(int64_t rows, int64_t cols, int64_t nnz, hybrid_type type);
 hy_image hy_image_of_dense(hy_form form, int64_t rows, int64_t cols, hybrid_type type,
                            int tail_lines);
@@ -93,20 +95,21 @@ hy_image hy_image_row_ring(const hy_image *whole, int64_t rows);
    time, with room for `span` of them to be stored again. */
 hy_image hy_image_entry_ring(const hy_image *whole, int64_t held, int64_t span);
 
-/* Returns how many entries lie before the ring's first one in the turn that brings entry
-   `entry`: entry e of the rows that a chunk reads is at position e minus this number, if
-   the chunk reads nothing before `entry`. */
+/* Returns the number of entries of B before the first entry of the turn of the ring that
+   brings `entry`. If a chunk reads nothing before `entry`, entry e that it reads is at
+   position e minus this number. */
 static inline int64_t hy_entry_ring_base(const hy_image *image, int64_t entry)
 {
     return entry / image->held * image->held;
 }
 
-/* Largest number of consecutive rows that a chunk may read from a ring of `rows` rows.
-   The rest of the ring has room for the piece that brings the last of them. */
+/* Returns the maximum number of consecutive rows that a chunk may read from a ring of
+   `rows` rows. The rest of the ring has room for the piece that brings the last of these
+   rows. */
 int64_t hy_ring_max_span(int64_t rows);
 
-/* Least number of chunks for an X of `rows` rows in a ring of `ring` rows, so that
-   several chunks compute with the rows in the ring. Returns 1 if `ring` is 0. */
+/* Returns the minimum number of chunks for an X of `rows` rows in a ring of `ring` rows,
+   so that several chunks compute with the rows in the ring. Returns 1 if `ring` is 0. */
 int64_t hy_ring_chunks(int64_t ring, int64_t rows);
 
 /* ---- bytes ---- */
@@ -147,7 +150,7 @@ int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col);
 int64_t hy_image_begin(const hy_image *image, int64_t k);
 int64_t hy_image_width(const hy_image *image, int64_t k);
 
-/* Rows that the device holds at once: those of the ring, or all. */
+/* Returns the number of rows that the device holds at once: those of the ring, or all. */
 int64_t hy_image_rows_held(const hy_image *image);
 
 /* ---- regions ---- */
@@ -160,11 +163,13 @@ enum { HY_CSR_OFFSETS, HY_CSR_COLS, HY_CSR_VALUES };
 typedef struct hy_region {
     int64_t begin, cols; /* first column of X and number of columns; of B: number of the
                             array (HY_CSR_OFFSETS, ...) and 1 */
-    int64_t ld;          /* elements from one row to the next; 0 for SLABS */
+    int64_t ld;          /* elements from one row to the next, without tail columns; 0 for
+                            SLABS */
     int64_t tail;        /* number of tail columns, the last ones of the `cols` columns */
     int64_t tail_ld;     /* elements from one row of tail columns to the next */
     int64_t elements;    /* number of elements, padding included */
-    int64_t before;      /* number of elements in earlier column blocks */
+    int64_t before;      /* number of elements of the image in the column blocks before
+                            this region */
     size_t size;         /* bytes of an element */
     size_t at;           /* position on the device, in bytes from the image's start */
 } hy_region;
@@ -172,13 +177,13 @@ hy_region hy_image_region(const hy_image *image, int64_t k);
 /* Returns the region of X that contains column `col`. */
 hy_region hy_image_region_of(const hy_image *image, int64_t col);
 
-/* Offset on the device, in bytes, of an element, of a row, and of the tail columns of a
-   row. */
+/* Return offsets on the device in bytes, from the image's start: of element number
+   `element` of a region, of its row `row`, and of the tail columns of row `row`. */
 size_t hy_image_at(const hy_image *image, const hy_region *region, int64_t element);
 size_t hy_image_row_at(const hy_image *image, const hy_region *region, int64_t row);
 size_t hy_image_tail_at(const hy_image *image, const hy_region *region, int64_t row);
 
-/* Elements that a row takes, tail columns included. */
+/* Returns the number of elements that a row takes, tail columns included. */
 static inline int64_t hy_region_row(const hy_region *region)
 {
     return region->ld + region->tail_ld;
@@ -205,8 +210,8 @@ int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t b
    `end` of region k are sent. No chunk may need these blocks any more. */
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end);
 
-/* Number of elements, those of earlier regions included, that hold rows [0, row) of the
-   column block of `col`. X only. */
+/* Returns the number of elements of X, from the first on in the order in which they are
+   sent, that hold rows [0, row) of the column block with column `col`. */
 int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col);
 
 /* ---- column blocks of a run with a known Y ---- */

@@ -36,9 +36,10 @@ typedef struct hy_part {
     int64_t offset;       /* index of the first entry in the result; set by reserve */
     hy_rows rows;         /* for direct(): the rows as computed; for store(): the rows in
                              host memory */
-    int64_t first, count; /* The arrays begin with entries [first, first + count) of the
-                             part. They hold all entries if rows have gaps between them
-                             (rows.row_at). */
+    int64_t first, count; /* range of entries of the part that the arrays begin with:
+                             [first, first + count); used if a part is stored in several
+                             rounds. If rows have gaps between them (rows.row_at), the
+                             arrays hold all entries */
 
     /* The two fields below are set for dense results only. */
     hybrid_order order; /* order of the part in the memory that it is copied or stored
@@ -50,9 +51,10 @@ typedef struct hy_part {
 /* A copy from a part, as it was computed, to memory of the result. */
 typedef struct hy_landing {
     hy_row_copy rows;
-    const char *base; /* address from which pieces of `piece` bytes follow each other */
+    const char *base; /* start of the memory that consists of pieces of `piece` bytes */
     size_t piece;     /* bytes of a piece: no copy may cross from one piece to the next;
-                         0: memory of the caller, see base/memory/pinned.h */
+                         0: memory of the caller, with its own pieces
+                         (base/memory/pinned.h) */
 } hy_landing;
 
 enum { HY_LANDINGS = 2 }; /* maximum number of copies for one part */
@@ -85,7 +87,8 @@ typedef struct hy_sink_ops {
        returns BAD_STATE. */
     hybrid_status (*reserve)(hy_sink *self, hy_part *part);
 
-    /* Called after reserve. Calls for the same part may return different memory. */
+    /* Returns the memory of the result to which a copy engine may write the part. Called
+       after reserve. Calls for the same part may return different memory. */
     hy_direct (*direct)(const hy_sink *self, const hy_part *part);
 
     /* (optional) Enqueues the move of a whole part, as computed, to a result in the

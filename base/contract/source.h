@@ -26,8 +26,8 @@ typedef struct hy_grid {
     int64_t row, col;
 } hy_grid;
 
-/* An operand in the memory of the run's device, as kernels read it. Both pointers are
-   NULL if the operand is not there. */
+/* An operand that the caller has in the memory of the run's device, as kernels read it.
+   Both pointers are NULL if the operand is not there. */
 typedef struct hy_on_device {
     const hybrid_csr *csr; /* operand whose arrays are all on the device */
     const hybrid_dense *dense;
@@ -56,9 +56,9 @@ typedef struct hy_source_ops {
                             int64_t col, int64_t cols, const hy_grid *to);
 
     /* (optional) Returns memory that a copy engine may read and in which elements [begin,
-       end) of the operand follow each other, line by line in `order`. For a sparse
-       operand, they are elements of array `array`. Returns NULL if there is no such
-       memory. */
+       end) of the operand follow each other, counted line by line in `order`. For a
+       sparse operand, they are elements of array number `array`. Returns NULL if there is
+       no such memory. */
     const char *(*run)(const hy_source *self, hybrid_order order, int array,
                        int64_t begin, int64_t end);
 

@@ -47,11 +47,11 @@ typedef struct hy_pin {
     size_t bytes;
 } hy_pin;
 
-/* Pinned ranges of one engine (pinned.h); all zero at first. They change only between
-   calls and therefore need no lock. */
+/* Ranges of the caller's memory that one engine has pinned (pinned.h); all zero at first.
+   They change only between calls and therefore need no lock. */
 typedef struct hy_pins {
-    struct hy_backend *device; /* NULL: no device can use pinned memory, and ranges are
-                                  only recorded */
+    struct hy_backend *device; /* device that copies to pinned memory; NULL: no device
+                                  can, and ranges are only recorded */
     hy_pin *pins;              /* sorted by address, without overlaps */
     size_t count, room;
 } hy_pins;
@@ -74,8 +74,11 @@ typedef struct hy_context {
     hy_device_results device_results; /* list of results in device memory
                                          (device_results.h) */
     const char *spill_path; /* folder for temporary files; the engine owns the string */
-    struct hy_lane_set *lane_sets; /* idle lanes, marks and threads, for reuse */
-    struct hy_tenant *tenants;     /* sites of live plans, the most recently used first */
+    struct hy_lane_set *lane_sets; /* sets of lanes, marks and threads of finished runs,
+                                      for reuse (pipeline/site/lane_set.h) */
+    struct hy_tenant *tenants;     /* sites of live plans, which share device memory
+                                      (pipeline/site/tenant.h); the most recently used is
+                                      first */
     pthread_mutex_t tenants_lock;
     void (*relieve)(struct hy_context *ctx); /* frees idle host memory, from any thread;
                                                 NULL if there is nothing to free */

@@ -38,10 +38,12 @@ typedef struct hy_features {
     double tile_fill; /* SpMM: fill of tiles of 16 consecutive rows, 0 to 1: the mean
                          share of the 16 rows that have an entry in a column in which
                          at least one has; 0 if unknown */
-    int block_rows, block_cols; /* SpMV: size of the blocks, up to 8 x 8, that hold A in
-                                   the fewest bytes, or that `choose` has chosen */
-    double block_fill;          /* SpMV: share of the elements of such blocks that are
-                                   entries, from a sample; 0 if unknown */
+    int block_rows, block_cols; /* SpMV: rows and columns of the blocks, up to 8 x 8, that
+                                   hold A in the fewest bytes, or that `choose` has
+                                   chosen */
+    double block_fill;          /* SpMV: share of the elements of blocks of block_rows x
+                                   block_cols that are entries, from a sample; 0 if
+                                   unknown */
     float block_fills[HY_BLOCK_SHAPES]; /* SpMV: share of the elements of blocks of r x c
                                            that are entries, in element 8 (r - 1) + c - 1;
                                            0 if unknown */
@@ -99,7 +101,7 @@ typedef struct hy_problem {
                                the variant computes in place */
 } hy_problem;
 
-/* The caller's index of row `row` of the problem's A. */
+/* Returns the caller's index of row `row` of the problem's A. */
 static inline int64_t hy_row_of(const hy_problem *problem, int64_t row)
 {
     return problem->a_rows ? problem->a_rows[row] : row;
@@ -118,7 +120,7 @@ typedef struct hy_cost {
     double prepare_s, multiply_s, finish_s; /* seconds; prepare_s is time of one core */
 } hy_cost;
 
-/* Bytes of the pack that are expected to be copied. */
+/* Returns the bytes of the pack that are expected to be copied. */
 static inline double hy_sent_bytes(const hy_cost *cost)
 {
     return cost->sent_bytes > 0 ? cost->sent_bytes : (double)cost->pack_bytes;
@@ -134,7 +136,7 @@ static inline double hy_sent_bytes(const hy_cost *cost)
 
    See hy_rows_in() in partition/format/pack.h. */
 typedef struct hy_rows {
-    int64_t *row_ptr; /* rows + 1 offsets, from 0 */
+    int64_t *row_ptr; /* rows + 1 offsets; row_ptr[0] is 0 */
     int64_t *row_at;  /* index of the first entry of each row, or NULL */
     int32_t *col;
     void *val;
@@ -172,8 +174,10 @@ typedef struct hy_job {
                           (partition/move/deltas.h) */
     int64_t *units;    /* pinned word: bytes behind the head of `deltas`
                           (hy_deltas_head()), divided by 16 */
-    int64_t nnz;       /* number of entries or elements in `out`; valid after reserve */
-    int64_t offset;    /* SpGEMM: index of the first entry in C; valid after reserve */
+    int64_t nnz;       /* number of entries or elements in `out`; set in the stage
+                          `reserve` */
+    int64_t offset;    /* SpGEMM: index in C of the chunk's first entry; set in the stage
+                          `reserve` */
     int a_on_device;   /* 1: the device has the rows of A already, in A's own arrays or as
                           rows of B in the image, and it computes the chunk's offsets */
     const int *gate;   /* word in device memory that `arrange` obeys; NULL: `arrange`
@@ -261,8 +265,8 @@ struct hy_variant {
     hybrid_status (*finish)(hy_lane *lane, hy_job *job);
 };
 
-/* Image, for this variant, of an operand of the given shape that lies on the device
-   whole. */
+/* Returns the image, for this variant, of an operand of the given shape that lies on the
+   device as a whole. */
 static inline hy_image hy_variant_image(const hy_variant *variant, int64_t rows,
                                         int64_t cols, int64_t nnz, hybrid_type type)
 {

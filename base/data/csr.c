@@ -54,7 +54,8 @@ void hy_csr_free(hy_context *ctx, hybrid_csr *matrix)
 
 typedef struct summing {
     int64_t *count;
-    int64_t *block; /* sum of each block, later the sum of all blocks before it */
+    int64_t *block; /* sum of each block of the array; later the sum of all blocks before
+                       it */
     int64_t n;
 } summing;
 
@@ -139,7 +140,7 @@ typedef struct transposing {
     int bands;
 } transposing;
 
-/* First row that begins with entry `wanted` or a later one. */
+/* Returns the first row of A that begins with entry `wanted` or a later one. */
 static int64_t row_at(const hybrid_csr *A, int64_t wanted)
 {
     int64_t begin = 0, end = A->rows;
@@ -184,8 +185,8 @@ static hybrid_status count_bands(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Adds the numbers of entries of a column in all bands (ranges of rows), for columns
-   [begin, end). */
+/* For columns [begin, end), adds up the numbers of entries of all bands (ranges of
+   rows). */
 static hybrid_status sum_bands(void *arg, int part, int64_t begin, int64_t end)
 {
     const transposing *t = arg;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Offset i of A, from 32 or 64 bits. */
+/* Returns offset i of A, from 32 or 64 bits. */
 static inline int64_t hy_offset(const hybrid_csr *A, int64_t i)
 {
     return A->offset_type == HYBRID_I32 ? ((const int32_t *)A->row_ptr)[i]
@@ -27,7 +27,7 @@ static inline int32_t *hy_cols(const hybrid_csr *A)
     return (int32_t *)A->col;
 }
 
-/* Column index k of A, from 32 or 64 bits. */
+/* Returns column index k of A, from 32 or 64 bits. */
 static inline int64_t hy_col(const hybrid_csr *A, int64_t k)
 {
     return A->col_type == HYBRID_I64 ? ((const int64_t *)A->col)[k]
@@ -49,13 +49,13 @@ static inline size_t hy_value_size(hybrid_type type)
     return type == HYBRID_F64 ? 8 : 4;
 }
 
-/* Bytes of a matrix in CSR with 64-bit offsets and 32-bit column indices. */
+/* Returns the bytes of a matrix in CSR with 64-bit offsets and 32-bit column indices. */
 static inline int64_t hy_csr_bytes(int64_t rows, int64_t nnz, hybrid_type type)
 {
     return (rows + 1) * 8 + nnz * (4 + (int64_t)hy_value_size(type));
 }
 
-/* Address of element k of the matrix's array. */
+/* Returns the address of element k of the matrix's array. */
 static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
 {
     return (char *)matrix->data + (size_t)k * hy_value_size(matrix->type);
@@ -66,10 +66,11 @@ static inline char *hy_dense_at(const hybrid_dense *matrix, int64_t k)
    engine/api/check.h decides which valid matrices the library accepts. */
 hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const char *name);
 
-/* This function and all below require arrays in host memory.
+/* All functions from here on require arrays in host memory.
 
-   Checks, in parallel, that offsets begin at 0, never decrease and end at nnz. BAD_MATRIX
-   names the first bad row. The header must have been checked. */
+   Checks, in parallel, that offsets begin at 0, never decrease and end at nnz. The
+   message of BAD_MATRIX names the first bad row. The caller must have checked the
+   header. */
 hybrid_status hy_csr_check_offsets(hy_context *ctx, const hybrid_csr *A,
                                    const char *name);
 
@@ -93,12 +94,13 @@ hybrid_status hy_csr_alloc(hy_context *ctx, int64_t rows, int64_t cols, int64_t 
                            hybrid_type type, hybrid_csr *out);
 void hy_csr_free(hy_context *ctx, hybrid_csr *matrix);
 
-/* T = transpose of A, in parallel. Columns of A have 32 bits; columns of T ascend. The
-   caller frees T. */
+/* Sets *T to the transpose of A, in parallel. Columns of A have 32 bits; columns of T
+   ascend in each row. The caller frees T. */
 hybrid_status hy_csr_transpose(hy_context *ctx, const hybrid_csr *A, hybrid_csr *T);
 
-/* Replaces count[0..n] by prefix sums: [c0, c1, ..., ?] becomes [0, c0, c0+c1, ...]. The
-   last of the n + 1 words is ignored on input. Parallel if n is large. */
+/* Replaces the counts count[0] to count[n - 1] by count[0..n], the sums of all counts
+   before each: [c0, c1, ..., ?] becomes [0, c0, c0+c1, ...]. The value of count[n] is
+   ignored on input. Parallel if n is large. */
 hybrid_status hy_prefix_sum(hy_context *ctx, int64_t *count, int64_t n);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@ enum {
     CHECK_ENTRIES = 1 << 14, /* target for the entries in such a piece: a worker takes
                                 about 3 us for them */
     OFFSETS_GRAIN = 1 << 12, /* rows in a piece of the loop over offsets */
-    FINE          = 8        /* a worker is woken for every FINE pieces */
+    FINE          = 8        /* one worker is woken for every FINE pieces */
 };
 
 static const int64_t MOST = INT64_MAX / 16; /* maximum elements of an array, so that their
@@ -178,8 +178,8 @@ typedef struct checking {
     int64_t first; /* lowest bad row found so far; atomic */
 } checking;
 
-/* Index of the first entry of row i that breaks a rule; -1 if there is none, -2 if the
-   offsets of the row are wrong. */
+/* Returns the index of the first entry of row i that breaks a rule; -1 if there is none,
+   -2 if the offsets of the row are wrong. */
 static int64_t bad_entry(const hybrid_csr *A, int64_t i)
 {
     const int64_t begin = hy_offset(A, i), end = hy_offset(A, i + 1);
@@ -194,8 +194,8 @@ static int64_t bad_entry(const hybrid_csr *A, int64_t i)
     return -1;
 }
 
-/* Returns the number of entries in [begin + 1, end) whose column does not exceed the
-   column before. Sets the sign bit of *signs if a column of [begin, end) is not in
+/* Returns the number of entries in [begin + 1, end) with a column that does not exceed
+   the column before. Sets the sign bit of *signs if a column of [begin, end) is not in
    0..cols-1. The inner loop has no branch, so that the compiler vectorises it. */
 static int64_t count_descents(const int32_t *col, int64_t begin, int64_t end,
                               int64_t cols, uint32_t *signs)
@@ -245,7 +245,8 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
 
     (void)part;
     if (begin > __atomic_load_n(&c->first, __ATOMIC_RELAXED))
-        return HYBRID_OK; /* an earlier row is bad */
+        return HYBRID_OK; /* an earlier row is known to be bad, so this one does not
+                             matter */
     if (c->A->col_type != HYBRID_I64 && are_good(c->A, begin, end))
         return HYBRID_OK;
     for (int64_t i = begin; i < end; i++) {

@@ -28,7 +28,8 @@ static void add(hashing *h, uint64_t hash)
     __atomic_fetch_add(&h->sum, hash, __ATOMIC_RELAXED);
 }
 
-/* Offsets of 32 and 64 bits give the same hash. */
+/* Adds the hashes of blocks of offsets to the sum. Offsets of 32 and 64 bits give the
+   same hash. */
 static hybrid_status hash_offsets(void *arg, int part, int64_t begin, int64_t end)
 {
     hashing *h                   = arg;
@@ -42,7 +43,8 @@ static hybrid_status hash_offsets(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Hashes two columns per word, and the end of the last block one by one. */
+/* Adds the hashes of blocks of columns to the sum. A word holds two columns, and at the
+   end of the last block one. */
 static hybrid_status hash_columns(void *arg, int part, int64_t begin, int64_t end)
 {
     hashing *h                   = arg;

@@ -3,14 +3,17 @@
 
 #include <math.h>
 
-/* Logarithm of a ratio up to which a distance counts by its square. */
+/* Distances are logarithms of predicted / measured. Up to NEAR a distance counts by its
+   square, beyond in proportion. */
 static const double NEAR = 0.1;
 
 /* Bounds of factors, as logarithms, and the steps between the factors that are tried. */
 static const double LOG_MOST = 6.907755278982137, LOG_STEP = 0.345;
 enum {
-    FACTORS     = 40, /* steps from the least to the greatest factor that are tried */
-    REFINEMENTS = 24  /* each halves the interval of the best factor */
+    FACTORS = 40,    /* number of steps of LOG_STEP from the least to the greatest factor
+                        that are tried first */
+    REFINEMENTS = 24 /* number of further steps; each halves the interval around the best
+                        factor */
 };
 
 /* Fixed costs that are tried: 0, then LEAST_S times powers of STEP, up to MOST_S. */

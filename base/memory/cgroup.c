@@ -88,7 +88,8 @@ static double lower_limit(double a, double b)
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* Lowest limit of a group and of the groups above it. Shortens `group` on the way up. */
+/* Returns the lowest limit of a group and of the groups above it. Shortens `group` on the
+   way up. */
 static double group_limit(const char *mount, char *group, limit_fn read)
 {
     char folder[PATH_BYTES];
@@ -112,8 +113,8 @@ static int has_word(char *controllers, const char *word)
     return 0;
 }
 
-/* Limit of the group in a line of /proc/self/cgroup: "0::/group" in version 2,
-   "4:cpu,cpuacct:/group" in version 1. */
+/* Returns the limit of the group in a line of /proc/self/cgroup: "0::/group" in version
+   2, "4:cpu,cpuacct:/group" in version 1. */
 static double line_limit(const char *root, char *line, const resource *r)
 {
     char *controllers = strchr(line, ':');

@@ -7,17 +7,17 @@
 /* Each limit is the lowest of the process's groups, versions 1 and 2, and of the groups
    above them. `root` is "", or the folder in which a test provides /proc and /sys. */
 
-/* CPU quota in cores, rounded up; 0 = no limit. */
+/* Returns the CPU quota in cores, rounded up; 0 = no limit. */
 int hy_cgroup_cores(const char *root);
 
-/* Limit of memory in bytes; 0 = no limit. */
+/* Returns the limit of memory in bytes; 0 = no limit. */
 int64_t hy_cgroup_memory(const char *root);
 
-/* Memory of the machine in bytes, without swap; 0 = unknown. */
+/* Returns the memory of the machine in bytes, without swap; 0 = unknown. */
 int64_t hy_machine_memory(void);
 
-/* The lower of the group's limit and `times` the machine's memory, in bytes; 0 if neither
-   is known. */
+/* Returns the lower of the group's limit and `times` the machine's memory, in bytes; 0 if
+   neither is known. */
 int64_t hy_memory_limit(int64_t times);
 
 #endif /* HY_CGROUP_H */

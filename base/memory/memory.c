@@ -19,8 +19,8 @@ enum {
 
 /* Precedes each array in memory. */
 typedef struct header {
-    void *block;  /* pointer from the allocator */
-    size_t bytes; /* bytes counted on the meter */
+    void *block;  /* pointer that the allocator returned */
+    size_t bytes; /* bytes of the array that count against the budget (on the meter) */
     int mapped;   /* 1: the array has pages of its own */
 } header;
 
@@ -59,10 +59,10 @@ static void release(hy_memory *memory, const header *h)
         free(h->block);
 }
 
-/* Raises the budget if the limit, which is read again, has grown. A machine whose memory
-   has grown may get more as it is used, for instance from a balloon. The budget then is
-   twice the present memory of the machine, and the system refuses what it cannot
-   provide. The limit of a control group is never exceeded. */
+/* Raises the budget if the limit, which is read again, has grown. A virtual machine may
+   get more memory while it is used (a balloon). The budget then is twice the present
+   memory of the machine, and the system refuses what it cannot provide. The limit of a
+   control group is never exceeded. */
 static void grow(hy_memory *memory)
 {
     if (!memory->limit)
@@ -178,7 +178,8 @@ static void copy_lines(char *to, const char *from, size_t bytes)
     const size_t lead = gap < bytes ? gap : bytes;
     const size_t end  = lead + (bytes - lead) / HY_LINE * HY_LINE;
 
-    if (lead > 0) /* Saves a call for short rows, which often begin at a line. */
+    if (lead > 0) /* without this test, short rows, which often begin at a line, would
+                     call memcpy() in vain */
         memcpy(to, from, lead);
     for (size_t i = lead; i < end; i += HY_LINE)
         stream_line(to + i, from + i);
@@ -186,7 +187,7 @@ static void copy_lines(char *to, const char *from, size_t bytes)
         memcpy(to + end, from + end, bytes - end);
 }
 
-/* Orders the stores past the caches before later stores. */
+/* Makes the stores past the caches visible before later stores. */
 static void end_copy(void)
 {
     _mm_sfence();
@@ -221,14 +222,15 @@ static void expect_ends(const char *to, size_t bytes)
     __builtin_prefetch(to + bytes - 1, 1);
 }
 
-/* Index of the target of row i: list[i], or i without a list. */
+/* Returns the index of the target of row i: list[i], or i without a list. */
 static size_t row_at(const int32_t *list, size_t i)
 {
     return list ? (size_t)list[i] : i;
 }
 
-/* End of the run of consecutive target rows that begins at `begin`. If rows have no gaps,
-   a run is copied as one block, so that no cache line is written in two parts. */
+/* Returns the end of the run of consecutive target rows that begins with row `begin`. If
+   rows have no gaps, a run is copied as one block, so that no cache line is written in
+   two parts. */
 static size_t run_end(const int32_t *list, size_t begin, size_t rows)
 {
     size_t i = begin + 1;

@@ -35,9 +35,9 @@ void hy_array_free_reused(hy_context *ctx, hy_reused *reused);
    it. */
 void hy_memory_relieve(hy_context *ctx);
 
-/* Counts `bytes` of host memory on the meter and returns 1. If the budget does not allow
-   that, frees idle memory, then reads the limit again, which may have grown; returns 0 if
-   neither is enough. */
+/* Counts `bytes` of host memory against the budget (on the meter) and returns 1. If the
+   budget does not allow that, frees idle memory, then reads the limit again, which may
+   have grown. Returns 0, and counts nothing, if neither is enough. */
 int hy_memory_count(hy_context *ctx, size_t bytes);
 
 /* Returns 1 if the budget of host memory is at least `bytes`. Reads the limit again before

@@ -1,4 +1,5 @@
-/* base/memory/meter.h - byte meters with limits. */
+/* base/memory/meter.h - meters: each counts bytes of one kind of memory against a limit,
+   the budget. */
 #ifndef HY_METER_H
 #define HY_METER_H
 

@@ -47,8 +47,8 @@ void hy_pages_wish(void *ptr, size_t bytes)
 {
     const size_t gap = (HY_PAGE - (uintptr_t)ptr % HY_PAGE) % HY_PAGE;
 
-    if (bytes >= gap + HY_HUGE_PAGE) /* An error is ignored, because small pages work as
-                                        well. */
+    if (bytes >= gap + HY_HUGE_PAGE) /* an error is ignored, because small pages work as
+                                        well */
         madvise((char *)ptr + gap, bytes - gap, MADV_HUGEPAGE);
 }
 

@@ -13,7 +13,8 @@ enum { HY_PAGE = 4096, HY_HUGE_PAGE = 2 << 20 };
 /* Rounds up to whole pages, or to whole huge pages if `bytes` fill at least one. */
 size_t hy_pages_round(size_t bytes);
 
-/* Bytes of the pages that hold the first `bytes` bytes of a mapping of `mapped` bytes. */
+/* Returns the bytes of the pages that hold the first `bytes` bytes of a mapping of
+   `mapped` bytes. */
 size_t hy_pages_of(size_t mapped, size_t bytes);
 
 /* Maps pages that are not present yet; `bytes` is rounded by hy_pages_round(). Free them

@@ -8,7 +8,7 @@
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"
 
-enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes present in one step */ };
+enum { TOUCHED = 8 << 20 /* bytes whose pages one worker makes present at a time */ };
 
 /* ---- pieces ---------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static int64_t count_pieces(const hy_backend *device, const hy_pin *pin)
     return (int64_t)((begin + pin->bytes - 1) / piece - begin / piece + 1);
 }
 
-/* Piece k of the range. Piece 0 begins at the start of the range. */
+/* Returns piece k of the range. Piece 0 begins at the start of the range. */
 static hy_pin piece_of(const hy_backend *device, const hy_pin *pin, int64_t k)
 {
     const size_t first = in_piece(device, pin->ptr, pin->bytes);
@@ -120,7 +120,7 @@ static void unpin_all(hy_context *ctx, const hy_pin *pin)
 
 /* ---- ranges ---------------------------------------------------------------------- */
 
-/* Number of ranges that begin at or before ptr. */
+/* Returns the number of ranges that begin at or before ptr. */
 static size_t count_before(const hy_pins *all, const void *ptr)
 {
     size_t low = 0, high = all->count;
@@ -243,7 +243,7 @@ hybrid_status hy_pinned_copy(hy_lane *lane, void *dst, const void *src, size_t b
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Number of rows, from the first on, that lie in one piece as a whole. */
+/* Returns the number of rows, from the first on, that lie in one piece as a whole. */
 static int64_t rows_in_piece(const hy_backend *device, const char *first, size_t pitch,
                              size_t bytes, int64_t rows)
 {
@@ -255,7 +255,7 @@ static int64_t rows_in_piece(const hy_backend *device, const char *first, size_t
     return fit < (size_t)rows ? (int64_t)fit : rows;
 }
 
-/* The rows from index `first` on. */
+/* Returns the copy of the rows from index `first` on. */
 static hy_row_copy rows_from(const hy_row_copy *all, int64_t first)
 {
     hy_row_copy part = *all;

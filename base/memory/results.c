@@ -29,8 +29,9 @@ enum {
 
 /* How far a mapping has been used, in bytes from its start. */
 typedef struct extent {
-    size_t touched;  /* bytes that lie in pages known to be present */
-    size_t counted;  /* bytes on the host meter */
+    size_t touched; /* bytes that lie in pages known to be present */
+    size_t
+        counted; /* bytes that count against the budget of host memory (on its meter) */
     int64_t reached; /* number of leading bytes beyond which no page is present; atomic */
 } extent;
 
@@ -39,7 +40,7 @@ typedef struct mapping {
     char *ptr;
     size_t bytes;
     extent now;
-    extent before; /* extent when call number `call` first reserved the mapping */
+    extent before; /* extent of the mapping when call number `call` first reserved it */
     int64_t call;
     int pooled;
     size_t pieces;          /* number of pieces of the mapping that can be pinned */
@@ -51,8 +52,8 @@ struct hy_results {
     mapping *first;
     /* device for which pages are pinned; NULL: pages are not pinned */
     hy_backend *device;
-    int64_t pooled; /* bytes of pooled mappings on the host meter; atomic, so that reports
-                       read it without the lock */
+    int64_t pooled; /* bytes of pooled mappings that count against the budget of host
+                       memory; atomic, so that reports read them without the lock */
 };
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
@@ -147,7 +148,8 @@ static mapping *find_pooled(hy_results *results, size_t bytes)
     return best;
 }
 
-/* Gives back the pages that the pooled mapping got during the present call. */
+/* Gives the pages that the pooled mapping got during the present call back to the
+   system. */
 static void give_back(hy_context *ctx, mapping *m)
 {
     hy_backend *device = ctx->results->device;
@@ -300,7 +302,8 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
     const size_t left  = span->bytes - at;
     const size_t bytes = left < span->piece ? left : span->piece;
     if (at + bytes > span->touched && ctx->memory.strict)
-        return; /* pinning would make the rest of the piece present, and the meter would
+        return; /* under a budget of host memory, a piece is pinned only if all its pages
+                   are present: pinning would make the rest present, and the meter would
                    not count it */
     hy_span_reach(span, at + bytes);
     if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)

@@ -21,7 +21,8 @@ typedef struct hy_span {
     char *ptr;      /* address of the array, at a page boundary; NULL if bytes is 0 */
     size_t bytes;   /* bytes of reserved address space */
     size_t touched; /* leading bytes that lie in pages known to be present */
-    size_t counted; /* leading bytes counted on the host meter */
+    size_t counted; /* leading bytes that count against the budget of host memory (on its
+                       meter) */
     size_t piece;   /* bytes that are pinned together; 0: the span cannot be pinned */
     unsigned char *pinned; /* one flag for each `piece` bytes: 1 once they are pinned;
                               atomic */
@@ -83,8 +84,8 @@ void hy_results_hand_out(hy_context *ctx, hy_span *span, size_t used);
    of host memory. Returns 1, or 0 if ptr is NULL or not a result. */
 int hy_results_release(hy_context *ctx, void *ptr);
 
-/* Returns the bytes of pooled mappings on the host meter, which can be freed when memory
-   is short. */
+/* Returns the bytes of pooled mappings that count against the budget of host memory; they
+   can be freed when memory is short. */
 int64_t hy_results_pooled_bytes(const hy_results *results);
 
 /* Unmaps all pooled mappings. */

@@ -1,4 +1,5 @@
-/* base/memory/results_span.c - functions that need no list of mappings. */
+/* base/memory/results_span.c - functions on a reserved array (span) that need no list of
+   mappings. */
 #include "base/data/min_max.h"
 #include "base/memory/memory.h"
 #include "base/memory/pages.h"

@@ -18,7 +18,8 @@ typedef struct hy_shortage {
     int64_t bytes;         /* size of the array; INT64_MAX: more than can be counted */
     const hy_meter *meter; /* meter with the bytes in use and the budget; NULL: memory
                               that no meter counts */
-    int64_t spare;         /* bytes in use that the new array would have replaced */
+    int64_t spare;         /* bytes in use that would have been freed if the new array had
+                              been allocated, because it replaces them */
     const char *facts;     /* other facts for the sentence, or NULL */
     const char *remedy;
     const char *also; /* text that continues the remedy; NULL: none */

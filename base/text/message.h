@@ -28,18 +28,18 @@ void hy_message_aside(hy_message *aside);
 void hy_message_hush(hy_message *unheard);
 void hy_message_heed(hy_message *unheard);
 
-/* Stores the sentence, unless there is one already, and returns `status`: a caller writes
-   `return hy_fail(ctx, HYBRID_BAD_SHAPE, "...", ...);`. hy_printable() replaces control
-   characters. */
+/* Stores the formatted sentence as the message, unless one is stored already, and returns
+   `status`: a caller writes `return hy_fail(ctx, HYBRID_BAD_SHAPE, "...", ...);`.
+   hy_printable() replaces control characters. */
 hybrid_status hy_fail(hy_context *ctx, hybrid_status status, const char *format,
                       ...) HY_PRINTF(3, 4);
 
-/* Stores a sentence about what a call that succeeds has guessed, in place of the one
-   before. Only the thread that makes the call may note. */
+/* Stores a sentence (the note) that says what a public call guessed although it succeeds;
+   it replaces the note before. Only the thread that makes the call may do this. */
 void hy_note(hy_context *ctx, const char *format, ...) HY_PRINTF(2, 3);
 
-/* Puts "name: " before the sentence if `status` is NO_MEMORY and the sentence does not
-   contain the name, so that the user learns which file or matrix needed the memory.
+/* Puts "name: " before the stored sentence if `status` is NO_MEMORY and the sentence does
+   not contain `name`, so that the user learns which file or matrix needed the memory.
    Returns `status`. */
 hybrid_status hy_memory_of(hy_context *ctx, hybrid_status status,
                            const char *name);

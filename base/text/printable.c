@@ -6,11 +6,11 @@
 
 enum { ESCAPE_BYTES = sizeof "\\xNN" - 1 };
 
-/* Number of bytes of the UTF-8 character at `p` (RFC 3629); 0 if there is none. The final
-   0 of a text is no continuation byte, so nothing behind it is read. */
+/* Returns the number of bytes of the UTF-8 character at `p` (RFC 3629); 0 if there is
+   none. The final 0 of a text is no continuation byte, so nothing behind it is read. */
 static size_t character_length(const unsigned char *p)
 {
-    unsigned least = 0x80, most = 0xbf; /* bounds of the second byte */
+    unsigned least = 0x80, most = 0xbf; /* minimum and maximum of the second byte */
     size_t length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
 
     if (p[0] < 0x80)
@@ -38,8 +38,8 @@ static int is_control(const unsigned char *p)
     return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
 }
 
-/* Writes the byte as an escape of at most ESCAPE_BYTES, and a final 0. Returns the length
-   without the 0. */
+/* Writes `byte` as an escape of at most ESCAPE_BYTES characters, and a final 0. Returns
+   the length without the 0. */
 static size_t put_escape(char *to, unsigned char byte)
 {
     if (byte == '\n' || byte == '\t') {

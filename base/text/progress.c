@@ -14,8 +14,8 @@ static int is_cancelled(const hy_progress *p)
     return __atomic_load_n(&p->cancelled, __ATOMIC_RELAXED);
 }
 
-/* Returns 1 if the calling thread may call the function: it is the thread that made the
-   call, progress is asked for and the call is not cancelled. */
+/* Returns 1 if the calling thread may call the caller's function: it is the thread that
+   made the call, progress is asked for and the call is not cancelled. */
 static int may_tell(const hy_progress *p)
 {
     return hy_progress_asked(p) && !is_cancelled(p) &&
@@ -35,8 +35,8 @@ static void tell(hy_progress *p, int64_t rows_done)
     __atomic_store_n(&p->cancelled, 1, __ATOMIC_RELAXED);
 }
 
-/* Converts the share of done units to rows. The last row counts as done only when the
-   result is complete. */
+/* Returns the rows to report: the rows of the call times the share of its units that is
+   done. The last row counts as done only when the result is complete. */
 static int64_t rows_done(const hy_progress *p)
 {
     const int64_t done = __atomic_load_n(&p->done, __ATOMIC_RELAXED);
@@ -114,8 +114,8 @@ void hy_progress_cond_init(pthread_cond_t *cond)
     pthread_condattr_t attributes;
 
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* the clock of
-                                                                hy_now_ns() */
+    /* hy_now_ns() uses this clock, too */
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(cond, &attributes);
     pthread_condattr_destroy(&attributes);
 }

@@ -22,14 +22,14 @@ enum { HY_PROGRESS_NS = 50000000 }; /* usual time between two calls of the calle
                                        function, in nanoseconds */
 
 /* Maximum work of a thread between two checks, a few milliseconds. */
-enum { HY_UNCHECKED = 1 << 20 /* scalar products that a thread computes between two checks
-                                 for cancellation, about */ };
+enum { HY_UNCHECKED = 1 << 20 /* about this many scalar products are computed by a thread
+                                 between two checks for cancellation */ };
 
 typedef struct hy_progress {
     hybrid_progress_fn fn; /* NULL: progress is not asked for */
     void *user;
     int64_t every_ns; /* minimum nanoseconds between two calls of fn; 0 in tests */
-    /* the fields below belong to the call under way */
+    /* the fields from here on belong to the public call under way */
     int active;      /* 1: progress is asked for; atomic */
     int cancelled;   /* 1: fn has cancelled the call; atomic */
     int answer;      /* value that fn returned to cancel the call */
@@ -37,12 +37,12 @@ typedef struct hy_progress {
     int tells_bytes; /* 1: progress counts bytes of files, not rows */
     int calling;     /* 1 while fn, or another function that the caller passed, runs */
     pthread_t caller;
-    int64_t next_ns, rows, told, units; /* next_ns: time of the next call of fn. rows:
-                                           rows of the call; below 0 if only units are
-                                           known. told: rows that fn was told last. units:
-                                           units of the call. */
+    int64_t next_ns, rows, told, units; /* next_ns: time (hy_now_ns()) of the next call of
+                                           fn. rows: rows of the call; below 0 if only
+                                           units are known. told: rows that fn was told
+                                           last. units: units of the call. */
     char padding[128];
-    int64_t done;    /* units done so far; atomic */
+    int64_t done;    /* number of units done so far; atomic */
     int64_t written; /* bytes written to files in the engine's last call; atomic */
 } hy_progress;
 
@@ -87,21 +87,22 @@ static inline hybrid_status hy_progress_check(hy_progress *progress)
     return hy_progress_asked(progress) ? hy_progress_poll(progress) : HYBRID_OK;
 }
 
-/* Counts `units` units as done. Any thread. */
+/* Counts `units` units of work as done. Any thread may call this. */
 static inline void hy_progress_add(hy_progress *progress, int64_t units)
 {
     if (hy_progress_asked(progress))
         hy_progress_count(progress, units);
 }
 
-/* Counts `bytes` bytes read from a file, in a call that tells bytes. Any thread. */
+/* Counts `bytes` bytes as read from a file, if the call reports bytes. Any thread may
+   call this. */
 static inline void hy_progress_add_bytes(hy_progress *progress, int64_t bytes)
 {
     if (hy_progress_asked(progress) && progress->tells_bytes)
         hy_progress_count(progress, bytes);
 }
 
-/* Counts `bytes` bytes of a result as written to a file. Any thread. */
+/* Counts `bytes` bytes of a result as written to a file. Any thread may call this. */
 static inline void hy_progress_wrote(hy_progress *progress, int64_t bytes)
 {
     __atomic_fetch_add(&progress->written, bytes, __ATOMIC_RELAXED);
@@ -110,9 +111,9 @@ static inline void hy_progress_wrote(hy_progress *progress, int64_t bytes)
 /* Initialises a condition for hy_progress_wait(). */
 void hy_progress_cond_init(pthread_cond_t *cond);
 
-/* pthread_cond_wait(), for any thread that works for the call. The thread that makes the
-   call also wakes when fn is due, and releases the lock while it calls fn. With NULL this
-   is a plain wait. */
+/* Does the work of pthread_cond_wait(), for any thread that works for the call. The
+   thread that makes the call also wakes when fn is due, and releases the lock while it
+   calls fn. If `progress` is NULL, this is a plain wait. */
 void hy_progress_wait(hy_progress *progress, pthread_cond_t *cond, pthread_mutex_t *lock);
 
 /* Waits like hy_progress_wait(), for at most `ns` nanoseconds. Returns 1 if `cond` was

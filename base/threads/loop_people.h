@@ -32,15 +32,15 @@ static inline int has_pieces(const hy_loop *l)
     return __atomic_load_n(&l->next, __ATOMIC_SEQ_CST) < l->pieces;
 }
 
-/* Moves one helper from wanted to inside. Returns 1 if the loop wants more. The lock is
-   held. */
+/* Moves one helper from wanted to inside. Returns 1 if the loop wants more. The caller
+   holds the pool's lock. */
 static inline int join_loop(hy_loop *l)
 {
     return subtract(l, WANTED - INSIDE) >= WANTED;
 }
 
 /* Moves a helper that is called away from inside to wanted, because pieces are left. The
-   lock is held. */
+   caller holds the pool's lock. */
 static inline void want_another(hy_loop *l)
 {
     if (!wants_some(l))
@@ -48,8 +48,8 @@ static inline void want_another(hy_loop *l)
     subtract(l, INSIDE - WANTED);
 }
 
-/* Ends the wish for helpers, because no piece is left, and lets `inside` helpers leave.
-   Returns the new value of `people`. The lock is held. */
+/* Sets the number of wanted helpers to 0, because no piece is left, and lets `inside`
+   helpers leave. Returns the new value of `people`. The caller holds the pool's lock. */
 static inline uint64_t leave_loop(hy_loop *l, uint64_t inside, hybrid_status status)
 {
     const uint64_t wanted = people(l) / WANTED * WANTED;

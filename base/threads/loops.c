@@ -33,12 +33,12 @@
 #include "base/threads/spin.h"
 
 enum {
-    PATIENCE = HY_SPINS / 20, /* polls, some microseconds in all: the caller waits so long
-                                 for helpers before it takes the loop back from workers
-                                 that have not begun it */
-    LEND = HY_SPINS / 5       /* polls, some 10 us in all: the caller waits so long before
-                                 it looks for helpers that do not run, to lend them its
-                                 core */
+    PATIENCE = HY_SPINS / 20, /* number of polls, some microseconds in all, for which the
+                                 caller waits for helpers before it takes the loop back
+                                 from workers that have not begun it */
+    LEND = HY_SPINS / 5       /* number of polls, some 10 us in all, after which the
+                                 caller looks for helpers that do not run, to lend them
+                                 its core */
 };
 
 /* ---- pieces ------------------------------------------------------------------------ */
@@ -53,7 +53,8 @@ static int is_called_away(const hy_loop *l)
 }
 
 /* Draws pieces until none is left, one fails, or the helper is called away. `part` is the
-   index of the worker. A worker is inside a loop only once at a time. */
+   thread's index in the loop (hy_loop_fn). A worker is inside a loop only once at a
+   time. */
 static hybrid_status draw(hy_loop *l, int part, int helps)
 {
     do {
@@ -73,8 +74,8 @@ static hybrid_status draw(hy_loop *l, int part, int helps)
     return HYBRID_OK;
 }
 
-/* Draws as a helper, and logs the time. The entry is complete before the helper leaves,
-   so that the thread that ends the loop finds it. */
+/* Draws pieces as a helper, and logs the time. The entry is complete before the helper
+   leaves, so that the thread that ends the loop finds it. */
 static hybrid_status draw_logged(hy_loop *l, int index)
 {
     const int64_t begin_ns = hy_now_ns();
@@ -87,9 +88,9 @@ static hybrid_status draw_logged(hy_loop *l, int index)
     return status;
 }
 
-/* Lets a helper leave the loop without taking the lock. Returns 0 if helpers are wanted,
-   which requires the lock. Sets *last to 1 if `people` became 0; the loop may then no
-   longer exist. */
+/* Lets a helper leave the loop without taking the lock, and returns 1. Returns 0 if
+   helpers are wanted, because leaving then requires the lock. Sets *last to 1 if `people`
+   became 0; the loop may then no longer exist. */
 static int leaves_quietly(hy_loop *l, int *last)
 {
     uint64_t now = people(l);
@@ -165,7 +166,7 @@ int hy_loop_part(const hy_task *task)
     return task->run == help ? ((const hy_loop *)task)->part : -1;
 }
 
-/* Gives the loop to spinning workers. The lock is held. */
+/* Gives the loop to spinning workers. The caller holds the pool's lock. */
 static void assign_workers(hy_loop *l)
 {
     hy_pool *pool = l->pool;

@@ -12,7 +12,7 @@
 #include "base/threads/clock.h"
 #include "base/threads/spin.h"
 
-/* The worker that the calling thread is; NULL if it is none. */
+/* The worker that the calling thread is; NULL if the thread is no worker of a pool. */
 static _Thread_local const struct hy_worker *self;
 
 /* Returns the worker's next task, or NULL. Takes the task out of its queue, unless it is
@@ -21,8 +21,8 @@ static hy_task *pop(const struct hy_worker *me)
 {
     hy_pool *pool = me->pool;
 
-    if (me->index >= pool->active) /* the worker belongs to the reserve, which is not
-                                      called */
+    if (me->index >= pool->active) /* the worker belongs to the reserve, which may take no
+                                      tasks now */
         return NULL;
     for (int u = 0; u < HY_URGENCIES; u++) {
         hy_task *task = pool->queues[u].first;
@@ -115,8 +115,8 @@ static void sleep_until_called(struct hy_worker *me)
     __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
 }
 
-/* Wakes workers for a task. A worker that may not take the task, because another thread
-   has its place in the loop, is not woken. */
+/* Wakes at most `most` workers for a task. A worker that may not take the task, because
+   another thread has its place in the loop, is not woken. */
 void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
 {
     const int other = hy_loop_part(task);
@@ -127,10 +127,8 @@ void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
         if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != HY_WORKER_SLEEPS ||
             i == other)
             continue;
-        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED); /* counts as
-                                                                           woken, so that
-                                                                           it is woken
-                                                                           once */
+        /* counts as awake at once, so that no other thread wakes the worker again */
+        __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
         pthread_cond_signal(&w->called);
         count--;
     }
@@ -327,9 +325,9 @@ static struct hy_worker *find_spinning(const hy_pool *pool)
     return NULL;
 }
 
-/* Queues the task. If a worker spins, it will see the offer, and no other worker is
-   woken. The worker then counts as awake, so that the next offer relies on another
-   one. */
+/* Queues the task (an offer). A spinning worker sees the offer, and then no other worker
+   is woken. The spinning worker counts as awake from now on, so that the next offer
+   relies on another worker. */
 static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     hy_tasks_push(&pool->queues[urgency], task);
@@ -341,9 +339,9 @@ static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
         hy_pool_rouse(pool, task, 1);
 }
 
-/* An offer makes all spinning workers try for the task, in case the one that counts on it
-   has lost its core. HY_IDLE tasks may come in dozens and are not urgent, so each is
-   given to one worker. */
+/* All spinning workers try for a task that is offered, in case the worker that is counted
+   on has lost its core. HY_IDLE tasks may come in dozens and are not urgent, so each is
+   given to one worker instead. */
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);

@@ -78,9 +78,9 @@ int hy_pool_withdraw(hy_pool *pool, hy_urgency urgency, hy_task *task);
    threads that are inside the loop at the same time. Use it as an index of workspaces. */
 typedef hybrid_status (*hy_loop_fn)(void *arg, int part, int64_t begin, int64_t end);
 
-/* Runs `fn` over [begin, end) in pieces of `grain` >= 1, in parallel and in ascending
-   order, and returns when all are done. Returns the first error, which stops the loop, or
-   CANCELLED (progress.h).
+/* Runs `fn` over [begin, end) in pieces of `grain` >= 1, in parallel, and returns when
+   all are done. Threads draw the pieces in ascending order. Returns the first error,
+   which stops the loop, or CANCELLED (progress.h).
 
    The caller draws pieces, too. If it is no worker, it takes the place of a sleeping one.
    At most one worker is woken for each piece but the first. A piece should take at least

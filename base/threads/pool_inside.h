@@ -14,7 +14,8 @@ enum { HY_WORKER_NAME = 16 };
 
 typedef enum hy_worker_state {
     HY_WORKER_AWAKE, /* has a task, or is on its way to the queues */
-    HY_WORKER_SPINS, /* spins without the lock, for an assigned task or an offer */
+    HY_WORKER_SPINS, /* spins without the lock, for a task that is assigned to it or newly
+                        queued (an offer) */
     HY_WORKER_SLEEPS
 } hy_worker_state;
 
@@ -50,7 +51,7 @@ struct hy_worker {
     int64_t worked_ns; /* nanoseconds that the worker has spent in tasks; during a task
                           this sum minus the task's start time, which is negative;
                           atomic */
-    pthread_cond_t called; /* signalled for an offer or a stop */
+    pthread_cond_t called; /* signalled when a task is queued (an offer) or the pool stops */
     pthread_t thread;
     char name[HY_WORKER_NAME];
     char padding[HY_POLLED_BYTES];
@@ -80,17 +81,17 @@ struct hy_pool {
 };
 
 /* pool.c: wakes at most `most` workers for a task in the queues. A worker that takes a
-   task wakes more if there are more tasks. The lock is held. */
+   task wakes more if there are more tasks. The caller holds the pool's lock. */
 void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most);
 
-/* Returns 1 if the worker spins. The lock is held. */
+/* Returns 1 if the worker spins. The caller holds the pool's lock. */
 static inline int hy_worker_spins(const struct hy_worker *w)
 {
     return __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) == HY_WORKER_SPINS;
 }
 
-/* Gives the task to a spinning worker, which takes it as if from a queue. The lock is
-   held. */
+/* Gives the task to a spinning worker, which takes it as if from a queue. The caller
+   holds the pool's lock. */
 static inline void hy_worker_assign(struct hy_worker *w, hy_task *task)
 {
     __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
@@ -123,16 +124,18 @@ void hy_worker_unbind(struct hy_worker *w);
 /* Lets a worker that hy_pool_lend_core() moved run on its own cores again. */
 void hy_worker_return(struct hy_worker *w);
 
-/* loops.c: index of the worker that stays out of this loop, because the loop's caller
-   takes its place; -1: no worker does, or the task is no loop. The lock is held. */
+/* loops.c: returns the index of the worker that stays out of this loop, because the
+   loop's caller takes its place; -1 if no worker does, or the task is no loop. The caller
+   holds the pool's lock. */
 int hy_loop_part(const hy_task *task);
 
-/* loops.c: number of workers, at most `most`, that are worth waking for the task. The
-   lock is held. */
+/* loops.c: returns the number of workers, at most `most`, that are worth waking for the
+   task. The caller holds the pool's lock. */
 int hy_loop_wakes(const hy_task *task, int most);
 
-/* loops.c: tells a worker that takes the task whether to take it out of the queue. A loop
-   stays while it wants more helpers; the worker joins it. The lock is held. */
+/* loops.c: called for a worker that takes the task. Returns 1 if the task leaves the
+   queue. A loop stays while it wants more helpers; the worker joins it. The caller holds
+   the pool's lock. */
 int hy_loop_leaves(hy_task *task);
 
 #endif /* HY_POOL_INSIDE_H */

@@ -11,8 +11,8 @@ struct hy_topology {
     hwloc_topology_t machine; /* the machine without the cores that affinity excludes */
     int depth;                /* level of cores in hwloc's tree, or of hyperthreads if it
                                  names no cores */
-    int cores, found;         /* number of cores to use; number of objects at level
-                                 `depth` */
+    int cores, found;         /* cores: number of cores that the process should use;
+                                 found: number of objects at level `depth` */
     size_t l2_bytes, llc_bytes;
 };
 
@@ -29,7 +29,7 @@ static void restrict_to_affinity(hwloc_topology_t machine)
 {
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
 
-    /* If the system does not tell, the whole machine is used. */
+    /* if this fails, the whole machine is used */
     if (allowed && hwloc_get_cpubind(machine, allowed, HWLOC_CPUBIND_THREAD) == 0)
         hwloc_topology_restrict(machine, allowed, 0);
     hwloc_bitmap_free(allowed);
@@ -112,9 +112,9 @@ size_t hy_topology_llc_bytes(const hy_topology *topology)
     return topology->llc_bytes;
 }
 
-/* Under a quota it does nothing: the system then chooses among more cores than the
-   process may use at a time. That is better than binding every process to the same first
-   cores. */
+/* Under a quota this function does nothing: the system then chooses among more cores than
+   the process may use at a time. That is better than binding every process to the same
+   first cores. */
 void hy_topology_bind(const hy_topology *topology, int index)
 {
     if (hy_topology_has_quota(topology))

@@ -15,18 +15,18 @@ typedef struct hy_topology hy_topology;
 hybrid_status hy_topology_open(hy_context *ctx, hy_topology **out);
 void hy_topology_close(hy_context *ctx, hy_topology *topology); /* accepts NULL */
 
-/* Number of cores (not hyperthreads) that affinity allows, at most the cgroup's CPU quota
-   rounded up; at least 1. */
+/* Returns the number of cores (not hyperthreads) that affinity allows, at most the
+   cgroup's CPU quota rounded up; at least 1. */
 int hy_topology_cores(const hy_topology *topology);
 
 /* Returns 1 if a CPU quota allows fewer cores than affinity does. The system then chooses
    the cores, and binding does nothing. */
 int hy_topology_has_quota(const hy_topology *topology);
 
-/* Name of the processor's model; "CPU" if unknown. */
+/* Returns the name of the processor's model; "CPU" if unknown. */
 const char *hy_topology_name(const hy_topology *topology);
 
-/* Bytes of one core's L2 cache and of the last-level cache; 0 if unknown. */
+/* Return the bytes of one core's L2 cache, and of the last-level cache; 0 if unknown. */
 size_t hy_topology_l2_bytes(const hy_topology *topology);
 size_t hy_topology_llc_bytes(const hy_topology *topology);
 

@@ -41,7 +41,7 @@ hy_work_on hy_work_now(void)
     return current;
 }
 
-/* Makes room for one entry. The lock is held. */
+/* Makes room for one more entry in the log. The caller holds the log's lock. */
 static hybrid_status make_room(hy_work_log *log)
 {
     const int64_t room = log->room > 0 ? 2 * log->room : FIRST_ROOM;
