@@ -16,7 +16,8 @@ enum { DIRECT_LEAST = 2 << 20, DIRECT_MOST = 4 << 20, DIRECT_PIECES = 32 };
 
 /* ---- progress -------------------------------------------------------------------- */
 
-/* Wakes the driver: puts the tick, a task, into its inbox. The lock must be held. */
+/* Wakes the driver: puts the tick, a task, into its inbox. The caller holds the lock of
+   `progress`. */
 static void tick(hy_load_progress *progress)
 {
     progress->wanted = -1;
@@ -163,7 +164,7 @@ static void reset_ring(hy_load_ring *ring, int timed)
         ring->pieces[i].bytes = 0;
 }
 
-/* Starts the thread, which must be idle. */
+/* Starts to load on the loader's thread, which must be idle. */
 static void begin(hy_loader *loader, int64_t free, hy_inbox *inbox, int timed)
 {
     hy_load_progress *p = &loader->progress;
@@ -233,7 +234,8 @@ void hy_loader_free(hy_loader *loader, int64_t free)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Reports the loader's error sentence to the context. Returns `status`. */
+/* Passes the error sentence of the loader's thread on to the context. Returns
+   `status`. */
 static hybrid_status tell(const hy_loader *loader, hybrid_status status)
 {
     if (status == HYBRID_OK || loader->said.text[0] == '\0')

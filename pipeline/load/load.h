@@ -48,7 +48,8 @@ typedef struct hy_load_part {
     int64_t begin, end; /* range of elements of the region, or of rows if the way copies
                            rows */
     size_t bytes;       /* bytes that cross the bus */
-    int64_t units;      /* number of units that workers fill, each of unit_bytes bytes */
+    int64_t units;      /* number of units that workers fill, each of unit_bytes bytes; a
+                           unit is an element or a row */
     size_t unit_bytes;
     hy_row_copy direct[HY_LOAD_COPIES]; /* copies from the caller's pinned memory */
     int direct_count;                   /* number of copies in `direct`; 0: the part goes
@@ -63,7 +64,7 @@ struct hy_load_piece {
     hy_load_part part;
     char *room; /* memory of the piece in the ring */
     /* Number of leading elements of X, or entries of B, that are on their way to the
-       device once this piece is sent. -1: a later piece completes them. */
+       device once this piece is sent. -1: they are complete only with a later piece. */
     int64_t reached;
     int untimed; /* 1: the mark `end` has no time, so the host reads its own clock */
     hy_mark *begin, *end;
@@ -91,15 +92,16 @@ typedef struct hy_load_columns {
     hy_buffer room; /* device memory that receives these bytes; may be empty */
 } hy_load_columns;
 
-/* What a loader copies from other devices (load_relay.c). The marks belong to the lane
-   set. */
+/* Copies of one loader from other devices, if several devices load the same image together
+   (a relay, load_relay.c). The marks belong to the lane set. */
 typedef struct hy_relay_part {
     int index;            /* number of the loader in the relay */
     int64_t bytes;        /* bytes that this loader has copied from other devices in this
                              run */
     hy_mark *begin, *end; /* marks at the begin of the first and at the end of the last
                              copy of this run; `end` is set again in each round */
-    hy_mark **sent;       /* for each own piece, the mark at the end of its copy */
+    hy_mark **sent;       /* for each piece that this loader sends from the host, the mark
+                             at the end of its copy */
     int64_t count;        /* number of marks in `sent` */
 } hy_relay_part;
 
@@ -149,7 +151,8 @@ struct hy_loader {
     hy_relay_part relayed;
     hy_load_progress progress;
     int begun;       /* 1 from the start of loading until hy_loader_finish() */
-    int first;       /* 1: workers fill pieces before they plan; 0: they take turns */
+    int first;       /* 1: workers fill pieces before they execute loops of planning; 0:
+                        both take turns */
     hy_message said; /* error sentence of the loader's thread. It is kept apart from the
                         context's message, which a plan clears between attempts. */
 };
@@ -176,10 +179,10 @@ void hy_loader_begin(hy_loader *loader, const hy_source *source, const hy_image 
                      int first);
 
 /* Begins a run: loads B or X of the problem, or continues a load that has begun. The run
-   needs none of the first `free` blocks of the image. The loader puts its tick into
-   `inbox` when a chunk may have the rows that it waits for. `timed`, 1: the times of all
-   copies are wanted. `room` is the bytes of device memory in which the device transposes
-   a column-major X; 0: workers transpose it. */
+   needs none of the first `free` blocks of the image. When a chunk may have the rows that
+   it waits for, the loader puts a task (the tick) into `inbox`. `timed`, 1: the times of
+   all copies are wanted. `room` is the bytes of device memory in which the device
+   transposes a column-major X; 0: workers transpose it. */
 hybrid_status hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
                               hy_inbox *inbox, int timed, size_t room);
 
@@ -190,16 +193,17 @@ hybrid_status hy_loader_start(hy_loader *loader, const hy_problem *problem, int6
    that failure. */
 hybrid_status hy_loader_count(hy_loader *loader, const uint32_t **products);
 
-/* Returns 1 if the copies of all rows that the chunk touches are enqueued. Otherwise
-   returns 0, and the loader puts its tick into the driver's inbox when they are, or when
-   loading has failed. Only the driver calls this. */
+/* Returns 1 if the copies of all rows of B or X that the chunk touches are enqueued.
+   Otherwise returns 0, and the loader puts its tick (a task) into the driver's inbox when
+   they are, or when loading has failed. Only the driver calls this. */
 int hy_loader_reached(hy_loader *loader, const hy_chunk *chunk);
 
 /* Tells the loader that no chunk needs the first `free` blocks of the image any more.
    Only the driver calls this. */
 void hy_loader_free(hy_loader *loader, int64_t free);
 
-/* Returns the status of loading. The driver calls this when it takes the tick. */
+/* Returns the status of loading. The driver calls this when it takes the tick, the
+   loader's task, from its inbox. */
 hybrid_status hy_loader_ticked(hy_loader *loader);
 
 /* Stops loading, waits for the copies, and returns their status. May be called twice. */
@@ -209,16 +213,18 @@ hybrid_status hy_loader_finish(hy_loader *loader);
 
 typedef struct hy_relay {
     pthread_mutex_t lock;   /* guards `stopped`, `failed` and `sent` */
-    pthread_cond_t changed; /* signals their changes */
+    pthread_cond_t changed; /* signals changes of `stopped`, `failed` and `sent` */
     int stopped;            /* 1: loaders need not wait for each other any more */
     const hy_loader *failed; /* first loader that failed, with its sentence; NULL: none */
     int count;              /* number of loaders; 0: there is no relay */
     hy_loader *of[HY_MAX_DEVICES];
-    int64_t sent[HY_MAX_DEVICES]; /* number of own pieces that each loader has enqueued */
+    int64_t sent[HY_MAX_DEVICES]; /* for each loader, the number of its own pieces whose
+                                     copies it has enqueued */
 } hy_relay;
 
 void hy_relay_open(hy_relay *relay);
-void hy_relay_close(hy_relay *relay); /* all loaders must be finished */
+void hy_relay_close(hy_relay *relay); /* the caller ensures that all loaders of the relay
+                                         are finished */
 
 /* Adds a loader that has not begun and will load `image`, unless its image or its pieces
    differ from those of the loaders before, or its device and theirs cannot read each
@@ -229,12 +235,13 @@ void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image);
    single loader needs no relay. */
 hybrid_status hy_relay_begin(hy_relay *relay);
 
-/* Releases all threads that wait for a piece. */
+/* Releases all threads that wait for a piece of another loader; they load no more. */
 void hy_relay_stop(hy_relay *relay);
 
 /* ---- functions for the loader's thread ------------------------------------------- */
 
-/* load_order.c: loads the operand in the order in which chunks need it. */
+/* load_order.c: loads B or X in the order in which chunks need it; run by the loader's
+   thread. */
 hybrid_status hy_load_all(hy_loader *loader);
 
 /* load_order.c: hy_load_step() returns the maximum elements of a region that are loaded

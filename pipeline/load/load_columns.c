@@ -20,8 +20,8 @@ enum {
                                would be smaller than DIRECT_LEAST */
 };
 
-/* Finds the direct copy of these rows and columns to the loader's memory. Returns 0 if
-   they must go through the ring. */
+/* Sets *copy to the direct copy of these rows and columns of X to the device memory in
+   which they are transposed. Returns 0 if they must go through the pinned ring. */
 static int find_columns(const hy_loader *loader, const hy_rect *rect, hy_row_copy *copy)
 {
     const hy_source *source = &loader->source;
@@ -43,8 +43,9 @@ static size_t part_bytes(const hy_loader *loader, size_t room)
     if (room == 0 || image->form != HY_FORM_ROWS || image->rows == 0 ||
         loader->source.order != HYBRID_COL_MAJOR)
         return 0;
-    if (find_columns(loader, &all, &copy)) /* a part is small, because a chunk may wait
-                                              for HY_LOAD_PIECES of them */
+    if (find_columns(loader, &all, &copy)) /* parts of a directly copied X are small,
+                                              because a chunk may wait for HY_LOAD_PIECES
+                                              of them */
         return hy_smaller(
             room, hy_larger(DIRECT_LEAST, (size_t)image->rows * row / DIRECT_PARTS));
     return loader->ring.piece_bytes < row ? 0
@@ -71,8 +72,9 @@ static hybrid_status fill(void *arg, int worker, int64_t begin, int64_t end)
                            piece->room + (size_t)begin * part->unit_bytes);
 }
 
-/* Transposes `cols` columns of a part, which begin at column `col` of the loader's
-   memory, to rows of `ld` elements that begin `at` bytes from the start of the image. */
+/* Enqueues the transposition of `cols` columns of a part, which begin at column `col` of
+   the loader's device memory, to rows of `ld` elements that begin `at` bytes from the
+   start of the image. */
 static hybrid_status transpose(const hy_loader *loader, hy_lane *lane,
                                const hy_load_part *part, int64_t col, int64_t cols,
                                size_t at, int64_t ld)
@@ -128,7 +130,8 @@ hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int
 
     part.direct_count = find_columns(loader, &rect, part.direct);
     if (part.direct_count == 0 && part.bytes > loader->ring.piece_bytes)
-        /* X was pinned when the size of parts was chosen */
+        /* the source was pinned when the size of parts was chosen, so it has been
+           unpinned since */
         return hy_fail(loader->backend->ctx, HYBRID_BAD_STATE,
                        "X was unpinned while it was multiplied; unpin it after the call");
     return hy_load_part_of(loader, &part);

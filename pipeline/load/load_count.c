@@ -17,7 +17,8 @@ static int await_sent(hy_loader *loader)
     return sent;
 }
 
-/* Enqueues the count behind the copies, which read the ring that it overwrites. */
+/* Enqueues the count behind all copies: its results overwrite the pinned ring, which
+   these copies read. */
 static hybrid_status count(hy_loader *loader, hy_mark *counted)
 {
     const hy_backend_ops *ops = loader->backend->ops;
@@ -30,8 +31,8 @@ static hybrid_status count(hy_loader *loader, hy_mark *counted)
     return ops->host_wait(counted);
 }
 
-/* Stores the error, so that hy_loader_finish() fails and the lane, which may be in any
-   state, is not used again. */
+/* Stores the error of the count as that of loading, so that hy_loader_finish() fails and
+   the lane, which may be in any state, is not used again. */
 static void note(hy_loader *loader, hybrid_status status)
 {
     pthread_mutex_lock(&loader->progress.lock);

@@ -2,9 +2,9 @@
 #include "base/data/min_max.h"
 #include "pipeline/load/load.h"
 
-/* Notes that this many leading elements of X, or entries of B, are on their way once the
-   piece that workers fill is sent; reports it at once if there is no such piece. Returns
-   0 if loading must stop. */
+/* Notes that `elements` leading elements of X, or entries of B, are on their way once the
+   piece that workers fill is sent; if no piece is being filled, reports it at once.
+   Returns 0 if loading must stop. */
 static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
 {
     hy_load_progress *progress = &loader->progress;
@@ -18,8 +18,8 @@ static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
     return goes_on;
 }
 
-/* Returns 1 while fewer than `least` leading blocks are free; 0 also if loading must
-   stop. */
+/* Returns 1 while fewer than `least` leading blocks of the image are free, which means
+   that no chunk needs them any more. Returns 0 also if loading must stop. */
 static int must_wait(hy_load_progress *progress, int64_t least)
 {
     pthread_mutex_lock(&progress->lock);
@@ -28,8 +28,9 @@ static int must_wait(hy_load_progress *progress, int64_t least)
     return waits;
 }
 
-/* Waits until `least` leading blocks are free. The filled piece is sent first, because a
-   chunk that frees a block may wait for it. Returns 0 if loading must stop. */
+/* Waits until `least` leading blocks of the image are free. The filled piece is sent
+   first, because a chunk that frees a block may wait for it. Returns 0 if loading must
+   stop. */
 static int await_free(hy_loader *loader, int64_t least)
 {
     hy_load_progress *progress = &loader->progress;
@@ -58,8 +59,8 @@ static int in_whole_rows(const hy_loader *loader, const hy_region *region)
            loader->columns.bytes > 0;
 }
 
-/* Returns how many elements of the region are loaded before progress is reported again,
-   when the first `done` are loaded. */
+/* Returns how many elements of the region are loaded as the next piece, if its first
+   `done` elements are loaded. */
 int64_t hy_load_step(const hy_loader *loader, const hy_region *region, int64_t done)
 {
     const size_t columns = loader->columns.bytes;
@@ -133,8 +134,8 @@ static hybrid_status load_entries(hy_loader *loader, int array, int64_t begin,
                : HYBRID_OK;
 }
 
-/* Returns the first entry that a chunk may need, at `done` or after it. Chunks of this
-   device may begin far from the first row of A, and skip rows that other devices
+/* Returns the first entry of B, at `done` or after it, that a chunk may need. Chunks of
+   this device may begin far from the first row of A, and skip rows that other devices
    compute. */
 static int64_t next_needed(hy_loader *loader, int64_t done)
 {
@@ -148,7 +149,7 @@ static int64_t next_needed(hy_loader *loader, int64_t done)
     return hy_max(done, hy_min(free, loader->image.nnz));
 }
 
-/* Loads the row offsets, then alternately some columns and their values. */
+/* Loads B: all row offsets, then alternately some columns and their values. */
 static void load_b(hy_loader *loader)
 {
     const hy_region offsets = hy_image_region(&loader->image, HY_CSR_OFFSETS);
@@ -179,6 +180,6 @@ hybrid_status hy_load_all(hy_loader *loader)
     else
         (loader->image.form == HY_FORM_CSR ? load_b : load_x)(loader);
     HY_TRY(hy_load_flush(loader));
-    /* If marks have no times, the host times the copies, so it waits for them. */
+    /* without timed marks the host times the copies, for which it must wait for them */
     return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader);
 }

@@ -8,8 +8,8 @@
 
 enum { FILL_BYTES = 64 << 10 };
 
-/* Waits for the piece's copy, if there is one, and adds its times to those of the
-   loader. */
+/* Waits for the piece's copy, if there is one, and adds its time and bytes to those of
+   the loader (hy_load_times). */
 static hybrid_status retire(hy_loader *loader, hy_load_piece *piece)
 {
     const hy_backend_ops *ops = loader->backend->ops;
@@ -146,7 +146,8 @@ hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
         begin_fill(loader, piece);
     const hybrid_status status = hy_load_flush(loader);
     if (!direct)
-        ring->filled = piece; /* after an error, too, because workers fill the piece */
+        ring->filled = piece; /* is set after an error, too, because workers already fill
+                                 the piece */
     if (!direct || status == HYBRID_OK)
         piece->bytes = (int64_t)part->bytes;
     HY_TRY(status);

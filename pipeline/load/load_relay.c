@@ -24,7 +24,7 @@ typedef struct piece {
                         this piece */
 } piece;
 
-/* Returns the elements of a piece of the region, which are whole rows of an X. */
+/* Returns the number of elements in a piece of the region; of X, whole rows. */
 static int64_t step_of(const hy_loader *loader, const hy_region *region)
 {
     const int64_t most = (int64_t)(loader->ring.piece_bytes / region->size);
@@ -112,7 +112,8 @@ static int is_same(const hy_image *a, const hy_image *b)
            a->cols == b->cols && a->nnz == b->nnz && a->tail_lines == b->tail_lines;
 }
 
-/* Returns 1 if the loader can join the relay. */
+/* Returns 1 if the loader can join the relay: it has not begun, its whole image equals
+   that of the other loaders, and the devices can read each other's memory. */
 static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_image *image)
 {
     if (loader->begun || image->axis != HY_AXIS_NONE || hy_image_bytes(image) == 0)
@@ -154,7 +155,8 @@ static hybrid_status open_marks(hy_loader *loader, int64_t count)
     return HYBRID_OK;
 }
 
-/* Creates what the loader needs for the relay. */
+/* Creates the lane and the marks that the loader needs for `rounds` rounds of the
+   relay. */
 static hybrid_status prepare(hy_loader *loader, int64_t rounds)
 {
     hy_relay_part *part = &loader->relayed;
@@ -188,7 +190,8 @@ hybrid_status hy_relay_begin(hy_relay *relay)
     return HYBRID_OK;
 }
 
-/* `failed` is a loader that has failed, or NULL. */
+/* Stops the relay: wakes all loaders that wait for each other. `failed` is a loader that
+   has failed, or NULL. */
 static void stop(hy_relay *relay, const hy_loader *failed)
 {
     pthread_mutex_lock(&relay->lock);
@@ -218,7 +221,8 @@ static hybrid_status load_piece(hy_loader *loader, const piece *p)
     return HYBRID_OK;
 }
 
-/* Sends piece k, and lets the other loaders copy it. */
+/* Sends piece k from the host to the loader's device, and notes this, so that the other
+   loaders copy the piece from there. */
 static hybrid_status send_piece(hy_loader *loader, int64_t k)
 {
     hy_relay *relay = loader->relay;
@@ -301,7 +305,7 @@ static hybrid_status await_sent(const hy_loader *loader, int j, int64_t round,
                   : HYBRID_OK;
 }
 
-/* Enqueues the copy of piece k, which loader j has sent. */
+/* Enqueues the copy of piece k from the device of loader j, which has sent it. */
 static hybrid_status copy_from(hy_loader *loader, int j, int64_t k)
 {
     const hy_relay *relay     = loader->relay;

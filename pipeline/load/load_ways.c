@@ -42,8 +42,8 @@ static hybrid_status copy_elements(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way elements = {fill_elements, copy_elements};
 
-/* Returns the memory of the operand that holds these elements if the device can read it
-   directly, else NULL. */
+/* Returns the place in the operand's memory of elements [begin, end) of the region if the
+   device can read them from there directly, else NULL. */
 static const char *find_run(const hy_loader *loader, const hy_region *region,
                             int64_t begin, int64_t end)
 {
@@ -137,8 +137,8 @@ static hybrid_status copy_rows(const hy_loader *loader, hy_lane *lane,
 
 static const hy_load_way whole_rows = {fill_rows, copy_rows};
 
-/* Sets `copies` to the copies from the operand's memory of these rows of a column block,
-   and of their tail columns. Returns the number of copies; 0 if direct copies are
+/* Sets `copies` to direct copies, from the operand's memory, of these rows of a column
+   block and of their tail columns. Returns the number of copies; 0 if direct copies are
    impossible or rows must be padded with zeros. */
 static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
                      int64_t rows, hy_row_copy copies[HY_LOAD_COPIES])
@@ -161,7 +161,7 @@ static int find_rows(const hy_loader *loader, const hy_region *r, int64_t row,
     return source->ops->lines(source, &tails, to_tail, copies + 1) ? 2 : 0;
 }
 
-/* Loads the rows and their tail columns separately. */
+/* Loads the rows, and then their tail columns, as two parts. */
 static hybrid_status load_separately(hy_loader *loader, const hy_region *r, int64_t row,
                                      int64_t rows)
 {

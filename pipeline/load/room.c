@@ -6,7 +6,8 @@
 
 enum {
     ROOM_BYTES = 16 << 20,
-    ROOM_SHARE = 32, /* each room takes at most 1 / ROOM_SHARE of the budget */
+    ROOM_SHARE = 32, /* device memory for transposing X takes at most 1 / ROOM_SHARE of
+                        the budget, and that for Y as much */
     LEAST_ROWS = 64  /* a room that holds fewer rows of X or Y than this is not set aside,
                         unless it holds all rows */
 };

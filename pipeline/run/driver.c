@@ -27,7 +27,8 @@ static void begin(hy_slot *slot, hy_site *site)
     slot->sequence = site->begun++;
     slot->counted  = 0;
     hy_slot_begin(slot, &site->problem, &site->rates, &site->cache);
-    if (site->loader) /* rows before this chunk may have gone to another site */
+    if (site->loader) /* tells the loader which rows of B or X are no longer needed: other
+                         sites may have taken rows before this chunk */
         hy_loader_free(site->loader, hy_site_passed(site));
 }
 
@@ -78,8 +79,8 @@ static int issue_some(hy_site *site, int must)
     return 1;
 }
 
-/* Lets each site issue. The host, which is the last site, comes first: it can no longer
-   take rows of a chunk that a device has claimed. */
+/* Lets each site begin a chunk (issue_some()). The host, which is the last site, comes
+   first: it can no longer take rows of a chunk that a device has claimed. */
 static int issue_to_all(hy_run *run)
 {
     int some = 0;

@@ -30,9 +30,9 @@ typedef struct hy_run {
     hy_tracer tracer;
     hy_queue queue;
     hy_inbox inbox;
-    hy_relay relay; /* devices that load the same image */
-    int64_t reserved_rows;    /* sink in order only: number of leading rows of the result
-                                 whose parts are reserved */
+    hy_relay relay; /* state of devices that load the same image together (load.h) */
+    int64_t reserved_rows;    /* if the sink is in order: number of leading rows of the
+                                 result whose parts are reserved */
     int64_t reserved, stored; /* number of parts that are reserved, and number of parts
                                  that the driver has stored */
     hybrid_status status; /* status of the first error */

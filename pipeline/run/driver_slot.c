@@ -90,7 +90,8 @@ static hybrid_status lane_stage(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* Returns the smallest index, in the site's list, of a chunk that has not finished. */
+/* Returns the smallest index, in the site's list of chunks, of a chunk that is not
+   finished. */
 static int64_t first_left(const hy_site *site)
 {
     int64_t first = site->next;
@@ -127,7 +128,8 @@ void hy_slot_release(hy_slot *slot)
         hy_loader_free(site->loader, hy_site_passed(site));
 }
 
-/* Chunks enter the lanes in order, after the rows of B or X that they touch were sent. */
+/* Returns 1 if the slot's chunk may enter the lanes: chunks enter them in order, after
+   the rows of B or X that they touch were sent. */
 static int may_enter(const hy_slot *slot)
 {
     hy_loader *loader = slot->site->loader;

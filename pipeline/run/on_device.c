@@ -69,8 +69,8 @@ static hybrid_dense in_rows(const hybrid_dense *X)
     return rows;
 }
 
-/* Returns 1 if kernels can read X where it is. If rows have gaps, rows must consist of
-   whole vectors, because nothing may be read behind the last row. */
+/* Returns 1 if kernels can read X where the caller has it. If rows have gaps, rows must
+   consist of whole vectors, because nothing may be read behind the last row. */
 static int lies_as_kernels_read(const hy_image *image, const hybrid_dense *X)
 {
     const size_t size = hy_value_size(X->type);

@@ -95,9 +95,9 @@ static int is_of(const hy_site *c, const hy_chunk *chunk)
     return chunk->row_begin < c->end && chunk->row_end > c->begin;
 }
 
-/* Sets `next` and `stop` to the range of chunks that contain rows of the site's own
-   range, and row_begin and row_end to these rows. With column blocks, all chunks contain
-   some. */
+/* Sets `next` and `stop` to the range of chunks in the site's list that contain rows that
+   the site owns, and row_begin and row_end to these rows. With column blocks, all chunks
+   contain some. */
 static void find_own(hy_site *c)
 {
     c->stop = c->list.count;
@@ -163,9 +163,10 @@ static int claim_own(hy_queue *queue, hy_site *c, int must, hy_claim *out)
 
 /* ---- in order ------------------------------------------------------------------ */
 
-/* Returns the seconds until the first of the other sites runs out of free slots. `c`
-   should have counted the chunk that it is about to claim by then, because chunks that
-   other sites claim from now on wait for that chunk in their slots. */
+/* Returns the predicted seconds until the first of the other sites runs out of free
+   slots. Site `c` should have counted the chunk that it is about to claim by then,
+   because chunks that other sites claim from now on wait for that chunk in their
+   slots. */
 static double patience(const hy_queue *queue, const hy_site *c)
 {
     double least = INFINITY;
@@ -179,8 +180,8 @@ static double patience(const hy_queue *queue, const hy_site *c)
     return least;
 }
 
-/* Returns the seconds in which the other sites would finish their claimed work and all
-   unclaimed work. */
+/* Returns the predicted seconds in which the other sites would finish their claimed work
+   and all unclaimed work. */
 static double others_s(const hy_queue *queue, const hy_site *c)
 {
     double rates = 0, flying = 0;

@@ -1,7 +1,7 @@
 /* pipeline/run/queue.h - hands out the rows of a product to the sites that compute them.
 
-   Each site has its own cut, because budgets and speeds differ, and claims rows at the
-   boundaries of that cut.
+   Each site has its own division of the rows into chunks (cut), because budgets and
+   speeds differ, and claims rows at the boundaries of that cut.
 
    Known positions: if every row's position in the result is known, each site owns a
    contiguous range of rows and claims chunks from its front. A site without rows of its
@@ -10,11 +10,11 @@
    would, in pieces that fit its slots. Rows of B or X that only those pieces touch are
    never sent.
 
-   When an owner reaches a chunk of which rows were taken, it computes the remaining rows,
-   which fit wherever the whole chunk did. Two kinds of chunks are taken whole or not at
-   all: a gathered chunk, because the taker would have to count the rows of B or X that a
-   part of it touches, and a chunk whose pack is cached on the device. The taker computes
-   such a chunk piece by piece.
+   When an owner reaches a chunk of which other sites took rows, it computes the remaining
+   rows, which fit wherever the whole chunk did. Two kinds of chunks are taken whole or
+   not at all: a gathered chunk, because the taker would have to count the rows of B or X
+   that a part of it touches, and a chunk whose pack is cached on the device. The taker
+   computes such a chunk piece by piece.
 
    In order: if the position of a row follows from the rows before it, all sites claim
    from one front, each up to the next boundary of its own cut. A finished chunk waits in
@@ -30,8 +30,9 @@ enum { HY_MAX_SITES = HY_MAX_DEVICES + 1 };
 typedef struct hy_queue {
     const hy_profile *profile;
     int in_order;
-    int64_t front;     /* in order: the first row that no site has claimed */
-    int64_t all, left; /* work of the whole run, and work that no site has claimed */
+    int64_t front;     /* if sites claim in order: the first row that no site has claimed */
+    int64_t all, left; /* all: work (scalar products plus rows) of the whole run; left:
+                          work that no site has claimed */
     int64_t claimed;   /* number of chunks and pieces claimed so far; also the id of the
                           next one */
     hy_site *of[HY_MAX_SITES];
@@ -47,15 +48,16 @@ void hy_queue_add(hy_queue *queue, hy_site *site);
    returns 0 if other sites are predicted to finish the remaining rows sooner. */
 int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out);
 
-/* Called when the site has computed a chunk. `ns` is the present time, from
-   hy_now_ns(). */
+/* Called when the site has computed a chunk (for SpGEMM: counted its entries). `ns` is
+   the present time, from hy_now_ns(). */
 void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns);
 
 /* ---- functions that queue.c and queue_take.c share ---- */
 
 int64_t hy_queue_work(const hy_chunk *chunk);
 
-/* Sets in f what a variant has chosen in `chosen` (hy_variant.choose). */
+/* Copies the features that a variant's `choose` (hy_variant.choose) has set from `chosen`
+   to f. */
 void hy_queue_choose(hy_features *f, const hy_features *chosen);
 
 /* Returns rows [begin, end) of a chunk as a chunk. Its numbers of gathered rows and

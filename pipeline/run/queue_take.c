@@ -78,8 +78,9 @@ static int every_row_fits(const hy_queue *queue, const hy_site *taker,
     return fits(taker, &f);
 }
 
-/* Returns the rows that the taker would take of an owner's last chunk, of which `rest` is
-   left. The piece is empty if they do not fit the taker's slots. */
+/* Returns the rows that the taker would take of an owner's last chunk, of which the rows
+   in `rest` are not taken yet. The result is empty if they do not fit the taker's
+   slots. */
 static hy_chunk find_piece(const hy_queue *queue, const hy_site *taker,
                            const hy_site *owner, const hy_chunk *rest)
 {
@@ -94,8 +95,7 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_site *taker,
 
 /* ---- whose turn it is ---------------------------------------------------------- */
 
-/* Returns the work that a site with a fixed share has to take beyond what it has
-   taken. */
+/* Returns the work that a site with a fixed share of the run has still to take. */
 static double quota(const hy_queue *queue, const hy_site *taker)
 {
     return taker->taking.share * (double)queue->all - (double)taker->taken;

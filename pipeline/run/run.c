@@ -59,8 +59,8 @@ static hybrid_status begin_load(hy_run *run, hy_site *site)
     const size_t room = site->transposed.room;
 
     HY_TRY(hy_transposed_begin(site, &site->problem, run->sink));
-    if (site->list.count > 0) /* a site without chunks of its own needs no copies in
-                                 device memory */
+    if (site->list.count > 0) /* only a site with chunks of its own needs copies of
+                                 operands in device memory */
         HY_TRY(begin_on_device(site));
     return loader ? hy_loader_start(loader, &site->problem, hy_site_passed(site),
                                     &run->inbox, run->tracer.to.fn != NULL, room)
@@ -93,7 +93,7 @@ static void begin_loads(hy_run *run)
 
 /* ---- end ------------------------------------------------------------------------- */
 
-/* Called when no chunk needs more of B or X. */
+/* Finishes all loaders and the relay, when no chunk needs more of B or X. */
 static void finish_loads(hy_run *run)
 {
     for (int i = 0; i < run->queue.count; i++) {

@@ -19,8 +19,8 @@
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
 
-/* The sites of a run, whose part in it is set. If the host helps devices, it is the last
-   one. */
+/* The sites of a run. The caller sets each site's part in the run (site.h). If the host
+   helps devices, it is the last site. */
 typedef struct hy_sites {
     hy_site *of[HY_MAX_SITES];
     int count;

@@ -302,7 +302,7 @@ static hybrid_status store(const hy_slot *slot)
     part.counted = *job->out_nnz;
     if (!job->back.row_at && !job->direct && job->nnz > job->back_room)
         return store_halves(slot, &part);
-    if (job->direct && !job->back.row_at) /* the copy wrote the entries to the result
+    if (job->direct && !job->back.row_at) /* the copy d2h wrote the entries to the result
                                              already */
         part.count = 0;
     HY_TRY(sink->ops->store(sink, &part));

@@ -51,7 +51,7 @@ static int is_hosts_part(const hy_tracer *tracer, const hy_slot *slot)
     return slot->site->backend != tracer->backend && hy_site_in_place(slot->site);
 }
 
-/* Returns the time at which the chunk was computed. */
+/* Returns the time, as from hy_now_ns(), at which the device had computed the chunk. */
 static int64_t computed_ns(const hy_slot *slot)
 {
     const int finished  = slot->passage[HY_STEP_FINISH].done;
@@ -164,7 +164,8 @@ static double trace_lane(const hy_tracer *tracer, const hy_slot *slot,
     event.bound = lane_bound(slot, stage->where);
     if (passage->untimed && stage->where == HY_ON_OUT) {
         time_down(slot, &event);
-    } else if (!passage->untimed) { /* else nothing was copied, and both times stay 0 */
+    } else if (!passage->untimed) {
+        /* both times stay 0 if the stage is untimed, because nothing was copied then */
         event.begin_ns = ops->mark_ns(passage->begin);
         event.end_ns   = ops->mark_ns(passage->end);
     }
@@ -231,7 +232,8 @@ static void trace_workers(const hy_tracer *tracer, const hy_slot *slot,
             all.all_ns += log->of[i].end_ns - log->of[i].begin_ns;
             event.parts++;
         }
-    /* the thread that began the stage ends last, because it waits for its helpers */
+    /* goes backwards, because the thread that began the stage ends last: it waits for its
+       helpers */
     for (int64_t i = log->count - 1; i >= 0; i--)
         if (log->of[i].stage == (int)stage->step)
             trace_work(tracer, slot, &log->of[i], &all, &event);

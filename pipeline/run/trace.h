@@ -25,8 +25,8 @@ typedef struct hy_listener {
     int64_t pass; /* number of the pass over the operands that the run is
                      (hybrid_event.pass) */
     double
-        worker_Bps; /* bytes/s of host memory that each worker can move while all workers
-                       move bytes */
+        worker_Bps; /* bytes of host memory per second that each worker can move while all
+                       workers move bytes */
 } hy_listener;
 
 typedef struct hy_tracer {

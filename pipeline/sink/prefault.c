@@ -28,7 +28,8 @@ static void touch_step(const hy_prefault *a, size_t k)
     hy_results_touch(a->val, begin * a->size, end * a->size);
 }
 
-/* Does one step, and submits the task again for the next one. */
+/* Does one step (pins a piece of memory, or touches pages), and submits the task again
+   for the next step. */
 static void run(hy_task *task, int worker)
 {
     hy_prefault *a     = ((hy_prefault_task *)task)->prefault;
@@ -106,9 +107,9 @@ static hybrid_status touch_more(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Workers touch separate huge pages in parallel. If they wrote to parts of one huge page,
-   each would fault it and get a zeroed page, and all but one of these pages would be
-   thrown away. */
+/* Lets workers touch separate huge pages in parallel. If they wrote to parts of one huge
+   page, each would fault it and get a zeroed page, and all but one of these pages would
+   be thrown away. */
 hybrid_status hy_prefault_reach(hy_prefault *a, int64_t entries)
 {
     const int64_t steps = (entries + TOUCH_ENTRIES - 1) / TOUCH_ENTRIES - a->touch_first;
@@ -128,7 +129,7 @@ void hy_prefault_stop(hy_prefault *a)
     while (withdrawn + __atomic_load_n(&a->done, __ATOMIC_ACQUIRE) < a->submitted) {
         for (int i = 0; i < a->submitted; i++)
             withdrawn += hy_pool_withdraw(a->ctx->pool, HY_IDLE, &a->tasks[i].task);
-        sched_yield(); /* a task that is running may submit itself once more */
+        sched_yield(); /* waits, because a running task may submit itself once more */
     }
     a->submitted = a->done = 0;
 }

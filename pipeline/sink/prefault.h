@@ -24,7 +24,8 @@ typedef struct hy_prefault {
     hy_context *ctx;
     const hy_span *col, *val; /* borrowed until hy_prefault_stop() */
     size_t col_size, size;    /* bytes of a column and of a value */
-    int64_t next;             /* number of the next step that a worker will do; atomic */
+    int64_t next;             /* number of the next step that a worker will do; atomic. A
+                                 step pins one piece, or touches TOUCH_ENTRIES entries */
     int64_t pins, touches;    /* number of steps that pin pages, and number of later steps
                                  that touch pages */
     int64_t touch_first;      /* the first touching step begins at entry touch_first *

@@ -286,7 +286,7 @@ static hybrid_status finish(hy_sink *sink)
             sink->ctx, HYBRID_BAD_STATE,
             "internal error, please report it: %lld of %lld rows were computed",
             (long long)csr->reserved, (long long)csr->end_row);
-    if (csr->end_row < csr->rows) /* other products make the remaining rows */
+    if (csr->end_row < csr->rows) /* the products that follow make the remaining rows */
         return HYBRID_OK;
     if (csr->undecided)
         HY_TRY(decide(csr));

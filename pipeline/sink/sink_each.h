@@ -21,7 +21,7 @@ typedef struct hy_each_sink {
     void *user; /* passed to fn or take */
     int64_t first_row; /* row of C that is row 0 of the current product */
     int64_t end_row;   /* row of C after the last one of the current product */
-    int64_t next_row;  /* first row whose part is not reserved */
+    int64_t next_row;  /* first row of C whose part is not reserved yet */
     int64_t room;      /* number of entries for which `col` and `val` have memory */
     void *col, *val;
 } hy_each_sink;

@@ -6,12 +6,13 @@
 enum {
     POOLED     = 2,
     FIRST_ROOM = 32
-}; /* POOLED: maximum idle lane sets of a backend; FIRST_ROOM: items for which a
-      hy_made has room at first */
+}; /* POOLED: maximum idle lane sets of a backend; FIRST_ROOM: number of items for which a
+      new array (hy_made) has memory */
 
 /* ---- threads ------------------------------------------------------------------- */
 
-/* Names are static because traces keep pointers to them as long as the engine lives. */
+/* Names of lanes on devices 0, 1 and so on. They are static because traces keep pointers
+   to them as long as the engine lives. */
 #define NAMES(name)                                                                      \
     {                                                                                    \
         name, name "1", name "2", name "3", name "4", name "5", name "6", name "7",      \
@@ -191,8 +192,8 @@ static hybrid_status open_lanes(hy_lane_set *lane_set)
                 lane != HY_ON_RUN, &lane_set->lanes[lane]));
         else if (lane != HY_ON_RUN)
             continue;
-        if (lane != HY_ON_IN) /* the stage after a copy to the device is on a lane, so the
-                                 host need not see the copy's end */
+        if (lane != HY_ON_IN) /* only the stage after a copy to the device follows on a
+                                 lane, so the host need not see the end of that copy */
             HY_TRY(start(backend->ctx, &lane_set->watchers[lane]));
     }
     return HYBRID_OK;

@@ -30,9 +30,9 @@ typedef struct hy_lane_set {
     int64_t call;             /* number of the last public call (ctx->call) that created a
                                  lane, mark or thread of this set */
     hy_backend *backend;
-    hy_lane *lanes[HY_LANES];     /* lanes that all slots share. NULL if every slot has
-                                     its own lane instead, or if the backend has no such
-                                     lane. */
+    hy_lane *lanes[HY_LANES];     /* lanes that all slots share. An element is NULL if
+                                     every slot has its own lane instead, or if the
+                                     backend has no such lane. */
     hy_lane *peer;                /* lane of copies from other devices; NULL until
                                      hy_lane_set_peer() */
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
@@ -71,7 +71,7 @@ void hy_lane_set_release(hy_context *ctx, hy_lane_set *lane_set, int clean);
 hybrid_status hy_lane_set_mark(hy_lane_set *lane_set, hy_mark **out);
 hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out);
 
-/* Sets a mark whose time no caller will ask for. */
+/* Sets a mark of which hy_mark_ns() will not be called. */
 hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
 
 /* Opens the lane of copies from other devices unless it is open. */

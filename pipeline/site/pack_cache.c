@@ -46,10 +46,11 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t 
         cached += pack;
         slot = hy_larger(slot, all - pack);
     }
-    if (k < ranges) /* a chunk cannot be cached, so none is */
+    if (k < ranges) /* some chunk cannot be cached, so none is */
         return;
     for (; k > 0 && (cached > most || cached + slots * slot > room);
-         k--) { /* if this pack is not in the cache, slots must have room for it */
+         k--) { /* leaves out the last pack; its chunk then needs a slot with room for it
+                 */
         cached -= pack_bytes(rates, &chunks[k - 1], &all);
         slot = hy_larger(slot, all);
     }

@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum {
-    MANY         = 64,      /* minimum number of chunks for a second lane */
-    FEW_PRODUCTS = 16 << 20 /* scalar products of a chunk that keep a device busy */
+    MANY = 64, /* minimum number of chunks for a second lane */
+    FEW_PRODUCTS =
+        16 << 20 /* a chunk with this many scalar products keeps a device busy */
 };
 
 /* ---- device memory ----------------------------------------------------------------- */

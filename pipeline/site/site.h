@@ -34,9 +34,10 @@ typedef struct hy_taking {
 
 /* Measured speed of a site. */
 typedef struct hy_pace {
-    int64_t flying;  /* work that the site has claimed and not finished */
-    int64_t timed;   /* work finished after first_ns, until last_ns: the times at which
-                        the site finished its first and its latest chunk */
+    int64_t flying;  /* work (scalar products plus rows) of rows that the site has claimed
+                        and not finished */
+    int64_t timed;   /* work finished between first_ns and last_ns, the times at which the
+                        site finished its first and its latest chunk */
     int64_t first_ns, last_ns;
 } hy_pace;
 
@@ -74,8 +75,9 @@ typedef struct hy_site {
     int64_t begin, end; /* rows [begin, end) of the list that the site owns; in order: all
                            rows */
     hy_taking taking;   /* how the site takes rows of other sites */
-    double rate;        /* predicted work per second of the site */
-    int64_t up;         /* predicted bytes that the chunks send to the device */
+    double rate;        /* predicted speed of the site: scalar products plus rows per
+                           second */
+    int64_t up;         /* predicted bytes that the site's chunks send to the device */
 
     /* fields that the queue sets */
     int index;          /* index among the queue's sites */
@@ -83,7 +85,8 @@ typedef struct hy_site {
     int64_t row_begin,
         row_end;     /* own rows that are left: [row_begin, row_end), from a row of the
                         first of these chunks to a row of the last */
-    int64_t left;    /* work of own rows that no site has claimed */
+    int64_t left;    /* work (scalar products plus rows) of own rows that no site has
+                        claimed */
     int64_t taken;   /* work that this site has taken from other sites */
     int64_t ceded;   /* work that other sites have taken from this site */
     hy_pace pace;
@@ -95,7 +98,7 @@ typedef struct hy_site {
     int64_t begun;      /* number of chunks that the site has begun */
     int64_t next_lane;  /* hy_slot.sequence of the chunk that may enter the lanes next */
     int64_t finished;   /* number of chunks that the site has finished */
-    hy_problem problem; /* the run's problem, with this site's sources and image */
+    hy_problem problem; /* the run's problem, with the sources and the image of this site */
 } hy_site;
 
 /* Opens a site: takes a lane set, makes `depth` slots that suit every one of the chunks,

@@ -67,7 +67,8 @@ typedef struct hy_slot {
     int busy;     /* 1: the slot holds a chunk */
     int parked;   /* 1: the chunk waits for its turn to enter the lanes */
     int on_lanes; /* 1: the chunk has entered the lanes */
-    int counted;  /* 1: the queue has been told that the chunk is computed */
+    int counted;  /* 1: hy_queue_done() has been called for the chunk, because it is
+                     computed */
     int64_t part; /* position of the chunk's part in the order of reservation */
     int placing;  /* 1: workers store the result, or have stored it */
 } hy_slot;
