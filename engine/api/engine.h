@@ -31,14 +31,14 @@ struct hybrid_engine {
                                           NULL */
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
     char spill_path[HY_PATH_BYTES];    /* folder for temporary files (ctx.spill_path) */
-    hy_rates_source rates;             /* files of measured speeds, and where they came
-                                          from */
+    hy_rates_source rates;             /* file from which measured speeds were taken */
     const hy_settings *settings;       /* NULL: hy_usual_settings; set by tests only */
     hy_narrow narrow;                  /* operands of the current call that have 64-bit
                                           column indices */
     hy_spaces spaces;                  /* operands and results of the current call in
                                           device memory */
-    hy_recall recall;                  /* plans of recent one-shot calls on a device */
+    hy_recall recall;                  /* recent one-shot calls on a device, with their
+                                          plans */
     hybrid_report report;              /* report of the last finished run; zero before the
                                           first */
     hybrid_trace_fn trace;

@@ -12,11 +12,13 @@ enum { HY_NARROW_MOST = 3 }; /* maximum number of sparse operands of a call */
 
 typedef struct hy_narrow {
     const hybrid_csr *from[HY_NARROW_MOST]; /* operands with 64-bit columns */
-    hybrid_csr of[HY_NARROW_MOST];          /* matrices with the same offsets and values
-                                               and 32-bit columns */
-    void *copies[HY_NARROW_MOST];           /* arrays of 32-bit columns to be freed; NULL
-                                               if an earlier operand of the call has the
-                                               same column array and its copy */
+    hybrid_csr of[HY_NARROW_MOST];          /* for each element of `from`, a matrix with
+                                               the same offsets and values and 32-bit
+                                               columns */
+    void *copies[HY_NARROW_MOST];           /* for each element of `from`, the array of
+                                               32-bit columns to be freed; NULL if an
+                                               earlier operand of the call has the same
+                                               column array and its copy */
     int count;
 } hy_narrow;
 

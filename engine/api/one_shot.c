@@ -79,7 +79,7 @@ static hybrid_status run_one_shot_dense(hybrid_engine *engine,
 {
     hybrid_dense *Y        = update->Y;
     const hy_source source = hy_source_dense(&engine->ctx, X);
-    /* 1: Y is A*X */
+    /* 1: the result is A*X itself */
     const int as_it_is         = update->alpha == 1 && update->beta == 0;
     const hy_one_shot one_shot = {.X = as_it_is ? X : NULL, .Y = Y};
     hybrid_plan *plan;

@@ -166,7 +166,7 @@ static hybrid_status check_lengths(void *arg, int part, int64_t begin, int64_t e
         if (!row_is_long(c, i))
             continue;
         hy_lower_to(&c->first, i);
-        break; /* later rows of this range cannot be the first wrong row */
+        break; /* later rows of this range cannot be the lowest wrong row */
     }
     return HYBRID_OK;
 }
@@ -262,7 +262,7 @@ static hybrid_status check_rows(void *arg, int part, int64_t begin, int64_t end)
         if (row_passes(c, i))
             continue;
         hy_lower_to(&c->first, i);
-        break; /* later rows of this range cannot be the first wrong row */
+        break; /* later rows of this range cannot be the lowest wrong row */
     }
     return HYBRID_OK;
 }

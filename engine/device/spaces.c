@@ -325,7 +325,7 @@ void hy_spaces_view(hy_spaces *spaces, const hybrid_csr **A, void *offsets,
         view              = add(spaces, *A);
         view->row_ptr     = offsets;
         view->offset_type = type;
-        view->col_type    = HYBRID_I32; /* the view of a run has no columns */
+        view->col_type    = HYBRID_I32; /* the view for a run has no columns */
     }
     *A = view;
 }

@@ -27,7 +27,7 @@ typedef struct hy_spaces {
     void *stream;       /* the caller's CUDA stream, kept from call to call */
     const hybrid_csr *from[HY_SPACES_MOST]; /* operands in device memory */
     hybrid_csr of[HY_SPACES_MOST];          /* views of the operands in `from` */
-    /* copies of offsets and columns in host memory, or NULL */
+    /* for each operand, copies of its offsets and columns in host memory, or NULL */
     void *offsets[HY_SPACES_MOST], *columns[HY_SPACES_MOST];
     int count;
     int64_t fetched; /* bytes of offsets and columns that the current call has copied to

@@ -13,9 +13,9 @@ enum {
     ROWS_PART  = 8,     /* rows of B take at most 1/8 of free host memory */
     WHOLE_PART = 4,     /* an operand that is read completely takes at most 1/4 of free
                            host memory */
-    PARTS = 8,          /* a part of A has at most 1/PARTS of A's bytes, to overlap
-                           reading and computing */
-    LEAST   = 64 << 20, /* the limit of 1/PARTS of A is never below this many bytes */
+    PARTS = 8,          /* a part of A has at most 1/PARTS of A's bytes, so that reading
+                           and computing overlap */
+    LEAST   = 64 << 20, /* lower bound, in bytes, on the limit of 1/PARTS of A */
     UNKNOWN = 1 << 30   /* bytes of free host memory that are assumed if the engine has
                            no limit on it */
 };

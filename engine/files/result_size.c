@@ -10,7 +10,7 @@
 
 enum {
     FIRST_DRAWS = 16,
-    MORE        = 4, /* each sample has this many times the draws of the one before */
+    MORE        = 4, /* each sample has this many times as many draws as the one before */
     MOST_DRAWS  = 256,
     ENTRIES     = 512,     /* maximum entries of a row of A that are read */
     PRODUCTS    = 1 << 18, /* maximum scalar products of a row of C that are counted */
@@ -25,10 +25,10 @@ enum {
 
 /* Hash set of the column indices of one row of C. */
 typedef struct column_table {
-    int32_t *places; /* columns; -1 marks a free place */
+    int32_t *places; /* column indices; -1 marks a free place */
     uint32_t most;   /* places allocated, a power of two; at most half of them hold
                         columns */
-    uint32_t mask;   /* places in use for the current row, minus 1 */
+    uint32_t mask;   /* number of places in use for the current row, minus 1 */
     int64_t count;   /* number of distinct columns in the table */
 } column_table;
 

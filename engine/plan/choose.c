@@ -111,7 +111,8 @@ static hy_option *find_best_of_device(hy_choice *c)
     return best;
 }
 
-/* The host computes in place of a device if it is sooner, or if there is no device. */
+/* Returns the schedule that is fastest. The host's is taken in place of a device's if it
+   is sooner, or if there is no device. */
 static hy_option *find_best(hy_choice *c)
 {
     hy_option *best = find_best_of_device(c);
@@ -253,8 +254,8 @@ static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, &whole, 1, out);
 }
 
-/* Called when no schedule has a layout. The host computes if it is sooner than the device
-   with what cut_anyway() finds. */
+/* Cuts the product when no schedule has a layout (cut_anyway()). The host computes if it
+   is sooner than the device with the layout that cut_anyway() finds. */
 static hybrid_status cut_last(hy_choice *c, hy_layout *out)
 {
     HY_TRY(cut_anyway(&c->planning, out));

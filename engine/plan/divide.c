@@ -16,7 +16,8 @@
 /* a device joins the others only if the predicted run becomes shorter by at least this
    part of its time */
 static const double LEAST_GAIN = 0.05;
-/* as LEAST_GAIN, if A is reduced, since workers then gather X and store Y: two H100 were
+/* a device joins the others only if the predicted run becomes shorter by at least this
+   part of its time, if A is reduced: workers then gather X and store Y. Two H100 were
    measured to take 1.2 to 1.3 times the time of one, and 0.83 of it was predicted */
 static const double LEAST_REDUCED = 0.3;
 /* a device joins the others only if it gets at least this part of the work */
@@ -25,8 +26,8 @@ static const double LEAST_WEIGHT = 0.01;
    share */
 static const double FORCED_WEIGHT = 0.25;
 
-/* A device. It takes fixed_s + part * all_s seconds for a part of the rows (0 to 1), and
-   alone_s for all. `weight` is the part of the work that it gets. */
+/* A device that may take part. It takes fixed_s + part * all_s seconds for a part of the
+   rows (0 to 1), and alone_s for all. `weight` is the part of the work that it gets. */
 typedef struct share {
     double fixed_s, all_s, alone_s;
     double image_s; /* part of fixed_s in which B or X arrives, if devices may copy it
@@ -275,8 +276,9 @@ static void give_rows(division *d)
             d->portions[kept] = *p;
         kept++;
     }
-    d->portions[kept - 1].end = profile.rows; /* rounding of the weights may leave the
-                                                 last rows over */
+    d->portions[kept - 1].end = profile.rows; /* the last device gets all remaining rows,
+                                                 because rounding of the weights may leave
+                                                 some over */
     d->count = kept;
 }
 

@@ -27,8 +27,8 @@ enum {
     DENSE_BYTES  = 32 << 20,     /* SpMM on a device: maximum bytes of Y in a chunk */
     BLOCK_CHUNKS = 8,            /* SpMM on a device: minimum number of chunks of each
                                     column block of X */
-    MOST_TIMES = 16,             /* device: the number of chunks is at most this multiple
-                                    of the least possible number */
+    MOST_TIMES = 16,             /* on a device, the number of chunks is at most this
+                                    multiple of the minimum with which every chunk fits */
     MIN_PRODUCTS  = 1 << 12,     /* device: minimum scalar products of a chunk */
     HOST_PRODUCTS = 256 << 10,   /* SpGEMM on the host: scalar products of a chunk for
                                     each worker; results of all slots then stay in the
@@ -61,7 +61,7 @@ static double most_sparse(const hy_planning *p)
     return fmin(bytes / entry, DEVICE_PRODUCTS);
 }
 
-/* Returns the least number of chunks if X comes in column blocks or passes through a
+/* Returns the minimum number of chunks that an image requires: one in column blocks, or a
    ring. */
 static int64_t least_of_image(const hy_portion *portion, const hy_image *image)
 {
@@ -91,8 +91,8 @@ static int fits(const hy_planning *p, int64_t n, size_t slot)
     return hy_cost_bytes(&cost) <= slot;
 }
 
-/* Returns the least number of equal chunks that each fit a slot. Slots are small if B or
-   X is large. */
+/* Returns the minimum number of equal chunks that each fit a slot. Slots are small if B
+   or X is large. */
 static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
 {
     const hy_portion *portion = p->portion;
@@ -200,7 +200,9 @@ int64_t hy_grain_host_chunks(const hy_planning *p)
 
 int64_t hy_grain_chunks(const hy_planning *p, const hy_layout *layout)
 {
-    if (hy_product_in_gpu_memory(p->product)) /* several chunks would overlap nothing */
+    if (hy_product_in_gpu_memory(p->product)) /* one chunk: operands and result are in GPU
+                                                 memory, so several would overlap
+                                                 nothing */
         return least_of_room(p, layout);
     return hy_portion_on_device(p->portion) ? device_chunks(p, layout)
                                             : hy_grain_host_chunks(p);

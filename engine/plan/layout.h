@@ -25,8 +25,8 @@ typedef struct hy_planning {
    caller frees the layout. */
 hybrid_status hy_layout_try(const hy_planning *p, hy_layout *layout);
 
-/* As hy_layout_try(), but a row that does not fit is an error: NO_DEVICE_MEMORY names the
-   row. */
+/* Does what hy_layout_try() does, but a row that does not fit is an error: the message of
+   NO_DEVICE_MEMORY names the row. */
 hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
 
 /* Frees the chunks, after which the layout has 0 slots. A layout without chunks is
@@ -37,9 +37,10 @@ void hy_layout_free(const hy_product *product, hy_layout *layout);
    and the slots, and marks their chunks (hy_chunk.cached). */
 void hy_layout_cache(const hy_portion *portion, hy_layout *layout);
 
-/* As hy_layout_cache(), but beside `image_room` bytes of B or X. Packs that last from run
-   to run must leave other live plans the device memory for their runs.
-   hy_layout_caches_all() returns 1 if the packs of all chunks are marked. */
+/* hy_layout_cache_beside() does what hy_layout_cache() does, but beside `image_room`
+   bytes of B or X. Packs that last from run to run must leave other live plans the device
+   memory for their runs. hy_layout_caches_all() returns 1 if the packs of all chunks are
+   marked. */
 void hy_layout_cache_beside(const hy_portion *portion, size_t image_room,
                             hy_layout *layout);
 int hy_layout_caches_all(const hy_layout *layout);

@@ -13,7 +13,9 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **prefetcher)
     const size_t image_room   = l->count > 0 ? l->image_room : 0;
 
     if (*prefetcher && (*prefetcher)->image_memory.bytes != image_room)
-        HY_TRY(hy_prefetch_end(prefetcher)); /* the loader has memory of another size */
+        HY_TRY(hy_prefetch_end(prefetcher)); /* ends the prefetch, because the loader's
+                                                memory has another size than this site
+                                                needs */
     HY_TRY(hy_site_open(backend, &portion->rates, product->op, l->chunks, l->count, slots,
                         product->result_on != NULL, image_room, *prefetcher,
                         &portion->site));

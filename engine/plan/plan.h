@@ -15,7 +15,8 @@
 typedef struct hy_history {
     hy_pattern pattern;   /* hashes of the patterns of A and B, and offsets of C; only
                              SpGEMM with HYBRID_REUSE */
-    hybrid_report report; /* last run; before the first run, the prediction */
+    hybrid_report report; /* report of the last run; before the first run, the predicted
+                             report */
 } hy_history;
 
 /* The operands of a one-shot call. */
@@ -34,7 +35,7 @@ struct hybrid_plan {
                                    empty without HYBRID_EXPLAIN or without a model */
     void *a_offsets;            /* host copy of the offsets of an A in device memory; else
                                    NULL */
-    hybrid_index a_offset_type; /* type of a_offsets */
+    hybrid_index a_offset_type; /* type of the offsets in a_offsets */
     double plan_s;              /* planning time in seconds; not used by one-shot calls */
     int64_t pattern_bytes; /* bytes of patterns copied from a device for planning */
     hy_forecast forecasts[HY_RUN_KINDS]; /* for each kind of run on devices, the host's

@@ -26,13 +26,13 @@ typedef struct hy_ways_up {
 /* How a product would lie on its device: the image of B or X, slots, and the chunks for
    which these leave room. */
 typedef struct hy_layout {
-    /* The caller of hy_layout_try() or hy_layout_cut() sets: */
+    /* The caller of hy_layout_try() or hy_layout_cut() sets the next four fields: */
     hy_image image;   /* image of B or X on the device */
     int depth;        /* number of slots; 0: there is no such layout */
     int share;        /* slots take 1/share of the memory that B or X leaves */
     int64_t products; /* maximum scalar products of a chunk (grain.h) */
 
-    /* Planning sets: */
+    /* Planning sets the remaining fields: */
     hy_image if_pinned;     /* image of X in runs with pinned X and Y; only if it has
                                column blocks (hy_image.axis) */
     size_t image_bytes;     /* bytes of B or X that a run sends to the device; undefined
@@ -64,19 +64,20 @@ typedef struct hy_traffic {
 typedef struct hy_portion {
     const hy_product *product;
 
-    /* set by hy_portion_assign(): */
+    /* hy_portion_assign() sets the next five fields: */
     const hy_variant *variant;
     hy_backend *backend;
     hy_rates rates; /* rates of the backend; rates.memory is the budget without
                        narrow_room and two times transposed_room */
     size_t transposed_room; /* bytes of device memory in which parts of a column-major X
                                are transposed; Y has a second room of the same size */
-    hy_profile profile; /* of the rows that the layout is cut from; shares the arrays of
-                           the product's profile */
+    hy_profile profile; /* profile of the rows that the layout is cut from; shares the
+                           arrays of the product's profile */
 
     hy_layout layout;
     hy_traffic traffic;
-    hy_site *site;      /* NULL until hy_portion_open() */
+    hy_site *site;      /* the site that computes the portion; NULL until
+                           hy_portion_open() */
     int64_t begin, end; /* rows [begin, end), which the portion owns; a sparse result uses
                            them only in runs that know the positions of its rows */
     double weight;      /* share of the work of the rows that the portion owns, 0 to 1;

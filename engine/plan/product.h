@@ -24,16 +24,16 @@ typedef struct hy_product {
                                       (with a reduced A, only the rows that are sent);
                                       b_nnz is 0. */
 
-    /* devices whose memory has operands or the result: */
-    hy_backend *a_on, *second_on, *result_on; /* device with A, with B or X, and with the
-                                                 result. NULL: host memory. The others
-                                                 are one device, which computes. */
+    hy_backend *a_on, *second_on, *result_on; /* devices whose memory holds A, B or X, and
+                                                 the result; NULL: the matrix is in host
+                                                 memory. All that are not NULL are the
+                                                 same device, which computes. */
     size_t narrow_room; /* bytes of device memory for 32-bit copies of 64-bit columns of A
                            and B */
 
-    /* set by inspection: */
+    /* the fields from here on are set by inspection: */
     hy_hypersparse hypersparse; /* the reduced A, if the product is computed with it */
-    hy_profile profile;         /* of A, or of the reduced A */
+    hy_profile profile;         /* profile of A, or of the reduced A */
     int32_t parameter[HY_PARAMETERS]; /* the variant's parameters that options name, for
                                          all rows (hy_features.parameter) */
 } hy_product;

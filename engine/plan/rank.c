@@ -94,7 +94,8 @@ static void add(hy_candidates *out, int begin, hy_candidate c)
 {
     int i = out->count++;
 
-    for (; i > begin; i--) { /* among equals, the order of the table stays */
+    for (; i > begin; i--) { /* candidates with equal seconds stay in the order of the
+                                table of variants */
         const hy_candidate *before = &out->of[i - 1];
         const int stays =
             c.refused || (!before->refused && before->predicted_s <= c.predicted_s);

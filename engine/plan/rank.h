@@ -17,7 +17,8 @@ typedef struct hy_candidate {
 } hy_candidate;
 
 typedef struct hy_candidates {
-    int count, chosen; /* chosen is the index of the candidate that computes */
+    int count, chosen; /* count: number of candidates; chosen: index of the candidate that
+                          computes */
     hy_candidate of[HY_CANDIDATES];
 } hy_candidates;
 
@@ -32,8 +33,8 @@ int hy_runs_on(const hy_variant *variant, const hy_backend *backend);
    UNSUPPORTED, with a sentence that lists each refusal. */
 hybrid_status hy_rank(const hy_product *product, hy_candidates *out);
 
-/* As hy_rank() for this device or the host alone. No error is returned if all variants
-   are refused. */
+/* Does what hy_rank() does, for device `device` alone, or for the host. No error is
+   returned if all variants are refused. */
 void hy_rank_device(const hy_product *product, hy_backend *device, hy_candidates *out);
 
 /* hy_rank_first_host() returns the index of the first candidate that computes in place,

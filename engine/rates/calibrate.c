@@ -27,10 +27,12 @@ typedef struct calibration {
     const hy_variant *rows, *merge; /* the two variants; NULL if the device lacks one */
     int64_t timings;
     hy_rated rated[TIMINGS_MOST];
-    hy_observed by_device, by_host; /* of the variants of the device and of the host */
+    hy_observed by_device, by_host; /* observations of the variants of the device and of
+                                       the host */
     char path[HY_RATES_PATH];       /* path of the rates file */
     hy_rates_file file;             /* file.of[0] describes the device that computes */
-    hy_block_speeds before;         /* hy_backend.blocks of the device before */
+    hy_block_speeds before;         /* value of hy_backend.blocks of the device before the
+                                       calibration */
 } calibration;
 
 static void tell(const calibration *c, const char *step, const hybrid_timing *timing)
@@ -75,8 +77,8 @@ static const hy_variant *find_variant(const hybrid_engine *engine, const char *l
     return NULL;
 }
 
-/* Keeps what rows and merge took for the same product. Both are told, with the seconds
-   that their models predict without factors. */
+/* Keeps the observations of rows and merge for the same product, and tells the caller's
+   function both measured times and the times that the models predict without factors. */
 static void note(calibration *c, hybrid_timing t, const hy_observation *rows,
                  const hy_observation *merge)
 {
@@ -193,7 +195,7 @@ static hybrid_status observe_problem(calibration *c, hy_backend *backend, hy_op 
 }
 
 /* Observes problem number i of a list, with values of both types. Sets *more to 0 if the
-   list is shorter, or if the time that ends at `until_s` is over. */
+   list has no such problem, or if the time `until_s` is over. */
 static hybrid_status observe_next(calibration *c, hy_backend *backend, hy_op op,
                                   const char *const *problems, int i, double until_s,
                                   int *more)
@@ -238,7 +240,8 @@ static hybrid_status fit(calibration *c, hy_backend *backend, int at,
 static hybrid_status calibrate(calibration *c, const char *path)
 {
     hybrid_engine *engine = c->engine;
-    const int host        = engine->device != NULL; /* place of the host in the file */
+    /* index of the host's speeds in the file */
+    const int host = engine->device != NULL;
 
     /* Checks the path before measuring takes time. */
     HY_TRY(hy_rates_target(path, hy_engine_backend(engine), c->path));
@@ -254,8 +257,9 @@ static hybrid_status calibrate(calibration *c, const char *path)
     HY_TRY(hy_judge(&engine->ctx, c->rated, c->timings, &c->file.of[0]));
     HY_TRY(hy_rates_write(&engine->ctx, c->path, &c->file));
     memcpy(engine->rates.path, c->path, sizeof c->path);
-    engine->rates.ignored  = 0;
-    engine->host->measured = c->file.of[host].speeds; /* now with factors */
+    engine->rates.ignored = 0;
+    /* sets the speeds again, now with the fitted factors */
+    engine->host->measured = c->file.of[host].speeds;
     if (engine->device)
         engine->device->measured = c->file.of[0].speeds;
     return HYBRID_OK;

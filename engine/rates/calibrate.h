@@ -4,8 +4,9 @@
 
 #include "engine/api/engine.h"
 
-/* Products on which the variants of a backend are timed: descriptions for
-   hybrid_generate(), up to NULL. After limit_s seconds no new problem is begun. */
+/* Products on which the variants of a backend are timed: two lists of descriptions for
+   hybrid_generate(), which end with NULL. After limit_s seconds no new problem is
+   begun. */
 typedef struct hy_calibrate_list {
     const char *const *spmm, *const *spgemm;
     double limit_s;
@@ -13,8 +14,10 @@ typedef struct hy_calibrate_list {
 
 typedef struct hy_calibrate_set {
     hy_calibrate_list device, host;
-    const int64_t *columns; /* numbers of columns of X, up to 0, for each SpMM problem */
-    int runs; /* maximum timed runs per product and variant, whose median counts */
+    const int64_t *columns; /* numbers of columns of X for each SpMM problem; the list
+                               ends with 0 */
+    int runs; /* maximum number of timed runs of each product and variant; their median
+                 counts */
     double end_s; /* seconds after the start of calibration from which no new problem is
                      begun */
 } hy_calibrate_set;

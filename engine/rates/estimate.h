@@ -71,7 +71,8 @@ double hy_workers_seconds(const hy_estimate *estimate, const hy_rates *host);
 /* Returns a lower bound on the seconds of an SpMM on a device with A in host memory. */
 double hy_estimate_min_s(const hy_rates *site);
 
-/* Returns the seconds of an estimate on the product's backend. */
+/* Returns the predicted seconds of an estimate for the portion, on the product's
+   backend. */
 double hy_estimate_seconds(const hy_portion *portion, const hy_estimate *estimate);
 
 /* Return the circumstances that a plan assumes: with HYBRID_RESIDENT all packs are cached

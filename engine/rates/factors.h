@@ -35,7 +35,8 @@ double hy_start_seen(const hy_factor_table *factors, const hy_variant *variant);
    seconds of its kernels. */
 double hy_gap_s(hy_op op, const hy_rates *r);
 
-/* Returns the factor of what calls and chunks cost besides work and copies. */
+/* Returns the factor for the part of the seconds of calls and chunks that is neither work
+   nor copies. */
 double hy_call_factor(hy_op op, const hy_rates *r);
 
 /* Returns the factors of the variant with this name, which are all 0 if they are new.

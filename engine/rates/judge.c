@@ -6,7 +6,8 @@
 #include "engine/rates/factors.h"
 #include "engine/rates/threshold.h"
 
-/* Entries per row: the threshold that Yang, Buluc and Owens fitted on a K40c. */
+/* Threshold that Yang, Buluc and Owens fitted on a K40c, in entries per row: below it,
+   merge is taken. */
 static const double PAPER_THRESHOLD = 9.35;
 
 static double corrected(const hy_factor_table *factors, const hy_observation *seen)

@@ -7,7 +7,7 @@
 
 /* A product that was timed with rows and with merge; neither refuses it. */
 typedef struct hy_rated {
-    double row_mean; /* entries per row */
+    double row_mean; /* mean number of entries in a row of A */
     hy_observation rows, merge;
 } hy_rated;
 

@@ -10,7 +10,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/rates/factors.h"
 
-/* Least seconds of a timing; shorter ones count as this. */
+/* Minimum seconds of a timing; shorter timings count as this. */
 static const double CLOCK_S = 1e-9;
 
 /* No further run of a product is begun after this many seconds. */
@@ -18,7 +18,7 @@ static const double LONG_S = 0.05;
 
 enum {
     RUNS_MOST = 16,
-    PARTS     = 4 /* chunks of a run in several chunks */
+    PARTS     = 4 /* target for the number of chunks of a run in several chunks */
 };
 
 static double positive(double seconds)
@@ -213,8 +213,8 @@ static hybrid_status plan_with(hybrid_engine *engine, const hy_variant *variant,
     return plan_of(engine, p, options, plan);
 }
 
-/* Observes a plan with chunks of `rows` rows. Does nothing if the variant refuses the
-   product. */
+/* Observes a plan with chunks of `rows` rows of A. Does nothing if the variant refuses
+   the product. */
 static hybrid_status observe_in(hybrid_engine *engine, hy_backend *backend,
                                 const hy_observed_product *p, int64_t rows, int runs,
                                 observe_fn observe, hy_observation *out)
@@ -301,7 +301,8 @@ void hy_observed_add(hy_observed *all, const hy_observation *seen)
         all->chunked[all->chunked_count++] = *seen;
 }
 
-/* Returns the mean within the bounds of the file; 0 without observations. */
+/* Returns the geometric mean, limited to the bounds of the file; 0 without
+   observations. */
 static double mean_factor(const hy_mean *mean)
 {
     if (mean->count == 0)
@@ -328,7 +329,8 @@ static double gap_seen(const hy_observation *seen, const hy_factor_table *factor
     return more_s / (double)(seen->chunks - 1) - hy_start_seen(factors, variant);
 }
 
-/* Returns the median of these seconds; 0 if it is below 0 or nothing was observed. */
+/* Returns the median of gap_seen() over all observed runs in several chunks; 0 if it is
+   below 0 or nothing was observed. */
 static double gap_s(const hy_observed *all, hy_op op, const hy_factor_table *factors)
 {
     double gaps[HY_CHUNKED];
@@ -351,7 +353,7 @@ static void fit_variant(hy_factor_table *factors, const hy_series *compute,
     if (!row)
         return;
     for (int64_t i = 0; i < all.count; i++)
-        all.of[i].base_s *= call; /* now with the factor of calls */
+        all.of[i].base_s *= call; /* base_s now includes the factor of calls */
     row->prepare = mean_factor(prepare);
     row->start_s = hy_fit_start(all.of, all.count, HY_REGIMES);
     for (int k = 0; k < HY_REGIMES; k++)

@@ -11,28 +11,35 @@ typedef struct hy_observed_product {
     const hybrid_csr *A, *B;
     const hybrid_dense *X;
     hybrid_dense *Y;
-    unsigned flags; /* of the plan */
+    unsigned flags; /* flags of the plan (hybrid_plan_options.flags) */
 } hy_observed_product;
 
 /* Median seconds of the runs of a plan, and what the models predict without factors. */
 typedef struct hy_observation {
     const hy_variant *variant;
-    int regime;                        /* -1: the variant refuses the product */
-    double compute_s, model_s;         /* multiply and finish */
-    double built_in_s;                 /* model_s with built-in speeds */
-    double prepare_s, prepare_model_s; /* packing by all workers; 0: nothing is packed,
-                                          or memory bounds it */
-    double total_s;                    /* of the whole call */
-    double threads_share;              /* host: threads that computed over those that its
-                                          rates describe, which leave cores to a device;
-                                          0: a device computed */
-    double rest_s, call_model_s;       /* parts of total_s: work and copies, and what
-                                          the call costs besides. Work is measured, the
-                                          others are predicted */
-    int64_t chunks;                    /* of the run in several chunks; 0: none */
-    double chunked_s;                  /* multiply and finish of that run */
+    int regime;                        /* regime of the product (factors.h); -1: the
+                                          variant refuses the product */
+    double compute_s, model_s;         /* seconds of multiply and finish: measured, and as
+                                          the model predicts */
+    double built_in_s;                 /* model_s with built-in instead of measured speeds */
+    double prepare_s, prepare_model_s; /* seconds in which all workers pack: measured, and
+                                          as the model predicts; 0: nothing is packed, or
+                                          memory bounds packing */
+    double total_s;                    /* seconds of the whole call, measured */
+    double threads_share;              /* host: number of threads that computed, divided
+                                          by the number that its rates describe (which
+                                          leave cores to a device); 0: a device
+                                          computed */
+    double rest_s, call_model_s;       /* rest_s: seconds of work (measured) and copies
+                                          (predicted); call_model_s: predicted seconds
+                                          that the call costs besides these */
+    int64_t chunks;                    /* number of chunks of a second run, in several
+                                          chunks; 0: there was none */
+    double chunked_s;                  /* measured seconds of multiply and finish in the
+                                          run in several chunks */
     double
-        chunked_model_s[HY_REGIMES]; /* the same by the models, by the chunks' regime */
+        chunked_model_s[HY_REGIMES]; /* predicted seconds of multiply and finish in that
+                                        run, summed by the regime of the chunks */
 } hy_observation;
 
 /* Times the product with this variant in one chunk: a run that is not counted, then up to
@@ -67,7 +74,8 @@ typedef struct hy_observed {
         hy_mean prepare;
     } of[HY_FACTOR_ROWS];
     int64_t chunked_count;
-    hy_observation chunked[HY_CHUNKED]; /* those with a run in several chunks */
+    hy_observation chunked[HY_CHUNKED]; /* observations that include a run in several
+                                           chunks */
 } hy_observed;
 
 void hy_observed_add(hy_observed *all, const hy_observation *seen);

@@ -18,9 +18,9 @@ enum {
 
 /* Contents of the file for one device. Planning uses `speeds` only. */
 typedef struct hy_rates_of_device {
-    char device[HY_DEVICE_TEXT]; /* name, as describe() returns it */
+    char device[HY_DEVICE_TEXT]; /* name of the device, as describe() returns it */
     hy_measured speeds;
-    hy_block_speeds blocks; /* as hy_backend.blocks */
+    hy_block_speeds blocks; /* constants of SpMV in blocks, as in hy_backend.blocks */
     /* `products` is the number of products on which rules were compared. `threshold` is
        the fitted threshold, in entries per row. */
     double products, threshold;

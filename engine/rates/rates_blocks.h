@@ -8,8 +8,8 @@
 #include "base/contract/backend.h"
 
 enum {
-    HY_BLOCK_LINES  = 112, /* lines of a device */
-    HY_BLOCK_KEY    = 40, /* bytes of a key */
+    HY_BLOCK_LINES  = 112, /* number of lines for one device in the file */
+    HY_BLOCK_KEY    = 40, /* maximum bytes of the key of a line, with its final 0 */
     HY_BLOCK_STRIDE = HY_BLOCK_SIZES * (int)(sizeof(hy_block_speed) / sizeof(float))
 };
 

@@ -21,7 +21,7 @@ HY_PRINTF(2, 3) static void put(printer *p, const char *format, ...)
     va_start(args, format);
     const int n = vsnprintf(p->text + p->length, room, format, args);
     va_end(args);
-    /* `text` has room for all lines */
+    /* the caller has made `text` large enough for all lines */
     p->length += n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
@@ -113,7 +113,8 @@ hybrid_status hy_rates_write(hy_context *ctx, const char *path, const hy_rates_f
     HY_TRY_ELSE_DONE(hy_array(ctx, 1, sizeof(printer), "a file of rates", &array));
     printer *p              = array;
     p->length               = 0;
-    const locale_t previous = uselocale(c); /* decimal point, never a comma */
+    const locale_t previous = uselocale(c); /* the C locale has a decimal point and never
+                                               a comma */
     put_file(p, file);
     uselocale(previous);
     status = hy_output_open(ctx, path, &output);

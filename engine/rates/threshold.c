@@ -7,7 +7,8 @@
 hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold)
 {
     int64_t right = 0;
-    double lost   = 0; /* sum of log(taken / least) */
+    double lost   = 0; /* sum over all trials of log(time of the variant taken / shorter
+                          time) */
 
     for (int64_t i = 0; i < n; i++) {
         const hy_trial *t  = &trials[i];

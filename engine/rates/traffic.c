@@ -12,8 +12,8 @@
 #include "partition/pattern/touched.h"
 
 enum {
-    SAMPLES    = 4,      /* number of chunks whose gathered rows are counted */
-    ROWS_GRAIN = 1 << 14 /* rows of B per task */
+    SAMPLES    = 4,      /* number of chunks for which gathered rows are counted */
+    ROWS_GRAIN = 1 << 14 /* rows of B for which one worker adds up entries at a time */
 };
 
 static int64_t pack_bytes(const hy_portion *portion, const hy_chunk *chunk,
@@ -37,9 +37,9 @@ int hy_traffic_same(const hy_portion *portion, const hybrid_csr *A, const hybrid
     return B && portion->backend->ops->rebase && hy_pack_csr_same(portion->variant, A, B);
 }
 
-/* Returns the bytes up with B or X on the device: the image, and the rows of A unless
-   they are rows of B. Rows of A are sent once if they are cached, else with every column
-   block. */
+/* Returns the bytes up (to the device) with B or X on the device: the image, and the rows
+   of A unless they are rows of B. Rows of A are sent once if they are cached, else with
+   every column block. */
 static int64_t resident_up(const hy_portion *portion, const hy_layout *layout,
                            const hybrid_csr *A, const hybrid_csr *B)
 {
@@ -81,7 +81,7 @@ static int64_t packed_up(const hy_portion *portion, const hy_layout *layout)
 typedef struct entries {
     const hybrid_csr *B;
     const int32_t *rows;
-    int64_t sum; /* entries summed so far; atomic */
+    int64_t sum; /* number of entries summed so far; atomic */
 } entries;
 
 static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end)
@@ -121,7 +121,7 @@ typedef struct sampling {
     const hybrid_csr *A, *B;
     int64_t count;
     hy_chunk chunks[SAMPLES];
-    hy_touch touched[SAMPLES]; /* rows that each chunk would gather */
+    hy_touch touched[SAMPLES]; /* for each sampled chunk, the rows that it would gather */
 } sampling;
 
 static hybrid_status touch_samples(void *arg, int part, int64_t begin, int64_t end)
@@ -265,8 +265,8 @@ static int64_t result_down(const hy_portion *portion, const hy_layout *layout)
     return (f->rows + layout->count) * 8 + (int64_t)hy_expected_entries(f) * (4 + size);
 }
 
-/* Returns the bytes up if X were not gathered: the smaller number of a ring of rows and
-   of column blocks, if planning considered them, else the bytes of a whole X. */
+/* Returns the bytes up (to the device) if X were not gathered: the smaller of a ring of
+   rows and of column blocks, if planning considered them, else those of a whole X. */
 static int64_t whole_up(const hy_portion *portion, const hy_layout *layout,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
@@ -280,8 +280,8 @@ static int64_t whole_up(const hy_portion *portion, const hy_layout *layout,
     return resident_up(portion, layout, A, B);
 }
 
-/* Returns the bytes of B in the packs of all chunks, and sets *most to the largest of one
-   chunk. */
+/* Returns the bytes of B in the packs of all chunks, and sets *most to the largest number
+   of such bytes in one chunk. */
 static int64_t gathered_b(const hy_portion *portion, int64_t *most)
 {
     const hy_layout *layout = &portion->layout;

@@ -5,20 +5,21 @@
 
 #include "engine/plan/layout.h"
 
-/* Returns the bytes up of an SpMM in this layout, without cached packs. */
+/* Returns the bytes that an SpMM in this layout sends up to the device, without cached
+   packs. */
 int64_t hy_traffic_dense_up(const hy_portion *portion, const hy_layout *layout);
 
-/* Returns the additional bytes up of the next run on the portion's site for packs that
-   are to be cached and are not yet. */
+/* Returns the bytes that the next run on the portion's site additionally sends up to the
+   device, for packs that are to be cached and are not yet. */
 int64_t hy_traffic_first(const hy_portion *portion);
 
 /* Returns the share, 0 to 1, of the portion's cached packs that are on the device
    already. */
 double hy_traffic_cached(const hy_portion *portion);
 
-/* Estimates the bytes up if each chunk gathered the rows of B or X that it touches. The
-   layout has B or X on the device. Rows are counted for a few chunks, and scaled up by
-   the number of entries of A. */
+/* Estimates the bytes up (to the device) if each chunk gathered the rows of B or X that
+   it touches, while the layout has B or X on the device. Rows are counted for a few
+   chunks, and scaled up by the number of entries of A. */
 hybrid_status hy_traffic_gathered_up(const hy_portion *portion, const hy_layout *layout,
                                      const hybrid_csr *A, const hybrid_csr *B,
                                      int64_t *up);

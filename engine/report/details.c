@@ -195,7 +195,7 @@ static void put_split(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w,
                      "split     the host alone: the device is expected to take %.3g ms\n",
                      1e3 * device_s);
-    if (!host->site && !pinned->why_not) /* the host computes all rows */
+    if (!host->site && !pinned->why_not) /* the host computes all rows of every run */
         return;
     hy_words_put(w, "split     ");
     if (host->site && hy_resident_everywhere(plan->portions, plan->count)) {

@@ -22,7 +22,7 @@ enum {
     SAMPLE     = 16,      /* a sample has 1 in SAMPLE rows of B */
     FIRST_USES = 1 << 12,
     NONE       = -1, /* end of a list */
-    AWAY       = -2  /* the device does not hold the row */
+    AWAY       = -2  /* marks a row that the device does not hold */
 };
 
 typedef struct use {
@@ -35,16 +35,20 @@ typedef struct replay {
     const hybrid_csr *A, *B;
     const hy_chunk *chunks;
     int64_t count; /* number of chunks */
-    int64_t step;  /* 1 in `step` rows is replayed */
+    int64_t step;  /* one of `step` rows of B is replayed */
 
     use *uses;
-    int64_t used, capacity; /* number of uses, and of those for which there is memory */
+    int64_t used, capacity; /* used: number of listed uses; capacity: number of uses for
+                               which there is memory */
     int64_t *begin;         /* uses [begin[c], begin[c + 1]) are those of chunk c */
 
-    int64_t room, held, sent; /* bytes of rows */
+    int64_t room, held, sent; /* bytes of rows of B: that the device has room for; that it
+                                 holds now; that were sent so far */
     int64_t last;             /* no held row is used after this chunk */
-    int32_t *head; /* for each chunk: the first held row that the chunk uses next */
-    int32_t *link; /* for each row of B: the next row in the row's list, NONE or AWAY */
+    int32_t
+        *head; /* for each chunk, the first held row with its next use in that chunk */
+    int32_t *link; /* for each row of B, the next row in the same list, or NONE; AWAY if
+                      the device does not hold the row */
 } replay;
 
 /* ---- uses ---------------------------------------------------------------------- */
@@ -115,7 +119,7 @@ static int64_t row_bytes(const replay *r, int64_t row)
     return 8 + entries * (4 + (int64_t)hy_value_size(r->B->type));
 }
 
-/* Replaces held rows, those that are used last first, until the others fit the room. */
+/* Drops held rows until the others fit the room, first those that are used last. */
 static void make_room(replay *r)
 {
     while (r->held > r->room && r->last >= 0) {
@@ -145,7 +149,8 @@ static void hold(replay *r, int64_t c)
     make_room(r);
 }
 
-/* Puts the rows of chunk c into the lists of their next uses, and drops the others. */
+/* Puts the rows of chunk c into the lists of their next uses, and drops those that no
+   later chunk uses. */
 static void let_go(replay *r, int64_t c)
 {
     for (int64_t i = r->begin[c]; i < r->begin[c + 1]; i++) {

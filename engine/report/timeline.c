@@ -32,7 +32,7 @@ static int kind_of(const char *lane)
     return kind;
 }
 
-enum { NUMBERS = 100000 }; /* more than any engine has workers or devices */
+enum { NUMBERS = 100000 }; /* exceeds the number of workers or devices of any engine */
 
 /* Returns the number of the worker or device that ends the name of a lane; 0 if no
    number does. A caller's own lane may end with any number, of which the remainder by

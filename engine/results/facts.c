@@ -19,8 +19,8 @@
 
 enum {
     HEAD_BYTES   = 1 << 16, /* bytes at the beginning of a file that are checked */
-    SAMPLES      = 16,      /* samples of an array in a file, */
-    SAMPLE_COUNT = 1024,    /* and numbers of a sample */
+    SAMPLES      = 16,      /* number of samples of an array in a file */
+    SAMPLE_COUNT = 1024,    /* number of elements in a sample */
     NAME_BYTES   = 1024     /* maximum bytes of a name */
 };
 

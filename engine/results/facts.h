@@ -13,7 +13,7 @@ enum { HY_FACTS_BYTES = 1 << 14 };
 
 typedef struct hy_facts {
     char text[HY_FACTS_BYTES];
-    size_t bytes; /* without the final 0 */
+    size_t bytes; /* bytes of the text without its final 0 */
 } hy_facts;
 
 /* Adds a line, without '\n' at its end. */

@@ -1,9 +1,10 @@
 /* engine/results/result_file.h - a result that is written to a file while it is computed.
 
    Rows go to the file itself. If the format begins with the number of entries, or if the
-   result is resumable, rows go to panels first (io/results/panels.h), which are assembled
-   at the end. Panels of a resumable result lie in "<path>.parts", those of another in a
-   folder of its own in the engine's spill_path. */
+   result is resumable, rows go to panels first: files of successive rows
+   (io/results/panels.h), which are assembled at the end. Panels of a resumable result lie
+   in "<path>.parts", those of another in a folder of its own in the engine's
+   spill_path. */
 #ifndef HY_RESULT_FILE_H
 #define HY_RESULT_FILE_H
 
@@ -16,15 +17,17 @@ typedef struct hy_result_file {
     hybrid_engine *engine;
     hybrid_file_options options;
     const hy_file_format *format;
-    const char *path;    /* borrowed */
+    const char *path;    /* path of the file; borrowed */
     hy_file_shape shape; /* nnz is -1 until it is known */
     int64_t bytes;       /* maximum bytes of a panel */
-    int64_t first;       /* first row that is not finished */
+    int64_t first;       /* first row that earlier runs have not finished; 0 unless the
+                            result is resumable */
     hy_row_writer rows;  /* receives the rows from `first` on */
     char *folder;        /* folder of panels; NULL: rows go to `file` */
     hy_panels panels;
     hy_new_file file;
-    double write_s, assemble_s; /* see hybrid_report */
+    double write_s, assemble_s; /* seconds of writing and of assembling
+                                   (hybrid_report.write_s and assemble_s) */
 } hy_result_file;
 
 /* Checks the options and finds the format. options may be NULL. */

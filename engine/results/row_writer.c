@@ -8,10 +8,11 @@
 #include "base/threads/clock.h"
 
 enum {
-    MOST_BYTES    = 64 << 20, /* maximum bytes of a panel, */
-    LEAST_BYTES   = 1 << 18,  /* and least bytes, */
-    SHARE         = 16,       /* at 1 / SHARE of free host memory */
-    OFFSETS_SHARE = 4         /* offsets take 1 / OFFSETS_SHARE of a panel */
+    MOST_BYTES = 64 << 20, /* maximum bytes of a panel (rows that are written together) */
+    LEAST_BYTES = 1 << 18, /* minimum bytes of a panel */
+    SHARE       = 16,      /* within these bounds, a panel takes 1 / SHARE of free host
+                              memory */
+    OFFSETS_SHARE = 4      /* offsets take at most 1 / OFFSETS_SHARE of a panel */
 };
 
 int64_t hy_row_writer_bytes(const hybrid_engine *engine)
@@ -32,7 +33,7 @@ static int64_t rows_of(const hy_row_panel *panel)
     return panel->sparse.rows + panel->dense.rows;
 }
 
-/* Writes the panel and describes that in *event. */
+/* Writes the panel to the file, and describes that in *event. */
 static hybrid_status write_panel(hy_row_writer *w, const hy_row_panel *panel,
                                  hybrid_event *event)
 {
@@ -171,14 +172,14 @@ static int64_t room_for_rows(const hy_row_writer *w)
     return hy_max(1, w->bytes / OFFSETS_SHARE / 8 - 1);
 }
 
-/* Returns how many of the rows [first, rows->rows) the panel has room for. */
+/* Returns how many of the rows [first, rows->rows) fit into the rest of the panel. */
 static int64_t rows_that_fit(const hy_row_writer *w, const hybrid_csr *rows,
                              int64_t first)
 {
     const hy_row_panel *panel = w->filling;
     const int64_t *offset     = rows->row_ptr;
     const int64_t most        = offset[first] + panel->entries - panel->sparse.nnz;
-    int64_t low               = first; /* rows [first, low) fit */
+    int64_t low               = first; /* rows [first, low) fit the panel */
     int64_t high = hy_min(rows->rows, first + room_for_rows(w) - panel->sparse.rows) + 1;
 
     while (high - low > 1) {

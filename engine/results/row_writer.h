@@ -10,9 +10,9 @@
 #include "engine/api/engine.h"
 #include "io/formats/file_writer.h"
 
-/* Successive rows of the file. */
+/* A panel: successive rows of the file, which are written together. */
 typedef struct hy_row_panel {
-    hybrid_csr sparse;  /* rows of a sparse matrix, with room for more of them */
+    hybrid_csr sparse;  /* rows of a sparse matrix; its arrays have room for further rows */
     hybrid_dense dense; /* rows of a dense matrix */
     int64_t entries;    /* entries for which `sparse` has room */
     hy_reused offsets, columns, values;
@@ -31,7 +31,7 @@ typedef struct hy_row_writer {
     hy_row_panel *written; /* panel that the thread writes; NULL: none */
     int is_ending;
     hybrid_status status; /* first error of the thread */
-    hy_message aside;     /* its sentence */
+    hy_message aside;     /* error sentence of the thread */
     double seconds;       /* busy time of the thread in reported panels */
     hybrid_event event;   /* the last panel that was written; stage is NULL if it has been
                              reported */

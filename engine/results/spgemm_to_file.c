@@ -67,7 +67,8 @@ static hybrid_status compute(hybrid_engine *engine, const hybrid_operand *A,
 
     HY_TRY(hy_result_check(engine, path, file_options, &w.result));
     HY_TRY(hy_spgemm_begin(&w.parts, engine, A, B, options));
-    if (w.result.options.resume) /* panels of several runs make one result */
+    if (w.result.options.resume) /* panels (files of successive rows) of several runs make
+                                    one result */
         w.parts.call.options.flags |= HYBRID_DETERMINISTIC;
     hybrid_status status = hy_result_close(&w.result, multiply(&w));
     if (status == HYBRID_OK) {

@@ -11,9 +11,10 @@
 #include "engine/results/result_file.h"
 
 enum {
-    SHARE       = 32,      /* a panel takes 1 / SHARE of the budget of host memory, */
-    LEAST_BYTES = 1 << 18, /* at least so many bytes, */
-    MOST_BYTES  = 64 << 20 /* and at most so many */
+    SHARE = 32,            /* a panel takes 1 / SHARE of the budget of host memory, within
+                              the bounds below */
+    LEAST_BYTES = 1 << 18, /* minimum bytes of a panel */
+    MOST_BYTES  = 64 << 20 /* maximum bytes of a panel */
 };
 
 typedef struct writing {
@@ -106,7 +107,8 @@ static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_o
     hybrid_dense Y        = {w.parts.A.source.rows, x->cols, x->cols,
                              HYBRID_ROW_MAJOR,      &w,      x->type};
     HY_TRY(hy_spmm_check(&w.parts, &Y));
-    if (w.result.options.resume) /* panels of several runs make one result */
+    if (w.result.options.resume) /* panels (files of successive rows) of several runs make
+                                    one result */
         w.parts.call.options.flags |= HYBRID_DETERMINISTIC;
     w.panel              = Y;
     w.panel.rows         = panel_rows(engine, &Y);

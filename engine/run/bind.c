@@ -77,7 +77,8 @@ void hy_bind(const hy_portion *portion, int direct, const hy_problem *problem)
     moved_to.image       = site->image;
     moved_to.image_bytes = hy_image_bytes(&site->image);
     site->list           = hy_chunks_in(&site->list, &site->image);
-    if (site->up > 0) /* update the prediction of bytes up, if the plan has made one */
+    if (site->up > 0) /* updates the prediction of bytes sent to the device, if the plan
+                         has made one */
         site->up = hy_traffic_dense_up(portion, &moved_to);
 }
 

@@ -77,7 +77,8 @@ hybrid_status hy_match_spaces(const hy_product *product, hybrid_space a,
                    device->index, planned ? planned->index : -1);
 }
 
-/* Only plans with HYBRID_REUSE have hashes to compare with. */
+/* The caller ensures that the plan has HYBRID_REUSE: other plans have no hashes to
+   compare with. */
 hybrid_status hy_match_patterns(const hybrid_plan *plan, const hybrid_csr *A,
                                 const hybrid_csr *B)
 {
@@ -111,8 +112,8 @@ static hybrid_status match_ring(const hy_portion *portion, const hybrid_csr *B)
     return HYBRID_OK;
 }
 
-/* The chunks were cut for the lengths that rows of B had when the plan was made. With
-   other lengths a chunk could wait for entries that wait for the chunk. */
+/* Checks the lengths of rows of B, for which the chunks were cut when the plan was made.
+   With other lengths a chunk could wait for entries that wait for the chunk. */
 hybrid_status hy_match_ring(const hybrid_plan *plan, const hybrid_csr *B)
 {
     for (int i = 0; i < plan->count; i++)

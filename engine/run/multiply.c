@@ -197,8 +197,8 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
-/* Rows of C go to the caller's sink in order, so it would not help to know beforehand
-   where each row begins. */
+/* Computes C into the caller's sink. Rows go there in order, so knowing beforehand where
+   each row begins would not help. */
 hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
                              hy_history *history, hy_sink *sink)

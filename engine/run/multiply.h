@@ -12,8 +12,8 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C);
 
-/* As hy_multiply_sparse(), but rows of C go in order to a sink that the caller has
-   opened. */
+/* Does what hy_multiply_sparse() does, but rows of C go in order to a sink that the
+   caller has opened. */
 hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
                              hy_history *history, hy_sink *sink);

@@ -14,7 +14,8 @@ static int64_t value_size(const hy_portion *portion)
 
 /* ---- widths ----------------------------------------------------------------------- */
 
-/* Tests may ask for a smaller unit, to cut a narrow X. */
+/* Returns what column_blocks.h says; tests may ask for a smaller unit, to cut a narrow
+   X. */
 int64_t hy_column_blocks_unit(const hy_portion *portion, int pinned)
 {
     const hy_product *product = portion->product;

@@ -7,11 +7,13 @@
 
 enum {
     DEPTH = 4, /* slots of a site, which is the maximum number of chunks in flight */
-    DEPTH_SMALL = 6, /* slots of a site for an SpMM with small chunks: DEPTH_SMALL times 1
-                        / CHUNKS of A and Y takes at most CACHED_BYTES */
+    DEPTH_SMALL = 6, /* slots of a site for an SpMM with small chunks. Chunks count as
+                        small if A and Y have at most CACHED_BYTES bytes * CHUNKS /
+                        DEPTH_SMALL, so that all chunks in flight stay in the last-level
+                        cache */
     CHUNKS       = 16,
     CACHED_BYTES = 48 << 20,
-    LEAST_ROWS   = 4 * HY_RING_PIECES /* minimum rows of a ring */
+    LEAST_ROWS   = 4 * HY_RING_PIECES /* minimum rows of X in a ring */
 };
 
 /* ---- sizes --------------------------------------------------------------------- */

@@ -12,8 +12,8 @@
 #include "engine/schedules/schedule.h"
 
 enum {
-    HALF_LINE = HY_LINE / 2 /* least bytes of a block's row, used if two blocks with rows
-                               of a cache line do not fit */
+    HALF_LINE = HY_LINE / 2 /* minimum bytes of a block's row, used if two blocks with
+                               rows of a cache line do not fit the device */
 };
 
 /* ---- widths of blocks -------------------------------------------------------------- */

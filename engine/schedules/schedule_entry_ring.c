@@ -35,15 +35,16 @@ enum {
     SHARES        = 16, /* the budget is divided into SHARES equal shares */
     MOST_SHARES   = 14, /* maximum shares of the ring */
     LEAST_ENTRIES = 64 * HY_RING_PIECES,
-    TWICE         = 4,      /* a run should send at most 1 / TWICE of B twice */
-    GAP           = 256,    /* arrays of an image are aligned to this many bytes */
-    BLOCKS        = 1 << 12 /* blocks of rows that one worker takes at a time */
+    TWICE         = 4, /* a run should send at most 1 / TWICE of the entries of B a
+                          second time */
+    GAP    = 256,      /* arrays of an image are aligned to this many bytes */
+    BLOCKS = 1 << 12   /* blocks of rows that one worker takes at a time */
 };
 
 /* ---- sizes --------------------------------------------------------------------- */
 
-/* Returns the entries for which this many shares of the budget have room beside the
-   offsets of B. */
+/* Returns the number of entries of B for which this many shares of the budget have room
+   beside the offsets of B. */
 static int64_t entries_of(const hy_portion *portion, int shares)
 {
     const hy_image whole = hy_portion_image(portion);
@@ -196,8 +197,8 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 
 /* ---- the cut --------------------------------------------------------------------- */
 
-/* Returns the entries of B from the first row that chunk k and later ones touch to the
-   last row that chunk i touches. */
+/* Returns the number of entries of B from the first row that chunk k or a later one
+   touches to the last row that chunk i touches. */
 static int64_t reach(const hy_layout *layout, const hybrid_csr *B, int64_t k, int64_t i)
 {
     const int64_t first = hy_offset(B, layout->chunks[k].x_begin);
@@ -226,9 +227,9 @@ static int divide(hy_layout *layout, const hybrid_csr *B, int64_t following)
     return most <= hy_ring_max_span(image->held);
 }
 
-/* Makes a layout with this ring. The layout has 0 slots if the ring, or the memory left
-   for the slots, is too small. The ring must hold what each chunk and the `following`
-   chunks after it touch together. */
+/* Makes a layout with the ring of `asked`. The layout has 0 slots if the ring, or the
+   memory left for the slots, is too small. The ring must hold what each chunk and the
+   `following` chunks after it touch together. */
 static hybrid_status try(const hy_planning *p, const hy_layout *asked, int64_t following,
                          hy_layout *out)
 {
@@ -253,8 +254,8 @@ static hybrid_status cut_chosen(const hy_planning *p, int64_t window, hy_layout 
     return HYBRID_OK;
 }
 
-/* Tries large rings, and fewer and fewer slots, for chunks that fit the ring one at a
-   time. */
+/* Tries large rings, and fewer and fewer slots, if the ring holds only what one chunk at
+   a time touches. */
 static hybrid_status cut_large(const hy_planning *p, hy_layout *out)
 {
     for (int slots = hy_slots_fewer(p->portion); slots > 0 && out->depth == 0; slots /= 2)

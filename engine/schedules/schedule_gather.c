@@ -14,8 +14,8 @@ static hy_layout asked_for(const hy_portion *portion, int slots)
     return asked;
 }
 
-/* Returns the estimate of a run whose chunks together bring touch.rows rows with
-   touch.nnz entries. */
+/* Returns the estimate of a run in which all chunks together bring touch.rows rows of B
+   or X with touch.nnz entries. */
 static hy_estimate bring(const hy_planning *p, hy_touch touch)
 {
     const hy_layout asked = asked_for(p->portion, hy_slots_fewer(p->portion));

@@ -32,8 +32,8 @@ static const struct {
 
 enum { TRIES = sizeof tries / sizeof *tries };
 
-/* Returns a layout whose slots together take 1 / share of the memory that the ring
-   leaves. */
+/* Returns a layout with a ring of `rows` rows and `slots` slots, which together take 1 /
+   share of the memory that the ring leaves. */
 static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t rows)
 {
     const hy_image whole = hy_portion_image(p->portion);
@@ -42,7 +42,8 @@ static hy_layout asked_for(const hy_planning *p, int slots, int share, int64_t r
         .image = hy_image_row_ring(&whole, rows), .depth = slots, .share = share};
 }
 
-/* A ring that holds all rows of X is refused: X then fits whole. */
+/* Returns the estimate, with 0 chunks if the ring would hold all rows of X: X then fits
+   whole. */
 static hy_estimate promise(const hy_planning *p)
 {
     int64_t rows = 0;

@@ -77,8 +77,8 @@ static hy_image best_pinned(const hy_portion *portion, const hy_layout *layout)
                  : shortest_pinned(portion, layout);
 }
 
-/* Returns the bytes of device memory that suffice for X as a whole and also for X in all
-   of these blocks. */
+/* Returns the bytes of device memory that suffice for X as a whole and also for X in
+   column blocks `blocks`. */
 static size_t room_of(const hy_layout *whole, const hy_image *blocks)
 {
     return hy_larger(hy_align(hy_image_room(blocks)), whole->image_room);
@@ -91,8 +91,9 @@ static int caches_all(const hy_portion *portion, hy_layout *layout, size_t x_byt
     return portion->rates.memory > x_bytes && hy_layout_caches_all(layout);
 }
 
-/* Returns 1 if blocks may be faster than a whole X: X has at least LEAST_X bytes, and
-   there are at least as many chunks as slots. Always 1 in tests that ask for blocks. */
+/* Returns 1 if column blocks may be faster than a whole X: X has at least LEAST_X bytes,
+   and there are at least as many chunks as slots. Always 1 in tests that ask for
+   blocks. */
 static int may_gain(const hy_portion *portion, const hy_layout *layout)
 {
     return hy_settings_of(portion->product->engine)->column_blocks > 0 ||
