@@ -273,7 +273,7 @@ typedef struct hybrid_calibration {
     double        threshold;    /**< limit of entries per row that picks best on this GPU */
     hybrid_rule   fitted;       /**< rule: merge below `threshold` entries per row */
     hybrid_rule   model;        /**< rule: faster by the cost model with built-in rates */
-    double        merge_factor; /**< factor (measured / predicted time) of merge / of rows */
+    double        merge_factor; /**< measured / predicted time of merge, divided by that of rows */
     hybrid_rule   scaled;       /**< rule: faster by the cost model with all that was measured */
 } hybrid_calibration;
 /** Empty calibration. */
@@ -356,7 +356,8 @@ enum {
         cached on the device as far as it fits: see hybrid_plan_refresh() */
     HYBRID_ALLOW_TF32    = 1u << 5, /**< SpMM in f32 on tensor cores may round operands to 11
         bits: errors of about 5e-4 (else 1e-6) times the sum of |a||x| */
-    HYBRID_ASYNC         = 1u << 6  /**< SpMM on one GPU: hybrid_spmm_run() returns early */
+    HYBRID_ASYNC         = 1u << 6  /**< SpMM on one GPU: hybrid_spmm_run() enqueues its work
+        and returns before the work is done */
 };
 
 /** Division of a product between CPU and GPU. They compute together only in SpMM; with SHARE
@@ -525,23 +526,27 @@ typedef struct hybrid_report {
     int64_t nnz_out;         /**< SpGEMM: entries of C; SpMM: elements of Y */
     int64_t h2d_bytes, d2h_bytes; /**< bytes copied to and from the device */
     int64_t host_bytes, device_bytes; /**< bytes moved in host and device memory, at least */
-    int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes; /**< largest use of memory */
+    int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes; /**< most bytes at a time */
     int64_t predicted_h2d_bytes, predicted_d2h_bytes; /**< bytes to be copied; 0 if one-shot */
-    int64_t other_h2d_bytes; /**< predicted_h2d_bytes with the other `gathered`; -1 = unknown */
+    int64_t other_h2d_bytes; /**< predicted_h2d_bytes if `gathered` had the other value, 0 or 1;
+        -1 = unknown */
     int     gathered;        /**< 1 if chunks bring the rows of B or X that they need, else 0 */
     int     reused_pattern;  /**< 1 if C's row sizes were known from an earlier run, else 0 */
-    int64_t resident_chunks, resident_bytes; /**< leading chunks with cached A; bytes reserved */
-    int64_t host_chunks, host_products; /**< chunks and products that the CPU computed */
+    int64_t resident_chunks, resident_bytes; /**< leading chunks whose packs of A are cached
+        on the device, and bytes reserved for packs there */
+    int64_t host_chunks, host_products; /**< chunks and scalar products that the CPU computed */
     double  host_s;          /**< busy time of the CPU for host_chunks, not in multiply_s */
     hybrid_use use[HYBRID_RESOURCES]; /**< use of each hybrid_resource */
     hybrid_resource bound;   /**< resource that was busy for most of the run */
     int     rates_measured;  /**< 1 if all rates in use were measured, 0 if some are built in */
-    int64_t predicted_nnz_out, predicted_result_bytes; /**< size of the result, as planned */
-    int64_t pattern_bytes, pooled_bytes; /**< patterns copied to plan; pages of freed results */
+    int64_t predicted_nnz_out, predicted_result_bytes; /**< planned entries, bytes of result */
+    int64_t pattern_bytes, pooled_bytes; /**< bytes of patterns copied from a GPU to plan; bytes of
+        pages that the engine keeps of freed results */
     double  predicted_device_s; /**< prediction of multiply_s + finish_s; 0 on the CPU */
-    int64_t b_h2d_bytes, least_b_h2d_bytes; /**< planned bytes of B, and their minimum; or -1 */
+    int64_t b_h2d_bytes, least_b_h2d_bytes; /**< bytes of B that the plan sends to the GPU, and the
+        fewest bytes that its chunks and memory permit; -1 = unknown */
     double  write_s, assemble_s; /**< busy time of writing to a file; time from the last panel
-        to the complete file, if panels were assembled */
+        (file of some rows) to the complete file, if panels were assembled */
     int64_t file_bytes, resumed_rows; /**< bytes written; rows that an earlier run had finished */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
@@ -605,9 +610,11 @@ typedef struct hybrid_matrix_info {
     int square;               /**< 1 if rows == cols, else 0 */
     int pattern_symmetric, value_symmetric; /**< 1 if symmetric, in values bit by bit; else 0 */
     int64_t products;         /**< scalar products of A*A; -1 unless square */
-    int64_t square_nnz, square_bytes; /**< of A*A, estimated; -1 unless square */
-    double synergy;           /**< mean fill, 0 to 1, of the columns of blocks of 16 rows */
-    const char *synergy_class; /**< "low" to 1/8, "medium" to 1/4, "high" (arXiv:2504.06443) */
+    int64_t square_nnz, square_bytes; /**< entries and bytes of A*A, estimated; -1 unless square */
+    double synergy;           /**< of blocks of 16 rows: mean share of the rows, 0 to 1, that
+        have an entry in a column in which at least one row has */
+    const char *synergy_class; /**< synergy up to 1/8: "low"; up to 1/4: "medium"; above:
+        "high" (arXiv:2504.06443) */
 } hybrid_matrix_info;
 /** Verifies all rules of A and stores its properties in *out. */
 HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr *A,

@@ -91,8 +91,8 @@ typedef struct hybrid_file_options {
         ending of the path selects */
     hybrid_compression compression; /**< compression; formats without it store numbers */
     int          shuffle;     /**< 1 to shuffle bytes before they are compressed, else 0 */
-    int          resume;      /**< 1 to keep finished panels, and to continue after those that an
-        earlier call left. See "Resume a result" in the manual. */
+    int          resume;      /**< 1 to keep finished panels (files of some rows each), and to
+        continue after those that an earlier call left. See "Resume a result" in the manual. */
     hybrid_type  type;        /**< type of the values in the file; 0 = that of the operands */
     hybrid_index offsets, columns; /**< types of offsets and columns, if the format has a choice */
     hybrid_order order;       /**< order of a dense matrix, if the format has a choice */
@@ -111,18 +111,18 @@ HYBRID_API const char *hybrid_file_format(const char *path);
     `file_options`, while it computes. C need not fit in memory. The file appears under its
     name when it is complete and on the disk; a previous file stays until then. UNSUPPORTED if
     no format is written under that name. Formats that begin with the number of entries, and
-    resumable results, are first written as panels, then assembled. */
+    resumable results, are first written as panels (files of some rows each), then assembled. */
 HYBRID_API hybrid_status hybrid_spgemm_to_file(hybrid_engine *engine, const hybrid_operand *A,
     const hybrid_operand *B, const hybrid_plan_options *options, const char *path,
     const hybrid_file_options *file_options);
-/** Computes Y = alpha*A*X in panels of rows, and writes it to `path` with `file_options` in the
-    same way. */
+/** Computes Y = alpha*A*X, some rows at a time, and writes it to `path` with `file_options` as
+    hybrid_spgemm_to_file() writes C. */
 HYBRID_API hybrid_status hybrid_spmm_to_file(hybrid_engine *engine, double alpha,
     const hybrid_operand *A, const hybrid_operand *X, const hybrid_plan_options *options,
     const char *path, const hybrid_file_options *file_options);
 /** Writes the matrix M, or rows of it, or its transpose, to `path` with `file_options`
-    in the same way, within the host memory of `engine`. A matrix in a file is copied in parts,
-    so this function converts files. */
+    as hybrid_spgemm_to_file() writes C, within the host memory of `engine`. A matrix in a file
+    is copied in parts, so this function converts files. */
 HYBRID_API hybrid_status hybrid_file_write(hybrid_engine *engine, const hybrid_operand *M,
     const char *path, const hybrid_file_options *file_options);
 /** Returns the bytes that the engine's running or last call has written to its file. A progress
