@@ -41,7 +41,7 @@ typedef struct hy_part {
                              rounds. If rows have gaps between them (rows.row_at), the
                              arrays hold all entries */
 
-    /* The two fields below are set for dense results only. */
+    /* `order` and `by_lines` are set for dense results only. */
     hybrid_order order; /* order of the part in the memory that it is copied or stored
                            from */
     int by_lines;       /* 1: direct() may ask for a copy of each line (row or column); 0:

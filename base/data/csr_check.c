@@ -6,9 +6,10 @@
 #include "base/threads/pool.h"
 
 enum {
-    CHECK_ROWS = 1 << 12, /* maximum rows in a piece of the loop that checks all rules */
-    CHECK_ENTRIES = 1 << 14, /* target for the entries in such a piece: a worker takes
-                                about 3 us for them */
+    CHECK_ROWS = 1 << 12, /* maximum rows in a piece of the loop that checks all rules of
+                             hybrid_csr */
+    CHECK_ENTRIES = 1 << 14, /* target for the entries in a piece of the loop that checks
+                                all rules; a worker takes about 3 us for them */
     OFFSETS_GRAIN = 1 << 12, /* rows in a piece of the loop over offsets */
     FINE          = 8        /* one worker is woken for every FINE pieces */
 };

@@ -8,7 +8,9 @@
    base_s + start_s + factor * model_s. */
 typedef struct hy_sample {
     int regime;
-    double measured_s, base_s, model_s; /* above 0; base_s may be 0 */
+    double measured_s, base_s, model_s; /* seconds: measured; base_s and model_s as in the
+                                           formula above. All are above 0, except that
+                                           base_s may be 0 */
 } hy_sample;
 
 /* Returns the factor, 1e-3 to 1e3, with which predictions of the samples of a regime are

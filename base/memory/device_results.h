@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 void hy_device_results_init(hy_device_results *results);
-/* Frees all remaining arrays. */
+/* Frees all arrays of the list that the caller has not freed. */
 void hy_device_results_close(hy_context *ctx);
 
 /* Allocates `count` elements of `size` bytes, with undefined contents, in memory of

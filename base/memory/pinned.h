@@ -22,7 +22,7 @@ struct hy_row_copy;
 hybrid_status hy_pins_add(hy_context *ctx, void *ptr, size_t bytes);
 /* Unpins the range that begins at ptr; BAD_ARGUMENT if there is none. */
 hybrid_status hy_pins_remove(hy_context *ctx, const void *ptr);
-/* Unpins all ranges. */
+/* Unpins all ranges of the engine. */
 void hy_pins_close(hy_context *ctx);
 
 /* Returns 1 if the device can copy all of these bytes directly, because they lie in one

@@ -16,7 +16,7 @@ extern "C" {
 
 struct hy_backend;
 
-/* One reserved array. */
+/* One array whose address space is reserved, before its size is known. */
 typedef struct hy_span {
     char *ptr;      /* address of the array, at a page boundary; NULL if bytes is 0 */
     size_t bytes;   /* bytes of reserved address space */
@@ -72,7 +72,7 @@ void hy_results_pin_for(hy_context *ctx, struct hy_backend *device);
    present and the piece is not pinned yet. Does nothing if the system refuses. */
 void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k);
 
-/* Returns 1 if all of [begin, end) is pinned. */
+/* Returns 1 if all bytes [begin, end) of the span are pinned. */
 int hy_results_pinned(const hy_span *span, size_t begin, size_t end);
 
 /* Ends the use of a complete span. Its first `used` bytes hold data. The mapping is

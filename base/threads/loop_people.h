@@ -8,7 +8,7 @@
 #include "base/threads/pool.h"
 #include "base/threads/pool_inside.h"
 
-/* units of the two counters in `people` */
+/* what one wanted helper, and one helper inside the loop, add to `people` */
 static const uint64_t WANTED = (uint64_t)1 << 32, INSIDE = 1;
 
 static inline uint64_t people(const hy_loop *l)

@@ -290,7 +290,7 @@ static void lend_unlocked(const hy_loop *l)
     pthread_mutex_lock(&l->pool->lock);
 }
 
-/* Waits until all helpers have left. */
+/* Waits until all helpers have left the loop. */
 static void await_end(hy_loop *l)
 {
     hy_pool *pool = l->pool;

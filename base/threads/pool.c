@@ -161,7 +161,8 @@ static hy_task *find_task(struct hy_worker *me)
     return task;
 }
 
-/* Returns the next task; NULL if the pool is stopped. */
+/* Returns the worker's next task, for which it waits if there is none; NULL if the pool
+   is stopped. */
 static hy_task *await_task(struct hy_worker *me)
 {
     hy_pool *pool = me->pool;

@@ -315,9 +315,9 @@ hybrid_status hy_engine_begin(hybrid_engine *engine)
     return HYBRID_OK;
 }
 
-/* Ends the call. The sentence about a cancelled call is written here, because planning
-   may clear the sentences of attempts that failed. If answer is 0, hybrid_spgemm_each()
-   has written the sentence. */
+/* Ends the call. Writes the sentence about a cancelled call here, because planning may
+   clear the sentences of attempts that failed. If progress.answer is 0,
+   hybrid_spgemm_each() has cancelled the call and has written the sentence. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status)
 {
     hy_progress *p = &engine->ctx.progress;

@@ -100,7 +100,7 @@ void hy_idle_relieve(hy_context *ctx);
    freed results in the pool. INT64_MAX without a budget. */
 int64_t hy_idle_host_left(const hybrid_engine *engine);
 
-/* Returns the backend that computes products unless a variant decides otherwise. */
+/* Returns the first device, or the host if the engine has no device. */
 hy_backend *hy_engine_backend(const hybrid_engine *engine);
 
 #endif /* HY_ENGINE_H */

@@ -11,7 +11,7 @@
 #include "engine/run/multiply.h"
 #include "partition/parts/a_part.h"
 
-/* One call of a public function. */
+/* State of one call of a public function that takes operands in files. */
 typedef struct hy_files {
     hybrid_engine *engine;
     hybrid_plan_options options; /* options of each part's product */

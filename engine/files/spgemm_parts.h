@@ -8,7 +8,7 @@
 #include "engine/files/files.h"
 #include "partition/parts/b_rows.h"
 
-/* State of one call of a public function. */
+/* State of one call of a public function that computes C = A*B part by part. */
 typedef struct hy_spgemm {
     hy_files call;
     hy_sparse A, B;

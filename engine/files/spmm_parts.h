@@ -10,7 +10,7 @@
 /* A function that receives rows of Y, in order. They are valid until it returns. */
 typedef hybrid_status (*hy_take_dense_fn)(void *user, const hybrid_dense *rows);
 
-/* State of one call of a public function. */
+/* State of one call of a public function that computes A*X part by part. */
 typedef struct hy_spmm {
     hy_files call;
     hy_sparse A;

@@ -8,7 +8,7 @@
 #include "engine/plan/rank.h"
 #include "engine/schedules/schedule.h"
 
-/* Facts that planning finds out. */
+/* Facts about a product that planning finds out, as bits. */
 enum {
     HY_KNOW_SIZES   = 1, /* the profile has the sizes of the operands */
     HY_KNOW_DEVICES = 2, /* the variants of the device are ranked, too */

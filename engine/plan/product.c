@@ -53,7 +53,7 @@ void hy_product_free(hy_product *product)
     hy_hypersparse_free(ctx, &product->hypersparse);
 }
 
-/* Adds to the features what options ask for. */
+/* Adds to the features what options ask for: TF32, and parameters of the variant. */
 static void add_options(hy_product *product)
 {
     hy_features *f = &product->profile.features;

@@ -131,7 +131,7 @@ static hybrid_status observe(calibration *c, hy_backend *backend,
     return HYBRID_OK;
 }
 
-/* Observes all variants of this backend that compute the product. */
+/* Observes all variants of this backend that can compute the product. */
 static hybrid_status observe_all(calibration *c, hy_backend *backend, const char *problem,
                                  const hy_observed_product *p)
 {
@@ -175,7 +175,8 @@ done:
     return status;
 }
 
-/* Observes A*A (SpGEMM), or A*X with each number of columns. */
+/* Observes the variants on A*A (SpGEMM), or on A*X for each number of columns, where A is
+   the matrix that `problem` describes. */
 static hybrid_status observe_problem(calibration *c, hy_backend *backend, hy_op op,
                                      const char *problem, hybrid_type type)
 {
@@ -210,7 +211,8 @@ static hybrid_status observe_next(calibration *c, hy_backend *backend, hy_op op,
     return observe_problem(c, backend, op, problems[i], HYBRID_F64);
 }
 
-/* Takes problems of both lists in turn. */
+/* Observes the variants of a backend on the SpMM problems and the SpGEMM problems of the
+   list, in turn. */
 static hybrid_status observe_backend(calibration *c, hy_backend *backend,
                                      const hy_calibrate_list *list)
 {

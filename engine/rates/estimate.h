@@ -90,7 +90,7 @@ hy_estimate hy_estimate_device(const hy_portion *portion, const hy_layout *layou
 hy_estimate hy_estimate_part(const hy_estimate *all, const hy_layout *layout,
                              double share);
 
-/* Returns the features of one of `parts` equal parts. */
+/* Returns the features of one of `parts` equal parts of a product with features `all`. */
 hy_features hy_features_share(const hy_features *all, int64_t parts);
 
 /* Estimates `chunks` equal chunks of a layout that is not cut yet, for a product with

@@ -58,13 +58,15 @@ typedef struct hy_series {
     hy_sample of[HY_SAMPLES];
 } hy_series;
 
-/* Sum of logarithms of measured over predicted seconds. */
+/* A geometric mean: `logs` is the sum of log(measured / predicted seconds) over `count`
+   observations. */
 typedef struct hy_mean {
     double logs;
     int64_t count;
 } hy_mean;
 
-/* Observations of one backend. Those without room are dropped. */
+/* Observations of one backend. Observations for which the arrays have no room are
+   dropped. */
 typedef struct hy_observed {
     hy_series spmm_call, spgemm_call;
     int count;

@@ -13,11 +13,13 @@ enum {
     HY_BLOCK_STRIDE = HY_BLOCK_SIZES * (int)(sizeof(hy_block_speed) / sizeof(float))
 };
 
-/* Writes the key of line `line`, 0 to HY_BLOCK_LINES - 1, to `key`. Returns the constant
-   of 1 x 1. That of shape k is HY_BLOCK_STRIDE k elements behind it. */
+/* Writes the key of line number `line`, 0 to HY_BLOCK_LINES - 1, to `key`. Returns the
+   address of the line's constant for blocks of 1 x 1. The constant of shape k is
+   HY_BLOCK_STRIDE k elements behind it. */
 float *hy_block_line(hy_block_speeds *speeds, int line, char key[HY_BLOCK_KEY]);
 
-/* Returns the constant of 1 x 1 of the line with this key; NULL if there is none. */
+/* Returns the address of the constant for blocks of 1 x 1 of the line with this key; NULL
+   if there is none. */
 float *hy_block_line_named(hy_block_speeds *speeds, const char *key, int length);
 
 #endif /* HY_RATES_BLOCKS_H */

@@ -179,7 +179,7 @@ static hybrid_status read_factor(reader *r, hy_rates_of_device *d, const char *v
                                    : read_number(r, 1e-3, 1e3, factor);
 }
 
-/* Reads the constants of one line for all shapes. */
+/* Reads a line with a constant of SpMV in blocks: one number for each shape of blocks. */
 static hybrid_status read_block_line(const reader *r, float *first)
 {
     const char *at = r->value, *end = r->value + r->value_length;

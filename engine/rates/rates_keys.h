@@ -12,7 +12,7 @@ typedef struct hy_rates_key {
     int predicts;        /* 1: predictions depend on the number; 0: it is information */
 } hy_rates_key;
 
-/* All keys, up to one without a name. */
+/* All keys of a device. The last element has no name. */
 extern const hy_rates_key hy_rates_keys[];
 
 static inline double *hy_rates_field(hy_rates_of_device *d, const hy_rates_key *key)

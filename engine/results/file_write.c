@@ -9,7 +9,7 @@
 #include "io/sort/entry_sort.h"
 #include "partition/move/sources.h"
 
-/* One call of the public function. */
+/* State of one call of hybrid_file_write(). */
 typedef struct copying {
     hy_files call;
     const hybrid_operand *M;

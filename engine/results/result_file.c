@@ -140,7 +140,7 @@ static hybrid_status copy_panels(hy_result_file *r)
     return status;
 }
 
-/* Closes the writer of rows. */
+/* Closes the writer of rows, if it is open. Returns the first error. */
 static hybrid_status close_rows(hy_result_file *r, hybrid_status status)
 {
     if (!r->rows.engine)

@@ -90,7 +90,7 @@ static void *run(void *arg)
 
 /* ---- panels ------------------------------------------------------------------------ */
 
-/* Reports the last panel that was written to the caller's trace. */
+/* Reports to the caller's trace the panel that was written last. */
 static void report(hy_row_writer *w)
 {
     hybrid_engine *engine = w->engine;

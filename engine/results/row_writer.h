@@ -14,7 +14,7 @@
 typedef struct hy_row_panel {
     hybrid_csr sparse;  /* rows of a sparse matrix; its arrays have room for further rows */
     hybrid_dense dense; /* rows of a dense matrix */
-    int64_t entries;    /* entries for which `sparse` has room */
+    int64_t entries;    /* number of entries for which the arrays of `sparse` have room */
     hy_reused offsets, columns, values;
 } hy_row_panel;
 
@@ -26,7 +26,7 @@ typedef struct hy_row_writer {
     hy_row_panel *filling;
     pthread_t thread;
     int is_running;        /* 1 until the thread is joined */
-    pthread_mutex_t lock;  /* guards the fields below */
+    pthread_mutex_t lock;  /* guards all fields that follow */
     pthread_cond_t change; /* `written` or `is_ending` has changed */
     hy_row_panel *written; /* panel that the thread writes; NULL: none */
     int is_ending;

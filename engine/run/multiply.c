@@ -288,7 +288,8 @@ static hybrid_status run_dense(const hybrid_plan *plan, const hy_sites *sites,
                : run_in_place(plan, sites, problem, history);
 }
 
-/* Finds the chunks of all portions for these X and Y, and the sites that take part. */
+/* Fits the chunks of all portions to this X and Y (bind.h), and returns the sites that
+   take part. */
 static hy_sites bind_dense(const hybrid_plan *plan, int direct, hy_problem *problem,
                            const hy_beginning *start, hy_history *history)
 {

@@ -46,7 +46,7 @@ int64_t hy_prefetch_x_end(const hybrid_csr *A)
 
     for (int64_t i = 0; i < A->rows && i < step * FIRST_ROWS; i += step) {
         const int64_t end = hy_offset(A, i + 1);
-        /* offsets of A have not been checked yet */
+        /* tests the offsets of A, which have not been checked yet */
         if (end > hy_offset(A, i) && end > 0 && end <= A->nnz)
             last = hy_max(last, hy_cols(A)[end - 1]);
     }

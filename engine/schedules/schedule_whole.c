@@ -25,7 +25,8 @@ static hy_estimate promise(const hy_planning *p)
 
 /* ---- X and Y pinned --------------------------------------------------------------- */
 
-/* Returns the predicted seconds of a run with these blocks, for pinned X and Y. */
+/* Returns the predicted seconds of a run with X in column blocks `blocks`, for pinned X
+   and Y. */
 static double seconds_in(const hy_portion *portion, const hy_layout *layout,
                          const hy_image *blocks)
 {

@@ -49,7 +49,7 @@ struct cuda_backend {
     bool follows;                 /* true if `followed` was recorded, because the stream
                                      had work */
     cudaMemPool_t pool;           /* memory of results; NULL if the device has no pools */
-    pthread_mutex_t lock;         /* protects the members below */
+    pthread_mutex_t lock;         /* guards all members that follow */
     cudaEvent_t epoch;            /* times on the device are counted from this event */
     int64_t epoch_ns;
     pthread_t loader;   /* thread that loads kernels in advance */

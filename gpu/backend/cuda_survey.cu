@@ -19,7 +19,7 @@ using namespace records;
 /* ROW_LANES threads share a row of A. A whole thread block takes a row of more than
    LONG_ROW entries */
 constexpr int ROW_LANES = 8, LONG_ROW = 1024;
-/* rows that a thread block counts at a time */
+/* number of rows of A with scalar products that a thread block counts at a time */
 constexpr int ROWS = THREADS / ROW_LANES;
 /* places of a hash set; each holds one column */
 constexpr int PLACES          = 4096;

@@ -75,7 +75,8 @@ size_t dense_index_bytes(const hy_dense_blocks *d)
     return size_t(dense_rows(d) + 1) * sizeof(int32_t);
 }
 
-/* A warp writes one block row. */
+/* Writes the index arrays of a dense matrix in this format. A warp writes one block
+   row. */
 __global__ void fill_kernel(int32_t *row_ptr, int32_t *col, int64_t rows, int32_t steps,
                             int32_t width)
 {

@@ -71,7 +71,8 @@ hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
     return HYBRID_OK;
 }
 
-/* Times the six matrices, and sets all seconds of *phi (hy_choi_phi). */
+/* Times the six matrices of the head comment, and sets all seconds of *phi
+   (hy_choi_phi). */
 hybrid_status time_matrices(measuring *m, hy_choi_phi *phi)
 {
     const int64_t sms = m->rates->width, full = phi->resident * sms, most = full + sms;

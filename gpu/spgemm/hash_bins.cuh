@@ -71,8 +71,8 @@ template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum 
         if (row.products <= max_short[bin])
             return bin;
 
-    /* expected bytes of a tree: its top level, and column and value of each entry; with a
-       level below the top, also half a node for each entry */
+    /* expected bytes of the row's tree: its top level, and column and value of each
+       entry; if the tree has a level below the top, also half a node for each entry */
     const unsigned range = unsigned(row.high) - unsigned(row.low);
     const int levels     = hy_hash_levels(range, row.products);
     const float entries  = min(float(row.products) * h.share, float(range) + 1);

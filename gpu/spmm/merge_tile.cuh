@@ -69,7 +69,7 @@ template <typename T> struct merge_tile {
 
 /* ---- host side ---- */
 
-/* Returns the thread blocks that the device holds at once. */
+/* Returns the number of thread blocks that the device holds at once. */
 inline int64_t merge_blocks(const hy_rates *r)
 {
     return int64_t(r->width) * HY_SPMM_RESIDENT / HY_CUDA_THREADS;

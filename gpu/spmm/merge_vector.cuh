@@ -303,7 +303,7 @@ static __device__ void block_join(const vector_path<T> &p, const vector_tile &t,
         warp_join(p, after, y + t.rows);
 }
 
-/* Block x computes tile x. */
+/* Computes y. Thread block x takes tile x of the merge path. */
 template <typename T, int EACH>
 static __global__ void __launch_bounds__(HY_CUDA_THREADS)
     vector_kernel(hy_spmm_operands<T> o, vector_path<T> p)

@@ -32,7 +32,7 @@ typedef int32_t eight_cols __attribute__((vector_size(EIGHT * 4), aligned(4), ma
 
 /* ---- one element at a time ------------------------------------------------------ */
 
-/* Returns the 64 bytes, each 0 or 1, as 64 bits. */
+/* Returns bytes mark[0] to mark[63], each 0 or 1, as the bits of a word. */
 static inline uint64_t marks_portable(const uint8_t *mark)
 {
     uint64_t bits = 0;

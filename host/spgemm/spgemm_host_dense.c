@@ -48,7 +48,7 @@ static inline void *before(void *array, size_t bytes)
     return (void *)((uintptr_t)array - bytes);
 }
 
-/* The loops for a type and an instruction set. */
+/* The loops of the dense window for a value type and an instruction set. */
 typedef struct window_loops {
     /* `make` adds the scalar products of a row to the window and writes the row, `add`
        only adds them; element 0 is for one row, element 1 for up to four rows */
@@ -132,7 +132,7 @@ typedef struct window_loops {
 #undef EMPTY
 #undef BLOCK
 
-/* [instruction set (hy_target)][0 for f32, 1 for f64] */
+/* loops of the dense window: loops[instruction set (hy_target)][0 for f32, 1 for f64] */
 static const window_loops loops[][2] = {
     {LOOPS(f32_portable), LOOPS(f64_portable)},
 #if HY_X86

@@ -102,7 +102,7 @@ COUNT_SMALLER(count_smaller_avx512, HY_AVX512)
 #undef TARGET
 #endif
 
-/* [instruction set (hy_target)][0 for f32, 1 for f64] */
+/* functions that make a row: row_of[instruction set (hy_target)][0 for f32, 1 for f64] */
 static int64_t (*const row_of[][2])(const hy_row *row) = {
     {row_f32_portable, row_f64_portable},
 #if HY_X86

@@ -110,7 +110,7 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_produc
     void *memory;
 
     const int64_t longest = job->chunk->features.row_max;
-    /* 0: the longest row is unknown */
+    /* if row_max is 0, the longest row is unknown, and may have all entries */
     if (hy_segments(longest > 0 ? longest : entries) == 1)
         return HYBRID_OK;
     HY_TRY(hy_host_workspace(lane, HY_SCRATCH_SUMS,

@@ -170,7 +170,8 @@ static void by_model(choosing *c, const hy_features *f)
     }
 }
 
-/* Calls `visit` for every allowed shape, with features of that shape. */
+/* Calls `visit` for every shape of blocks that f->parameter allows, with the features of
+   A in blocks of that shape. */
 static void visit_shapes(choosing *c, void (*visit)(choosing *, const hy_features *))
 {
     hy_features f = *c->f;

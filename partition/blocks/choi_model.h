@@ -55,7 +55,8 @@ typedef struct hy_choi_phi {
                                               each thread */
 } hy_choi_phi;
 
-/* Constants of one kernel with one number of threads, in seconds. */
+/* Constants of the model, in seconds, for a kernel with a certain number of threads in a
+   thread block. */
 typedef struct hy_choi_times {
     double start; /* sigma_1,0: start of the kernel */
     double first; /* gamma: a block of r x c in the first iteration */

@@ -26,7 +26,7 @@ typedef struct hy_merge_shape {
     int vector;        /* 1 for a product with one column of X */
 } hy_merge_shape;
 
-/* Where a tile begins. It ends where the next one begins. */
+/* Where a tile of the merge path begins; it ends where the next tile begins. */
 typedef struct hy_merge_cut {
     int64_t row, entry; /* number of rows of the chunk that end before the tile, and
                            number of entries of the chunk before it */
@@ -78,7 +78,7 @@ typedef struct hy_merge_view {
                                     tile */
 } hy_merge_view;
 
-/* Returns an upper bound on the tiles of a chunk. */
+/* Returns an upper bound on the number of tiles of the merge path in a chunk. */
 int64_t hy_merge_max_tiles(const hy_features *f, hy_merge_shape shape);
 
 /* Returns the bytes of a pack with `tiles` tiles: those of hy_pack_csr() and those of the

@@ -126,8 +126,8 @@ typedef struct hy_dup_view {
                                  entry */
     const void *a_val;        /* nnz elements: values of A */
     const int32_t *col;       /* for each scalar product: column of B */
-    void *val;                /* for each scalar product: value of B. Kernels replace it
-                                 by the product */
+    void *val;                /* for each scalar product: value of B, which kernels
+                                 replace by the scalar product */
 } hy_dup_view;
 
 /* Returns the bytes of a pack of duplicated rows: at least 4 + s for each entry of A and

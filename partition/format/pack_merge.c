@@ -111,8 +111,8 @@ typedef struct cutter {
                              first tile and number */
     hy_merge_cut *cut;
     hy_merge_piece *piece;
-    uint16_t *last; /* for each row, its last entry in the tile that ends it; NULL unless
-                       X has one column */
+    uint16_t *last; /* for each row, the number of its last entry in the tile that ends
+                       the row (hy_merge_view); NULL unless X has one column */
 } cutter;
 
 static cutter cutter_of(const hy_job *job, hy_merge_shape shape)

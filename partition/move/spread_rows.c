@@ -51,7 +51,8 @@ static int64_t first_from(const hy_storing *s, int64_t at)
     return low;
 }
 
-/* Sets to[rows[k] - first] = from[k] for k < count. */
+/* Defines a function that sets to[rows[k] - first] = from[k] for k < count, for elements
+   of the type `word`. */
 #define DEFINE_SPREAD(name, word)                                                        \
     static void name(const void *from, const int32_t *rows, int64_t count,               \
                      int64_t first, void *to)                                            \

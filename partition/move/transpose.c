@@ -49,7 +49,7 @@ static void transpose_elements(const strides *t, const char *from, int64_t lines
 typedef uint32_t u32x4 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint64_t u64x2 __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* Transposes a corner, 4 x 4 elements of 4 bytes. */
+/* Transposes a corner of a square: 4 x 4 elements of 4 bytes. */
 static inline void transpose_corner_4(const char *from, char *to, size_t to_step)
 {
     const u32x4 *in[4];
@@ -69,7 +69,7 @@ static inline void transpose_corner_4(const char *from, char *to, size_t to_step
     *out[3]       = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
-/* Transposes a corner, 2 x 2 elements of 8 bytes. */
+/* Transposes a corner of a square: 2 x 2 elements of 8 bytes. */
 static inline void transpose_corner_8(const char *from, char *to, size_t to_step)
 {
     const u64x2 a = *(const u64x2 *)(const void *)from;
@@ -150,7 +150,8 @@ void hy_transpose(const char *from, int64_t from_ld, int64_t lines, int64_t leng
 
 /* ---- copying listed rows --------------------------------------------------------- */
 
-/* Copies rows rows[0] to rows[count - 1], columns [first, last). */
+/* Copies columns [first, last) of rows rows[0] to rows[count - 1] of `from` to successive
+   rows of `to`. */
 static void copy_tile(const hy_grid *to, const hy_grid *from, const int32_t *rows,
                       int64_t count, int64_t first, int64_t last, size_t size)
 {
@@ -192,7 +193,7 @@ static int64_t span_end(const int32_t *rows, int64_t count)
     return end;
 }
 
-/* Set to[i] = from[rows[i]] for elements of `bytes` bytes. */
+/* Defines a function that sets to[i] = from[rows[i]] for elements of `bytes` bytes. */
 #define DEFINE_GATHER(name, bytes)                                                       \
     static void name(char *to, const char *from, const int32_t *rows, int64_t count)     \
     {                                                                                    \

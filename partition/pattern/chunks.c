@@ -14,7 +14,7 @@ enum {
                    by 1/GALLOP */
 };
 
-/* State of a cut while it is made. */
+/* State while a product is cut into chunks. */
 typedef struct cutter {
     const hy_cut *cut;
     hy_context *ctx;
@@ -177,7 +177,7 @@ static hy_features resident_chunk(const cutter *c, int64_t begin)
 
 /* ---- the array ---------------------------------------------------------------- */
 
-/* Cuts all rows, with an image that is not gathered. */
+/* Cuts all rows into chunks, for an image that is not gathered. */
 static hybrid_status cut_resident(cutter *c)
 {
     const hy_cut *cut = c->cut;

@@ -43,7 +43,8 @@ typedef struct hy_chunk_list {
 
 hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count);
 
-/* Returns a list of the same chunks, but for the column blocks of `image`. */
+/* Returns the list with the same ranges of rows, repeated for each column block of
+   `image`. */
 hy_chunk_list hy_chunks_in(const hy_chunk_list *list, const hy_image *image);
 
 hy_chunk hy_chunk_at(const hy_chunk_list *list, int64_t i);
@@ -64,8 +65,8 @@ hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunk
 hybrid_status hy_chunks_find_x_ranges(hy_context *ctx, const hybrid_csr *A,
                                    const int64_t *ends, int with_own, hy_chunk *chunks,
                                    int64_t count);
-/* Adds each chunk's own rows of A, which are rows of B because A is squared, to the rows
-   of B that it reads; for chunks that use a ring. */
+/* Adds to the rows of B that each chunk reads the chunk's own rows of A, which are rows
+   of B because A is squared; for chunks that use a ring. */
 void hy_chunks_read_own(hy_chunk *chunks, int64_t count);
 /* Sets hy_chunk.x_end of all chunks to `rows`, the number of rows of B or X, so that
    every chunk waits for all of them. */

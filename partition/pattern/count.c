@@ -24,7 +24,7 @@ enum {
 
 /* ---- counting ---------------------------------------------------------------- */
 
-/* Counts over the rows of one piece. */
+/* Counts over the rows of one piece, which one worker inspects. */
 typedef struct tally {
     hy_row_counts counts;
     int64_t row;             /* first row of the piece */
@@ -39,8 +39,8 @@ typedef struct inspection {
     hy_lengths lengths;      /* lengths of the rows of B */
     const uint32_t *counted; /* scalar products of each row, counted by a device; NULL:
                                 workers count them */
-    int later;               /* 1: products are counted in a second loop, after the other
-                                statistics */
+    int later;               /* 1: scalar products are counted in a second loop, after the
+                                other statistics */
     tally *tallies;
     int64_t pieces;
 } inspection;

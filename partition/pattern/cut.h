@@ -31,19 +31,19 @@ typedef struct hy_cut {
    up to the alignment of arrays. */
 size_t hy_cost_bytes(const hy_cost *cost);
 
-/* Returns the device bytes of a chunk with these features. */
+/* Returns the device bytes of a chunk with these features: pack, work and result. */
 size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f);
 
 /* Returns 1 if a chunk with these features keeps to the limits of `cut`. */
 int hy_cut_fits(const hy_cut *cut, const hy_features *f);
 
-/* An array that grows; hy_array_free() frees `of`. */
+/* A growing array of chunks; hy_array_free() frees `of`. */
 typedef struct hy_chunk_array {
     hy_chunk *of;
     int64_t count, capacity;
 } hy_chunk_array;
 
-/* Makes room for `capacity` chunks in all. */
+/* Makes room in the array for `capacity` chunks in all. */
 hybrid_status hy_chunk_array_reserve(hy_context *ctx, hy_chunk_array *array,
                                      int64_t capacity);
 

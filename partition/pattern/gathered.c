@@ -71,8 +71,8 @@ static int64_t mark(const hybrid_csr *A, int64_t row, uint64_t *bits)
     return count;
 }
 
-/* Sets the bits of the rows of B or X that row `row` of A touches, and adds those that
-   were not set to *sum. */
+/* Sets the bits of the rows of B or X that row `row` of A touches, and adds those rows
+   that no row before touched to *sum. */
 static void touch(const gathering *g, int64_t row, uint64_t *bits, reach *sum)
 {
     const hybrid_csr *A = g->cut->A, *B = g->cut->B;
@@ -247,7 +247,7 @@ static int64_t count_ranges(const hy_cut *cut)
     return hy_max(1, hy_min((chunks + each - 1) / each, all->rows));
 }
 
-/* Returns the first row of range `i`. */
+/* Returns the first row of A in range `i`. */
 static int64_t range_begin(const gathering *g, int64_t i)
 {
     const hy_cut *cut   = g->cut;
@@ -289,7 +289,7 @@ static hybrid_status cut_ranges(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Appends the chunks of all ranges to `out`. */
+/* Appends the chunks of all ranges, in order of rows, to `out`. */
 static hybrid_status join(const gathering *g, hy_chunk_array *out)
 {
     int64_t count = 0;

@@ -16,9 +16,10 @@ typedef struct noting {
     int64_t longest;
 } noting;
 
-/* For each type of word: note_*() stores the lengths of rows [begin, end), truncated to
-   the type, and returns the longest untruncated length; sums_*() adds lengths up. B is
-   passed by value, so that the compiler knows that no store changes it. */
+/* Defines two functions for lengths of the unsigned type `word`. note_*() stores the
+   lengths of rows [begin, end), truncated to the type, and returns the longest
+   untruncated length; sums_*() adds lengths up. B is passed by value, so that the
+   compiler knows that no store changes it. */
 #define WORDS(word)                                                                      \
     static int64_t note_##word(const hybrid_csr B, int64_t begin, int64_t end,           \
                                word *length)                                             \

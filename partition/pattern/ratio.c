@@ -44,8 +44,8 @@ enum {
 typedef struct column_set {
     int32_t *table; /* mask + 1 columns; -1 = empty */
     uint32_t mask;
-    int thin, shared; /* thin: see above; shared: 1 if several workers insert into the
-                         table */
+    int thin, shared; /* thin: zero bits with which the hash of an inserted column begins;
+                         shared: 1 if several workers insert into the table */
     int64_t count;    /* columns that this worker has inserted */
 } column_set;
 

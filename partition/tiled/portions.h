@@ -76,10 +76,10 @@ int64_t hy_portions_padded(const hy_tiled_source *source, const hy_tiled_portion
 /* Sums over all panels (256 portions each), from which the model of Tiled SpMM
    follows. */
 typedef struct hy_tiled_reuse {
-    int64_t staged;   /* rows of X that panels stage, counted once for each panel */
-    int64_t distinct; /* different rows of X that at least one panel stages */
-    int64_t lines;    /* cache lines of a column of X in which these rows lie, counted
-                         once for each panel */
+    int64_t staged;   /* number of rows of X that a panel stages, summed over the panels */
+    int64_t distinct; /* number of different rows of X that at least one panel stages */
+    int64_t lines;    /* number of cache lines of a column of X that the staged rows of a
+                         panel lie in, summed over the panels */
     int64_t entries;  /* entries of all portions; with padding if hy_tiled_reuse_find()
                          was asked for it */
 } hy_tiled_reuse;

@@ -81,7 +81,8 @@ typedef struct hy_load_ring {
     hy_load_piece pieces[HY_LOAD_PIECES];
     int next;              /* index of the piece to use next */
     hy_load_piece *filled; /* piece that workers fill and that is not sent; NULL: none */
-    int paused;            /* 1 if the thread has waited since it sent the last piece */
+    int paused;            /* 1 if the thread has waited for a free block of the image
+                              since it sent the last piece */
     int timed;             /* 1: direct copies are timed, for a trace */
 } hy_load_ring;
 
@@ -262,7 +263,7 @@ hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part);
 /* Sends the piece that workers fill, if there is one, and reports it. */
 hybrid_status hy_load_flush(hy_loader *loader);
 
-/* Waits for the copies of all pieces. */
+/* Waits for the copies of all pieces that were sent. */
 hybrid_status hy_load_retire(hy_loader *loader);
 
 /* load_ways.c: hy_load_elements() loads elements [begin, end) of a region.

@@ -262,7 +262,8 @@ static hybrid_status copy_elements(hy_loader *loader, const hy_loader *from,
                       (size_t)(end - begin) * region->size);
 }
 
-/* Copies rows and their tail columns, which lie behind all rows. */
+/* Enqueues the copy of the rows of piece `p`, and of their tail columns, which lie behind
+   all rows, from the device of loader `from`. */
 static hybrid_status copy_rows(hy_loader *loader, const hy_loader *from, const piece *p)
 {
     const hy_region *r = &p->region;

@@ -25,9 +25,9 @@ static hybrid_status convert(hy_lane *lane, void *to, hybrid_index to_type,
     return lane->backend->ops->rebase(lane, &r);
 }
 
-/* Kernels read 32-bit columns of A and B, and 64-bit offsets of B (`offsets` is 1).
-   Enqueues the conversion of arrays of another type into `room` and lets *matrix refer to
-   them. */
+/* Enqueues the conversion of arrays that kernels cannot read into `room`, and lets
+   *matrix refer to the copies: columns are converted to 32 bits and, if `offsets` is 1
+   (B), offsets to 64 bits. */
 static hybrid_status convert_indices(hy_lane *lane, int offsets, hy_buffer *room,
                                      const hybrid_csr **matrix, hybrid_csr *converted)
 {

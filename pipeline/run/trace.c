@@ -298,7 +298,7 @@ hybrid_status hy_trace_slot(const hy_tracer *tracer, const hy_slot *slot)
     return slot->log.status;
 }
 
-/* Reports the copies of B or X from other devices. */
+/* Reports the copies of B or X that the site's device received from other devices. */
 static void trace_peer(const hy_tracer *tracer, const hy_site *site)
 {
     const hy_load_times *times = &site->loader->times;

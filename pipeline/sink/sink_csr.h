@@ -36,7 +36,8 @@ typedef struct hy_csr_sink {
     int64_t next_row;     /* size unknown: first row whose place in C is not reserved */
     int64_t reserved;     /* number of rows whose place in C is reserved */
     hybrid_index offset_type, col_type; /* index types as stored */
-    int64_t index_max;                  /* maximum entries with 32-bit offsets */
+    int64_t index_max;                  /* maximum number of entries of a result with
+                                           32-bit offsets */
     int undecided;                      /* 1: the index types are decided at the end, when
                                            one array is converted */
     int64_t total;                      /* for error sentences: C has at least this many
@@ -58,7 +59,8 @@ typedef struct hy_csr_shape {
     const int64_t *known;
     hybrid_index offsets, columns; /* index types; HYBRID_INDEX_AUTO: the sink chooses
                                       them by the number of entries */
-    int64_t index_max;             /* maximum entries with 32-bit offsets */
+    int64_t index_max;             /* maximum number of entries of a result with 32-bit
+                                      offsets */
 } hy_csr_shape;
 
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,

@@ -19,8 +19,8 @@ typedef struct hy_dense_sink {
                                  all rows */
     int64_t left;             /* number of elements of Y that are not reserved yet */
     hy_empty_rows others;     /* other rows of Y, which the sink fills itself */
-    int others_begun;         /* 1 from the start of the loop that fills these rows until
-                                 its end has been awaited */
+    int others_begun;         /* 1 from the start of the loop that fills the other rows
+                                 until its end has been awaited */
 } hy_dense_sink;
 
 /* Opens a sink for all rows of Y. */
@@ -33,7 +33,7 @@ void hy_subset_sink_open(hy_context *ctx, const hy_update *update,
 
 /* ---- shared by both: sink_dense.c ---- */
 
-/* Returns a sink of `rows` rows. */
+/* Returns a dense sink with the functions `ops` for a result of `rows` rows. */
 hy_dense_sink hy_dense_sink_of(hy_context *ctx, const hy_sink_ops *ops,
                                const hy_update *update, int64_t rows);
 hybrid_status hy_dense_reserve(hy_sink *sink, hy_part *part);

@@ -51,7 +51,8 @@ static hy_row_copy home_of(hy_slot *slot)
     if (!job->direct)
         return home;
     home.dst = to.to->rows.dst;
-    if (to.to->rows.rows > 1) /* else the columns are contiguous in Y as well */
+    if (to.to->rows.rows > 1) /* with a single row of the chunk, the columns are
+                                 contiguous in Y as well */
         home.dst_pitch = to.to->rows.dst_pitch;
     return home;
 }

@@ -71,7 +71,7 @@ void hy_lane_set_release(hy_context *ctx, hy_lane_set *lane_set, int clean);
 hybrid_status hy_lane_set_mark(hy_lane_set *lane_set, hy_mark **out);
 hybrid_status hy_lane_set_run_lane(hy_lane_set *lane_set, hy_lane **out);
 
-/* Sets a mark of which hy_mark_ns() will not be called. */
+/* Sets a mark. The caller will not ask for its time (mark_ns() of hy_backend_ops). */
 hybrid_status hy_mark_untimed(hy_lane *lane, hy_mark *mark);
 
 /* Opens the lane of copies from other devices unless it is open. */

@@ -51,7 +51,7 @@ void hy_pack_cache_close(hy_backend *backend, hy_pack_cache *cache);
    stay from run to run. */
 int64_t hy_pack_cache_filled(const hy_pack_cache *cache);
 
-/* Empties the cache. */
+/* Empties the cache; its device memory stays allocated. */
 void hy_pack_cache_forget(hy_pack_cache *cache);
 
 /* Returns 1 if the pack of chunk `index` of the run will be on the device when the chunk

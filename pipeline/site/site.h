@@ -16,8 +16,8 @@
 
 /* Device memory in which parts of Y are transposed (transposed.h). */
 typedef struct hy_transposed_y {
-    size_t room;      /* limit in bytes, for Y, and the same limit for X; 0: the device
-                         does not transpose */
+    size_t room;      /* maximum bytes of device memory for transposing Y, and as many for
+                         X; 0: the device does not transpose */
     hy_buffer buffer; /* device memory, allocated when a run first needs it */
     int active;       /* 1: the device transposes Y in the present run */
 } hy_transposed_y;
@@ -72,19 +72,19 @@ typedef struct hy_site {
     hy_image image;     /* how B or X lies on the site */
     hy_chunk_list list; /* chunks of the site's own cut; empty: the site has no rows of
                            its own */
-    int64_t begin, end; /* rows [begin, end) of the list that the site owns; in order: all
-                           rows */
+    int64_t begin, end; /* rows [begin, end) that the site owns, a part of the list's
+                           rows; all rows if sites claim in order (queue.h) */
     hy_taking taking;   /* how the site takes rows of other sites */
     double rate;        /* predicted speed of the site: scalar products plus rows per
                            second */
     int64_t up;         /* predicted bytes that the site's chunks send to the device */
 
-    /* fields that the queue sets */
+    /* The queue (queue.h) sets the fields from here to `piece`. */
     int index;          /* index among the queue's sites */
     int64_t next, stop; /* own chunks that are left: indices [next, stop) of the list */
     int64_t row_begin,
-        row_end;     /* own rows that are left: [row_begin, row_end), from a row of the
-                        first of these chunks to a row of the last */
+        row_end;     /* own rows that are left: [row_begin, row_end). The range begins in
+                        the first of the chunks [next, stop) and ends in the last */
     int64_t left;    /* work (scalar products plus rows) of own rows that no site has
                         claimed */
     int64_t taken;   /* work that this site has taken from other sites */
@@ -93,7 +93,7 @@ typedef struct hy_site {
     hy_chunk piece; /* rows that this site has taken from another and not begun; may be
                        empty */
 
-    /* fields that the driver sets */
+    /* The driver (driver.h) sets the fields from here on. */
     struct hy_run *run;
     int64_t begun;      /* number of chunks that the site has begun */
     int64_t next_lane;  /* hy_slot.sequence of the chunk that may enter the lanes next */

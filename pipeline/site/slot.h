@@ -11,7 +11,7 @@
 
 struct hy_site;
 
-/* What a site computes next. */
+/* The chunk that a site computes next. */
 typedef struct hy_claim {
     hy_chunk chunk;
     int64_t index; /* index of the chunk in the site's list; the list's count if the rows
