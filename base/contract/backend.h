@@ -355,7 +355,8 @@ typedef struct hy_backend_ops {
 enum { HY_MAX_DEVICES = 16 };  /* maximum number of devices of one engine */
 
 struct hy_backend {
-    const hy_backend_ops *ops; /* first member of every backend's own struct */
+    const hy_backend_ops *ops; /* functions of the backend; each backend's own struct
+                                  begins with a hy_backend */
     hy_context *ctx;
     int index; /* position among the engine's devices, from 0 */
     hy_meter device, pinned;
@@ -379,8 +380,9 @@ static inline int hy_times_listed(const hybrid_engine_options *options)
 }
 
 struct hy_lane {
-    hy_backend *backend; /* first member of every lane's own struct */
-    const char *name;    /* lives as long as the lane */
+    hy_backend *backend; /* backend of the lane; each lane's own struct begins with a
+                            hy_lane */
+    const char *name;    /* name of the lane, which lives as long as the lane */
 };
 
 #ifdef __cplusplus

@@ -111,7 +111,8 @@ typedef struct hy_sink_ops {
 } hy_sink_ops;
 
 struct hy_sink {
-    const hy_sink_ops *ops; /* first member of every sink's own struct */
+    const hy_sink_ops *ops; /* functions of the sink; each sink's own struct begins with a
+                               hy_sink */
     hy_context *ctx;
     int in_order;       /* 1: the position of a part follows from the parts before it, so
                            parts must be reserved in order of rows */

@@ -86,7 +86,7 @@ typedef struct hy_source_ops {
 /* A source is a value and may be copied. Copies are valid as long as the operand
    lives. */
 struct hy_source {
-    const hy_source_ops *ops; /* NULL: there is no source */
+    const hy_source_ops *ops; /* functions of the source; NULL: there is no source */
     hy_context *ctx;
     hybrid_order order; /* order in which X is read fastest. If it differs from the order
                            of the image, the device should transpose. */

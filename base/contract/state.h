@@ -39,7 +39,7 @@ enum { HY_MESSAGE_BYTES = 1024 };
    many workers may fail at the same time. */
 typedef struct hy_message {
     pthread_mutex_t lock;
-    char text[HY_MESSAGE_BYTES]; /* empty: no sentence yet */
+    char text[HY_MESSAGE_BYTES]; /* the stored sentence; empty: there is none */
 } hy_message;
 
 typedef struct hy_pin {
@@ -52,7 +52,7 @@ typedef struct hy_pin {
 typedef struct hy_pins {
     struct hy_backend *device; /* device that copies to pinned memory; NULL: no device
                                   can, and ranges are only recorded */
-    hy_pin *pins;              /* sorted by address, without overlaps */
+    hy_pin *pins;              /* the pinned ranges, sorted by address, without overlaps */
     size_t count, room;
 } hy_pins;
 

@@ -26,7 +26,7 @@ struct hy_stored {
     const hy_stored_ops *ops; /* NULL: the array is not open */
     hy_context *ctx;
     size_t size;   /* bytes of a number, as read() writes it */
-    int64_t count; /* numbers of the array */
+    int64_t count; /* number of elements of the array */
     void *reader;  /* the reader's own state, for ops */
 };
 

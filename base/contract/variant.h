@@ -84,15 +84,15 @@ typedef struct hy_problem {
     hy_op op;
     hy_context *ctx;
     const hybrid_csr *A;
-    const hybrid_csr *B;   /* SpGEMM only */
-    const hybrid_dense *X; /* SpMM only */
-    hybrid_dense *Y;       /* SpMM only */
+    const hybrid_csr *B;   /* operand B of SpGEMM */
+    const hybrid_dense *X; /* operand X of SpMM */
+    hybrid_dense *Y;       /* result of SpMM */
     const int32_t *a_rows; /* SpMM with a reduced A: the caller's row of each row of A,
                               for messages (partition/pattern/hypersparse.h); NULL: the
                               rows are the caller's */
     double alpha, beta;
-    hy_source a_source; /* where A comes from */
-    hy_source source;   /* where B or X comes from */
+    hy_source a_source; /* source of A */
+    hy_source source;   /* source of B or X */
     hy_image image;     /* how B or X lies on the device or in a gathered pack */
     const struct hy_profile *profile; /* profile of the patterns of A and B
                                          (partition/pattern/inspect.h); the plan owns
@@ -117,7 +117,8 @@ typedef struct hy_cost {
                           pinned memory */
     double sent_bytes; /* bytes of pack_bytes that are expected to be copied; 0: all of
                           them */
-    double prepare_s, multiply_s, finish_s; /* seconds; prepare_s is time of one core */
+    double prepare_s, multiply_s, finish_s; /* predicted seconds of these stages;
+                                               prepare_s is the time of one core */
 } hy_cost;
 
 /* Returns the bytes of the pack that are expected to be copied. */

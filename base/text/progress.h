@@ -27,7 +27,7 @@ enum { HY_UNCHECKED = 1 << 20 /* about this many scalar products are computed by
                                  between two checks for cancellation */ };
 
 typedef struct hy_progress {
-    hybrid_progress_fn fn; /* NULL: progress is not asked for */
+    hybrid_progress_fn fn; /* function of the caller; NULL: progress is not asked for */
     void *user;
     int64_t every_ns; /* minimum nanoseconds between two calls of fn; 0 in tests */
     /* the fields from here on belong to the public call under way */

@@ -108,7 +108,7 @@ int hy_pool_goes_on(const hy_pool *pool);
 /* A loop in memory of its owner, who keeps it until it has ended. Only the pool uses the
    members. */
 typedef struct hy_loop {
-    hy_task task; /* in the queue while the loop wants helpers */
+    hy_task task; /* task that is in the queue while the loop wants helpers */
     hy_pool *pool;
     hy_urgency urgency;
     hy_loop_fn fn;

@@ -6,7 +6,7 @@
 #define HY_SPIN_H
 
 enum {
-    HY_SPINS   = 4000, /* polls, which take some 50 us */
+    HY_SPINS   = 4000, /* number of polls before a thread sleeps; they take some 50 us */
     HY_SPIN_NS = 50000 /* nanoseconds that HY_SPINS polls take */
 };
 

@@ -19,10 +19,10 @@ extern "C" {
 /* A recent call and its plan. Of the arrays of `A` only the addresses are used, to
    compare them; the caller may have freed them. */
 typedef struct hy_recalled {
-    const hy_backend *device; /* NULL: the entry is free */
+    const hy_backend *device; /* device that computed the call; NULL: the entry is free */
     hybrid_csr A;
     int64_t cols;   /* number of columns of X */
-    unsigned flags; /* hybrid_plan_options.flags */
+    unsigned flags; /* flags of the call (hybrid_plan_options.flags) */
     hy_survey survey;
     hy_chunk chunk; /* chunk with all rows of A, its features and its variant */
     hy_cost cost;

@@ -170,7 +170,8 @@ void hy_choice_open(const hy_portion *portion, const hy_candidates *candidates,
                                   .host_s   = host_seconds(portion, candidates),
                                   .extents  = &out->extents};
     if (unseen && !hy_portion_fits(portion))
-        return; /* schedules are compared once all inspection is done */
+        return; /* the choice has no schedules yet: they are compared once all inspection
+                   is done */
     if (unseen)
         out->planning.features.tile_fill = MOST_FILL;
     for (int i = 0; hy_schedules[i]; i++)

@@ -101,7 +101,8 @@ static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
         portion->rates.memory > image ? portion->rates.memory - image : 0;
     const size_t slot  = memory / (size_t)(layout->share * layout->depth);
     const int64_t rows = portion->product->rows;
-    int64_t low = 0, high = 1; /* no chunks, or `low` chunks, do not fit */
+    int64_t low = 0, high = 1; /* `low` chunks do not fit their slots; 0 stands for no
+                                  chunk */
 
     for (; high < rows && !fits(p, high, slot); high += high / 4 + 1)
         low = high;

@@ -9,7 +9,7 @@
 typedef struct hy_planning {
     const hy_product *product; /* the product of the portion */
     const hy_portion *portion;
-    const hybrid_csr *A, *B; /* B is NULL for SpMM */
+    const hybrid_csr *A, *B; /* operands of the product; B is NULL for SpMM */
     hy_features features;    /* the portion's features, with which layouts are estimated;
                                 unknown features have the values that are best for a
                                 device */

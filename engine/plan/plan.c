@@ -333,7 +333,8 @@ done:
     if (status == HYBRID_OK)
         *out = plan;
     else {
-        (void)hy_prefetch_end(&prefetcher); /* the first error is reported */
+        (void)hy_prefetch_end(&prefetcher); /* drops an error of the loader, because the
+                                               first error is reported */
         hybrid_plan_destroy(plan);
     }
     return status;

@@ -26,7 +26,7 @@ typedef struct hy_one_shot {
                                   they are pinned; NULL: none, or not known */
 } hy_one_shot;
 
-enum { HY_MODEL_TEXT = 640 }; /* bytes of the text of hy_variant.model */
+enum { HY_MODEL_TEXT = 640 }; /* maximum bytes of the text that hy_variant.model writes */
 
 struct hybrid_plan {
     hy_product product;

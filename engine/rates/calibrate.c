@@ -24,7 +24,8 @@ typedef struct calibration {
     hybrid_calibrate_fn fn;
     void *user;
     int64_t begin_ns;
-    const hy_variant *rows, *merge; /* the two variants; NULL if the device lacks one */
+    const hy_variant *rows, *merge; /* the variants spmm.cuda.rows and spmm.cuda.merge;
+                                       NULL if the device lacks one */
     int64_t timings;
     hy_rated rated[TIMINGS_MOST];
     hy_observed by_device, by_host; /* observations of the variants of the device and of

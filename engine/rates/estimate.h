@@ -15,14 +15,15 @@ enum { HY_PACK_PASSES = 2 };
 typedef struct hy_estimate {
     double first_bytes;          /* bytes of B or X sent before the first chunk can
                                     compute */
-    double up_bytes, down_bytes; /* all other bytes up; all bytes down */
+    double up_bytes, down_bytes; /* up_bytes: all other bytes to the device; down_bytes:
+                                    all bytes to the host */
     double image_bytes;          /* bytes of B or X among first_bytes and up_bytes, if
                                     devices that receive the same B or X may copy it from
                                     each other; else 0 */
     double last_bytes;           /* part of down_bytes that goes down after the last byte
                                     has gone up; 0 unless X comes in column blocks */
     double short_bytes;     /* bytes added to model the lower bus rate of short rows */
-    double device_s;        /* seconds of kernels */
+    double device_s;        /* seconds in which the device executes kernels */
     double core_s;          /* seconds that packing and computing would take one core */
     double memory_bytes;    /* bytes of host memory moved by packing and computing */
     double stored_bytes;    /* bytes of host memory moved by storing the result */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { KINDS = 4 }; /* regimes of a type of values */
+enum { KINDS = 4 }; /* number of regimes for each type of values */
 
 static const char *const spmm_names[HY_REGIMES] = {
     "f32.1",  "f32.8",   "f32.32", "f32.128", "f64.1",   "f64.8",

@@ -42,7 +42,7 @@ void hy_rates_of(const hy_backend *backend, hy_rates *out);
 
 /* The file from which speeds were taken. */
 typedef struct hy_rates_source {
-    char path[HY_RATES_PATH]; /* "" if no file was read */
+    char path[HY_RATES_PATH]; /* path of the file; "" if none was read */
     int ignored; /* 1: the file was not used, because it has another format */
 } hy_rates_source;
 

@@ -6,9 +6,9 @@
 
 typedef struct hy_rates_key {
     const char *name;
-    size_t at; /* offset in hy_rates_of_device */
+    size_t at; /* offset of the number in hy_rates_of_device, in bytes */
     double least, most;
-    const char *meaning; /* comment in the file, or NULL */
+    const char *meaning; /* comment beside the number in the file, or NULL */
     int predicts;        /* 1: predictions depend on the number; 0: it is information */
 } hy_rates_key;
 

@@ -10,7 +10,7 @@
    threshold, else rows. */
 typedef struct hy_trial {
     double x;
-    double rows_s, merge_s; /* measured seconds, above 0 */
+    double rows_s, merge_s; /* measured seconds of rows and of merge, above 0 */
 } hy_trial;
 
 /* Returns how well a threshold chooses on n > 0 trials: the share of right choices, and

@@ -21,7 +21,7 @@ enum {
     LARGE      = 1 << 22, /* minimum entries of A for which a sample is taken */
     SAMPLE     = 16,      /* a sample has 1 in SAMPLE rows of B */
     FIRST_USES = 1 << 12,
-    NONE       = -1, /* end of a list */
+    NONE       = -1, /* marks the end of a list of rows */
     AWAY       = -2  /* marks a row that the device does not hold */
 };
 

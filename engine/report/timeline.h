@@ -15,7 +15,7 @@
 typedef struct hy_timeline_row {
     const char *lane;  /* name of the lane in the events */
     int number;        /* index among the rows of the lane, from 0 */
-    int64_t end_ns;    /* end of the last bar */
+    int64_t end_ns;    /* end of the last bar in the row */
     int64_t busy_ns;   /* sum of the bars of the run, in nanoseconds */
     int first;         /* index of the first row that serves the same resource of the
                           same device or thread: "load1" and "h2d1" are both copies to

@@ -161,7 +161,8 @@ void hy_trace_facts(const hybrid_engine *engine, hy_timeline *t, hy_json *json)
 {
     hy_json_put(json, "\"otherData\":{");
     put_timeline(json, engine, t);
-    if (engine->report.struct_size > 0) { /* 0 until the first run has finished */
+    if (engine->report.struct_size > 0) { /* the size is 0 until the first run has
+                                             finished */
         hy_json_put(json, ",");
         put_report(json, &engine->report);
     }

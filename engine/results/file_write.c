@@ -18,7 +18,7 @@ typedef struct copying {
     hybrid_csr transpose;   /* transpose of a matrix in memory; else zero */
     hy_matrix_file of_file; /* transpose of a matrix in a file; else zero */
     hy_result_file result;
-    int64_t begin, end; /* rows to copy */
+    int64_t begin, end; /* rows [begin, end) are copied */
 } copying;
 
 /* ---- the matrix ---------------------------------------------------------------------

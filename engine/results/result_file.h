@@ -18,11 +18,11 @@ typedef struct hy_result_file {
     hybrid_file_options options;
     const hy_file_format *format;
     const char *path;    /* path of the file; borrowed */
-    hy_file_shape shape; /* nnz is -1 until it is known */
+    hy_file_shape shape; /* shape of the result; its nnz is -1 until it is known */
     int64_t bytes;       /* maximum bytes of a panel */
     int64_t first;       /* first row that earlier runs have not finished; 0 unless the
                             result is resumable */
-    hy_row_writer rows;  /* receives the rows from `first` on */
+    hy_row_writer rows;  /* writer that receives the rows from `first` on */
     char *folder;        /* folder of panels; NULL: rows go to `file` */
     hy_panels panels;
     hy_new_file file;

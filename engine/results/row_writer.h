@@ -27,7 +27,7 @@ typedef struct hy_row_writer {
     pthread_t thread;
     int is_running;        /* 1 until the thread is joined */
     pthread_mutex_t lock;  /* guards all fields that follow */
-    pthread_cond_t change; /* `written` or `is_ending` has changed */
+    pthread_cond_t change; /* signalled when `written` or `is_ending` changes */
     hy_row_panel *written; /* panel that the thread writes; NULL: none */
     int is_ending;
     hybrid_status status; /* first error of the thread */

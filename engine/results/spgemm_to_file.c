@@ -6,7 +6,7 @@
 typedef struct writing {
     hy_spgemm parts;
     hy_result_file result;
-    int64_t nnz; /* entries that were computed */
+    int64_t nnz; /* number of entries computed so far */
 } writing;
 
 static hybrid_status take(void *user, int64_t begin, const hybrid_csr *rows)

@@ -33,7 +33,7 @@
 
 enum {
     SHARES        = 16, /* the budget is divided into SHARES equal shares */
-    MOST_SHARES   = 14, /* maximum shares of the ring */
+    MOST_SHARES   = 14, /* maximum number of shares that the ring takes */
     LEAST_ENTRIES = 64 * HY_RING_PIECES,
     TWICE         = 4, /* a run should send at most 1 / TWICE of the entries of B a
                           second time */
@@ -110,9 +110,9 @@ static hybrid_status find_window(const hy_planning *p, int64_t *out)
 
 /* A ring of entries that cut() may choose. */
 typedef struct ring {
-    hy_layout asked; /* 0 slots: there is no such ring */
-    int shares;      /* shares of the budget that it takes */
-    double seconds;  /* predicted seconds of a run */
+    hy_layout asked; /* layout with this ring; 0 slots: there is no such ring */
+    int shares;      /* number of shares of the budget that the ring takes */
+    double seconds;  /* predicted seconds of a run with this ring */
 } ring;
 
 /* Returns the ring with this many shares of the budget for chunks that touch `window`

@@ -148,7 +148,8 @@ template <typename T> struct product_walk {
         if (t >= next) {
             do
                 k++;
-            while (t >= e.start[k + 1]); /* skip empty rows of B */
+            while (t >= e.start[k + 1]); /* passes over entries of A that select an empty
+                                            row of B */
             enter();
         }
         *col = e.b_col[t + shift];
@@ -262,8 +263,9 @@ __global__ void __launch_bounds__(THREADS, 1) block_rows(hy_esc<T> e, int bin)
         __syncthreads();
 
         const int first = begin + rank;
-        int at          = first - 1; /* index in e.val of the current sum */
-        T sum           = 0;
+        int at          = first - 1; /* index in e.val of the entry that is being summed;
+                                        first - 1: no sum has begun in this thread */
+        T sum = 0;
 #pragma unroll
         for (int j = 0; j < ITEMS; j++) {
             if (heads >> j & 1) {

@@ -24,7 +24,8 @@ namespace hrpb
 constexpr int WARPS      = HY_HRPB_THREADS / 32;
 constexpr int MAX_ROUNDS = 65535; /* maximum gridDim.y: thread blocks side by side over
                                      the columns of X */
-constexpr int PAPER       = 0;    /* index of the parameter "paper" */
+constexpr int PAPER = 0;          /* index of the parameter "paper" in
+                                     hy_features.parameter */
 constexpr int PAPER_TILES = 4;    /* 8-column tiles of a warp with paper=1: TN = 32
                                      columns */
 

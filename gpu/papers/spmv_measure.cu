@@ -16,7 +16,8 @@
 namespace
 {
 
-constexpr size_t VAL_BYTES = size_t(768) << 20; /* maximum bytes of values */
+constexpr size_t VAL_BYTES = size_t(768) << 20; /* maximum bytes of the values of a timed
+                                                   matrix */
 /* maximum and minimum of beta, the number of blocks of r x c that each thread of a timed
    matrix computes */
 constexpr int64_t STEPS_MOST = 16, STEPS_LEAST = 2;

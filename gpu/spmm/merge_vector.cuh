@@ -294,7 +294,7 @@ static __device__ void block_join(const vector_path<T> &p, const vector_tile &t,
 {
     if (before.first < 0 && after.first < 0)
         return;
-    __syncthreads(); /* all threads have stored their rows */
+    __syncthreads(); /* waits until all threads have stored their rows to y */
     if (threadIdx.x >= 32)
         return;
     if (before.first >= 0 && t.rows > 0)

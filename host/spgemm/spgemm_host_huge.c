@@ -46,7 +46,8 @@ typedef struct split {
     int64_t k0, count; /* index in A of the first entry of A's row, and number of its
                           entries */
     int64_t blocks, grain;
-    int parts, shift;     /* a bin is column >> shift */
+    int parts, shift;     /* parts: number of ranges; shift: the bin of a column is column
+                             >> shift */
     hy_term *terms;       /* for each entry of A's row, the range of entries of B that it
                              is multiplied by */
     int64_t *next;        /* blocks x PARTS elements, for each block of terms and each

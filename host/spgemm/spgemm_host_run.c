@@ -156,7 +156,7 @@ static void prefetch_row(maker *m, int32_t row, hy_term term)
     if (*recent == row)
         return;
     *recent = row;
-    if (term.begin == term.end) /* B may have no arrays */
+    if (term.begin == term.end) /* an empty B may have no arrays, so none is read */
         return;
     prefetch(hy_cols(B) + term.begin, (term.end - term.begin) * 4);
     prefetch((const char *)B->val + term.begin * size, (term.end - term.begin) * size);

@@ -38,7 +38,8 @@ typedef struct shares {
     const hy_dense_product *product;
     hy_progress *progress;
     int threads;
-    uint64_t begun[MOST_PIECES / 64]; /* a bit for each piece; atomic */
+    uint64_t begun[MOST_PIECES / 64]; /* a bit for each piece, set once a thread has begun
+                                         it; atomic */
 } shares;
 
 /* Returns the first piece from `from` on that is not begun; INT64_MAX if there is

@@ -10,7 +10,7 @@
 #include "base/contract/context.h"
 
 typedef struct hy_columns {
-    int64_t first;   /* column of bit 0 */
+    int64_t first;   /* column that bit 0 of `bits` stands for */
     int64_t groups;  /* number of words in `used` */
     uint64_t *used;  /* bit w is set if word w of `bits` is not 0 */
     uint64_t *bits;  /* 64 words for each word of `used`: a bit for each column */

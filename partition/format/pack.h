@@ -172,14 +172,14 @@ typedef struct hy_hrpb_block {
     int32_t col[HY_HRPB_COLS]; /* the row of X that each column needs (its number in the
                                   pack if gathered) */
     uint32_t bits[2 * HY_HRPB_BRICKS];
-    int32_t first; /* index of the block's first value */
+    int32_t first; /* index of the block's first value in the array of values */
 } hy_hrpb_block;
 
 /* A unit is the work of one warp: a row panel, or a part of a heavy one. Units of heavier
    panels come first. */
 typedef struct hy_hrpb_unit {
     int32_t row;        /* first row of the panel, counted from the chunk's first row */
-    int32_t begin, end; /* range of the unit's blocks */
+    int32_t begin, end; /* the unit's blocks are [begin, end) in the array of blocks */
     int32_t partial;    /* index of the unit's results among the results of all parts; -1
                            if the unit is a whole panel, which stores to Y */
 } hy_hrpb_unit;
@@ -249,13 +249,13 @@ static inline size_t hy_block_elements(hy_block_shape shape)
 /* Indices of the parameters of both variants in hy_features.parameter, and their text in
    hy_variant. A shape is forced if r or c is given. */
 enum {
-    HY_BLOCK_R,     /* rows of a block */
-    HY_BLOCK_C,     /* columns of a block */
-    HY_BLOCK_LANES, /* R: for bellpack, lanes of a slice; for the form of the paper,
-                       threads of a thread block */
-    HY_BLOCK_PAPER, /* 1: blocks are stored and computed as in the paper (pack_bcsr.c,
-                       pack_bellpack.c) */
-    HY_BLOCK_RULE   /* hy_block_rule: how the shape is chosen */
+    HY_BLOCK_R,     /* parameter r: rows of a block */
+    HY_BLOCK_C,     /* parameter c: columns of a block */
+    HY_BLOCK_LANES, /* parameter R: for bellpack, lanes of a slice; for the form of the
+                       paper, threads of a thread block */
+    HY_BLOCK_PAPER, /* parameter paper, 1: blocks are stored and computed as in the paper
+                       (pack_bcsr.c, pack_bellpack.c) */
+    HY_BLOCK_RULE   /* parameter rule (hy_block_rule): how the shape is chosen */
 };
 
 #define HY_BLOCK_PARAMETERS                                                              \

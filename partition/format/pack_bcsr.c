@@ -21,8 +21,9 @@
 #include "partition/format/gather.h"
 
 enum {
-    MAX_LOG_GROUP = 5, /* a warp */
-    ALIGN_BLOCKS  = 16 /* f32 words of 64 bytes, which the paper's GPUs load at once */
+    MAX_LOG_GROUP =
+        5, /* log2 of the maximum number of lanes in a group, which is a warp */
+    ALIGN_BLOCKS = 16 /* f32 words of 64 bytes, which the paper's GPUs load at once */
 };
 
 static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[HY_ARRAYS])

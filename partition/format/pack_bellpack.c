@@ -26,7 +26,8 @@
 
 enum {
     PANEL = 4096,      /* maximum block rows that are sorted together; a multiple of R */
-    MIN_LOG_LANES = 5, /* log2 of R, which is 32 to 256 */
+    MIN_LOG_LANES = 5, /* log2 of the minimum of R, the lanes of a slice; the maximum is
+                          256 */
     MAX_LOG_LANES = 8,
     MAX_LOG_WAYS  = 5, /* log2 of the maximum number of lanes for a block row, a warp */
     ALIGN_CELLS   = 32 /* the number of the first cell of a slice is a multiple of this,
@@ -121,7 +122,8 @@ typedef struct packing {
     int64_t panel;          /* number of block rows that are sorted together (panel) */
     int64_t steps;          /* maximum steps of a slice; a slice has more only if 32 lanes
                                are too few for a row */
-    int32_t *order, *spare; /* `rows` elements each */
+    int32_t *order, *spare; /* `order`: block rows in sorted order; `spare`: room for
+                               sorting; `rows` elements each */
     hy_bellpack_head head;
     hy_bellpack_slice *slice;
     int32_t *col;

@@ -59,8 +59,8 @@ typedef struct packing {
     const hy_job *job;
     const hybrid_csr *A, *B;
     int64_t first; /* index in A's arrays of the chunk's first entry */
-    int64_t nnz;   /* entries of the chunk */
-    int64_t block; /* entries of A in a block */
+    int64_t nnz;   /* number of entries of A in the chunk */
+    int64_t block; /* number of entries of A in a block */
     int64_t *sum;  /* blocks + 1 elements: number of scalar products of each block; later
                       the number before each block */
     size_t size;   /* bytes of a value */

@@ -67,7 +67,7 @@ static inline uint32_t hy_panel_next(hy_panel *p, int32_t *col)
 /* A bit for each column, set if the panel has entries there, and the number of each such
    column in the panel. */
 typedef struct hy_panel_map {
-    int64_t first; /* column of bit 0 */
+    int64_t first; /* column that bit 0 stands for */
     int words;
     uint64_t bits[HY_MAP_WORDS];
     int32_t number[HY_MAP_WORDS * 64]; /* number of each column whose bit is set; other

@@ -23,7 +23,7 @@ enum {
    columns. */
 typedef struct hy_storing {
     const hy_update *update;
-    const char *in;        /* computed sums, before alpha and beta */
+    const char *in;        /* sums of the part, before alpha and beta are applied */
     int along;             /* 1: a line of the part is a line of Y, or lies in one. 0: a
                               line of the part crosses the lines of Y */
     int in_rows;           /* 1 if lines of Y are rows */

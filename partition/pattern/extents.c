@@ -11,7 +11,7 @@ enum {
     BLOCK = 16 /* rows of a block, for which one extent (range of columns with entries)
                   is stored */
     ,
-    BLOCKS = 1 << 9 /* blocks that one worker takes at a time */
+    BLOCKS = 1 << 9 /* blocks of rows that one worker takes at a time */
 };
 
 typedef struct finding {

@@ -24,7 +24,7 @@ typedef struct hy_extent {
 typedef struct hy_extents {
     const hybrid_csr *A;
     int64_t rows;      /* rows of each block; the last block may have fewer */
-    int64_t count;     /* number of blocks */
+    int64_t count;     /* number of blocks of rows */
     hy_extent *blocks; /* extent of each block; NULL if a row spans more columns than the
                           `max_width` of hy_extents_find() */
 } hy_extents;

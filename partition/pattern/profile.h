@@ -14,9 +14,9 @@ extern "C" {
 typedef struct hy_profile {
     hy_op op;
     hybrid_type type;
-    int64_t rows, cols;   /* size of A */
+    int64_t rows, cols;   /* number of rows and of columns of A */
     int64_t out_cols;     /* SpGEMM: columns of B; SpMM: columns of X */
-    int64_t *nnz;         /* prefix sums of the entries of A */
+    int64_t *nnz;         /* prefix sums over the rows of A: number of entries */
     int64_t *products;    /* prefix sums. SpGEMM: of the scalar products. SpMM: alias of
                              nnz; multiply by the columns of the chunk */
     int64_t *bound;       /* prefix sums. SpGEMM: of min(scalar products, out_cols) of

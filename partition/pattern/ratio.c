@@ -26,7 +26,7 @@ enum {
     NEAR_ROWS = 1 << 15,   /* one worker makes all draws if A has fewer rows than this,
                               because that worker's cache holds the prefix sums */
     PIECE = 1 << 11,  /* scalar products that one worker counts at a time, about 8 us */
-    FINE  = 4,        /* a worker is woken for every FINE pieces */
+    FINE  = 4,        /* one worker is woken for every FINE pieces */
     SHARE = 1 << 13,  /* scalar products of a share, the part of a row that one worker
                          counts */
     MANY = 1 << 12,   /* a row of C with an upper bound of at most MANY entries is counted
@@ -42,7 +42,7 @@ enum {
 /* Set of columns in a hash table. For a long row, a column is inserted only if its hash
    begins with `thin` zero bits; each inserted column stands for 2^thin columns. */
 typedef struct column_set {
-    int32_t *table; /* mask + 1 columns; -1 = empty */
+    int32_t *table; /* mask + 1 places; each has a column, or -1 if it is empty */
     uint32_t mask;
     int thin, shared; /* thin: zero bits with which the hash of an inserted column begins;
                          shared: 1 if several workers insert into the table */

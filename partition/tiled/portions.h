@@ -21,7 +21,7 @@ typedef struct hy_tiled_source {
     hy_context *ctx;
     const hybrid_csr *A;
     int64_t begin, end;
-    const hy_touched *touched; /* NULL: columns are those of A */
+    const hy_touched *touched; /* gives columns new numbers; NULL: columns keep those of A */
 } hy_tiled_source;
 
 /* A row of A that is cut into segments: the sums of its segments, partials `partial` to

@@ -47,7 +47,7 @@ typedef struct hy_load_part {
     hy_region region;
     int64_t begin, end; /* range of elements of the region, or of rows if the way copies
                            rows */
-    size_t bytes;       /* bytes that cross the bus */
+    size_t bytes;       /* bytes of the part that cross the bus */
     int64_t units;      /* number of units that workers fill, each of unit_bytes bytes; a
                            unit is an element or a row */
     size_t unit_bytes;
@@ -90,7 +90,8 @@ typedef struct hy_load_ring {
 typedef struct hy_load_columns {
     size_t bytes;   /* bytes of X that are transposed at a time in this run; 0: the device
                        does not transpose X */
-    hy_buffer room; /* device memory that receives these bytes; may be empty */
+    hy_buffer room; /* device memory in which columns arrive before they are transposed;
+                       may be empty */
 } hy_load_columns;
 
 /* Copies of one loader from other devices, if several devices load the same image together
@@ -111,7 +112,8 @@ typedef struct hy_load_times {
     int64_t begin_ns, end_ns, busy_ns;
     int64_t bytes, ring_bytes; /* all bytes copied from the host, and those of them that
                                   went through the ring */
-    int64_t peer_begin_ns, peer_end_ns, peer_bytes; /* copies from other devices */
+    /* times (hy_now_ns()) and bytes of copies from other devices */
+    int64_t peer_begin_ns, peer_end_ns, peer_bytes;
 } hy_load_times;
 
 /* State that the loader's thread and the driver share. */

@@ -7,8 +7,8 @@
 enum {
     LEAST_ENTRIES = 1 << 14, /* a chunk whose upper bound of entries is smaller is not
                                 coded: the coding kernel would cost as much as it saves */
-    LEAST_BYTES = 1 << 20,   /* smallest pinned buffer for coded columns of a slot */
-    MOST_BYTES  = 32 << 20   /* largest pinned buffer for coded columns of a slot */
+    LEAST_BYTES = 1 << 20, /* minimum bytes of a slot's pinned buffer for coded columns */
+    MOST_BYTES  = 32 << 20 /* maximum bytes of a slot's pinned buffer for coded columns */
 };
 
 /* Bytes of decoded columns per second of one worker. If all workers together decode

@@ -16,7 +16,8 @@ enum { HY_PREFAULT_TASKS = 16 }; /* maximum number of workers at once */
 struct hy_prefault;
 
 typedef struct hy_prefault_task {
-    hy_task task; /* first member; the pool returns it */
+    hy_task task; /* task for the pool; the first member, so that the pool's pointer leads
+                     to the struct */
     struct hy_prefault *prefault;
 } hy_prefault_task;
 

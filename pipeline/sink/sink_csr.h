@@ -27,7 +27,7 @@ typedef struct hy_csr_sink {
     hy_sink sink; /* must be the first member */
     int64_t rows, cols;
     hybrid_type type;
-    hybrid_csr *result; /* set by finish() */
+    hybrid_csr *result; /* receives the result when the sink is finished */
     hy_span row_ptr, col, val;
     const int64_t *known; /* row_ptr of the result, rows + 1 offsets, if the size is
                              known; else NULL */
@@ -35,7 +35,8 @@ typedef struct hy_csr_sink {
     int64_t end_row;      /* row after the last one of the current product */
     int64_t next_row;     /* size unknown: first row whose place in C is not reserved */
     int64_t reserved;     /* number of rows whose place in C is reserved */
-    hybrid_index offset_type, col_type; /* index types as stored */
+    hybrid_index offset_type, col_type; /* types of the offsets and columns that are
+                                           stored */
     int64_t index_max;                  /* maximum number of entries of a result with
                                            32-bit offsets */
     int undecided;                      /* 1: the index types are decided at the end, when

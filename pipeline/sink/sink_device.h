@@ -19,7 +19,7 @@ typedef struct hy_device_csr_sink {
     hy_sink sink; /* must be the first member */
     hy_backend *device;
     hy_csr_shape shape;
-    hybrid_csr *result; /* set by finish() */
+    hybrid_csr *result; /* receives the result when the sink is finished */
     int64_t *row_ptr;   /* rows + 1 offsets, in device memory */
     hy_lane *lane;      /* lane that wrote the last part; NULL before the first part */
     struct hy_device_piece *first, **end; /* list of the parts, in order of rows */

@@ -37,7 +37,8 @@ typedef struct hy_lane_set {
                                      hy_lane_set_peer() */
     hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
     hy_thread loader;             /* started when B or X is loaded for the first time */
-    hy_made marks, runs;          /* `runs`: run lanes that not all slots share */
+    hy_made marks, runs;          /* `marks`: marks of the site; `runs`: run lanes that
+                                     single slots have for themselves */
     hy_buffer told, survey; /* buffers for surveys, in which a device counts what planning
                                needs to know about operands in its memory; empty until the
                                first survey. `told`: pinned memory that receives the

@@ -27,7 +27,7 @@ typedef struct hy_passage {
     int worker;               /* worker that did a stage on the pool; -1: the calling
                                  thread did it */
     int64_t bytes;
-    int done;    /* 0: the stage was skipped */
+    int done;    /* 1: the stage was done; 0: it was skipped */
     int untimed; /* 1: a stage on a lane whose `end` has no time and whose `begin` was not
                     set */
 } hy_passage;

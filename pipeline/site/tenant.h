@@ -37,7 +37,7 @@ struct hy_tenant {
     hy_backend *backend;
     hy_tenant *next;    /* next tenant in ctx->tenants; its first tenant worked last */
     int works;          /* 1: the site is opened or in a run, and keeps its memory */
-    hy_op op;           /* product of its plan, for messages */
+    hy_op op;           /* kind of product that its plan computes, for messages */
     int64_t rows, cols; /* shape of A, for messages */
 };
 
