@@ -177,7 +177,7 @@ static void put_forecast(hy_words *w, const hy_forecast *f, const hy_portion *ho
 }
 
 /* Returns 1 if two forecasts have the same share of the host and the same reason against
-   its help. Reasons are static strings, so that their addresses are compared. */
+   its help. Reasons are static strings, so comparing addresses suffices. */
 static int is_same(const hy_forecast *a, const hy_forecast *b)
 {
     return a->why_not == b->why_not && fabs(a->share - b->share) == 0;

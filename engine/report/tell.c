@@ -1,4 +1,5 @@
-/* engine/report/tell.c - returns reports, candidates and variants. */
+/* engine/report/tell.c - public functions that return reports, the candidates of a plan,
+   and the variants of the library. */
 #include "engine/plan/plan.h"
 #include "engine/api/struct_size.h"
 

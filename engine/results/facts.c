@@ -18,10 +18,10 @@
 #include "partition/move/matrix_file.h"
 
 enum {
-    HEAD_BYTES   = 1 << 16, /* bytes at the beginning of a file that are checked */
-    SAMPLES      = 16,      /* number of samples of an array in a file */
-    SAMPLE_COUNT = 1024,    /* number of elements in a sample */
-    NAME_BYTES   = 1024     /* maximum bytes of a name */
+    HEAD_BYTES = 1 << 16, /* bytes at the beginning of a file that the checksum covers */
+    SAMPLES    = 16,      /* number of samples of an array in a file */
+    SAMPLE_COUNT = 1024,  /* number of elements in a sample */
+    NAME_BYTES   = 1024   /* maximum bytes of a name */
 };
 
 void hy_facts_add(hy_facts *facts, const char *format, ...)

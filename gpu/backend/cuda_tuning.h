@@ -343,7 +343,7 @@ enum {
                                     a group of lanes would need more than this many steps
                                     to walk the longest of them */
     HY_HASH_DENSE_THREADS   = 1024,
-    /* entries of A that a thread block walks at once */
+    /* windows: entries of A that a thread block walks at once */
     HY_HASH_TILE            = HY_HASH_DENSE_THREADS / 2,
     HY_HASH_WINDOW_PRODUCTS = 1 << 16, /* a row is cut into more windows (ranges of
                                           columns) than its columns need only if each has

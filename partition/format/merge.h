@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* How the path is cut. The problem determines the shape. A tile has at most items +
-   longest items. */
+/* How the merge path is cut into tiles. The shape depends on the problem and not on the
+   chunk. A tile has at most items + longest items. */
 typedef struct hy_merge_shape {
     int items, shares; /* items: target for the items (entries and ends of rows) of a
                           tile; shares: number of equal parts of a tile, one for each

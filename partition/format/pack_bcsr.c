@@ -23,7 +23,9 @@
 enum {
     MAX_LOG_GROUP =
         5, /* log2 of the maximum number of lanes in a group, which is a warp */
-    ALIGN_BLOCKS = 16 /* f32 words of 64 bytes, which the paper's GPUs load at once */
+    ALIGN_BLOCKS = 16 /* in the form of the paper, block rows are padded to a multiple of
+                         this many blocks: f32 words of 64 bytes, which the paper's GPUs
+                         load at once */
 };
 
 static size_t layout(const hy_features *f, const hy_bcsr_head *head, size_t at[HY_ARRAYS])

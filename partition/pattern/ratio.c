@@ -283,7 +283,8 @@ static hybrid_status count_shares(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Counts all distinct rows. `cost` is the number of their scalar products. */
+/* Counts the different columns of all distinct sampled rows of C. `cost` is the number of
+   scalar products of these rows. */
 static hybrid_status count_samples(sample *s, int64_t cost)
 {
     hybrid_status status;

@@ -112,7 +112,8 @@ typedef struct inspection {
     int64_t first, end, per_line; /* range [first, end) of columns; per_line: number of
                                      values in a cache line */
     hy_columns *columns;          /* one set for each worker, opened on first use */
-    hy_tiled_reuse *sums;         /* one for each worker; `distinct` is not used */
+    hy_tiled_reuse *sums;         /* sums over the panels that each worker has inspected;
+                                     `distinct` is not used in them */
     uint64_t *seen;               /* a bit for each column from `first` on, set once a
                                      panel has used the column */
 } inspection;

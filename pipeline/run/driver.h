@@ -64,7 +64,7 @@ hybrid_status hy_slot_advance(hy_slot *slot);
    site or of the run. */
 int hy_slot_may_go_on(const hy_slot *slot);
 
-/* Does a stage in the calling thread. */
+/* Runs a stage of the slot's chunk in the calling thread. */
 hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage);
 
 /* Called when all stages of the slot's chunk are done: adds the chunk to progress and

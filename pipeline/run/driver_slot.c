@@ -19,7 +19,7 @@ static hy_work_on work_on(hy_slot *slot, const hy_stage *stage)
                         (int)stage->step};
 }
 
-/* Does a stage in the calling thread. */
+/* Runs the slot's stage in the calling thread. */
 hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage)
 {
     hy_passage *passage = &slot->passage[stage->step];
@@ -34,7 +34,7 @@ hybrid_status hy_slot_do(hy_slot *slot, const hy_stage *stage)
     return status;
 }
 
-/* Does a stage in a worker. */
+/* Runs the slot's stage in a worker. */
 static void cpu_stage(hy_task *task, int worker)
 {
     hy_slot *slot = (hy_slot *)task;

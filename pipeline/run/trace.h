@@ -20,7 +20,7 @@
 
 /* The receiver of a run's events. */
 typedef struct hy_listener {
-    hybrid_trace_fn fn; /* NULL: no receiver */
+    hybrid_trace_fn fn; /* function that receives the events; NULL: there is none */
     void *user;
     int64_t pass; /* number of the pass over the operands that the run is
                      (hybrid_event.pass) */

@@ -7,7 +7,8 @@
 enum {
     DECODE_FRAMES = 32, /* frames per task; a frame is HY_DELTA_FRAME columns, which are
                            coded together */
-    NEAR_FRAMES = 4 /* frames decoded at once; their numbers fit the first-level cache */
+    NEAR_FRAMES = 4 /* number of frames decoded at once; their numbers fit the first-level
+                       cache */
 };
 
 typedef struct decoding {

@@ -35,7 +35,8 @@ typedef struct hy_lane_set {
                                      backend has no such lane. */
     hy_lane *peer;                /* lane of copies from other devices; NULL until
                                      hy_lane_set_peer() */
-    hy_thread watchers[HY_LANES]; /* one for each lane whose marks the host waits for */
+    hy_thread watchers[HY_LANES]; /* watchers: one thread for each lane with marks for
+                                     which the host waits */
     hy_thread loader;             /* started when B or X is loaded for the first time */
     hy_made marks, runs;          /* `marks`: marks of the site; `runs`: run lanes that
                                      single slots have for themselves */
