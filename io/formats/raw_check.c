@@ -7,7 +7,7 @@
 typedef struct place {
     hy_context *ctx;
     const hy_input *input;
-    const char *end; /* end of the description, whose line messages name */
+    const char *end; /* end of the description; messages name its line */
 } place;
 
 static hybrid_status fail(const place *s, const char *why)

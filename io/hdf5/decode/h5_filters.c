@@ -11,7 +11,7 @@
 #include <zstd.h>
 #endif
 
-/* A piece of memory that a filter reads or fills. */
+/* A range of memory that a filter reads or fills. */
 typedef struct piece {
     const char *at;
     size_t bytes;
@@ -251,7 +251,8 @@ static const char *undo(const hy_h5_filters *filters, int filter, hy_h5_decoder 
     }
 }
 
-/* Number of filters that move data; a checksum does not. */
+/* Returns the number of filters of a chunk that write its data to another place; a
+   checksum does not. Filters with a bit in `mask` were not applied. */
 static int count_moves(const hy_h5_filters *filters, uint32_t mask)
 {
     int moves = 0;

@@ -13,7 +13,8 @@
 
 #include <stdlib.h>
 
-/* Moves byte i of every number to part i. */
+/* The shuffle filter: splits `to` into `size` parts, and moves byte i of every number to
+   part i. */
 static void scatter_bytes(const char *in, size_t bytes, size_t size, char *to)
 {
     const size_t numbers = bytes / size;
