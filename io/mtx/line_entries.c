@@ -12,8 +12,8 @@ enum { PIECE = 1 << 15 }; /* entries that a worker converts at once */
 
 /* ---- a window ---------------------------------------------------------------------- */
 
-/* Extends the smallest and the greatest indices of all entries so far by those of `count`
-   entries. */
+/* Extends the least and the greatest indices of all entries so far by those of `count`
+   further entries. */
 static void note_extent(hy_line_entries *r, const hy_mtx_entry *e, int64_t count)
 {
     int64_t least = INT64_MAX, row = -1, col = -1;

@@ -22,7 +22,7 @@ typedef struct hy_mtx_header {
     int array; /* 1: dense, one value per line; 0: lines "row column value" */
     hy_mtx_field field;
     hy_mtx_symmetry symmetry;
-    int64_t rows, cols; /* < 2^31 */
+    int64_t rows, cols; /* each below 2^31 */
     int64_t count;      /* number of announced entries; in an array file: number of stored
                            values */
     const char *body;   /* end of the line with the sizes, where the body begins */
@@ -73,12 +73,13 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
 
 /* ---- lines, in parallel --------------------------------------------------------- */
 
-/* A piece of the window (the present part of the file): the lines that begin in [begin,
-   stop). A line holds one item; blank lines and comments hold none. */
+/* A block is a piece of the window (the part of the file in memory): the lines that begin
+   in [begin, stop). A line holds one item, which is an entry or a value of a dense
+   matrix; blank lines and comments hold none. */
 typedef struct hy_mtx_block {
     const char *begin, *stop;
     const char *end; /* end of all lines in the window */
-    char *items;     /* memory for items; `count` were read */
+    char *items;     /* memory for items, of which `count` have been read */
     int64_t count;
     const char *bad; /* first bad line, without leading blanks; NULL: none */
     char why[HY_WHY_BYTES];
@@ -110,10 +111,11 @@ struct hy_lines {
     const char *noun;  /* plural name of an item: "entries" */
     size_t item_bytes;
     size_t least_bytes;                       /* minimum bytes of a line with an item */
-    void (*read)(void *arg, hy_mtx_block *block); /* hy_block_read() with a hy_line_fn */
+    void (*read)(void *arg, hy_mtx_block *block); /* reads the lines of a block: calls
+                                                     hy_block_read() with a hy_line_fn */
     hy_put_fn put;
     hy_joined_fn joined; /* function called after each window; NULL: none */
-    void *arg;           /* first argument of the three functions */
+    void *arg;           /* first argument of `read`, `put` and `joined` */
 
     const char *end; /* end of the last complete line in the window */
     int64_t before;  /* number of items in earlier windows */
@@ -124,9 +126,9 @@ struct hy_lines {
 /* Bytes of each block of a window but the last; tests make it small. */
 extern size_t hy_lines_block_bytes;
 
-/* Returns an upper bound on the items that put() receives: the announced number or, if
-   the window holds the rest of the file, the number of lines that fit it if that is
-   smaller. */
+/* Returns an upper bound on the number of items that put() receives: the announced number
+   or, if the window holds the rest of the file, the number of shortest lines for which
+   the rest is long enough, whichever is smaller. */
 int64_t hy_lines_max(const hy_lines *lines);
 
 /* Reads all lines, window by window. BAD_FILE names the first bad line, or says that
@@ -192,7 +194,7 @@ hy_block_read(hy_mtx_block *block, size_t item_bytes, char comment, hy_line_fn f
 /* ---- an entry ---------------------------------------------------------------------- */
 
 typedef struct hy_mtx_entry {
-    int32_t row, col; /* from 0 */
+    int32_t row, col; /* counted from 0 */
     double val;
 } hy_mtx_entry;
 
@@ -225,8 +227,8 @@ typedef struct hy_entries {
     int ascend; /* 1: entries ascend by row and then column, without repeats */
 } hy_entries;
 
-/* Target for the minimum of entries in a bucket (neighbouring rows that one worker
-   sorts); tests make it small. */
+/* Number of entries that a bucket (neighbouring rows that one worker sorts) should have
+   on average; tests make it small. */
 extern int64_t hy_build_bucket;
 
 /* Builds compressed rows: expands symmetric files, sorts by row and column, and sums

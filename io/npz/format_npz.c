@@ -154,7 +154,7 @@ static hybrid_status check_count(const hy_zip *zip, const array *a, int64_t want
 /* ---- sparse matrices --------------------------------------------------------------- */
 
 typedef struct parts {
-    array indptr, indices, data; /* of COO: rows, columns, values */
+    array indptr, indices, data; /* COO: row indices, column indices, values */
 } parts;
 
 /* SciPy's arrays may be longer than the last offset says. If they are shorter, the source

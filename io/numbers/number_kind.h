@@ -14,7 +14,7 @@ typedef struct hy_number_kind {
     int big_endian;
 } hy_number_kind;
 
-/* Little-endian kinds of the library's own numbers. */
+/* Return the kind that numbers of the library's own type have in a little-endian file. */
 hy_number_kind hy_kind_of_type(hybrid_type type);
 hy_number_kind hy_kind_of_index(hybrid_index type);
 

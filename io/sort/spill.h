@@ -12,7 +12,7 @@ typedef struct hy_spill {
     int fd;
 } hy_spill;
 
-/* Returns the folder of spills. */
+/* Returns the folder in which spills are created. */
 const char *hy_spill_folder(const hy_context *ctx);
 
 /* Creates an empty spill. IO_FAILED names the folder and the system's reason. */
