@@ -47,8 +47,7 @@ typedef struct cli_option {
    other commands. */
 extern const cli_option cli_option_table[];
 
-/* Returns the first option of the table, from `option` on, that `command` takes, or
-   NULL. */
+/* Returns the first row of the table, from `option` on, that `command` takes, or NULL. */
 const cli_option *cli_option_of(const cli_command *command, const cli_option *option);
 
 #define CLI_EACH_OPTION(option, command)                                                 \

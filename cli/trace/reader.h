@@ -28,17 +28,17 @@ typedef struct cli_reader {
 /* Begins to read a text of `bytes` bytes, which a 0 must follow. */
 cli_reader cli_reader_open(const char *text, size_t bytes);
 
-/* Records a fault at the next value, unless there was one before; `fault` is a clause
-   that says what is expected. Returns 0. */
+/* Records a fault at the next value, unless one was recorded before. `fault` is a clause
+   that says what is expected there. Returns 0. */
 int cli_reader_fail(cli_reader *r, const char *fault);
 
 /* Read the bracket that begins an object or an array. Return 0 after a fault. */
 int cli_read_object(cli_reader *r);
 int cli_read_array(cli_reader *r);
 
-/* cli_read_member() reads the name of the object's next member, cli_read_element() what
-   separates the array's next element from the one before. Both return 0 at the end of
-   the object or array, which is then read too, and after a fault. */
+/* cli_read_member() reads the name of the object's next member; cli_read_element() reads
+   the comma before the array's next element. Both return 1; 0 behind the last one, after
+   reading the closing bracket, and 0 after a fault. */
 int cli_read_member(cli_reader *r, cli_slice *name);
 int cli_read_element(cli_reader *r);
 

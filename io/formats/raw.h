@@ -70,7 +70,7 @@ hybrid_status hy_raw_parse_parts(hy_context *ctx, const hy_input *input,
 
 /* Makes the path of a file that a description names: a relative name begins in the folder
    of the description. Free *out with hy_array_free(). */
-hybrid_status hy_raw_path(hy_context *ctx, const hy_input *input, const hy_raw_array *array,
-                          char **out);
+hybrid_status hy_raw_path(hy_context *ctx, const hy_input *input,
+                          const hy_raw_array *array, char **out);
 
 #endif /* HY_RAW_H */
