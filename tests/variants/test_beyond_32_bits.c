@@ -375,7 +375,8 @@ static void check_widths(const hybrid_csr *A, const hybrid_csr *B, const widths 
                    wrong_products(A, B, &C) == 0,
                w->name);
     hybrid_csr_free(engine, &C);
-    hybrid_engine_trim(engine); /* so much memory is not pooled */
+    hybrid_engine_trim(engine); /* frees the pages of C, so that the next result fits into
+                                   memory */
 }
 
 /* Each row of A needs one row of B, which has EACH entries. */

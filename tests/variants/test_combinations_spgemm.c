@@ -82,8 +82,8 @@ static combination draw(uint64_t number)
     c.split      = splits[pick(number, &axis, 5)];
     c.chunk_rows = pick(number, &axis, 2) ? ROWS / 7 : 0;
     if (c.tight && c.schedule == &hy_schedule_entry_ring)
-        c.chunk_rows =
-            0; /* a ring that holds the rows of B for as many rows may not fit */
+        c.chunk_rows = 0; /* with chunks of ROWS / 7 rows, the ring might not hold the
+                             rows of B for one chunk */
     c.squared       = !c.tight && pick(number, &axis, 3) == 0;
     c.pinned        = (int)pick(number, &axis, 2);
     c.planned       = (int)pick(number, &axis, 4) > 0;
@@ -203,7 +203,8 @@ static size_t budget_of(const trial *t)
     return t->c.tight ? (size_t)b_bytes(t) / 9 * 10 : 0;
 }
 
-/* A one-shot call cannot name a variant, so that the engine has only one. */
+/* Opens an engine that has only the wanted variant, because a one-shot call cannot name
+   one. */
 static void open_engine_for(trial *t)
 {
     static const hy_variant *const esc[] = {&hy_spgemm_fake_esc, &hy_spgemm_host_rows,

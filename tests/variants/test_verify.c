@@ -348,7 +348,7 @@ static void verify_counts_entries_of_rows(void **state)
     (void)state;
     assert_int_equal(verify_square(&s, &row), HYBRID_OK);
     assert_int_equal(row, 1);
-    s.ptr[1][2] = 2; /* now in row 2 */
+    s.ptr[1][2] = 2; /* the extra entry is now in row 2 */
     s.col[1][2] = 1;
     assert_int_equal(verify_square(&s, &row), HYBRID_OK);
     assert_int_equal(row, 2);

@@ -146,7 +146,7 @@ static hybrid_status spgemm_run(void)
     return expect_square(hybrid_spgemm_run(square, &A, &B, &out));
 }
 
-/* Rows that are handed over state their types and space. */
+/* Receives rows of C, which state their types and memory space. */
 static int look(void *user, int64_t row_begin, const hybrid_csr *rows)
 {
     (void)user;
@@ -254,8 +254,8 @@ static const struct {
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* Calls that read `operand` must return `status` and a message with `words`. Calls with
-   the flag `but`, and all others, must succeed. */
+/* Makes all calls. Those that read `operand` and lack the flag `but` must return `status`
+   and a message with `words`. All other calls must succeed. */
 static void refused_by(int operand, int but, hybrid_status status, const char *words)
 {
     for (int i = 0; i < CALLS; i++) {
@@ -352,7 +352,8 @@ static void operands_on_a_device_are_refused(void **state)
     }
 }
 
-/* `out` had other bytes before the call. */
+/* Checks that the call succeeded and set `out` to A*A; `out` had other bytes before the
+   call. */
 static void expect_csr(hybrid_status status)
 {
     assert_int_equal(status, HYBRID_OK);

@@ -188,8 +188,9 @@ static hybrid_status pinned_dense(world *w)
     return status;
 }
 
-/* Negates A, tells the plan, and runs it twice: the first run packs A, the second finds
-   it cached. After a failed run, a run must be right whatever was packed before. */
+/* Negates A, tells the plan, and runs the plan twice: the first run packs A, the second
+   finds the packs cached. A run that follows a failed one must be right, whatever the
+   failed one packed. */
 static hybrid_status run_kept(world *w, hybrid_plan *plan)
 {
     hybrid_status first = HYBRID_OK;

@@ -71,7 +71,8 @@ static void open_world(world *w, int count, const double *speeds, size_t bytes)
     options.device_bytes = bytes;
     fake_delays(1, 0);
     assert_int_equal(fake_engine_open(&options, places, variants, &w->engine), HYBRID_OK);
-    w->engine->host->measured.mem_Bps = 1e12; /* does not limit any device */
+    w->engine->host->measured.mem_Bps = 1e12; /* bytes per second; so much that host
+                                                 memory does not limit any device */
     for (int i = 0; i < count; i++) {
         hy_measured *m = &w->engine->devices[i]->measured;
         m->h2d_Bps = m->d2h_Bps = speeds[i];
@@ -372,7 +373,7 @@ static int fails_half_way(int sparse, int device, void (*arm)(int64_t calls))
             hybrid_plan_destroy(plan);
             plan = plan_to_fail(&w, sparse, device);
         }
-        run(&w, plan, sparse); /* the failure has no effect on later runs */
+        run(&w, plan, sparse); /* an earlier failure has no effect on this run */
     }
     fault_arm_of(-1);
     hybrid_plan_destroy(plan);

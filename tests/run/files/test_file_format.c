@@ -25,8 +25,10 @@
 enum { SIZE = 700, EACH = 3, WIDTH = 5 };
 
 static int64_t arrays_open; /* arrays that are not closed */
-static int64_t reads_left;  /* the read after so many fails; -1: none */
-static int64_t opens_left;  /* the opening after so many fails; -1: none */
+static int64_t reads_left;  /* number of reads that succeed before one fails; -1: none
+                               fails */
+static int64_t opens_left;  /* number of openings that succeed before one fails; -1: none
+                               fails */
 
 /* ---- the numbers ---- */
 
@@ -135,7 +137,7 @@ typedef struct world {
     hybrid_csr A; /* the computed matrices in memory */
     hybrid_dense X, Y, before;
     oracle square;
-    hybrid_file *a, *x; /* in files */
+    hybrid_file *a, *x; /* the same matrices in files of this format */
 } world;
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
@@ -209,7 +211,7 @@ static void close_world(world *w)
 
 /* ---- products ---- */
 
-/* Computes A*A, and A*X in both ways. */
+/* Computes A*A, and A*X both by hybrid_spmm_files() and by a plan. */
 static hybrid_status multiply(world *w)
 {
     const hybrid_operand A = {.file = w->a}, X = {.file = w->x};
@@ -249,7 +251,7 @@ static void products_are_right(void **state)
         }
 }
 
-/* The formats of the library remain. */
+/* Reads files of formats that the library has and that this test adds. */
 static void a_file_of_each_format_is_read(void **state)
 {
     world w = open_world(ON_HOST);

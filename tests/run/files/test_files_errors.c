@@ -118,7 +118,8 @@ static const char *of_row(int64_t row, const char *what)
     return text;
 }
 
-/* Writes a file that differs from the matrix in memory. */
+/* A file whose column indices are out of range or do not ascend must be refused with the
+   row's name. */
 static void broken_columns_are_named(void **state)
 {
     int32_t cols[ROWS * EACH * 2];

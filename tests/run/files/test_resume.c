@@ -159,7 +159,8 @@ static void damage(const char *name, long at)
     fclose(f);
 }
 
-/* files_a run of operands in memory, which have no time of change. */
+/* Writes A*A, or resumes it. A is in memory, so that no time of a file's change is
+   compared. */
 static hybrid_status square_in_memory(void)
 {
     hybrid_file_options options = HYBRID_FILE_OPTIONS_INIT;
@@ -185,7 +186,7 @@ static void damaged_panels_are_refused(void **state)
     damage("panel-000000", 9);
     assert_int_equal(square_in_memory(), HYBRID_BAD_FILE);
     assert_non_null(strstr(hybrid_engine_message(files_engine), "checksum"));
-    damage("panel-000000", 9); /* as it was */
+    damage("panel-000000", 9); /* changes the byte back */
     snprintf(file, sizeof file, "%s/panel-000001", files_parts);
     assert_int_equal(truncate(file, 8), 0);
     assert_int_equal(square_in_memory(), HYBRID_BAD_FILE);
@@ -200,7 +201,8 @@ static void damaged_panels_are_refused(void **state)
     const long number = (long)(strstr(text, "panel 0 rows ") - text) + 1;
     damage("manifest", number);
     assert_int_equal(square_in_memory(), HYBRID_BAD_FILE);
-    io_store(file, text, bytes - 3); /* as if the last line was not written completely */
+    io_store(file, text, bytes - 3); /* the last line of the manifest is incomplete, as
+                                        after a power loss */
     files_ok(square_in_memory());
     files_expect(wanted);
     free(text);

@@ -22,12 +22,13 @@ typedef enum action { CALL, COPY, REACH, WAIT } action;
 typedef struct entry {
     struct entry *next;
     action action;
-    hy_fake_fn fn; /* of a CALL: called with `bytes` if kept > 0, else with `arg` */
+    hy_fake_fn fn; /* kind CALL: function that is called with `bytes` if kept > 0, else
+                      with `arg` */
     void *arg;
     size_t kept;
     _Alignas(max_align_t) char bytes[FAKE_ARG_BYTES];
-    hy_row_copy rows; /* of a COPY */
-    hy_mark *mark;    /* of REACH and WAIT */
+    hy_row_copy rows; /* kind COPY: the copy */
+    hy_mark *mark;    /* kinds REACH and WAIT: the mark */
     int64_t turn;
 } entry;
 

@@ -23,8 +23,9 @@ typedef enum stage { FREE, UP, COMPUTES, COUNTED, DOWN } stage;
 typedef struct slot {
     stage at;
     hy_claim claim;
-    double left;  /* left of the stage: bytes of a copy, or seconds of kernels */
-    int64_t turn; /* number of the claim among those of its device */
+    double left;  /* what remains of the present stage: bytes of a copy, or seconds of
+                     kernels */
+    int64_t turn; /* number of this claim among the claims of its device */
 } slot;
 
 typedef struct device {
@@ -32,7 +33,7 @@ typedef struct device {
     slot slots[SLOTS];
     int64_t turns;
     double speed;
-    double up, kernel, down; /* at this moment: bytes per second up and down, and the
+    double up, kernel, down; /* present rates: bytes per second up and down, and the
                                 factor of kernel speed; 0: idle */
 } device;
 

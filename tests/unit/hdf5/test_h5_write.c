@@ -145,7 +145,8 @@ static void check_by_library(const hybrid_csr *A)
 
 /* ---- tests ---- */
 
-/* libhdf5 has no filter for zstd here. */
+/* Writes sparse matrices with all options. libhdf5 does not read those compressed by
+   zstd, because it has no filter for zstd here. */
 static void sparse_matrices_are_written(void **state)
 {
     hybrid_csr A;
@@ -278,7 +279,8 @@ static void offsets_may_need_64_bits(void **state)
     to.ops->abort(&to);
 }
 
-/* The system refuses to let the file grow, at every size up to that of the file. */
+/* For every limit on file sizes up to the size of the file, writing must fail with a
+   sentence. */
 static void a_full_disk_is_reported(void **state)
 {
     struct rlimit old, limit;

@@ -34,12 +34,13 @@ typedef struct list {
     int64_t rows, cols; /* sizes of the matrix */
     int grows;          /* 1: the reader learns the sizes from the entries */
     int64_t batch;      /* entries of a call of next(); 0: all that fit */
-    int64_t calls_left; /* the call of next() after this number fails; -1: none */
+    int64_t calls_left; /* number of calls of next() that succeed before one fails; -1:
+                           none fails */
     int truncates;      /* 1: the last call of next() cuts temporary files */
     int closed;
 } list;
 
-/* Cuts all open files without a name to no bytes. */
+/* Cuts the process's open files without a name, which are temporary files, to 0 bytes. */
 static void cut_temporary_files(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -213,7 +214,7 @@ static list make_list(pattern p, int64_t count, int64_t rows, int64_t cols)
             col %= 3;
         l.entry[k] = (hy_entry){row, col, (double)(r % 1000) / 7 + 1e-3};
     }
-    /* The last row and column exist, so that readers can learn the sizes. */
+    /* an entry in the last row and column, so that readers can learn the sizes */
     if (count > 0 && p == RANDOM)
         l.entry[0] = (hy_entry){rows - 1, cols - 1, 1};
     return l;
@@ -308,7 +309,8 @@ static void empty_matrices(void **state)
     }
 }
 
-/* Records and matrix take more than the budget. */
+/* The records, and the matrix, take more than the budget, so that both go to temporary
+   files. */
 static void memory_is_bounded(void **state)
 {
     const int64_t cap = 12 << 20;
@@ -468,7 +470,7 @@ static void a_missing_folder_gives_a_sentence(void **state)
 
 static void lost_temporary_data_give_a_sentence(void **state)
 {
-    list l = make_list(RANDOM, 288, 30, 30); /* whole runs */
+    list l = make_list(RANDOM, 288, 30, 30); /* 288 entries fill a whole number of runs */
     hy_matrix_file A;
     hybrid_csr C;
 

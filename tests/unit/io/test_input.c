@@ -145,12 +145,14 @@ static void compressed_zeros(void **state)
 }
 
 #if HYBRID_WITH_ZSTD
-/* The frame asks for a window of 2^27 bytes, which the budget decides to allow. */
+/* The header of a zstd frame demands a window of 2^27 bytes. The memory budget decides
+   whether the file may be read. */
 static void a_window_of_zstd_may_be_too_large(void **state)
 {
-    static const char matrix[]    = BANNER "3 3 0\n";
-    const size_t bytes            = sizeof matrix - 1;
-    const size_t block            = bytes << 3 | 1; /* the last block, not compressed */
+    static const char matrix[] = BANNER "3 3 0\n";
+    const size_t bytes         = sizeof matrix - 1;
+    /* header of a block that is the last one and not compressed */
+    const size_t block            = bytes << 3 | 1;
     char frame[9 + sizeof matrix] = "\x28\xb5\x2f\xfd\x00\x88";
     hybrid_csr A;
     (void)state;

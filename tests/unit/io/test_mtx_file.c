@@ -97,7 +97,7 @@ static void check_file(const char *path)
     if (has_banner && (got != want || !strstr(io_ctx->message.text, path)))
         fail_msg("%s: '%s', not '%s'", path, io_ctx->message.text, said);
     assert_int_equal(got == HYBRID_OK, want == HYBRID_OK);
-    /* The sort knows no lines, so it names none. */
+    /* sorting does not know line numbers, so that its message has none */
     if (has_banner && strstr(said, "mirror"))
         assert_non_null(strstr(io_ctx->message.text, reason(said, path)));
     else if (has_banner)

@@ -178,7 +178,7 @@ static void files_are_read_in_place_or_spilled(void **state)
     free(all);
 }
 
-/* Gzip data of many windows are spilled. */
+/* Gzip data of many windows are decompressed to a temporary file. */
 static void long_streams_are_spilled(void **state)
 {
     const size_t before = hy_window_bytes;

@@ -63,7 +63,8 @@ static void factors_are_for_the_threads_of_the_rates(void **state)
     assert_true(is_near(hy_factor_seen(&found, &hy_spmm_host_rows, 0), FACTOR));
 }
 
-/* Storing C counts: all of the call is predicted. */
+/* With 40 % of the time spent in storing C, the fitted factors must still predict the
+   time of the whole call. */
 static void storing_counts(void **state)
 {
     const hy_factor_table found = factors_of(&hy_spgemm_host_rows, 0.4);

@@ -160,8 +160,9 @@ static const hy_hrpb_unit *read_parts(reader *r, const hy_hrpb_unit *u, int64_t 
     return u;
 }
 
-/* Checks that units are the heavy row panels and then the light ones, each in order, and
-   that they contain all blocks. */
+/* Checks that units list first the heavy row panels (with more than a quarter of the
+   blocks of the largest) and then the light ones, each in order, and that the units
+   contain all blocks. */
 static void check_units(reader *r)
 {
     const hy_hrpb_head *head = &r->view->head;

@@ -326,7 +326,8 @@ static hybrid_csr in_turn(int64_t rows, int64_t cols, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* The paper's sort is kept if rho rises. */
+/* In the paper's form rows stay sorted only if that raises rho, the mean number of a
+   panel's entries for each row of X that it needs. */
 static void rows_of_the_paper_are_sorted_if_they_share_more(void **state)
 {
     (void)state;

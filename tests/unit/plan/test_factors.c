@@ -142,14 +142,15 @@ static hybrid_engine *open_engine(void)
 typedef struct regime_product {
     hy_op op;
     const char *problem;
-    int64_t columns; /* SpMM */
+    int64_t columns; /* columns of X, for SpMM only */
     hybrid_type type;
     unsigned flags;
 } regime_product;
 
 enum { PRODUCTS = HY_REGIMES + 8 };
 
-/* Returns product number i, of another regime than all others of its kind. */
+/* Returns product number i. The products of each kind have different regimes (kinds of
+   products that have a factor of their own, factors.h). */
 static regime_product product_of(int i)
 {
     static const int64_t columns[]     = {1, 8, 32, 128};

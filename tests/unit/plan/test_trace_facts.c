@@ -123,7 +123,8 @@ static void lanes_and_memory_are_told(void **state)
     (void)state;
     open_traced();
     add_two_chunks();
-    add_stage("reader", -1, -7, -1); /* before the run */
+    add_stage("reader", -1, -7, -1); /* a step that ended before the run began; times in
+                                        milliseconds */
     char *text = facts_of("facts.json", HYBRID_DEVICE);
     must_have(text, "\"begin_us\":7000.000,\"end_us\":67000.000");
     must_have(text, "\"lanes\":[\n{\"tid\":1,\"name\":\"reader\",\"busy_us\":0.000},"
