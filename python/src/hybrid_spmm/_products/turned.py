@@ -21,8 +21,8 @@ import numpy as np
 from .._native.handle import Handle
 from .._operands.sparse import Bound, Operand, transposed
 
-MOST = 4  # matrices that are kept
-SHARE = 32  # of which each has at most this part of the memory
+MOST = 4  # maximum number of matrices with a kept transpose
+SHARE = 32  # a matrix may take at most 1/SHARE of the machine's memory
 
 
 @functools.cache
