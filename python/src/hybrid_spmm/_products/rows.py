@@ -135,7 +135,7 @@ class Computation:
     def __init__(self, plan: RowsPlan) -> None:
         self.plan = plan
         self.ready: queue.SimpleQueue[Panel | BaseException | None] = queue.SimpleQueue()
-        self.room: queue.SimpleQueue[None] = queue.SimpleQueue()  # one entry for each panel that the queue can take
+        self.room: queue.SimpleQueue[None] = queue.SimpleQueue()  # an entry for each panel that fits
         self.thread = threading.Thread(target=self.run, name="hybrid_spmm rows", daemon=True)
         self.taker = Taker(self.thread)
         for _ in range(WAITING):
