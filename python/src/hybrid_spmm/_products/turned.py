@@ -46,7 +46,7 @@ class Transposes:
 
     def __init__(self) -> None:
         # Finalizers change it at any moment, so no lock is held: every access is one operation.
-        # They run no Python code (_finalizers.py): pop() takes the weak reference for a default.
+        # They run no Python code (finalizers.py): pop() takes the weak reference for a default.
         self._kept: dict[int, Kept] = {}
 
     def turn(self, handle: Handle, operand: Operand, dtype: Any) -> Bound:
