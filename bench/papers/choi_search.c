@@ -53,12 +53,12 @@ static int complain(search *s, const char *what)
 
 /* ---- one plan ---------------------------------------------------------------------- */
 
-/* The shape that a plan chose, and its prediction. */
+/* The block shape r x c and the R that a plan chose, with its prediction. */
 typedef struct choice {
     int r, c, lanes; /* blocks of A have r x c numbers; `lanes` is R, the threads of a
                         block of the GPU; 0: unknown */
-    double fill;     /* 0 to 1 */
-    double model_s;  /* predicted seconds of the kernel */
+    double fill;    /* share of the numbers in the blocks that are entries of A, 0 to 1 */
+    double model_s; /* predicted seconds of the kernel */
 } choice;
 
 static hybrid_status plan_with(search *s, const char *parameters, hybrid_plan **out)

@@ -45,12 +45,13 @@ typedef struct bench_options {
     int            pinned;       /* 1: operands and Y are pinned beforehand */
     int            resident;     /* 1: calls of mode "end" are runs of one plan that
                                     caches A on the device */
-    int            tf32;         /* 1: HYBRID_ALLOW_TF32 */
+    int            tf32;         /* 1: plans have the flag HYBRID_ALLOW_TF32 */
     int            explain;      /* 1: HYBRID_EXPLAIN, and details in the JSON file */
     int64_t        neighbour_ns; /* nanoseconds for which other threads spin, from just
                                     before each call (neighbour.h); NEIGHBOUR_FOREVER:
                                     all the time; 0: there are no such threads */
-    int            progress;     /* 1: measure progress callbacks and cancelling */
+    int            progress;     /* 1: measure progress callbacks, and how fast cancelled
+                                    calls end */
     int            verify, peers;
     const char    *json, *commit, *dump; /* paths, and the commit that is written with
                                             each line; NULL if not given */
@@ -100,8 +101,9 @@ typedef struct bench {
     bench_options  options;
     hybrid_engine *tools;     /* engine without a device that makes operands and
                                  verifies; never timed */
-    FILE          *json;      /* NULL: no JSON file */
-    int            threads;   /* workers of the timed engines */
+    FILE          *json;      /* file that receives a line for each measurement; NULL:
+                                 none */
+    int            threads;   /* number of workers of the timed engines */
     int            calls;     /* products computed so far in this process, by the
                                  library */
     int            graphblas; /* 1: GraphBLAS was started, once per process */
@@ -136,7 +138,7 @@ typedef struct bench_case {
 } bench_case;
 
 typedef struct bench_product {
-    const char *name;           /* "spgemm" */
+    const char *name;           /* name of the product: "spgemm" */
     const char *family;         /* prefix of its variants' names: "spgemm." */
     int (*open)(bench_case *c); /* makes X and Y, if the product has
                                    them; returns 0 on success */
@@ -162,7 +164,7 @@ const bench_product *bench_product_of(bench_op op);
 hybrid_status bench_pin(bench_case *c);
 void          bench_unpin(bench_case *c);
 
-/* Times every requested variant on bench->problem. */
+/* Times every requested variant of this library on bench->problem. */
 void bench_ours(bench *b);
 
 /* Measures the time between progress callbacks during a product, cancels some products,
@@ -212,10 +214,11 @@ typedef struct bench_line {
                                                      for a new matrix, or "" */
     const char   *details;           /* hybrid_plan_details() of the plan; NULL: not asked
                                         for */
-    char          error[BENCH_TEXT]; /* "": no error */
+    char          error[BENCH_TEXT]; /* sentence of the error of this line; "": no error */
     int64_t       cols;              /* columns of X; 0: SpGEMM, which has no X */
     bench_times   times;
-    hybrid_report report;           /* stage times are NAN if unknown */
+    hybrid_report report;           /* report of the median call; times of stages are NAN
+                                       if unknown */
     int           resident;         /* 1: A was cached on the device; 0: it was not; -1:
                                        line of a peer */
     int           reuse;            /* 1: core, with values computed anew for a known
@@ -245,7 +248,7 @@ void bench_print_head(void);
 void bench_print(bench *b, const bench_line *line);
 void bench_json(const bench *b, const bench_line *line);
 
-/* Returns GFLOP/s; NAN if unknown. */
+/* Returns GFLOP/s at the median time of the line; NAN if unknown. */
 double bench_gflops(const bench_line *line);
 
 /* Returns the reference time over the median time of a whole call; NAN if unknown, and in

@@ -4,7 +4,7 @@
 
 #include "bench/program/bench.h"
 
-/* Times of one call. */
+/* Times and report of one call of the library. */
 typedef struct bench_call {
     double        seconds; /* time of plan, run and destroy; of a later run of one plan:
                               time of the run only */
@@ -13,7 +13,7 @@ typedef struct bench_call {
                               run */
     int           packs;   /* 1: bench_new_matrix_s() includes the time of preparing
                               chunks, because this variant packs A */
-    hybrid_report report;  /* report of the run */
+    hybrid_report report;  /* report of the call's run */
 } bench_call;
 
 /* All calls of one variant: the first, the timed ones, and those with kept results. */

@@ -95,7 +95,7 @@ static void put_packing(FILE *f, const bench *b, const bench_line *line)
                                           : NAN);
 }
 
-/* Writes NAME_s, NAME_min_s and NAME_max_s. */
+/* Writes median, minimum and maximum as the fields NAME_s, NAME_min_s and NAME_max_s. */
 static void put_span(FILE *f, const char *name, bench_span span)
 {
     char field[64];

@@ -14,8 +14,8 @@ struct neighbour {
     pthread_mutex_t lock;
     pthread_cond_t woken;
     int64_t spin_ns;
-    int threads;    /* threads that were started */
-    int stop;       /* guarded by lock */
+    int threads;    /* number of threads that were started */
+    int stop;       /* 1: threads end at their next wake-up; guarded by lock */
     unsigned round; /* number of calls of neighbour_disturb() so far; guarded by lock */
     atomic_int spinning; /* threads that have begun to spin in this round */
     atomic_int stopped;  /* 1 ends the threads' endless spin (NEIGHBOUR_FOREVER) */

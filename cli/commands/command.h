@@ -36,7 +36,8 @@ typedef struct cli_command {
                                                code */
     const char *arguments;                  /* arguments in the usage line: "A [B]"; ""
                                                if there are none */
-    int least, most;                        /* least and largest number of arguments */
+    int least, most;                        /* least and greatest valid number of
+                                               arguments */
     const char *summary;                    /* what the command does, as the list of
                                                commands shows it: "compute A*B, A*A or
                                                A*X" */
@@ -47,7 +48,8 @@ typedef struct cli_command {
     const cli_term *examples;
 } cli_command;
 
-extern const cli_command cli_program;    /* the program itself, without a command */
+extern const cli_command cli_program;    /* the program without a command, as in
+                                            hybrid_spmm --help */
 extern const cli_command cli_commands[]; /* all commands; a NULL name ends the list */
 extern const cli_term cli_exit_codes[];
 

@@ -29,16 +29,16 @@ typedef struct cli_job {
                           plan for each part of it */
     hybrid_report report;
     const char *variant; /* name of the variant that computes; NULL: not yet known */
-    hybrid_trace *trace; /* NULL unless --trace is given */
+    hybrid_trace *trace; /* collects the events of --trace; NULL without --trace */
     cli_calls calls;     /* wall times of all calls of --repeat; `report` is that of the
                             last call */
     int64_t cpu_ns;      /* CPU time of the process at the end of the last step, in
                             nanoseconds */
     /* wall time of each step, in seconds */
     double read_s, transpose_s, plan_s, verify_s, write_s;
-    /* time of cli_now_ns() when the command began */
+    /* when the command began, as a value of cli_now_ns() */
     int64_t begin_ns;
-    /* type of all values of the product */
+    /* type of the values of all operands and of the result */
     hybrid_type type;
     /* names of the operands, for the summary */
     cli_title left_name, right_name;

@@ -83,7 +83,8 @@ static int is_regular(const char *name, struct stat *st)
 
 int cli_operand_is_stored(hybrid_engine *engine, const char *name)
 {
-    /* formats with other functions; "raw" is recognised by .json */
+    /* these formats are read by other functions; a JSON file ("raw") is recognised above
+     */
     static const char *const others[] = {"raw", "Matrix Market", "npy"};
     const char *format;
     struct stat st = {.st_mode = 0};
@@ -117,7 +118,7 @@ int cli_operand_is_dense(const char *name)
     if (cli_operand_spec(name))
         return 0;
     const size_t bytes = cli_peek(name, text);
-    if (cli_operand_is_json(name)) /* the description says "format": "hybrid-dense" */
+    if (cli_operand_is_json(name)) /* the file is described as "hybrid-dense" */
         return strstr(text, "\"hybrid-dense\"") != NULL;
     return cli_ends_in(name, ".npy") || is_npy(text, bytes) || has_array_banner(text);
 }

@@ -39,7 +39,7 @@ void cli_operand_type(const char *name, hybrid_type *type);
    code. */
 int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted);
 
-/* Returns the text after "gen:", or NULL. */
+/* Returns the text after "gen:" if `name` begins so, else NULL. */
 const char *cli_operand_spec(const char *name);
 
 /* Reads or generates the operand `name`, with values of `type` (0: that of its file, or

@@ -32,9 +32,10 @@ typedef enum cli_format {
 } cli_format;
 
 typedef enum cli_completion {
-    CLI_COMPLETES_WORDS, /* a word of cli_kind.words, or nothing if there are none */
+    CLI_COMPLETES_WORDS, /* the value is completed to a word of cli_kind.words, or not if
+                            there are none */
     CLI_COMPLETES_FILES,
-    CLI_COMPLETES_VARIANTS /* a name of hybrid_variant_at() */
+    CLI_COMPLETES_VARIANTS /* the value is completed to a name of hybrid_variant_at() */
 } cli_completion;
 
 typedef struct cli_kind {

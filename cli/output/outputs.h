@@ -51,7 +51,8 @@ FILE *cli_output_stream(cli_output *output);
    or an exit code after printing an error. */
 int cli_output_publish(cli_output *output);
 
-/* Removes all partial files. Safe in a signal handler. */
+/* Removes the partial files of all outputs that are not published yet. Safe in a signal
+   handler. */
 void cli_outputs_remove_now(void);
 
 /* Closes the output and removes its partial file if it was not published. An output that

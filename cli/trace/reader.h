@@ -17,7 +17,7 @@ typedef struct cli_slice {
 } cli_slice;
 
 typedef struct cli_reader {
-    const char *text, *end; /* the whole text; *end is 0 */
+    const char *text, *end; /* the whole text, [text, end); *end is 0 */
     const char *at;         /* next byte to read */
     char last;              /* first character of the last token: '{', '[', ',' or
                                another one */
@@ -47,7 +47,8 @@ int cli_read_number(cli_reader *r, double *out);
 int cli_read_string(cli_reader *r, cli_slice *out);
 int cli_read_any(cli_reader *r); /* a value of any kind, which is checked and dropped */
 
-/* Checks that nothing but white space is left. */
+/* Returns 1 if nothing but white space is left of the text; else records a fault and
+   returns 0. */
 int cli_read_end(cli_reader *r);
 
 /* Sets *line and *column to the place of the fault, both counted from 1; columns are

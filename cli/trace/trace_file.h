@@ -42,7 +42,7 @@ typedef struct cli_trace {
     cli_lane *lanes; /* in the order in which the page shows them, from top to bottom */
     cli_bar *bars;
     cli_memory *memories;
-    cli_sample *samples; /* in the order of the file */
+    cli_sample *samples; /* samples of all memories, in the order of the file */
     cli_slice *stalls;   /* sentences, one for each stall */
     cli_use *uses;
     int64_t lane_count, bar_count, memory_count, sample_count, stall_count, use_count;

@@ -44,7 +44,8 @@ static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
                    c->input->path, value, (long long)element);
 }
 
-/* Converts all values, window by window. */
+/* Converts all values of a .npy file, one window (part of the file in memory) after
+   another. */
 static hybrid_status convert_all(conversion *c, const hy_npy_header *h)
 {
     const size_t size = (size_t)c->kind.size;

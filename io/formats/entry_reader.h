@@ -31,7 +31,7 @@ struct hy_entry_reader {
     int64_t rows, cols; /* sizes of the matrix. If the file does not tell them, the sizes of
                            the entries read so far; final after the last batch. */
     int64_t nnz;        /* entries that next() will bring; -1 if the file does not tell */
-    hybrid_type type;   /* type of the values */
+    hybrid_type type;   /* type of the entries' values */
     int64_t base;       /* index of the first row and of the first column in hy_entry: 0
                            or 1; final after the last batch */
     int mirror;         /* 1 or -1: an entry (i, j) off the diagonal also stands for its

@@ -49,8 +49,8 @@ typedef struct hy_raw_header {
     int64_t type;              /* hybrid_type of the values */
     int64_t order, ld;         /* `order` (hybrid_order) and `ld` (leading dimension in
                                   elements) are set for a dense matrix only */
-    int64_t nnz;               /* set for a sparse matrix only */
-    hy_raw_array row_ptr, col; /* set for a sparse matrix only */
+    int64_t nnz;               /* number of entries; set for a sparse matrix only */
+    hy_raw_array row_ptr, col; /* offsets and columns; set for a sparse matrix only */
     hy_raw_array values;
 } hy_raw_header;
 

@@ -135,7 +135,7 @@ static int is_among(const char *set, char c)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* Takes the text between the quotes, with its escapes. */
+/* Takes a string: *out is the text between its quotes, with its escapes. */
 static hybrid_status take_string(parser *s, span *out)
 {
     const char *at, *why;
@@ -219,7 +219,7 @@ static hybrid_status take_inner(parser *s, const member *m, void *out)
     return take_object(s, m->inner, out);
 }
 
-/* Takes a list of parts, and counts them. */
+/* Takes a list of parts (files of rows), and sets *count to their number. */
 static hybrid_status take_list(parser *s, const member *m, int64_t *count)
 {
     if (!accept(s, '['))
@@ -299,7 +299,8 @@ static hybrid_status take_object(parser *s, const member *members, void *out)
 
 /* ---- the whole text ---------------------------------------------------------------- */
 
-/* Takes {"format": "hybrid-...", */
+/* Takes the begin of the description, {"format": "hybrid-...", and sets *out to the
+   form. */
 static hybrid_status take_format(parser *s, hy_raw_form *out)
 {
     static const member format[] = {

@@ -22,13 +22,13 @@ hybrid_status hy_dense_random(hy_context *ctx, uint64_t seed, hybrid_dense *X);
 
 enum { HY_RECIPE_ARGS = 3 };
 
-/* A matrix that is made row by row. */
+/* A matrix of which each row can be made on its own (hy_recipe.row). */
 typedef struct hy_recipe {
     const char *spec;
     int64_t arg[HY_RECIPE_ARGS];
     uint64_t seed;
     int64_t rows;
-    int64_t cols;        /* 0: the matrix is square */
+    int64_t cols;        /* number of columns; 0: as many as rows */
     int64_t row_most;    /* maximum entries that `row` writes, before it drops repeats */
     int64_t expected;    /* rough number of entries; a spec is refused if no machine could
                             hold them */

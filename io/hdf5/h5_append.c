@@ -65,7 +65,8 @@ static hid_t create_dataset(const hy_h5_append *a, hid_t list, hid_t space)
 {
     const hsize_t chunk = (hsize_t)a->chunk;
 
-    if (H5Pset_obj_track_times(list, 0) < 0) /* equal matrices give equal files */
+    if (H5Pset_obj_track_times(list, 0) < 0) /* no times in the file, so that equal
+                                                matrices give equal files */
         return -1;
     if (a->is_chunked && (H5Pset_chunk(list, 1, &chunk) < 0 || !add_filters(a, list)))
         return -1;

@@ -6,10 +6,10 @@
 #include "io/hdf5/h5_file.h"
 #include "io/hdf5/decode/h5_numbers.h"
 
-/* A file that is being written. */
+/* An HDF5 file that is being written. */
 typedef struct hy_h5_target {
     hy_context *ctx;
-    char *path; /* allocated with hy_array() */
+    char *path; /* path of the file, allocated with hy_array() */
     hid_t id;
     hy_h5_disk disk;
     hy_compression compression;
@@ -17,17 +17,18 @@ typedef struct hy_h5_target {
 } hy_h5_target;
 
 typedef struct hy_h5_append {
-    hy_h5_target *target; /* borrowed; NULL: not open */
-    const char *name;     /* name of the dataset, a string constant */
+    hy_h5_target
+        *target;      /* file of the dataset, borrowed; NULL: the struct is not open */
+    const char *name; /* name of the dataset, a string constant */
     hy_h5_number number;
     int64_t total;   /* numbers that the complete dataset has; -1: not known */
     int64_t chunk;   /* numbers in each chunk of the dataset */
-    hid_t dataset;   /* below 0: not created yet */
+    hid_t dataset;   /* handle of libhdf5; below 0: the dataset is not created yet */
     int is_chunked;  /* 1: the dataset is stored in chunks; 0: contiguously */
     int64_t written; /* numbers written to the file so far */
     int64_t held;    /* numbers that wait in `numbers`, to be written next */
     int64_t room;    /* numbers for which `numbers` has room: whole chunks */
-    char *numbers;   /* allocated with hy_array() */
+    char *numbers;   /* buffer of the numbers that wait, allocated with hy_array() */
     char *packed;    /* memory for the chunks in `numbers` after compression,
                         `packed_room` bytes for each */
     size_t packed_room;
@@ -38,7 +39,8 @@ typedef struct hy_h5_append {
    Otherwise IO_FAILED with the system's reason, or BAD_FILE with that of libhdf5. */
 hybrid_status hy_h5_written(const hy_h5_target *target, int is_good);
 
-/* Begins a dataset in the root of the file. */
+/* Begins a dataset in the root group of the file, for `total` numbers or, if total is -1,
+   for any number. */
 hybrid_status hy_h5_append_open(hy_h5_target *target, const char *name,
                                 hy_h5_number number, int64_t total, hy_h5_append *out);
 

@@ -26,7 +26,7 @@ typedef enum hy_h5_wanted {
 typedef struct hy_h5_array {
     const hy_h5_file *file; /* borrowed; read by the call that opens the
                                array, and not afterwards */
-    const char *name;       /* path in the file; borrowed */
+    const char *name;       /* path of the dataset in the file; borrowed */
     int rank;               /* number of axes, 1 or 2 */
     int64_t dims[2];        /* numbers of rows and columns; {1, n} if rank is 1 */
     hy_h5_number number;
@@ -78,8 +78,8 @@ hybrid_status hy_h5_vector_open(const hy_h5_file *file, const char *name,
 typedef struct hy_h5_reader {
     hy_context *ctx;
     hy_h5_array array; /* description of the dataset; its `file` is NULL */
-    hy_h5_number to;   /* type to which numbers are converted */
-    int fd;            /* descriptor of the file, owned */
+    hy_h5_number to;   /* type to which read() converts numbers */
+    int fd;            /* descriptor of the file, closed with the reader */
     char *path;        /* path of the file, allocated with hy_array() */
 } hy_h5_reader;
 

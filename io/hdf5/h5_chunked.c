@@ -23,12 +23,12 @@ typedef struct slot {
     char *numbers; /* decoded chunk, allocated with hy_array(); NULL: none yet */
 } slot;
 
-/* Memory of a thread that decodes chunks. */
+/* Memory with which one thread reads and decodes chunks. */
 typedef struct bench {
     struct bench *next;
     hy_h5_decoder decoder;
     char *raw;     /* a chunk as the file holds it */
-    char *numbers; /* a decoded chunk */
+    char *numbers; /* a decoded chunk that is not cached */
 } bench;
 
 typedef struct chunked {
@@ -109,7 +109,7 @@ static void bench_return(chunked *c, bench *b)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Reads and decodes a chunk to `to`. */
+/* Reads a chunk of the file with memory *b, and decodes it to `to`. */
 static hybrid_status decode(chunked *c, bench *b, int64_t chunk, char *to)
 {
     const hy_h5_reader *r    = &c->reader;
@@ -244,7 +244,8 @@ static hybrid_status deliver(const reading *r, const part *p, const char *number
         const int64_t col = hy_max(p->col, begin_of(r, row));
         const int64_t end = hy_min(p->col_end, end_of(r, row));
         const int64_t at  = row % a->chunk[0] * a->chunk[1] + col % a->chunk[1];
-        const int64_t k   = row * a->dims[1] + col; /* index in the array */
+        /* index in the array of the part's first wanted number of the row */
+        const int64_t k = row * a->dims[1] + col;
         if (col < end)
             HY_TRY(hy_h5_deliver(reader, numbers + at * (int64_t)a->number.bytes, k,
                                  end - col,

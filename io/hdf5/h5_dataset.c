@@ -14,7 +14,8 @@ static hybrid_status fail(const hy_h5_array *a, const char *what)
 
 /* ---- type and shape ---------------------------------------------------------------- */
 
-/* Truth values of NumPy are an enumeration of integers. */
+/* Sets a->number to the type of the numbers in the file. NumPy's truth values are an
+   enumeration of integers. */
 static hybrid_status take_number(hy_h5_array *a, hid_t type)
 {
     const H5T_class_t class = H5Tget_class(type);

@@ -15,7 +15,7 @@ typedef struct driven {
     haddr_t allocated; /* end of the addresses that libhdf5 uses, in bytes */
 } driven;
 
-/* The lock of hy_h5_enter() guards these variables. */
+/* hy_h5_enter() locks these variables. */
 static hid_t driver = H5I_INVALID_HID;
 static hy_h5_disk *opening; /* the disk of the file that libhdf5 is opening */
 static struct {

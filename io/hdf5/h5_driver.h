@@ -17,11 +17,11 @@
 /* A file as the driver sees it. The caller opens and closes its descriptor. */
 typedef struct hy_h5_disk {
     int fd;
-    int64_t bytes; /* size of the file */
+    int64_t bytes; /* size of the file in bytes */
     int may_write;
     int drops;       /* 1: writes are ignored, and reported to libhdf5 as successful */
     int error;       /* errno of the first write that failed; 0: none has */
-    int64_t written; /* bytes written so far */
+    int64_t written; /* number of bytes written so far */
 } hy_h5_disk;
 
 /* Opens a file, or makes the empty file of the descriptor an HDF5 file if disk->may_write

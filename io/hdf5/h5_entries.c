@@ -15,7 +15,7 @@ enum {
 
 typedef struct entries {
     hy_h5_lines arrays;
-    int64_t at;     /* entries read so far */
+    int64_t at;     /* number of entries read so far */
     int64_t line;   /* stored line of the next entry, an index in `pointers` */
     int64_t window; /* index in `pointers` of the first line in `pointer` and `index` */
     int64_t held;   /* number of lines in `pointer` and `index` */
@@ -116,7 +116,7 @@ static hybrid_status place(const hy_entry_reader *self, int64_t count, hy_entry 
     return HYBRID_OK;
 }
 
-/* Reads the next `count` entries, at most BATCH. */
+/* Reads the next `count` entries, at most BATCH, to `to`. */
 static hybrid_status read_batch(const hy_entry_reader *self, int64_t count, hy_entry *to)
 {
     entries *e        = self->reader;

@@ -16,16 +16,17 @@ typedef struct hy_h5_entered {
     void *data;
 } hy_h5_entered;
 
-void hy_h5_enter(hy_h5_entered *entered); /* also stops libhdf5 from printing errors */
+void hy_h5_enter(hy_h5_entered *entered); /* also stops libhdf5 from printing its errors
+                                             until hy_h5_leave() */
 void hy_h5_leave(const hy_h5_entered *entered);
 
-/* A file that is open to be read. */
+/* An HDF5 file that is open for reading. */
 typedef struct hy_h5_file {
     hy_context *ctx;
-    const char *path; /* borrowed */
+    const char *path; /* path of the file; borrowed */
     hid_t id;         /* handle of the file in libhdf5 */
     int fd;           /* descriptor of the file, from which numbers are read */
-    int64_t bytes;    /* size of the file */
+    int64_t bytes;    /* size of the file in bytes */
     hy_h5_disk disk;  /* the file as the driver sees it (h5_driver.h) */
 } hy_h5_file;
 
@@ -38,7 +39,7 @@ void hy_h5_file_close(hy_h5_file *file);
    %s in `what`. */
 hybrid_status hy_h5_fail(const hy_h5_file *file, const char *what, const char *name);
 
-/* Where a chunk lies in its file. */
+/* The place of a chunk of a dataset in its file. */
 typedef struct hy_h5_place {
     int64_t at;     /* position in bytes; -1: the file does not hold the chunk, whose
                        numbers then have the fill value */

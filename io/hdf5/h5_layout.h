@@ -11,10 +11,10 @@
 #include "io/hdf5/h5_file.h"
 
 typedef enum hy_h5_storage {
-    HY_H5_DENSE_ROWS,    /* dense, row after row */
-    HY_H5_DENSE_COLS,    /* dense, column after column */
+    HY_H5_DENSE_ROWS,    /* dense matrix, row after row */
+    HY_H5_DENSE_COLS,    /* dense matrix, column after column */
     HY_H5_SPARSE_LINES,  /* rows or columns with pointers (CSR, CSC, DCSR, DCSC) */
-    HY_H5_SPARSE_ENTRIES /* both indices of each entry (COO) */
+    HY_H5_SPARSE_ENTRIES /* sparse matrix with both indices of each entry (COO) */
 } hy_h5_storage;
 
 /* How a matrix is stored. Names are those of datasets in the matrix's group. */

@@ -41,7 +41,7 @@ static hybrid_status append(hy_h5_append *to, const hy_h5_number *from,
     return HYBRID_OK;
 }
 
-enum { PIECE = 1024 }; /* offsets converted at a time */
+enum { PIECE = 1024 }; /* number of offsets that are converted at a time */
 
 /* Appends each row's end, its offset behind the row's last entry. */
 static hybrid_status append_offsets(hy_file_writer *self, const hybrid_csr *rows)

@@ -7,7 +7,7 @@
 #include "io/mtx/line_entries.h"
 #include "io/text/text_table.h"
 
-/* The layout of a list. */
+/* The layout of a list of edges or entries. */
 typedef struct hy_list {
     char separator;  /* tab, blank, comma or semicolon. A blank stands for blanks and tabs */
     int weights;     /* 1: the third column holds values */
@@ -20,7 +20,7 @@ typedef struct hy_list {
     const char *body;   /* start of the first line of numbers */
 } hy_list;
 
-/* Returns 1 if the text is a list. */
+/* Returns 1 if the text in the first window looks like a list of edges or entries. */
 int hy_list_is(const hy_input *input);
 
 /* Finds the layout from the first lines of the text; options override what these lines
@@ -33,7 +33,7 @@ hybrid_status hy_list_guess(hy_context *ctx, const hy_input *input,
 hybrid_status hy_list_read(hy_context *ctx, hy_input *input, hybrid_type type,
                            hybrid_csr *out);
 
-/* A reader of the entries of a list. */
+/* A reader of the entries of a list (io/formats/entry_reader.h). */
 typedef struct hy_list_reader {
     hy_line_entries entries; /* first, so that a pointer to it is one to the reader */
     hy_list list;

@@ -70,7 +70,7 @@ static int is_konect(const char *p)
            strncmp(p, "bip", 3) == 0;
 }
 
-/* Reads the sizes from the comments before the body. */
+/* Reads the sizes of the matrix from the comments before the first line of numbers. */
 static void read_sizes(const hy_input *input, hy_list *list)
 {
     const char *end = input->text + input->bytes;

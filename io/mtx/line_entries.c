@@ -38,7 +38,7 @@ static void put_entries(void *arg, const void *items, int64_t count, int64_t fir
         note_extent(r, items, count);
 }
 
-/* Reads the lines of the next window. */
+/* Reads all lines of the next window (part of the text in memory) to r->memory. */
 static hybrid_status read_window(hy_entry_reader *self, hy_line_entries *r)
 {
     hy_lines *lines = &r->lines;

@@ -26,7 +26,7 @@ struct hy_line_entries {
                                   all entries so far, and 1 + the greatest row and column
                                   index; updated atomically */
 
-    hy_reused memory;  /* entries of the window */
+    hy_reused memory;  /* memory that holds the entries of the window */
     int64_t count, at; /* number of entries of the window, and index of the entry to bring
                           next */
     int is_begun;      /* 1: a window has been read */

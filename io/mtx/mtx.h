@@ -30,7 +30,8 @@ typedef struct hy_mtx_header {
 
 hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_input *input,
                                  hy_mtx_header *out);
-int hy_mtx_has_banner(const hy_input *input); /* 1: the first word is %%MatrixMarket */
+int hy_mtx_has_banner(const hy_input *input); /* returns 1 if the first word of the text
+                                                 is %%MatrixMarket */
 /* Fails because the file is dense, and a sparse matrix is wanted. */
 hybrid_status hy_mtx_refuse_array(hy_context *ctx, const hy_input *input);
 
@@ -198,7 +199,7 @@ typedef struct hy_mtx_entry {
     double val;
 } hy_mtx_entry;
 
-/* Syntax of a line with an entry. */
+/* What the readers of a line with an entry need to know. */
 typedef struct hy_mtx_syntax {
     const hy_mtx_header *header;
     hybrid_type type;
@@ -217,7 +218,7 @@ static inline size_t hy_mtx_least_bytes(const hy_mtx_header *header)
 
 /* ---- entries -------------------------------------------------------------------- */
 
-/* Entries in the order of the file. */
+/* Entries of a matrix, in the order of the file. */
 typedef struct hy_entries {
     int64_t count;
     int32_t *row; /* allocated by hy_array(); col and val by hy_results_array(), so that
@@ -242,7 +243,7 @@ hybrid_status hy_mtx_build_ascending(hy_context *ctx, const hy_mtx_header *heade
                                      hybrid_csr *out);
 void hy_entries_free(hy_context *ctx, hy_entries *entries); /* accepts a zeroed struct */
 
-/* Reads a Matrix Market array file after its header. */
+/* Reads the values of a Matrix Market array file, whose header has been read. */
 hybrid_status hy_mtx_read_array(hy_context *ctx, hy_input *input,
                                 const hy_mtx_header *header, hybrid_type type,
                                 hybrid_dense *out);

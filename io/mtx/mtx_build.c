@@ -45,7 +45,8 @@ typedef struct builder {
     entry *loose;    /* all entries, bucket after bucket; within a bucket in the order of
                         the file */
     room *rooms; /* array with an element for each part of a loop (worker inside it) */
-    int64_t *row_ptr; /* rows + 1 elements */
+    int64_t *row_ptr; /* rows + 1 elements: ends or lengths of rows, at last the offsets
+                         of the result */
     hybrid_csr *out;
 } builder;
 

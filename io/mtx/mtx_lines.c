@@ -100,7 +100,7 @@ static int is_before_bad(reading *r, int64_t b)
     return before;
 }
 
-/* Notes a bad block. The lock is held. */
+/* Notes that block b has a bad line. The calling function holds the lock. */
 static void set_bad(reading *r, int64_t b, const hy_mtx_block *block)
 {
     if (b >= r->bad)

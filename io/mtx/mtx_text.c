@@ -22,7 +22,7 @@ _Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no
 
 /* Text of a batch of pieces. */
 typedef struct batch {
-    int64_t begin;  /* first piece */
+    int64_t begin;  /* number of the batch's first piece */
     int64_t pieces; /* number of pieces; 0: nothing to write */
     char *text;     /* PIECE_ENTRIES * ENTRY_BYTES bytes for each piece */
     int64_t *bytes; /* bytes of the text of each piece */
@@ -65,7 +65,7 @@ static int64_t find_row(const hybrid_csr *A, int64_t k)
     return low;
 }
 
-/* Writes index + 1 and a blank. */
+/* Writes a row or column index, counted from 1, and a blank. */
 static char *put_index(char *p, int64_t index)
 {
     p    = hy_write_uint(p, (uint64_t)index + 1);

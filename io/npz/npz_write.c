@@ -24,7 +24,7 @@ enum {
     MEMBER_BYTES = HY_ZIP_CENTRAL + NAME_BYTES + CENTRAL_EXTRA
 };
 
-/* Members in the order of SciPy. */
+/* The members of the file, in the order in which SciPy writes them. */
 typedef enum part { INDICES, INDPTR, FORMAT, SHAPE, DATA, PARTS } part;
 static const char *const names[] = {"indices.npy", "indptr.npy", "format.npy",
                                     "shape.npy", "data.npy"};
@@ -207,7 +207,7 @@ static char *put_end(char *to, int64_t at, int64_t bytes)
     to = hy_zip_put(to, 8, HY_ZIP_END64 - 12);
     to = hy_zip_put(to, 2, VERSION);
     to = hy_zip_put(to, 2, VERSION);
-    to = hy_zip_put(to, 8, 0); /* disks */
+    to = hy_zip_put(to, 8, 0); /* numbers of disks */
     to = hy_zip_put(to, 8, PARTS);
     to = hy_zip_put(to, 8, PARTS);
     to = hy_zip_put(to, 8, (uint64_t)bytes);
@@ -215,9 +215,9 @@ static char *put_end(char *to, int64_t at, int64_t bytes)
     to = hy_zip_put(to, 4, HY_ZIP_LOCATOR64_MARK);
     to = hy_zip_put(to, 4, 0);
     to = hy_zip_put(to, 8, (uint64_t)(at + bytes));
-    to = hy_zip_put(to, 4, 1); /* disks */
+    to = hy_zip_put(to, 4, 1); /* number of disks */
     to = hy_zip_put(to, 4, HY_ZIP_END_MARK);
-    to = hy_zip_put(to, 4, 0); /* disks */
+    to = hy_zip_put(to, 4, 0); /* numbers of disks */
     to = hy_zip_put(to, 2, PARTS);
     to = hy_zip_put(to, 2, PARTS);
     to = hy_zip_put(to, 8, UINT64_MAX); /* bytes and place are in the record above */

@@ -5,13 +5,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the records, without names and extra fields. */
+/* Sizes of the records of a ZIP file in bytes, without names and extra fields. */
 enum {
-    HY_ZIP_LOCAL     = 30, /* header before a member */
-    HY_ZIP_CENTRAL   = 46, /* entry of the central directory */
-    HY_ZIP_END       = 22, /* end of the central directory */
-    HY_ZIP_END64     = 56, /* end of the central directory in ZIP64 */
-    HY_ZIP_LOCATOR64 = 20  /* tells where the record of HY_ZIP_END64 bytes begins */
+    HY_ZIP_LOCAL     = 30, /* header that precedes a member */
+    HY_ZIP_CENTRAL   = 46, /* a member's entry in the central directory */
+    HY_ZIP_END       = 22, /* record that ends the file */
+    HY_ZIP_END64     = 56, /* record that ends a ZIP64 file */
+    HY_ZIP_LOCATOR64 = 20  /* record that tells where the record of HY_ZIP_END64 bytes
+                              begins */
 };
 
 enum {

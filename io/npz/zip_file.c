@@ -20,7 +20,7 @@ enum {
     DIRECTORY_BYTES = 16 << 20 /* maximum bytes of a central directory */
 };
 
-/* Place of the central directory. */
+/* Position and size of the central directory, in bytes. */
 typedef struct directory {
     uint64_t at, bytes;
 } directory;

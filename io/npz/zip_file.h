@@ -21,7 +21,7 @@ typedef struct hy_zip_member {
 
 typedef struct hy_zip {
     hy_context *ctx;  /* NULL: the file is not open */
-    const char *path; /* borrowed */
+    const char *path; /* path of the file; borrowed */
     int fd;
     int64_t size;
     char *directory; /* central directory of the file, which holds the names */

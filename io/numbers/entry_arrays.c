@@ -15,7 +15,8 @@ typedef struct entry_arrays {
     int64_t line;                      /* compressed: line of the next entry */
     int64_t lines;                     /* compressed: number of lines */
     const char *name_of_line;          /* compressed: "row" or "column" */
-    const hy_stored *offsets, *index;  /* compressed: arrays of `from` */
+    const hy_stored *offsets, *index;  /* compressed: the arrays of `from` with offsets,
+                                          and with indices within lines */
     int64_t offsets_at, offsets_count; /* compressed: `col_piece` holds `offsets_count`
                                           offsets, the first of which is number
                                           `offsets_at` */

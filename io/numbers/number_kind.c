@@ -9,7 +9,7 @@
 
 #include "base/data/min_max.h"
 
-enum { PIECE = 1024 }; /* numbers of a piece */
+enum { PIECE = 1024 }; /* numbers that pass through the stack at a time */
 
 hy_number_kind hy_kind_of_type(hybrid_type type)
 {

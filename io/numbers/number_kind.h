@@ -9,7 +9,7 @@
 typedef enum hy_number_class { HY_FLOAT, HY_SIGNED, HY_UNSIGNED } hy_number_class;
 
 typedef struct hy_number_kind {
-    hy_number_class is; /* truth values are unsigned numbers */
+    hy_number_class is; /* signed, unsigned or float; truth values are unsigned */
     int size;           /* bytes: 1, 2, 4 or 8; of a float 2, 4 or 8 */
     int big_endian;
 } hy_number_kind;

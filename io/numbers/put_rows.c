@@ -6,7 +6,7 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-enum { PIECE = 4096 }; /* numbers of a piece */
+enum { PIECE = 4096 }; /* numbers that are converted at a time */
 
 /* Converts the `count` 64-bit indices at `piece` to `kind` and appends them. They may be
    overwritten. */

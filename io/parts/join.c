@@ -14,7 +14,7 @@
 /* One array of the joined matrix: the corresponding arrays of all parts. */
 typedef struct joined {
     int64_t count;
-    hy_stored *part;  /* arrays of the parts */
+    hy_stored *part;  /* the corresponding array of each part */
     int64_t *first;   /* count + 1 indices: first[p] is the index of the first number of
                          part p */
     int64_t *base;    /* for offsets only: base[p] is the number of entries before part p;

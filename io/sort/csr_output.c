@@ -110,7 +110,7 @@ static int64_t row_of(const hy_csr_output *out, uint64_t key)
 
 /* ---- pieces ------------------------------------------------------------------------ */
 
-/* Memory of one worker, for a piece. */
+/* Memory in which a worker makes the columns, values and offsets of a piece. */
 typedef struct room {
     int32_t *col;
     char *values;
@@ -300,7 +300,7 @@ static void close_memory(hy_stored *self)
     hy_array_free(self->ctx, self->reader);
 }
 
-/* Moves an array to `out`. */
+/* Moves `count` numbers of *array, in memory or in a spill, to *out. */
 static hybrid_status take(hy_csr_output *output, hy_out_array *array, int64_t count,
                           const char *name, hy_stored *out)
 {

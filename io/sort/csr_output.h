@@ -13,8 +13,8 @@
 typedef struct hy_out_array {
     char *memory; /* NULL: the array is in the spill */
     hy_spill spill;
-    size_t size;   /* bytes of a number */
-    int64_t count; /* numbers that have been stored */
+    size_t size;   /* bytes of a number of the array */
+    int64_t count; /* number of numbers stored so far */
 } hy_out_array;
 
 typedef struct hy_csr_output {
@@ -24,7 +24,7 @@ typedef struct hy_csr_output {
                          record */
     hybrid_type type;
     hy_out_array row_ptr, col, values;
-    int64_t nnz;     /* entries stored */
+    int64_t nnz;     /* number of entries stored so far */
     int64_t row;     /* row of the last entry stored; -1: none */
     hy_record carry; /* the last entry received, with its sum so far: the next record may
                         have its row and column */

@@ -21,7 +21,8 @@ enum {
 /* Shares of the host memory that the budget leaves: 1/SORTED for records and the memory
    that sorts them, 1/KEPT for a matrix that stays in memory. */
 enum { SORTED = 2, KEPT = 8 };
-static const int64_t unlimited = (int64_t)1 << 40; /* used if there is no budget */
+static const int64_t unlimited = (int64_t)1 << 40; /* bytes, which stand for the memory
+                                                      that is left if no budget is set */
 
 typedef struct sorter {
     hy_context *ctx;
@@ -71,7 +72,7 @@ static hybrid_status enlarge(sorter *s, int64_t wanted)
     return HYBRID_OK;
 }
 
-/* Sorts the records in memory. */
+/* Sorts the records that are in memory by row and column. */
 static hybrid_status sort_memory(sorter *s)
 {
     HY_TRY(hy_array_reuse(s->ctx, &s->spare, s->count * (int64_t)sizeof *s->memory,
@@ -150,7 +151,7 @@ static hybrid_status store_memory(sorter *s)
 /* A run that is made by merging several runs. */
 typedef struct longer {
     hy_runs *to;
-    int is_new; /* 1: no record has been written */
+    int is_new; /* 1: no record of the run has been written yet */
 } longer;
 
 static hybrid_status append_to_run(void *arg, hy_record *records, int64_t count)

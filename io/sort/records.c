@@ -18,16 +18,16 @@
 int64_t hy_records_piece = 1 << 16;
 
 enum {
-    BUCKET_BITS    = 10, /* maximum bits that select a bucket */
+    BUCKET_BITS    = 10, /* maximum number of key bits that select a bucket */
     BUCKET_RECORDS = 8,  /* log2 of the target for the minimum of records in a bucket */
-    DIGIT_BITS     = 11, /* maximum bits of a digit */
+    DIGIT_BITS     = 11, /* maximum bits of a digit of the radix sort */
     MOST_DIGITS    = 7,  /* odd, and MOST_DIGITS * DIGIT_BITS >= 64 */
     FEW            = 32  /* log2 of the number of records that a bucket should have at
                             least */
 };
 _Static_assert(MOST_DIGITS *DIGIT_BITS >= 64, "digits cover a key");
 
-/* Range and order of the keys of a piece. */
+/* Range and order of the keys in one piece of the input. */
 typedef struct survey {
     uint64_t least, most;
     uint64_t bits; /* bits that are set in any key */

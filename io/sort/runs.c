@@ -120,7 +120,7 @@ static hybrid_status fill_blocks(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Moves the records up to the bound to m->next. */
+/* Moves the records of each run that are up to the bound to m->next. */
 static hybrid_status move_records(void *arg, int part, int64_t begin, int64_t end)
 {
     const merge *m    = arg;

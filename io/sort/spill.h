@@ -6,7 +6,7 @@
 
 #include "base/contract/context.h"
 
-/* A temporary file. A zeroed struct is closed. */
+/* A temporary file. A zeroed struct stands for none. */
 typedef struct hy_spill {
     hy_context *ctx; /* NULL: the spill is closed */
     int fd;

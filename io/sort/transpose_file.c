@@ -12,7 +12,7 @@ enum { HELD = 1 << 14 }; /* number of offsets, and of entries, that are read at 
 
 typedef struct reader {
     hy_source A;
-    int64_t row;    /* row of the next entry */
+    int64_t row;    /* row of A that has the next entry */
     int64_t next;   /* index of the next entry in A */
     int64_t before; /* column of the previous entry of the row */
     int64_t rows;   /* rows of A whose offsets are held, the first of them row `first` */

@@ -119,7 +119,7 @@ static hybrid_status enlarge(hy_context *ctx, hy_input *input, size_t room,
     return HYBRID_OK;
 }
 
-/* Fills the window behind its first `left` bytes. */
+/* Reads more text into the window, behind its first `left` bytes. */
 static hybrid_status fill(hy_context *ctx, hy_input *input, size_t left)
 {
     hy_stream *s = input->stream;
@@ -255,7 +255,8 @@ static hybrid_status decode_text(hy_context *ctx, hy_input *input)
         return HYBRID_OK;
     if (!input->stream)
         HY_TRY(open_stream(ctx, -1, input));
-    if (input->array && input->room < HY_HEAD_BYTES) { /* the window of a small file */
+    /* the window of a small file may be too small for its decompressed text */
+    if (input->array && input->room < HY_HEAD_BYTES) {
         HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, input->text, input->bytes));
         input->text = input->array;
     }

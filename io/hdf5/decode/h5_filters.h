@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HY_H5_FILTERS = 8 }; /* maximum filters of a dataset */
+enum { HY_H5_FILTERS = 8 }; /* maximum number of filters of a dataset */
 
 /* Numbers of filters, as registered with the HDF Group. */
 enum {
@@ -30,9 +30,9 @@ typedef struct hy_h5_filters {
    for a filter that has no name here. */
 const char *hy_h5_unreadable(int filter, int *known);
 
-/* Memory that decodes one chunk at a time. */
+/* Memory with which one thread decodes chunks, one at a time. */
 typedef struct hy_h5_decoder {
-    void *inflater; /* state of libdeflate; NULL: zlib inflates */
+    void *inflater; /* decompressor of libdeflate; NULL: zlib inflates */
     char *scratch[2];
     size_t room; /* bytes of each of the two `scratch`: hy_h5_scratch_bytes() */
 } hy_h5_decoder;

@@ -18,7 +18,7 @@ static void swap_bytes(char *numbers, int64_t count, size_t size)
         }
 }
 
-/* Widens numbers of `type` at `in`. */
+/* Widens `count` numbers of `type` at `in` to int64_t at `out`. */
 #define WIDEN(type)                                                                      \
     for (int64_t i = 0; i < count; i++) {                                                \
         type number;                                                                     \
