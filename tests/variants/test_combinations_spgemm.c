@@ -31,15 +31,16 @@ enum {
 };
 
 typedef struct combination {
-    const hy_schedule *schedule; /* NULL: the engine chooses */
-    int carried;                 /* packs contain a row of B for each entry of A */
-    int tight;                   /* device memory does not hold B */
+    const hy_schedule *schedule; /* schedule that the plan must have; NULL: the engine
+                                    chooses */
+    int carried;                 /* 1: packs contain a row of B for each entry of A */
+    int tight;                   /* 1: device memory does not hold B */
     unsigned flags;
     hybrid_split split;
     int64_t chunk_rows;
-    int squared; /* B is A */
+    int squared; /* 1: B is A */
     int pinned;  /* 1: A and B are pinned */
-    int planned; /* 0: a one-shot call */
+    int planned; /* 1: a plan and its runs; 0: a one-shot call */
     test_kind kind;
 } combination;
 
@@ -343,7 +344,8 @@ static void run_plan(trial *t, hybrid_plan *plan)
     hand_over(t, plan, s);
 }
 
-/* Returns 1 if the combination was refused. */
+/* Returns 1 if the call was refused. Counts a failure if that is not what refused()
+   expects. */
 static int check_refusal(const trial *t, hybrid_status status)
 {
     const char *wrong = refusal_wrong(t->engine, status, refused(&t->c));

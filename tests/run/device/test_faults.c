@@ -154,7 +154,7 @@ static hybrid_status dense(world *w)
     return status;
 }
 
-/* Works as dense() with X in two column blocks. */
+/* Computes the product of dense() with X in two column blocks. */
 static hybrid_status blockwise(world *w)
 {
     settings_of(w->engine)->schedule      = &hy_schedule_column_ring;
@@ -165,7 +165,7 @@ static hybrid_status blockwise(world *w)
     return status;
 }
 
-/* Works as dense() with X and Y pinned. */
+/* Computes the product of dense() with X and Y pinned. */
 static hybrid_status pinned_dense(world *w)
 {
     const size_t bytes = (size_t)60 * COLUMNS * 8;

@@ -37,8 +37,8 @@ typedef struct world {
     hybrid_dense X, Y, before;
     oracle square;
     int times[ROWS];       /* how often each row was multiplied in the last run */
-    int64_t rows_of[MOST]; /* rows computed by each device */
-    int host;              /* rows computed by the host */
+    int64_t rows_of[MOST]; /* number of rows that each device computed */
+    int host;              /* number of rows that the host computed */
 } world;
 
 /* Counts the rows of each chunk for the device of its lane: "run", "run1" or "run2". */
@@ -245,7 +245,8 @@ static void the_faster_device_has_less_memory(void **state)
     }
 }
 
-/* Budgets differ, and with them schedules and chunks. */
+/* Devices with different budgets have different schedules and chunks, and each keeps to
+   its budget. */
 static void each_keeps_to_its_own_budget(void **state)
 {
     static const double alike[] = {1e8, 1e8, 1e8};
@@ -302,8 +303,8 @@ static void the_plan_names_its_sites(void **state)
     run(&w, plan, 0);
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
     assert_true(report.h2d_bytes < first);
-    assert_true(report.h2d_bytes <= 2 * (int64_t)ROWS * COLUMNS * 8); /* X for each
-                                                                         device */
+    /* at most X for each of the two devices */
+    assert_true(report.h2d_bytes <= 2 * (int64_t)ROWS * COLUMNS * 8);
     hybrid_plan_destroy(plan);
     close_world(&w);
 }

@@ -123,7 +123,7 @@ static void the_host_is_right(void **state)
                 }
 }
 
-/* Rows, or columns, of X are longer than a piece. */
+/* Products are right if rows, or columns, of X in a file are longer than a piece. */
 static void large_lines_are_right(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void memory_holds_a_part_of_x(void **state)
         assert_true(stored_run(&t, 1, 1));
         assert_int_equal(hybrid_engine_report(t.engine, &report), HYBRID_OK);
         assert_true(report.peak_host_bytes <= PEAK_BYTES / 10);
-        assert_true(report.chunks >= 10); /* one chunk per column block */
+        assert_true(report.chunks >= 10); /* at least one chunk for each column block */
         stored_free(&t);
         hybrid_engine_destroy(t.engine);
     }

@@ -41,7 +41,7 @@ typedef struct world {
     hybrid_engine *engine;
     hybrid_csr A;
     hybrid_file *file;
-    oracle right; /* A*A */
+    oracle right; /* the right A*A */
 } world;
 
 static void open_world(world *w, int on_host)

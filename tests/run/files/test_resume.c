@@ -69,7 +69,8 @@ static int stop_after(void *user, int64_t done, int64_t rows)
     return --*(int64_t *)user < 0;
 }
 
-/* Cancels a run after one call of its progress function more each time. */
+/* Cancels runs at the first, second, third ... call of the progress function, and resumes
+   each. */
 static void cancelled_runs_go_on(void **state)
 {
     hybrid_file_options options = HYBRID_FILE_OPTIONS_INIT;
@@ -104,7 +105,7 @@ static void leave_panels(void)
     hybrid_file_options options = HYBRID_FILE_OPTIONS_INIT;
 
     options.resume     = 1;
-    listed_writes_left = 0; /* assembling fails */
+    listed_writes_left = 0; /* no line can be written, so that assembling fails */
     assert_int_equal(files_square(1, &options), HYBRID_IO_FAILED);
     listed_writes_left = -1;
     assert_true(files_exist(files_parts));

@@ -12,14 +12,14 @@
 enum {
     SLOTS    = 4,
     PRODUCTS = 100 /* scalar products per row */,
-    SPARE    = 64 /* bytes of a slot per row */
+    SPARE    = 64 /* bytes of a slot for each row of a chunk */
 };
 
 static const double BYTE = 1; /* bytes by which rounding may change a sum of steps */
 
 typedef enum stage { FREE, UP, COMPUTES, COUNTED, DOWN } stage;
 
-/* A slot, with the chunk in flight. */
+/* A slot of a device, with the chunk that it holds. */
 typedef struct slot {
     stage at;
     hy_claim claim;
@@ -416,7 +416,7 @@ static void go(simulation *s)
             continue;
         share_out(s, &memory, &cores);
         const double seconds = until_next(s);
-        if (isinf(seconds)) /* no device can continue */
+        if (isinf(seconds)) /* no event is left, because no device can continue */
             abort();
         s->now += seconds;
         s->run->memory += memory * seconds;

@@ -108,7 +108,7 @@ static void dense_column(test_kind kind, test_case *c)
     c->B = build_finish(&b, 37, kind);
 }
 
-/* Row lengths and columns follow power laws. */
+/* Makes an n x n matrix whose row lengths and columns follow power laws. */
 static hybrid_csr skewed(int64_t n, uint64_t seed, test_kind kind)
 {
     builder b = build_start(n, n);

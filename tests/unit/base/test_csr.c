@@ -85,11 +85,11 @@ static void header_must_make_sense(void **state)
     bad[3].nnz         = -1;
     bad[4].type        = (hybrid_type)3;
     bad[5].offset_type = (hybrid_index)0;
-    bad[6].nnz         = (int64_t)1 << 31; /* too many for 32-bit offsets */
-    bad[7].row_ptr     = NULL;
-    bad[8].col         = NULL;
-    bad[9].val         = NULL;
-    bad[10].rows       = INT64_MAX;
+    bad[6].nnz     = (int64_t)1 << 31; /* more entries than 32-bit offsets can count */
+    bad[7].row_ptr = NULL;
+    bad[8].col     = NULL;
+    bad[9].val     = NULL;
+    bad[10].rows   = INT64_MAX;
     for (int i = 0; i < 11; i++) {
         hy_message_clear(&ctx->message);
         assert_int_equal(hy_csr_check_header(ctx, &bad[i], "B"), HYBRID_BAD_MATRIX);
@@ -315,9 +315,9 @@ static int64_t entries_missing(const hybrid_csr *A, const hybrid_csr *T)
 static void large_transposes_hold_the_same(void **state)
 {
     static const int64_t shapes[][3] = {
-        {30000, 500, 7},  /* bands */
-        {40, 9000, 3000}, /* few long rows */
-        {3000, 90000, 40} /* too many columns for counting them by bands */
+        {30000, 500, 7},  /* transposed by counting columns in bands */
+        {40, 9000, 3000}, /* few rows, which are long */
+        {3000, 90000, 40} /* too many columns to count them by bands */
     };
 
     (void)state;

@@ -198,7 +198,8 @@ static void test_lane_waits(void **state)
     lanes_wait(4);
 }
 
-/* Two lanes alternate and use their marks repeatedly. */
+/* Two lanes alternate: each waits for a mark of the other, and the marks are used
+   repeatedly. */
 static void take_turns(int threads)
 {
     open_host(threads);
@@ -300,7 +301,8 @@ static hybrid_status use_workspace(hy_lane *lane, void *arg)
     return fresh >= 5000 ? HYBRID_OK : HYBRID_BAD_STATE;
 }
 
-/* Each worker has its own workspace, in every lane. */
+/* Fails if the workspace of this worker and lane has the mark of another worker, and
+   marks it as this worker's. */
 static hybrid_status mark_workspace(void *arg, int part, int64_t begin, int64_t end)
 {
     hy_lane *lane = arg;

@@ -214,7 +214,8 @@ static void absurd_sizes_are_refused(void **state)
            "rows.json: the parts have 2^59 rows or entries together");
 }
 
-/* Changes offset 20 of a.json, or the first or last. */
+/* Opening parts or windows must fail if offset 20 of a.json, or its first or last offset,
+   is wrong. */
 static void broken_offsets_are_refused(void **state)
 {
     const hy_rows_part whole = {"a.json", 0, -1}, upto = {"a.json", 0, 20},

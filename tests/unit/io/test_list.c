@@ -51,7 +51,7 @@ static const struct acceptance {
     const char *name, *content, *options;
     int rows, cols, nnz;
     double entries[4][3];
-    const char *note; /* a part of the note */
+    const char *note; /* text that the note about the reader's guesses must contain */
 } acceptances[] = {
     {"snap.txt",
      "# Directed graph\r\n# Nodes: 3\r\n0\t2\r\n1\t0\r\n",

@@ -45,7 +45,7 @@ static hybrid_status begin(const char *path, int64_t nnz, hy_file_writer *out)
     return format->create(io_ctx, path, &shape, out);
 }
 
-/* Appends rows [from, to) of A. */
+/* Appends rows [from, to) of A to the file. */
 static hybrid_status append(hy_file_writer *writer, int64_t from, int64_t to)
 {
     const int64_t first = hy_offset(&A, from);

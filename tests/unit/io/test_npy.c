@@ -88,7 +88,7 @@ static const struct acceptance {
     const char *file;
     int64_t rows, cols;
     hybrid_order order;
-    double values[9]; /* by row */
+    double values[9]; /* expected values, row by row */
 } acceptances[] = {
     {"good_c_f8.npy", 2, 3, HYBRID_ROW_MAJOR, {1, 2.5, -3, 4, 5, 6e10}},
     {"good_f_f8.npy", 2, 3, HYBRID_COL_MAJOR, {1, 2.5, -3, 4, 5, 6e10}},

@@ -125,7 +125,7 @@ static void numbers_that_do_not_fit_are_told(void **state)
     assert_true(wide[5] == 18446744073709551616.0);
 }
 
-/* Subnormal, infinite and other special numbers of 16 bits. */
+/* Converts subnormal, infinite and other special floats of 16 bits. */
 static void halves_are_right(void **state)
 {
     static const uint16_t bits[] = {0x0001, 0x03ff, 0x0400, 0x3c00, 0x7bff,

@@ -199,7 +199,8 @@ static void escaped_words_are_read(void **state)
     hy_input_close(io_ctx, &input);
 }
 
-/* Without "ld" lines have no gap. */
+/* If the description of a dense matrix has no "ld", its lines follow each other without
+   gaps. */
 static void ld_may_be_left_out(void **state)
 {
     static const char text[] = DENSE VALUES "}";

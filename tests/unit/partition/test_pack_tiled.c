@@ -217,7 +217,7 @@ static hybrid_csr skewed(int64_t rows, int64_t cols, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Forms of the variant that the fake device computes. */
+/* Forms (parameters) of the tiled variant in which the fake device computes. */
 static const char *const forms[] = {
     NULL,
     "spmm.fake.tiled:R=4",
@@ -358,7 +358,7 @@ static void bytes_grow_with_rows(void **state)
     matrix_free(&A);
 }
 
-/* Fails each allocation of a pack in turn. */
+/* Checks that packing a chunk fails without a leak if any of its allocations fails. */
 static void check_failures(void)
 {
     hybrid_csr A         = band(3000, 1411, kinds[0]);

@@ -193,7 +193,8 @@ static void any_rows_know_their_columns(void **state)
     matrix_free(&A);
 }
 
-/* Entries of A in random columns, with empty rows, at the start of blocks, too. */
+/* Makes a matrix with up to three entries in random columns of each row. Some rows are
+   empty, among them the first five of every 64. */
 static hybrid_csr with_gaps(int64_t rows, int64_t cols)
 {
     builder b = build_start(rows, cols);

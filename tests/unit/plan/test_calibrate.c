@@ -244,7 +244,7 @@ static void a_device_is_measured_and_the_file_is_used(void **state)
     for (int64_t i = 0; i < t.count; i++)
         assert_true(t.timing[i].rows_s > 0 && t.timing[i].merge_s > 0);
     assert_true(t.timing[0].columns == 1 && t.timing[1].columns == 5);
-    /* mean row of band:30,4 */
+    /* expected: mean number of entries in a row of band:30,4 */
     assert_true(near(t.timing[2].row_mean, (30 * 9 - 20) / 30.0));
     assert_true(near(t.timing[2].rows_model_s, 3e-8 * 250));
     assert_true(near(t.timing[2].merge_model_s, 3e-9 * (8 * 250 + 300)));

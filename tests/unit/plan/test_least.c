@@ -20,7 +20,7 @@ enum { MOST = 40, ROW = 8 + 12 /* bytes of a row of B with one entry */ };
 
 static hy_context *ctx;
 
-/* Row i of B has one entry. */
+/* Makes a matrix with one entry in each row. */
 static hybrid_csr even_rows(int64_t rows)
 {
     builder b = build_start(rows, rows);
@@ -32,7 +32,7 @@ static hybrid_csr even_rows(int64_t rows)
     return build_finish(&b, 1, f64);
 }
 
-/* Makes a chunk of each row of A. */
+/* Makes a chunk of each row of A. Returns their number. */
 static int64_t rows_of(const hybrid_csr *A, hy_chunk *chunks)
 {
     for (int64_t i = 0; i < A->rows; i++)
