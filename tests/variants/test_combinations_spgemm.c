@@ -103,7 +103,8 @@ static combination draw(uint64_t number)
 
 static int several; /* 1: engines have several devices */
 
-/* Each refusal depends on the values of two axes. docs/design.md lists them. */
+/* Returns why no plan can have combination c, or NULL if one can. Each refusal depends on
+   the values of two axes. docs/design.md lists them. */
 static const char *refused(const combination *c)
 {
     const int in_place = c->schedule == &hy_schedule_in_place;
@@ -157,7 +158,7 @@ static void expect_that(const trial *t, int truth, const char *what)
                 c->planned, c->kind.type == HYBRID_F64 ? 64 : 32, what);
 }
 
-/* Row i has entries in columns i - 3 to i + 3. */
+/* Makes A of a case of bands: row i has entries in columns i - 3 to i + 3. */
 static hybrid_csr band_for(const trial *t)
 {
     builder b = build_start(ROWS, ROWS);
@@ -171,8 +172,8 @@ static hybrid_csr band_for(const trial *t)
     return build_finish(&b, t->number, t->c.kind);
 }
 
-/* If B does not fit the device, A needs few of its rows, or rows near its own if B passes
-   through a ring. */
+/* Makes A: if B does not fit the device, A needs few of its rows, or rows near its own
+   row if B passes through a ring. */
 static hybrid_csr matrix_for(const trial *t)
 {
     const int64_t step = t->c.tight ? ROWS / LEAST_NAMED : 1;
@@ -306,7 +307,8 @@ static int check_result(const trial *t, hybrid_status status, hybrid_csr *C)
     return wrong == NULL;
 }
 
-/* The rows are handed to a function: the host computes none of them. */
+/* Runs the plan so that the rows of C are handed to a function, and checks them. The host
+   computes none of them. */
 static void hand_over(trial *t, hybrid_plan *plan, const hy_schedule *s)
 {
     hybrid_report report = HYBRID_REPORT_INIT;

@@ -195,7 +195,8 @@ static void who_does_not_is_left_out(void **state)
     }
 }
 
-/* X and B cost both devices the same time, so that rows are divided by speed. */
+/* Copying X and B takes both devices the same time; only the speed of copying C back
+   differs, and rows are divided by it. */
 static void the_faster_device_has_more_rows(void **state)
 {
     static const double down[] = {1e8, 3e8}, up[] = {1e10, 1e10};

@@ -67,7 +67,8 @@ static void a_short_file_is_not_opened(void **state)
     hybrid_engine_destroy(t.engine);
 }
 
-/* The file shrinks after planning and before the run. The engine must work afterwards. */
+/* The file of X is truncated after planning and before the run: the run fails with a
+   message, and succeeds when the file is whole again. */
 static void shrink(hybrid_engine *engine)
 {
     stored_trial t = {.engine = engine};

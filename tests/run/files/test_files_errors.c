@@ -168,8 +168,9 @@ static void broken_offsets_are_named(void **state)
     close_world(&w);
 }
 
-/* The file was truncated within its offsets, which are its last array, or within its
-   values, the first. */
+/* The file of A is truncated, first within its offsets, which are its last array, then
+   within its values, the first. Products fail with a message, and succeed when it is
+   whole again. */
 static void files_that_shrink_are_told(void **state)
 {
     static const off_t lengths[] = {STORED_FRONT + 8 * ROWS * EACH * 3 / 2, 1000};
@@ -193,7 +194,8 @@ static void files_that_shrink_are_told(void **state)
 
 /* ---- too large rows ---- */
 
-/* A row of A needs all of B, which takes five times the engine's cap. */
+/* A row of A needs all of B, which takes five times the memory that the engine may use:
+   the product is refused with a message. */
 static void a_row_may_touch_too_much(void **state)
 {
     enum { CAP = 4 << 20, MANY = 30000 };

@@ -226,7 +226,8 @@ static void reading_a_matrix_tells_bytes(void **state)
 
 /* ---- X ---- */
 
-/* X has two rows, each with as many columns as two pieces hold. */
+/* X has two rows, each as long as two pieces: progress must be called after at most one
+   piece of bytes. */
 static void long_rows_of_x_are_read_in_pieces(void **state)
 {
     enum { WIDTH = 2 * PIECE / 4 };

@@ -104,7 +104,8 @@ static void endless_lines(void **state)
     check_text(read_dense, BANNER "3 3 1\n", "1\n", "a coordinate file is sparse");
 }
 
-/* A mapped file is refused after its first block too. */
+/* A file whose comments are longer than the first 1 MiB, in which the sizes must be, is
+   refused, also if it is mapped. */
 static void long_comments(void **state)
 {
     const size_t bytes = 3 * MIB;
@@ -123,7 +124,8 @@ static void long_comments(void **state)
     free(data);
 }
 
-/* The input is 3 GB of zeros, compressed to 3 MB. */
+/* Input that is 3 GB of zeros, compressed to 3 MB, is refused without being decompressed
+   further than its first bytes. */
 static void compressed_zeros(void **state)
 {
     const size_t bytes = 50 * MIB;

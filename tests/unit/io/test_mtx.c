@@ -285,7 +285,7 @@ static void a_billion_empty_rows(void **state)
     check_empty_rows(1 << 30);
 }
 
-/* A pipe has no size and cannot be mapped. */
+/* A matrix can be read from a pipe, which has no size and cannot be mapped. */
 static void read_from_pipe(void **state)
 {
     char path[32];

@@ -70,7 +70,8 @@ static hybrid_status create(const hybrid_dense *X, hybrid_order order,
     return format->create(io_ctx, io_temp("y.npy"), &shape, out);
 }
 
-/* The file has the bytes that hy_write_npy() writes, whatever the order of the panels. */
+/* Checks that a .npy file written panel by panel has the bytes that hy_write_npy()
+   writes, whatever the storage order of the panels. */
 static void check_bytes(const hybrid_dense *X, hybrid_order order)
 {
     static double memory[10000];

@@ -102,8 +102,8 @@ static int search(const hybrid_csr *A, int64_t c, unsigned there, int room)
     return best;
 }
 
-/* Rows of equal size: no other replacement sends less. The room is at least that of each
-   chunk, as on a device. */
+/* If rows of B have equal size, no way to replace rows in the memory sends fewer bytes to
+   the device. The memory holds at least the rows of each chunk. */
 static void nothing_sends_less(void **state)
 {
     hybrid_csr B = even_rows(5);
