@@ -69,7 +69,8 @@ static void reset(void)
     sem_init(&gate, 0, 0);
 }
 
-/* Records its number. Counts a clash if two calls overlap. */
+/* Work for a lane: appends its number to `notes`, and counts a clash if another call runs
+   at the same time. */
 static hybrid_status note(hy_lane *lane, void *number)
 {
     (void)lane;
@@ -279,8 +280,8 @@ static void test_error_is_forgotten(void **state)
     close_host();
 }
 
-/* A workspace (scratch memory of a lane) keeps its contents until it must grow. Each kind
-   has its own memory. */
+/* Work for a lane: checks that a workspace (scratch memory of a lane) keeps its contents
+   until it must grow, and that each kind of workspace has its own memory. */
 static hybrid_status use_workspace(hy_lane *lane, void *arg)
 {
     size_t fresh = 0;

@@ -434,7 +434,8 @@ static void check_spill_error(list *l, const char *sentence)
     assert_int_equal(open_files(), files);
 }
 
-/* The disk is "full" at every size of the temporary files. */
+/* Sorting fails with a message if temporary files may not grow beyond some size, as on a
+   full disk, whatever that size is. */
 static void a_limit_on_files_gives_a_sentence(void **state)
 {
     list l = make_list(RANDOM, 3000, 300, 30);
@@ -501,7 +502,8 @@ static void sizes_beyond_the_limits(void **state)
                            "list: has 1 rows and 2147483648 columns; the limits are"));
 }
 
-/* Entries of a broken matrix are reported while it is transposed. */
+/* Transposing a matrix with a wrong column index reports the entry, and gives no
+   matrix. */
 static void a_bad_matrix_is_not_transposed(void **state)
 {
     static const struct {

@@ -56,7 +56,8 @@ static void check_rows(const hybrid_csr *B, int64_t at, const hybrid_csr *A,
     }
 }
 
-/* Two files give several parts: whole files, windows, windows without rows. */
+/* A matrix is read whose rows are parts of two files: whole files, windows, and windows
+   without rows. */
 static void sparse_parts_are_joined(void **state)
 {
     static const struct {
@@ -277,7 +278,8 @@ static void offsets_below_a_window_are_refused(void **state)
     }
 }
 
-/* A matrix has more arrays than the process may have open files. */
+/* A matrix of 200 parts, each with its own arrays, can be read if the process may have
+   only 64 open files. */
 static void many_parts_need_few_descriptors(void **state)
 {
     enum { PARTS = 200, LIMIT = 64 };

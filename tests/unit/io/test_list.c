@@ -268,7 +268,7 @@ static void faults_name_the_line(void **state)
     }
 }
 
-/* Dense tables and other texts are no lists. */
+/* Dense tables and other texts are refused as lists of entries. */
 static void other_texts_are_no_lists(void **state)
 {
     static const struct {

@@ -123,7 +123,8 @@ static void halfway(void **state)
     }
 }
 
-/* Some integers of 54 bits and more lie in the middle of two values. */
+/* Integers of 54 bits and more, some of which lie in the middle of two values, are read
+   as strtod() reads them. */
 static void large_integers(void **state)
 {
     char text[TEXT_BYTES];
@@ -191,7 +192,7 @@ static void subnormals(void **state)
     }
 }
 
-/* Tries meaningless leading and trailing zeros, also in exponents. */
+/* Tries leading and trailing zeros that do not change the value, also in exponents. */
 static void many_zeros(void **state)
 {
     char text[TEXT_BYTES], zeros[600];
